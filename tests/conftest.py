@@ -21,7 +21,6 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_server
 from soundcheck.suite.margins import Margin
@@ -49,7 +48,7 @@ gc.disable()
 
 LONGEST = """
 predict/test_engine.py test_values_and_classes.py test_recognition.py test_books_of_runs.py test_fairness.py
-demo/models/test_biased.py test_verification.py test_robustness.py test_human_speech.py test_runs_again.py
+demo/models/test_prosody.py test_verification.py test_robustness.py test_human_speech.py test_runs_again.py
 test_other_packages.py test_retrained_models.py test_service_runs.py test_confidence.py test_same_anywhere.py
 book/test_incremental.py test_wheel.py demo/speech/test_corpus.py book/test_build.py run/test_shards.py
 metrics/test_invariances.py evaluation/test_comparison.py common/test_precision.py
@@ -221,11 +220,8 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
 
 
 @pytest.fixture
-def forked_models(preloaded, monkeypatch) -> None:
-    """Fork the processes of models that a test asks itself, as those of the fixture ``command`` are."""
-    if notebook_server.FORKS:
-        for name, module in zip(("subprocess", "os"), preloaded().modules(), strict=True):
-            monkeypatch.setattr(processes, name, module)
+def forked_models() -> None:
+    """Do nothing: the processes of models are forks anyway. Tests need no longer ask for it."""
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +230,7 @@ def forked_sphinx(preloaded):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("soundcheck.report.style._picture", blank)
         if notebook_server.FORKS:
-            patch.setattr(sphinx_run, "subprocess", preloaded().modules()[0])
+            patch.setattr(sphinx_run, "subprocess", preloaded().subprocess())
         yield
 
 

@@ -4,8 +4,6 @@ Where definitions differ, the test says how and checks the known difference. Tol
 float32, so samples may differ by 1e-5 of full scale; what both only copy must be equal.
 """
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

@@ -1,6 +1,4 @@
-"""Studies: their data have the truth that they claim, and what they find agrees with what is published."""
-
-from pathlib import Path
+"""Studies of intervals: their data have the truth that they claim, and agree with what is published."""
 
 import numpy as np
 import pytest
@@ -15,30 +13,28 @@ from benchmarks.interval_studies import (
 )
 from scipy import stats
 
+from soundcheck.common import resources
 from soundcheck.metrics.additive import value, values
 from soundcheck.report.study_figures import monte_carlo_error, recorded
 from soundcheck.report.verdict_tables import FEW
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
-BOOK = Path(__file__).parents[2] / "book"
 
-
-@pytest.mark.parametrize("correlation", [0.0, 0.4])
-def test_word_errors_are_binomial_whatever_the_correlation(correlation):
-    errors = word_error_data(np.random.default_rng(0), 30, correlation, utterances=60_000)
-    for row, rate in zip(errors, (0.10, 0.095), strict=True):
-        counts = np.bincount(row, minlength=31)[:31]
-        expected = 60_000 * stats.binom.pmf(np.arange(31), 100, rate)
-        assert row.mean() == pytest.approx(100 * rate, rel=0.02)
-        assert np.abs(counts - expected).max() < 0.05 * 60_000 * 0.14
-
-
-def test_word_errors_of_a_block_are_as_correlated_as_asked():
-    errors = word_error_data(np.random.default_rng(1), 2, 0.4, utterances=100_000)[0].reshape(-1, 2)
-    assert np.corrcoef(errors.T)[0, 1] == pytest.approx(0.4, abs=0.02)
-    apart = word_error_data(np.random.default_rng(1), 2, 0.4, utterances=100_000)
-    assert abs(np.corrcoef(apart)[0, 1]) < 0.02  # recognisers are independent
+def test_word_errors_are_binomial_and_as_correlated_as_asked():
+    for correlation in (0.0, 0.4):
+        errors = word_error_data(np.random.default_rng(0), 30, correlation, utterances=60_000)
+        for row, rate in zip(errors, (0.10, 0.095), strict=True):
+            counts = np.bincount(row, minlength=31)[:31]
+            expected = 60_000 * stats.binom.pmf(np.arange(31), 100, rate)
+            assert row.mean() == pytest.approx(100 * rate, rel=0.02)
+            assert np.abs(counts - expected).max() < 0.05 * 60_000 * 0.14
+    errors = word_error_data(np.random.default_rng(1), 2, 0.4, utterances=100_000)
+    assert np.corrcoef(errors[0].reshape(-1, 2).T)[0, 1] == pytest.approx(0.4, abs=0.02)
+    assert abs(np.corrcoef(errors)[0, 1]) < 0.02  # recognisers are independent
+    for block, correlation in ((7, 0.1), (5, 1.5)):
+        with pytest.raises(ValueError, match="must"):
+            word_error_data(np.random.default_rng(0), block, correlation)
 
 
 def test_word_errors_follow_from_the_normal_numbers_as_published():
@@ -49,31 +45,22 @@ def test_word_errors_follow_from_the_normal_numbers_as_published():
     errors = word_error_data(np.random.default_rng(2), 5, 0.2, utterances=20)
     for row, numbers, rate in zip(errors, normal.reshape(2, -1), (0.10, 0.095), strict=True):
         np.testing.assert_array_equal(row, stats.binom.ppf(stats.norm.cdf(numbers), 100, rate))
-
-
-def test_the_difference_is_the_second_minus_the_first():
-    errors, words = np.array([[1, 2], [0, 1]]), np.array([10, 20])
-    assert value(word_error_difference(errors, words)) == pytest.approx(1 / 30 - 3 / 30, abs=1e-12)
-    point = word_error_difference(np.zeros((2, 1), int), np.zeros(1, int)).point()
-    assert np.isnan(point.value[0]) and point.reasons[0]
-
-
-@pytest.mark.parametrize("blocks", [7, 0.5])
-def test_impossible_data(blocks):
-    with pytest.raises(ValueError, match="must"):
-        word_error_data(np.random.default_rng(0), 7, 0.1) if blocks == 7 else word_error_data(
-            np.random.default_rng(0), 5, 1.5
-        )
+    difference = word_error_difference(np.array([[1, 2], [0, 1]]), np.array([10, 20]))
+    assert value(difference) == pytest.approx(1 / 30 - 3 / 30, abs=1e-12)  # the second minus the first
+    assert word_error_difference(np.zeros((2, 1), int), np.zeros(1, int)).point().reasons[0]
+    assert pytest.approx(-0.005) == TRUE_DIFFERENCE
 
 
 @pytest.mark.parametrize("size", [5, 30])
 def test_a_small_study_agrees_with_the_published_one(size):
     study = coverage_of_word_errors(size, 0.4, 60, replicates=300)
-    widths = PUBLISHED[size, 0.4][0], PUBLISHED[size, 0.4][2]
     found = study["ordinary"]["percentile"], study["blockwise"]["percentile"]
+    widths = PUBLISHED[size, 0.4][0], PUBLISHED[size, 0.4][2]
     assert [each.width for each in found] == pytest.approx(widths, rel=0.06)
-    assert found[1].coverage >= 0.95 - 4 * monte_carlo_error(60)
-    assert found[0].coverage < found[1].coverage
+    assert found[1].coverage >= 0.95 - 4 * monte_carlo_error(60) and found[0].coverage < found[1].coverage
+
+
+# What was recorded
 
 
 def test_the_recorded_table_agrees_with_the_published_one():
@@ -88,17 +75,26 @@ def test_the_recorded_table_agrees_with_the_published_one():
         assert 0.93 <= row["blockwise_coverage"] <= 0.97
 
 
-def test_the_recorded_coverages_are_what_is_promised():
+def test_the_recorded_coverages_are_what_is_promised_and_what_the_book_says():
     frame, _ = recorded("coverage")
     frame = frame[frame["blocks"].eq("speakers")]
     assert set(frame["design"]) == set(DESIGNS)
     for row in frame.to_dict("records"):
-        found, correlated = row["percentile"], row["rho"] > 0
+        coverage, correlated = row["percentile"], row["rho"] > 0
         if row["design"] in ("ccc", "uar", "unchanged", "mae") or (row["design"] == "eer" and correlated):
             slack = 2.6 * monte_carlo_error(1000) if row["speakers"] == 40 else 0.0
-            assert row["speakers"] < 40 or 0.92 - slack <= found <= 0.97, row
+            assert row["speakers"] < 40 or 0.92 - slack <= coverage <= 0.97, row
         if row["design"] == "eer by trial" and correlated:
-            assert found < 0.85 if row["speakers"] < 40 else found < 0.75
+            assert coverage < (0.85 if row["speakers"] < 40 else 0.75)
+    prose = (resources.root() / "book" / "statistics.md").read_text(encoding="utf-8")
+    few = frame["design"].isin(["ccc", "unchanged"])
+    shown = frame["design"].ne("unpaired")
+    for row in frame[shown & (few | (frame["speakers"] >= 40))].to_dict("records"):
+        assert f"{100 * row['percentile']:.1f} ({100 * row['expanded']:.1f})" in prose, row
+    for (_, speakers), own in frame[few].groupby(["design", "speakers"]):
+        if speakers <= 20:
+            ends = (f"{round(100 * end + 1e-9)}" for end in (own.percentile.min(), own.percentile.max()))
+            assert f"{' to '.join(ends)} %" in FEW
 
 
 def test_the_recorded_verdicts_are_as_sure_as_they_should_be():
@@ -116,71 +112,39 @@ def test_recorded_intervals_are_those_of_the_study():
         drawn = frame[frame["way"].eq(way)].head(2)
         found = np.array([own["percentile"].low, own["percentile"].high]).T
         np.testing.assert_allclose(drawn[["low", "high"]], found, rtol=1e-5)
-
-
-def test_the_book_tells_the_recorded_coverages():
-    """Numbers in prose go stale; these must be those of the recorded table."""
-    words = (BOOK / "statistics.md").read_text(encoding="utf-8")
-    frame, _ = recorded("coverage")
-    few = frame["design"].isin(["ccc", "unchanged"])
-    shown = frame["blocks"].eq("speakers") & frame["design"].ne("unpaired")
-    for row in frame[shown & (few | (frame["speakers"] >= 40))].to_dict("records"):
-        cell = f"{100 * row['percentile']:.1f} ({100 * row['expanded']:.1f})"
-        assert cell in words, row
-    for (_, speakers), own in frame[shown & few].groupby(["design", "speakers"]):
-        if speakers <= 20:
-            low, high = (
-                f"{round(100 * bound + 1e-9)}" for bound in (own.percentile.min(), own.percentile.max())
-            )
-            assert f"{low} to {high} %" in FEW, (low, high)
-
-
-@pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_the_true_value_of_a_design_is_the_mean_of_its_data(name, share):
-    design = DESIGNS[name]
-    rng = np.random.default_rng(3)
-    found = np.array([values(design.draw(rng, 200, share))[design.label] for _ in range(30)])
-    assert abs(found.mean() - design.true) < 5 * found.std() / np.sqrt(30) + 1e-3
-
-
-@pytest.mark.parametrize("name", ["ccc", "unchanged"])
-def test_intervals_of_many_speakers_hold_the_truth(name):
-    found = DESIGNS[name].coverage(100, 0.2, 120, replicates=300)
-    for each in found.values():
-        assert each.coverage >= 0.95 - 4 * monte_carlo_error(120) and each.withheld == 0
-
-
-def test_segments_are_no_blocks():
-    design = DESIGNS["mae"]
-    blockwise, ignoring = (
-        design.coverage(40, 0.5, 60, kinds=["percentile"], replicates=300, each_segment=each)["percentile"]
-        for each in (False, True)
-    )
-    assert ignoring.width < 0.8 * blockwise.width and ignoring.coverage < blockwise.coverage
-
-
-def test_few_speakers_need_the_expanded_interval():
-    found = DESIGNS["ccc"].coverage(5, 0.2, 150, replicates=300)
-    assert found["percentile"].coverage + 0.02 < found["expanded"].coverage
-
-
-def test_verdicts_on_the_threshold_are_undecided():
-    found = DESIGNS["mae"].calibration(100, 0.2, 100)
-    assert found.p_value > 0.001
-    assert found.inconclusive >= 0.95 - 4 * monte_carlo_error(100)
-
-
-def test_more_data_sets_begin_with_the_same_ones():
     few, more = (DESIGNS["mae"].coverage(5, 0.0, n, replicates=50)["percentile"] for n in (3, 60))
     assert few.low.tobytes() == more.low[:3].tobytes()
 
 
+# The designs
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_true_value_of_a_design_is_the_mean_of_its_data(name):
+    design, rng = DESIGNS[name], np.random.default_rng(3)
+    for share in (0.0, 0.5):
+        found = np.array([values(design.draw(rng, 200, share))[design.label] for _ in range(30)])
+        assert abs(found.mean() - design.true) < 5 * found.std() / np.sqrt(30) + 1e-3
+
+
+def test_intervals_of_speakers_hold_the_truth_and_those_of_segments_do_not():
+    for found in DESIGNS["unchanged"].coverage(100, 0.2, 120, replicates=300).values():
+        assert found.coverage >= 0.95 - 4 * monte_carlo_error(120) and found.withheld == 0
+    options = {"kinds": ["percentile"], "replicates": 300}
+    blockwise, ignoring = (
+        DESIGNS["mae"].coverage(40, 0.5, 60, each_segment=each, **options)["percentile"]
+        for each in (False, True)
+    )
+    assert ignoring.width < 0.8 * blockwise.width and ignoring.coverage < blockwise.coverage
+    few = DESIGNS["ccc"].coverage(5, 0.2, 150, replicates=300)
+    assert few["percentile"].coverage + 0.02 < few["expanded"].coverage
+
+
+def test_verdicts_on_the_threshold_are_undecided():
+    found = DESIGNS["mae"].calibration(100, 0.2, 100)
+    assert found.p_value > 0.001 and found.inconclusive >= 0.95 - 4 * monte_carlo_error(100)
+
+
 def test_withheld_intervals_neither_hold_nor_miss():
     found = Intervals(0.5, np.full(3, 0.5), np.array([0.4, 0.6, np.nan]), np.array([0.6, 0.7, np.nan]))
-    assert (found.coverage, found.withheld) == (0.5, 1 / 3)
-    assert found.width == pytest.approx(0.15)
-
-
-def test_the_published_difference():
-    assert pytest.approx(-0.005) == TRUE_DIFFERENCE
+    assert (found.coverage, found.withheld) == (0.5, 1 / 3) and found.width == pytest.approx(0.15)

@@ -33,22 +33,27 @@ def sealed(folder):
     return folder
 
 
-@pytest.fixture
-def book(tmp_path, recorded):
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory, recorded):
     """A run and its book: pages without words, a sound and a figure."""
-    folder = finished(tmp_path / "build", recorded, ROWS, verdicts=COUNTS, library="1" * 40)
+    folder = finished(tmp_path_factory.mktemp("run"), recorded, ROWS, verdicts=COUNTS, library="1" * 40)
     for name in ("html/index.html", "html/media/a.flac", "html/media/b.svg", "notebooks/m/f.json"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
     return sealed(folder)
 
 
+@pytest.fixture
+def book(untouched, tmp_path):
+    return shutil.copytree(untouched, tmp_path / "build")
+
+
 def problems(path, **options):
     done = verify(path, **options)
-    told = [line for line in done.summary.splitlines()]
-    assert done.exit_code == (0 if told[-1] == "Nothing was changed, added or removed." else 1)
-    ends = [number for number, line in enumerate(told) if line.startswith(f"{path}: ")]
-    return told[: ends[0]]
+    lines = done.summary.splitlines()
+    assert done.exit_code == (0 if lines[-1] == "Nothing was changed, added or removed." else 1)
+    ends = [number for number, line in enumerate(lines) if line.startswith(f"{path}: ")]
+    return lines[: ends[0]]
 
 
 def flip(path):
@@ -57,16 +62,9 @@ def flip(path):
     path.write_bytes(data)
 
 
-def test_nothing_is_said_of_an_untouched_book(book):
-    assert problems(book) == []
-    assert problems(book / "html") == []
-    shutil.copytree(book / "html", book.parent / "published")
-    shutil.rmtree(book)
-    assert problems(book.parent / "published") == []
-
-
-def test_the_summary_names_all_inputs(book):
-    told = verify(book).summary
+def test_an_untouched_book_is_whole_and_the_summary_names_all_inputs(book):
+    assert problems(book) == problems(book / "html") == []
+    summary = verify(book).summary
     for words in (
         "build: 5 files of the book, 5 files of the run",
         "Digest of the book: ",
@@ -79,117 +77,85 @@ def test_the_summary_names_all_inputs(book):
         "Made with numpy 2",
         "Tests of 'm': 1 pass, 1 fail",
     ):
-        assert words in told
+        assert words in summary
+    shutil.copytree(book / "html", book.parent / "published")
+    shutil.rmtree(book)
+    assert problems(book.parent / "published") == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("results.csv", "run.json", "notebooks/m/f.json", "html/index.html", "html/results.csv"),
-        *("html/media/a.flac", "html/media/b.svg", "html/provenance.json"),
-    ],
-)
-def test_one_changed_byte_is_found(book, name):
+LISTS = ["manifest.sha256", "html/manifest.sha256"]
+FILES = ["results.csv", "run.json", "notebooks/m/f.json", "html/index.html", "html/results.csv"]
+FILES += ["html/media/a.flac", "html/media/b.svg", "html/provenance.json"]
+
+
+@pytest.mark.parametrize("name", [*FILES, *LISTS])
+def test_one_changed_byte_or_a_missing_file_is_found(book, name):
+    content = (book / name).read_bytes()
     flip(book / name)
-    assert any(line.startswith(f"changed: '{name}'") for line in problems(book))
-    if name.startswith("html/"):
+    assert any(name in LISTS or line.startswith(f"changed: '{name}'") for line in problems(book))
+    if name.startswith("html/") and name not in LISTS:
         inner = name.removeprefix("html/")
         assert any(line.startswith(f"changed: '{inner}'") for line in problems(book / "html"))
-
-
-@pytest.mark.parametrize("name", ["manifest.sha256", "html/manifest.sha256"])
-def test_one_changed_byte_of_a_list_is_found(book, name):
-    flip(book / name)
-    assert problems(book)
+    (book / name).write_bytes(content)
+    assert problems(book) == []
+    (book / name).unlink()
+    assert any(line.startswith("missing: ") and name in line for line in problems(book))
 
 
 def test_renamed_added_and_removed_files_are_named(book):
     os.rename(book / "html" / "media" / "a.flac", book / "html" / "media" / "c.flac")
     (book / "html" / "index.html").unlink()
+    (book / "html" / "\x1b[2Jevil\nNothing was changed, added or removed.").touch()
+    for name in ("junit.xml", "cards/m/README.md", "cache/x", "notebooks/m/f.state.json"):
+        (book / name).parent.mkdir(parents=True, exist_ok=True)
+        (book / name).touch()  # what other commands write is no change
     (book / "notebooks" / "m" / "g.json").touch()
     assert problems(book) == [
         "added: 'notebooks/m/g.json'.",
+        "added: 'html/\\x1b[2Jevil\\nNothing was changed, added or removed.'.",
         "missing: 'html/index.html'.",
         "missing: 'html/media/a.flac'.",
         "added: 'html/media/c.flac'.",
     ]
 
 
-def test_what_other_commands_write_is_no_change(book):
-    for name in ("junit.xml", "cards/m/README.md", "cache/x", "notebooks/m/f.state.json"):
-        (book / name).parent.mkdir(parents=True, exist_ok=True)
-        (book / name).touch()
-    assert problems(book) == []
+def test_a_name_of_a_model_makes_no_line_of_ours(tmp_path, recorded):
+    name = "m\nNothing was changed"
+    seal(Output(finished(tmp_path, recorded, [verdict(name)], verdicts={name: {PASS: 1}})))
+    assert "\nNothing was changed'" not in verify(tmp_path).summary
 
 
 @pytest.mark.parametrize(
-    "name", ["manifest.sha256", "html/manifest.sha256", "run.json", "html/provenance.json"]
+    ("old", "new", "problem"),
+    [
+        (",0.6,0.55,0.7,", ",0.3,0.25,0.35,", "results.csv line 2, column passed: 'True' contradicts"),
+        (",0.001,", ",0.9,", "results.csv: 1 cell of state not as its numbers give it."),
+    ],
 )
-def test_a_missing_list_or_record_is_told(book, name):
-    (book / name).unlink()
-    assert any(line.startswith("missing: ") and name in line for line in problems(book))
-
-
-def test_names_are_printed_so_that_they_do_no_harm(book):
-    (book / "html" / "\x1b[2Jevil\nNothing was changed, added or removed.").touch()
-    (line,) = problems(book)
-    assert line == "added: 'html/\\x1b[2Jevil\\nNothing was changed, added or removed.'."
-
-
-def test_a_name_of_an_input_makes_no_line_of_ours(tmp_path, recorded):
-    folder = finished(
-        tmp_path,
-        recorded,
-        [verdict("m\nNothing was changed")],
-        verdicts={"m\nNothing was changed": {PASS: 1}},
-    )
-    seal(Output(folder))
-    assert "\nNothing was changed'" not in verify(folder).summary
-
-
-def reseal(edit, book):
-    """Change the record and hide that by new lists."""
-    content = json.loads((book / "run.json").read_text())
-    edit(content)
-    (book / "run.json").write_text(json.dumps(content))
-    sealed(book)
-
-
-def test_a_verdict_that_does_not_follow_is_found(book):
-    """Another table whose lists and record were written to fit."""
-
-    def edit(record):
-        path = book / "results.csv"
-        text = path.read_text()
-        path.write_text(text.replace(",0.6,0.55,0.7,", ",0.3,0.25,0.35,", 1))
-        record["results"] = files.digest(path)
-
-    reseal(edit, book)
-    (line,) = problems(book)
-    assert line.startswith("results.csv line 2, column passed: 'True' contradicts its number")
-
-
-def test_a_state_that_does_not_follow_from_the_numbers_is_found(book):
-    def edit(record):
-        path = book / "results.csv"
-        text = path.read_text()
-        assert ",0.001," in text
-        path.write_text(text.replace(",0.001,", ",0.9,"))
-        record["results"] = files.digest(path)
-
-    reseal(edit, book)
-    assert "results.csv: 1 cell of state not as its numbers give it." in problems(book)
+def test_what_does_not_follow_from_the_numbers_is_found(book, old, new, problem):
+    """Another table, whose lists and record were written to fit."""
+    text = (book / "results.csv").read_text()
+    assert old in text
+    (book / "results.csv").write_text(text.replace(old, new, 1))
+    record = json.loads((book / "run.json").read_text())
+    record["results"] = files.digest(book / "results.csv")
+    (book / "run.json").write_text(json.dumps(record))
+    assert any(line.startswith(problem) for line in problems(sealed(book)))
 
 
 def test_another_table_than_the_record_names(book):
     text = (book / "results.csv").read_text()
     (book / "results.csv").write_text(text.replace("0.99", "0.98"))
-    sealed(book)
-    assert problems(book) == ["results.csv: the table is not the one that the record names."]
+    assert problems(sealed(book)) == ["results.csv: the table is not the one that the record names."]
 
 
-def test_a_book_that_was_exchanged_is_told(book):
+def test_a_book_that_was_exchanged_is_told_by_its_digest(book):
     digest = manifest.sha256(book / "html" / "manifest.sha256")
+    for same in (digest.upper(), f"sha256:{digest}"):
+        assert problems(book, digest=same) == []
+    for wrong in ("123", digest[:32], "g" * 64, digest + "0"):
+        with pytest.raises(InputError, match="no SHA-256 digest"):
+            verify(book, wrong)
     (book / "html" / "index.html").write_text("another page")
     manifest.write(book / "html")
     seal(Output(book))
@@ -199,31 +165,16 @@ def test_a_book_that_was_exchanged_is_told(book):
     assert line.startswith("The book is another one: its digest is ")
 
 
-def test_the_digest_may_be_in_capitals_but_is_whole(book):
-    digest = manifest.sha256(book / "html" / "manifest.sha256")
-    assert problems(book, digest=digest.upper()) == []
-    assert problems(book, digest=f"sha256:{digest}") == []
-    for wrong in ("123", digest[:32], "g" * 64, digest + "0"):
-        with pytest.raises(InputError, match="no SHA-256 digest"):
-            verify(book, wrong)
-
-
-def test_a_run_without_a_book(tmp_path, recorded):
+def test_runs_without_a_book_or_with_that_of_an_earlier_run(book, tmp_path, recorded):
     folder = sealed(finished(tmp_path / "b", recorded, ROWS, verdicts=COUNTS))
     assert problems(folder) == []
     with pytest.raises(InputError, match="the run has no book"):
         verify(folder, "0" * 64)
-
-
-def test_pages_of_an_earlier_run_are_told_and_no_problem(book):
     record = RunRecord.read(book / "run.json")
     dataclasses.replace(record, book=False, book_digest="", run="another").write(book / "run.json")
     seal(Output(book))
     assert problems(book) == ["The pages are those of an earlier run."]
-
-
-def test_pages_that_compare_two_runs(book):
-    (book / "html" / PROVENANCE).unlink()
+    (book / "html" / PROVENANCE).unlink()  # as pages that compare two runs
     manifest.write(book / "html")
     for name in ("run.json", "results.csv", "manifest.sha256"):
         (book / name).unlink()
@@ -233,29 +184,19 @@ def test_pages_that_compare_two_runs(book):
     assert problems(book) == ["changed: 'html/media/b.svg'."]
 
 
-@pytest.mark.parametrize(
-    ("made", "words"),
-    [
-        ((), "there is no book"),
-        (("results.csv",), "an older version of Soundcheck wrote this"),
-        (("html/index.html",), "an older version of Soundcheck wrote this"),
-        (("index.html",), "an older version of Soundcheck wrote this"),
-    ],
-)
-def test_nothing_to_verify(tmp_path, made, words):
-    for name in made:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    with pytest.raises(InputError, match=words):
-        verify(tmp_path)
+def test_what_cannot_be_verified(tmp_path, recorded):
     with pytest.raises(InputError, match="no such folder"):
         verify(tmp_path / "nowhere")
-
-
-def test_a_record_of_an_older_version_still_reads(tmp_path, recorded):
-    folder = finished(tmp_path, recorded, ROWS)
-    content = json.loads((folder / "run.json").read_text())
-    for name in ("verdicts", "book_digest", "library"):
+    with pytest.raises(InputError, match="there is no book"):
+        verify(tmp_path)
+    for name in ("results.csv", "html/index.html", "index.html"):
+        (tmp_path / name.replace("/", "-") / name).parent.mkdir(parents=True)
+        (tmp_path / name.replace("/", "-") / name).touch()
+        with pytest.raises(InputError, match="an older version of Soundcheck wrote this"):
+            verify(tmp_path / name.replace("/", "-"))
+    record = finished(tmp_path / "run", recorded, ROWS) / "run.json"
+    content = json.loads(record.read_text())
+    for name in ("verdicts", "book_digest", "library"):  # which an earlier version did not write
         del content[name]
-    (folder / "run.json").write_text(json.dumps(content))
-    assert RunRecord.read(folder / "run.json").verdicts == {}
+    record.write_text(json.dumps(content))
+    assert RunRecord.read(record).verdicts == {}

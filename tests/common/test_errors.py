@@ -7,19 +7,13 @@ import pytest
 from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean, input_error
 
 
-def test_problem_is_a_sentence_with_place_and_remedy():
+def test_a_problem_is_one_sentence_with_place_and_remedy():
     problem = Problem("a.csv line 5, column arousal", "'high' is not a number", "Give a number")
     assert str(problem) == "a.csv line 5, column arousal: 'high' is not a number. Give a number."
     assert str(Problem("a.csv", "it is empty")) == "a.csv: it is empty."
-
-
-def test_a_question_gets_no_full_stop():
     assert str(Problem("a", "no such file", "Did you mean 'b'?")).endswith("'b'?")
-
-
-def test_a_problem_is_one_line_without_escape_sequences():
     text = str(Problem("a\nb", "x\x1b[31m", "y\u202e"))
-    assert "\n" not in text and "\x1b" not in text and "\u202e" not in text
+    assert not {"\n", "\x1b", "\u202e"} & {*text}
 
 
 def test_all_problems_at_once():
@@ -31,57 +25,40 @@ def test_all_problems_at_once():
     with pytest.raises(InputError, match=r"a: first\.\nb: second\.") as caught:
         problems.raise_if_any()
     assert [problem.where for problem in caught.value.problems] == ["a", "b"]
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.problems) == (str(caught.value), caught.value.problems)
 
 
 def test_twenty_are_shown_and_the_rest_counted():
     text = str(InputError(Problem("f", n * "p") for n in range(57)))
-    assert text.count("\n") == 20
-    assert text.endswith("... and 37 more.")
+    assert text.count("\n") == 20 and text.endswith("... and 37 more.")
     assert "more" not in str(InputError(Problem("f", n * "p") for n in range(20)))
 
 
-def test_one_cause_is_told_once():
+def test_one_cause_is_reported_once():
     """Problems that differ in names and numbers are one kind: its count, and three examples."""
     missing = [
         Problem(f"a.csv line {n}", f"the file 'b{n}.wav' does not exist", "Look") for n in range(2, 294)
     ]
     empty = [Problem(f"a.csv line {n}", "the cell is empty") for n in range(300, 304)]
-    first, second, third = str(InputError([*missing, *empty, Problem("c", "else")])).split("\n")
-    assert first == (
+    assert str(InputError([*missing, *empty, Problem("c", "else")])).split("\n") == [
         "a.csv line 2: the file 'b2.wav' does not exist. Look. There are 292 of this kind, also "
-        "a.csv line 3, the file 'b3.wav' does not exist; a.csv line 4, the file 'b4.wav' does not exist."
-    )
-    assert second == (
-        "a.csv line 300: the cell is empty. There are 4 of this kind, also a.csv line 301; a.csv line 302."
-    )
-    assert third == "c: else."
+        "a.csv line 3, the file 'b3.wav' does not exist; a.csv line 4, the file 'b4.wav' does not exist.",
+        "a.csv line 300: the cell is empty. There are 4 of this kind, also a.csv line 301; a.csv line 302.",
+        "c: else.",
+    ]
     assert str(InputError(missing[:3])).count("Look") == 3
 
 
-def test_input_error_can_be_pickled():
-    error = input_error("a", "b", "c")
-    copy = pickle.loads(pickle.dumps(error))
-    assert str(copy) == str(error)
-    assert copy.problems == error.problems
-
-
 @pytest.mark.parametrize(
-    ("value", "expected"),
+    ("value", "allowed", "expected"),
     [
-        ("familis", "Did you mean 'families'?"),
-        ("MODELS", "Did you mean 'models'?"),
-        ("xyz", "Allowed: families"),
+        ("familis", ["families", "models"], "Did you mean 'families'?"),
+        ("MODELS", ["families", "models"], "Did you mean 'models'?"),
+        ("xyz", ["families", "models"], "Allowed: families"),
+        ("a", [], ""),
+        ("audio", ["model_seconds", "audio_seconds"], "Did you mean 'audio_seconds'?"),  # its first word
     ],
 )
-def test_did_you_mean(value, expected):
-    assert did_you_mean(value, ["families", "models"]).startswith(expected)
-
-
-def test_did_you_mean_without_anything_allowed():
-    assert did_you_mean("a", []) == ""
-
-
-def test_the_first_word_of_a_name_is_enough():
-    assert did_you_mean("audio", ["model_seconds", "audio_seconds"]).startswith(
-        "Did you mean 'audio_seconds'?"
-    )
+def test_did_you_mean(value, allowed, expected):
+    assert did_you_mean(value, allowed).startswith(expected) and bool(expected) == bool(allowed)

@@ -1,4 +1,4 @@
-"""Answers and labels with the digits that single precision carries: edges mean the same for all types."""
+"""Predictions and labels with the digits that single precision carries: edges mean the same for all types."""
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from soundcheck.models.answers import check_output
 
 AROUSAL = BUILTIN["arousal"]
 GRID = np.round(np.arange(11) / 10, 1)
+HUNDREDTHS = np.round(np.arange(101) / 100, 2)
 
 
 def plain(array: np.ndarray) -> np.ndarray:
@@ -33,8 +34,7 @@ def test_decimals_of_seven_digits_survive_single_precision(digits, exponent):
 @given(st.floats(-1e6, 1e6))
 def test_single_and_double_precision_are_read_alike(number):
     first, second = seven_digits(plain([number])), seven_digits([number])
-    assert first.tobytes() == second.tobytes()
-    assert seven_digits(first).tobytes() == first.tobytes()
+    assert first.tobytes() == second.tobytes() == seven_digits(first).tobytes()
     assert first[0] == pytest.approx(number, rel=1e-6, abs=1e-11)
 
 
@@ -44,60 +44,39 @@ def test_what_is_no_rating_is_kept():
     assert seven_digits(np.zeros((0,))).shape == (0,)
 
 
-def test_a_perfect_model_on_a_grid_is_perfect():
+def test_measures_are_those_of_the_decimals(rng):
+    """As the digits stand, 0.6 in single precision lies in the bin above, and 0.05 is less than 0.05."""
     truth = np.repeat(GRID, 20)
-    # As the digits stand, 0.6 in single precision lies in the bin above: a distance of 0.37 for nothing.
     assert values(jensen_shannon_distance(truth, plain(truth)))[0] > 0.2
-    for answers in (truth, truth.astype(np.float32)):
-        assert values(jensen_shannon_distance(truth, answers)) == [0.0]
-    read = AROUSAL.scale(plain(truth))
-    assert values(jensen_shannon_distance(AROUSAL.scale(truth), read)) == [0.0]
-
-
-def test_closed_ends_of_ranges_hold(rng):
-    answers = np.round(rng.beta(2, 2, 5000), 2)
-    expected = np.mean((answers >= 0.3) & (answers <= 0.6))
-    assert values(proportion_in_range(plain(answers), 0.3, 0.6))[0] < expected - 0.01
-    assert values(proportion_in_range(AROUSAL.scale(plain(answers)), 0.3, 0.6))[0] == expected
-
-
-def test_a_change_of_exactly_the_tolerance_is_a_change():
+    for read in (truth, truth.astype(np.float32), AROUSAL.scale(plain(truth))):
+        assert values(jensen_shannon_distance(truth, read)) == [0.0]
+    ratings = np.round(rng.beta(2, 2, 5000), 2)
+    expected = np.mean((ratings >= 0.3) & (ratings <= 0.6))  # both ends belong to the range
+    assert values(proportion_in_range(plain(ratings), 0.3, 0.6))[0] < expected - 0.01
+    assert values(proportion_in_range(AROUSAL.scale(plain(ratings)), 0.3, 0.6))[0] == expected
     first = np.round(np.arange(96) / 100, 2)
-    second = np.round(first + 0.05, 2)
+    second = np.round(first + 0.05, 2)  # a change of exactly the tolerance is a change
     assert is_unchanged(plain(first), plain(second)).sum() == 35
     assert is_unchanged(AROUSAL.scale(plain(first)), AROUSAL.scale(plain(second))).sum() == 0
     assert is_unchanged(first.astype(np.float32), second.astype(np.float32)).sum() == 0
-
-
-@pytest.mark.parametrize(("low", "high"), [(1, 7), (1, 5), (0, 100), (-1, 1), (-3, 3), (0, 9)])
-def test_edges_are_met_on_every_scale(low, high):
-    task = Task("own", "regression", low=low, high=high)
     edges = np.array([0.1, 0.25, 0.3, 0.45, 0.55, 0.6, 0.75, 0.9])
-    np.testing.assert_array_equal(task.scale(plain(low + edges * (high - low))), edges)
+    for low, high in ((1, 7), (1, 5), (0, 100), (-1, 1), (-3, 3), (0, 9)):
+        task = Task("own", "regression", low=low, high=high)
+        np.testing.assert_array_equal(task.scale(plain(low + edges * (high - low))), edges)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, float, np.array])
-def test_answers_of_all_types_say_the_same(kind):
-    for number in np.round(np.arange(101) / 100, 2).tolist():
+def test_predictions_of_all_types_say_the_same(kind):
+    for number in HUNDREDTHS.tolist():
         answer, problem = check_output({"arousal": kind(number)}, [AROUSAL])
-        assert problem == ""
-        assert AROUSAL.scale([answer["arousal"]]).tolist() == [number]
+        assert problem == "" and AROUSAL.scale([answer["arousal"]]).tolist() == [number]
+    assert [half_precision(np.float16(number)) for number in HUNDREDTHS] == HUNDREDTHS.tolist()
 
 
-@pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.uint16])
-def test_whole_numbers_are_answers(kind):
-    answer, problem = check_output({"arousal": kind(1)}, [AROUSAL])
-    assert (answer, problem) == ({"arousal": 1.0}, "")
-
-
-def test_numbers_as_text_are_none():
-    _, problem = check_output({"arousal": "0.6"}, [AROUSAL])
-    assert problem == "arousal is the text '0.6', not a number"
-
-
-def test_half_precision_on_a_grid():
-    hundredths = np.round(np.arange(101) / 100, 2)
-    assert [half_precision(np.float16(number)) for number in hundredths] == hundredths.tolist()
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint16])
+def test_whole_numbers_are_predictions_and_numbers_as_text_are_none(kind):
+    assert check_output({"arousal": kind(1)}, [AROUSAL]) == ({"arousal": 1.0}, "")
+    assert check_output({"arousal": "0.6"}, [AROUSAL])[1] == "arousal is the text '0.6', not a number"
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, str])
@@ -110,22 +89,16 @@ def test_tables_of_all_types_say_the_same(tmp_path, kind):
 MODEL = """
 import numpy as np
 
-def on_a_grid(signal):
-    level = float(np.mean(np.abs(signal))) * 4 + len(signal) % 7 / 50
-    return round(min(1.0, level), 2)
-
 def python(signal, sampling_rate):
-    return {"arousal": on_a_grid(signal)}
+    level = float(np.mean(np.abs(signal))) * 4 + len(signal) % 7 / 50
+    return {"arousal": round(min(1.0, level), 2)}
 
 def single(signal, sampling_rate):
-    return {"arousal": np.float32(on_a_grid(signal))}
+    return {"arousal": np.float32(python(signal, sampling_rate)["arousal"])}
 """
-
 SUITE = """
-title: Precision
 studies: false
-corpora:
-  tones: {format: csv, path: segments.csv}
+corpora: {tones: {format: csv, path: segments.csv}}
 models:
   python: {python: "answers:python", tasks: [arousal]}
   single: {python: "answers:single", tasks: [arousal]}
@@ -134,25 +107,19 @@ families:
 """
 
 
-def test_results_are_the_same_bytes_in_single_precision(tmp_path, undrawn, rng):
+@pytest.mark.slow
+def test_results_are_the_same_in_single_precision(tmp_path, undrawn, rng):
     rows = ["file,speaker,arousal,emotion"]
     for n in range(48):
         label = n % 11 / 10
         signal = rng.normal(0, 0.02 + 0.25 * label, 4000 + n).clip(-1, 1)
         soundfile.write(tmp_path / f"{n}.wav", signal, 16000)
         rows.append(f"{n}.wav,s{n % 8},{np.float32(label):.9f},{('neutral', 'anger')[n % 2]}")
-    (tmp_path / "segments.csv").write_text("\n".join(rows))
-    (tmp_path / "answers.py").write_text(MODEL)
-    (tmp_path / "suite.yml").write_text(SUITE)
+    for name, text in {"segments.csv": "\n".join(rows), "answers.py": MODEL, "suite.yml": SUITE}.items():
+        (tmp_path / name).write_text(text)
     done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    text = (tmp_path / "out" / "results.csv").read_text()
-    results = {}
-    for line in text.splitlines()[1:]:
-        model, rest = line.split(",", 1)
-        results.setdefault(model, []).append(rest)
-    assert len(results) == 2
-    assert len(results["python"]) == 17
-    assert results["python"] == results["single"]
-    table = pd.read_csv(tmp_path / "out" / "results.csv")
-    assert table["value"].notna().sum() == 2 * 16
+    table = pd.read_csv(tmp_path / "out" / "results.csv", dtype=str)
+    python, single = (rows.drop(columns="model") for _, rows in table.groupby("model"))
+    pd.testing.assert_frame_equal(python.reset_index(drop=True), single.reset_index(drop=True))
+    assert len(python) == 17 and python["value"].notna().sum() == 16

@@ -1,61 +1,64 @@
 """Classes of a package and of packages inside it are found by their word; two of one word are refused."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
+from soundcheck.common import extras
 from soundcheck.common.errors import InputError
 from soundcheck.common.registry import Registry
 
-BASE = "class Kind:\n    pass\n"
+
+@pytest.fixture
+def kinds(tmp_path, monkeypatch):
+    """Write a package, whose modules hold classes by their words or other code, and look through it."""
+    package = tmp_path.name.replace("-", "_")
+
+    def look(**modules: str) -> Registry:
+        texts = {"__init__": "", "base": "class Kind:\n    pass\n", "inside/__init__": ""}
+        for place, word in modules.items():
+            of_class = (
+                f"from {package}.base import Kind\n\nclass {word.title()}(Kind):\n    keyword = '{word}'\n"
+            )
+            texts[place.replace("__in__", "/")] = of_class if word.isalpha() else word
+        for place, text in texts.items():
+            file = tmp_path / package / f"{place}.py"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        __import__(f"{package}.base")
+        return Registry(sys.modules[f"{package}.base"].Kind, package, "nobody.registers.this")
+
+    return look
 
 
-def kinds(folder: Path, monkeypatch: pytest.MonkeyPatch, **modules: str) -> Registry:
-    """Write a package, its modules by their paths without slashes, and look through it."""
-    name = folder.name.replace("-", "_")
-    modules = {"__init__": "", "base": BASE} | modules
-    for place, text in modules.items():
-        file = folder / name / (place.replace("__in__", "/") + ".py")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    monkeypatch.syspath_prepend(folder)
-    __import__(f"{name}.base")
-    return Registry(sys.modules[f"{name}.base"].Kind, name, "nobody.registers.this")
+def test_finds_classes_of_packages_inside_once(kinds, tmp_path):
+    again = f"from {tmp_path.name.replace('-', '_')}.inside.model import Deep\n"
+    registry = kinds(flat="flat", inside__in__model="deep", inside__in__helper=again)
+    assert {word: registry[word].__name__ for word in registry} == {"flat": "Flat", "deep": "Deep"}
 
 
-def kind(name: str, folder: Path, word: str) -> str:
-    package = folder.name.replace("-", "_")
-    return f"from {package}.base import Kind\n\n\nclass {name}(Kind):\n    keyword = {word!r}\n"
+def test_refuses_two_classes_of_one_word(kinds):
+    with pytest.raises(InputError, match=r"'same' is registered by .*flat\.Same and by .*model\.Same"):
+        list(kinds(flat="same", inside__in__model="same"))
 
 
-def test_finds_classes_of_packages_inside(tmp_path, monkeypatch):
-    found = kinds(
-        tmp_path,
-        monkeypatch,
-        flat=kind("Flat", tmp_path, "flat"),
-        inside__in____init__='"""Of one sort."""\n',
-        inside__in__model=kind("Inside", tmp_path, "inside"),
-        inside__in__helper=f"from {tmp_path.name.replace('-', '_')}.inside.model import Inside\n",
-    )
-    assert {word: found[word].__name__ for word in found} == {"flat": "Flat", "inside": "Inside"}
-
-
-def test_refuses_two_classes_of_one_word(tmp_path, monkeypatch):
-    found = kinds(
-        tmp_path,
-        monkeypatch,
-        flat=kind("Flat", tmp_path, "same"),
-        inside__in____init__="",
-        inside__in__model=kind("Inside", tmp_path, "same"),
-    )
-    with pytest.raises(
-        InputError, match=r"'same' is registered by .*\.flat\.Flat and by .*inside\.model\.Inside"
-    ):
-        list(found)
-
-
-def test_does_not_hide_a_package_that_cannot_be_imported(tmp_path, monkeypatch):
-    found = kinds(tmp_path, monkeypatch, inside__in____init__="import nothing_of_this_name\n")
+def test_does_not_hide_a_package_that_cannot_be_imported(kinds):
     with pytest.raises(ImportError, match="nothing_of_this_name"):
-        list(found)
+        list(kinds(inside__in____init__="import nothing_of_this_name\n"))
+
+
+def test_optional_packages_are_imported_or_named_with_the_way_to_get_them(tmp_path, monkeypatch):
+    assert extras.import_extra("json", "onnx", "suite.yml").__name__ == "json"
+    with pytest.raises(InputError) as error:
+        extras.import_extra("no_such_package.part", "onnx", "suite.yml, models.mine.onnx")
+    assert str(error.value) == (
+        "suite.yml, models.mine.onnx: the package no_such_package is not installed. "
+        'Install it: pip install "soundcheck-speech[onnx]".'
+    )
+    (tmp_path / "broken_package.py").write_text("raise OSError('libsomething.so: not found')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="cannot be imported: OSError: libsomething.so: not found"):
+        extras.import_extra("broken_package", "onnx", "suite.yml")
+    versions = extras.versions(["numpy", "no-such-distribution"])
+    assert versions["numpy"] and versions["no-such-distribution"] == ""

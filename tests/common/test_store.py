@@ -21,90 +21,70 @@ def path(tmp_path):
     return tmp_path / "cache" / "kept.json"
 
 
-def test_values_are_made_once(path):
-    assert store.read(path) is None
+def test_values_are_made_once_and_what_fails_leaves_nothing(path):
+    with pytest.raises(ZeroDivisionError):
+        store.find(path, lambda: {"mean": 1 / 0})
+    assert not path.exists() and store.read(path) is None
     calls = []
-    first = store.find(path, lambda: calls.append(1) or VALUES)
-    assert store.find(path, lambda: calls.append(1) or VALUES) == first == store.read(path) == VALUES
+    for _ in range(2):
+        assert store.find(path, lambda: calls.append(1) or VALUES) == store.read(path) == VALUES
     assert len(calls) == 1
 
 
-def test_what_fails_leaves_nothing(path):
-    with pytest.raises(ZeroDivisionError):
-        store.find(path, lambda: {"mean": 1 / 0})
-    assert not path.exists()
+DAMAGES = {  # what a file of values holds afterwards
+    **{"cut": lambda text: text[:-9], "empty": "", "list": "[]", "null": "null", "other": "{}"},
+    "edited": lambda text: json.dumps(json.loads(text) | {"values": {"mean": 2.0}}),
+    "no dictionary": lambda text: json.dumps(json.loads(text) | {"values": [1]}),
+    "no digest": json.dumps({"version": "", "values": {"mean": 1.0}}),
+}
 
 
-def damage(path, how):
-    text = path.read_text("utf-8")
-    content = json.loads(text)
-    texts = {
-        **{"cut": text[:-9], "empty": "", "list": "[]", "null": "null", "other": "{}"},
-        "edited": json.dumps(content | {"values": {"mean": 2.0}}),
-        "no dictionary": json.dumps(content | {"values": [1]}),
-        "no digest": json.dumps({"version": "", "values": {"mean": 1.0}}),
-    }
+@pytest.mark.parametrize("how", [*DAMAGES, "folder", "gone"])
+def test_damaged_values_are_made_again(path, how):
+    store.write(path, {"mean": 1.0})
+    text, damage = path.read_text("utf-8"), DAMAGES.get(how)
     path.unlink()
     if how == "folder":
         (path / "below").mkdir(parents=True)
-    elif how != "gone":
-        path.write_text(texts[how], "utf-8")
-
-
-@pytest.mark.parametrize(
-    "how",
-    [*("cut", "empty", "list", "null", "other", "edited", "no dictionary", "no digest"), "folder", "gone"],
-)
-def test_damaged_values_are_made_again(path, how):
-    store.write(path, {"mean": 1.0})
-    damage(path, how)
+    elif damage is not None:
+        path.write_text(damage(text) if callable(damage) else damage, "utf-8")
     assert store.read(path) is None
     assert store.find(path, lambda: {"mean": 1.0}) == {"mean": 1.0} == store.read(path)
 
 
-@pytest.fixture
-def make():
-    def fill(folder):
-        fill.calls += 1
+@pytest.mark.parametrize("how", ["size", "gone", "mark", "file"])
+def test_a_damaged_folder_is_made_again(tmp_path, how):
+    calls = []
+
+    def make(folder):
+        calls.append(folder)
         (folder / "below").mkdir()
         (folder / "below" / "a.wav").write_bytes(b"sound")
-        (folder / "table.csv").write_text("a\n")
 
-    fill.calls = 0
-    return fill
-
-
-@pytest.mark.parametrize("how", ["text", "size", "gone", "mark", "file"])
-def test_a_damaged_folder_is_made_again(tmp_path, make, how):
     folder = store.folder(tmp_path / "thing", make, "the thing")
-    assert store.folder(folder, make, "the thing") == folder == tmp_path / "thing"
-    assert make.calls == 1
+    assert store.folder(folder, make, "the thing") == folder == tmp_path / "thing" and len(calls) == 1
     if how == "file":
         folder.rename(tmp_path / "elsewhere")
         folder.write_text("no folder")
+    elif how == "size":
+        (folder / "below" / "a.wav").write_text("b\n")
     else:
-        name = {"text": "table.csv", "mark": store.MARK}.get(how, "below/a.wav")
-        (folder / name).unlink()
-        if how in ("text", "size"):
-            (folder / name).write_text("b\n")
+        (folder / (store.MARK if how == "mark" else "below/a.wav")).unlink()
     store.folder(folder, make, "the thing")
-    assert make.calls == 2
-    assert (folder / "below" / "a.wav").read_bytes() == b"sound"
-    assert (folder / "table.csv").read_text() == "a\n"
+    assert len(calls) == 2 and (folder / "below" / "a.wav").read_bytes() == b"sound"
 
 
-def test_a_folder_that_fails_leaves_nothing_and_clears_what_was_left(tmp_path, make):
-    left = tmp_path / f"{store.TEMPORARY}thing-killed"
-    left.mkdir()
+def test_a_folder_that_fails_leaves_nothing_and_clears_what_was_left(tmp_path):
+    def fail(folder):
+        raise OSError(28, "No space")
+
+    (tmp_path / f"{store.TEMPORARY}thing-killed").mkdir()
     with pytest.raises(OutputError, match=r"Cannot write the thing to .*: No space. Make space"):
-        store.folder(
-            tmp_path / "thing", lambda _: (_ for _ in ()).throw(OSError(28, "No space")), "the thing"
-        )
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["thing.lock"]
+        store.folder(tmp_path / "thing", fail, "the thing")
+    assert [path.name for path in tmp_path.iterdir()] == ["thing.lock"]
 
 
-def test_processes_wait_for_each_other(tmp_path):
-    code = """
+WAITING = """
 import sys, time, pathlib
 from soundcheck.common import store
 def make():
@@ -113,25 +93,20 @@ def make():
     time.sleep(0.5)
     return {"a": 1}
 assert store.find(pathlib.Path(sys.argv[1]), make) == {"a": 1}
+if len(sys.argv) > 2:
+    with store.lock(pathlib.Path(sys.argv[2])):
+        print("locked", flush=True)
+        time.sleep(60)
 """
-    path = str(tmp_path / "kept.json")
-    running = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(3)]
+
+
+def test_processes_wait_for_each_other_and_a_lock_ends_with_its_process(tmp_path):
+    line = [sys.executable, "-c", WAITING, str(tmp_path / "kept.json")]
+    running = [subprocess.Popen(line) for _ in range(3)]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert (tmp_path / "kept.json.calls").read_text() == "x"
-
-
-def test_a_lock_ends_with_its_process(tmp_path):
-    code = """
-import sys, time, pathlib
-from soundcheck.common import store
-with store.lock(pathlib.Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(60)
-"""
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "x")], stdout=subprocess.PIPE, env=dict(os.environ)
-    )
-    assert process.stdout.readline() == b"held\n"
+    process = subprocess.Popen([*line, str(tmp_path / "x")], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"locked\n"
     process.kill()
     process.wait()
     start = time.monotonic()
@@ -170,44 +145,28 @@ def test_what_nobody_used_is_forgotten_and_growth_is_seen(path):
     JsonCache().save()  # without a file it lives as long as the run
 
 
-@pytest.fixture
-def weights(tmp_path, monkeypatch):
-    weights = tmp_path / "weights"
-    weights.write_text("1")
-    monkeypatch.setattr(store, "MTIME_GRACE_SECONDS", 0)
-    digests = FileDigests(tmp_path / "kept.json")
-    assert digests.digest(weights) == files.digest(b"1")
-    digests.save()
-    return weights
-
-
-def count_reads(monkeypatch) -> list:
-    read = []
-    digest = files.digest
+def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypatch):
+    weights, kept, read, digest = tmp_path / "weights", tmp_path / "kept.json", [], files.digest
     monkeypatch.setattr(store.files, "digest", lambda path: read.append(path) or digest(path))
-    return read
 
+    def digested(grace):
+        read.clear()
+        monkeypatch.setattr(store, "MTIME_GRACE_SECONDS", grace)
+        digests = FileDigests(kept)
+        found = digests.digest(weights)
+        digests.save()
+        return found, read.count(weights)
 
-def test_a_file_is_read_once(weights, tmp_path, monkeypatch):
-    read = count_reads(monkeypatch)
-    assert FileDigests(tmp_path / "kept.json").digest(weights) and read == []
+    weights.write_text("1")
+    assert [digested(0), digested(0)] == [(digest(b"1"), 1), (digest(b"1"), 0)]
     times = os.stat(weights)
     weights.write_text("2")
     os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))  # the same size and time do not deceive
-    assert FileDigests(tmp_path / "kept.json").digest(weights) == files.digest(b"2")
-    (tmp_path / "kept.json").write_text("{")
-    assert FileDigests(tmp_path / "kept.json").digest(weights) == files.digest(b"2")
-
-
-def test_a_file_written_just_now_is_read_again(weights, tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "MTIME_GRACE_SECONDS", 60)
-    weights.write_text("2")
-    digests = FileDigests(tmp_path / "kept.json")
-    digests.digest(weights)
-    digests.save()
-    read = count_reads(monkeypatch)
-    FileDigests(tmp_path / "kept.json").digest(weights)
-    assert read == [weights]
+    assert digested(0) == (digest(b"2"), 1)
+    kept.write_text("{")
+    assert digested(0) == (digest(b"2"), 1)
+    weights.write_text("3")
+    assert [digested(60), digested(60)] == [(digest(b"3"), 1)] * 2  # it was written just now
 
 
 def test_what_is_no_file_has_no_digest(tmp_path):

@@ -43,22 +43,16 @@ def test_what_is_no_table_is_refused(content, words):
         parse_text_table(content, "t.csv")
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("1.5", 1.5), ("0 days 00:00:01.5", 1.5), ("1:00:00", 3600), ("2 days 0:0:1", 172801)],
-)
-def test_times(text, seconds):
-    assert parse_seconds(text) == seconds
-
-
-def test_columns_of_numbers_name_what_is_none():
+def test_columns_of_numbers_and_times_name_what_is_none():
     cells = ["high", "0,5", "nan", "inf", "1e999", "1_0", "0x1", "True", "1.5 ", "", " -.5e1"]
     values, problems = text_table.parse_column(cells, parse_number)
     np.testing.assert_array_equal(values, [*[np.nan] * 8, 1.5, np.nan, -5])
     assert [row for row, _ in problems] == list(range(8))
     assert all("is not a" in what for _, what in problems)
-    _, problems = text_table.parse_column(["-1", "soon", "1:75:00", "NaT"], parse_seconds)
-    assert [row for row, _ in problems] == [0, 1, 2]
+    times = {"1.5": 1.5, "0 days 00:00:01.5": 1.5, "1:00:00": 3600, "2 days 0:0:1": 172801, "NaT": np.nan}
+    values, problems = text_table.parse_column([*times, "-1", "soon", "1:75:00"], parse_seconds)
+    np.testing.assert_array_equal(values[:5], [*times.values()])
+    assert [row for row, _ in problems] == [5, 6, 7]
 
 
 # JSON -------------------------------------------------------------------------------------------------------
@@ -88,12 +82,10 @@ def test_columns_are_what_json_gives(items, ascii_only, end):
     assert table.where(0, "name") == "x line 1, field name"
 
 
-@pytest.mark.parametrize(
-    "content", [b'{"name": "a"}{"name": "b"}\n', b'{"name": "a"\n}\n', b'{"name": "a"},\n{}']
-)
-def test_one_object_a_line(content):
-    with pytest.raises(InputError, match="x line 1: .* is no JSON"):
-        read_json_lines(content, "x", FIELDS)
+def test_one_object_a_line():
+    for content in (b'{"name": "a"}{"name": "b"}\n', b'{"name": "a"\n}\n', b'{"name": "a"},\n{}'):
+        with pytest.raises(InputError, match="x line 1: .* is no JSON"):
+            read_json_lines(content, "x", FIELDS)
 
 
 def test_lists():
@@ -123,14 +115,13 @@ def test_cells_of_objects_are_text(read):
         '{"b": true, "d": {"x": [1]}, "a": "NA", "e": 1e-7}\n'
         '  {"f": "last\\u2028line", "b": -2}'
     )
-    assert table.columns == {
-        "a": ["001", "NA", ""],
-        "b": ["1.5", "true", "-2"],
-        "c": ["", "", ""],
-        "d": ["", "", ""],
-        "e": ["", "1e-07", ""],
-        "f": ["", "", "last\u2028line"],
-    }
+    rows = zip(*table.columns.values(), strict=True)
+    assert ["".join(table.columns), *rows] == [
+        "abcdef",
+        ("001", "1.5", "", "", "", ""),
+        ("NA", "true", "", "", "1e-07", ""),
+        ("", "-2", "", "", "", "last\u2028line"),
+    ]
     assert table.where(2, "b") == "m.jsonl line 4, column b"
 
 
@@ -164,7 +155,7 @@ def test_all_problems_of_objects_at_once(read):
         (b'{"a": 1}\n{"a": "\xff"}', "line 2: byte 16 is not UTF-8"),
     ],
 )
-def test_other_files(read, content, words):
+def test_what_is_no_json_is_refused(read, content, words):
     with pytest.raises(InputError, match=words) as error:
         read(content)
     assert len(error.value.problems) == 1

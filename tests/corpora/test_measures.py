@@ -1,4 +1,6 @@
-"""Measures of sounds against signals that were made with known values."""
+"""Measures of sounds against signals with known values, and networks against their packages."""
+
+import importlib
 
 import numpy as np
 import pytest
@@ -9,14 +11,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from soundcheck.augment.codec import codec
-from soundcheck.corpora import audio
+from soundcheck.common import extras
+from soundcheck.common.errors import InputError
+from soundcheck.corpora import audio, measured
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.corpora.measures.spectra import bandwidth, power_spectra, signal_to_noise
 from soundcheck.corpora.measures.voice import mean_pitch, speaking_rate
 from soundcheck.corpora.measures.waveform import clipping, duration, level, silence
 
+networks = importlib.import_module("soundcheck.corpora.measures.networks")
 RATE = 16000
-OURS = {name: own for name, own in MEASURES.items() if not own.extra}  # computed without a network
+OURS = {name: one for name, one in MEASURES.items() if not one.extra}  # computed without a network
+TIME = np.arange(3 * RATE) / RATE
 
 
 def buzz(frequency: float, seconds: float = 0.5) -> np.ndarray:
@@ -35,81 +41,60 @@ def sine(peak: float = 1.0, frequency: float = 441.0, seconds: float = 1.0, rate
 @pytest.mark.parametrize("kind", known.STEADY)
 @pytest.mark.parametrize("ratio", [0, 10, 20, 40])
 def test_noise_of_known_strength(kind, ratio, rng):
-    heard = known.mixed(known.syllables(rng, 6.0), known.noise(kind, 6 * RATE, rng), ratio)
-    assert signal_to_noise(heard, RATE) == pytest.approx(ratio, abs=1)
+    mixed = known.mixed(known.syllables(rng, 6.0), known.noise(kind, 6 * RATE, rng), ratio)
+    assert signal_to_noise(mixed, RATE) == pytest.approx(ratio, abs=1)
 
 
 @pytest.mark.parametrize("ratio", [10, 20])
 def test_noise_behind_a_synthesised_voice(ratio, rng):
     voice = known.synthesised(3)
-    heard = known.mixed(voice, known.noise("white", len(voice), rng), ratio)
-    assert signal_to_noise(heard, RATE) == pytest.approx(ratio, abs=1)
+    mixed = known.mixed(voice, known.noise("white", len(voice), rng), ratio)
+    for signal in (mixed, np.pad(mixed, RATE), mixed + 0.5):  # what is padded or offset does not count
+        assert signal_to_noise(signal, RATE) == pytest.approx(ratio, abs=1)
 
 
-def test_what_is_padded_or_offset_does_not_count(rng):
-    heard = known.mixed(known.syllables(rng), known.noise("white", 5 * RATE, rng), 15)
-    assert signal_to_noise(np.pad(heard, RATE), RATE) == pytest.approx(15, abs=1)
-    assert signal_to_noise(heard + 0.5, RATE) == pytest.approx(15, abs=1)
-
-
-def test_only_noise_has_no_ratio(rng):
+def test_signals_without_noise_or_without_speech(rng):
     assert np.isnan(signal_to_noise(sine(0.5), RATE))
     steady = signal_to_noise(0.1 * rng.standard_normal(3 * RATE), RATE)
     assert np.isnan(steady) or steady < -10
+    clean = known.syllables(rng)  # nothing is cleaner than its samples
+    ratio = signal_to_noise(0.1 * clean / np.sqrt(np.mean(clean**2)), RATE)
+    assert ratio <= 10 * np.log10(0.1**2 / (2**-30 / 12)) + 0.01
 
 
-def test_nothing_is_cleaner_than_its_samples(rng):
-    clean = known.syllables(rng)
-    found = signal_to_noise(0.1 * clean / np.sqrt(np.mean(clean**2)), RATE)
-    assert found <= 10 * np.log10(0.1**2 / (2**-30 / 12)) + 0.01
+# Level, duration, bandwidth ---------------------------------------------------------------------------------
 
 
-# Level and duration -----------------------------------------------------------------------------------------
-
-
-def test_level_of_known_signals():
+def test_level_and_duration_of_known_signals():
     assert level(np.tile([1.0, -1.0], 100), RATE) == 0
     assert level(sine(1.0), RATE) == pytest.approx(-3.01, abs=0.01)
     assert level(sine(0.1), RATE) == pytest.approx(-23.01, abs=0.01)
     assert level(np.concatenate([sine(), np.zeros(RATE)]), RATE) == pytest.approx(-6.02, abs=0.01)
-
-
-def test_duration():
     assert duration(np.zeros(24000), RATE) == 1.5
 
 
-# Bandwidth --------------------------------------------------------------------------------------------------
-
-
-def low_pass(signal: np.ndarray, edge: float) -> np.ndarray:
-    taps = scipy.signal.firwin(801, edge, fs=RATE, window=("kaiser", 10))
-    return scipy.signal.oaconvolve(signal, taps, mode="same")
-
-
-@pytest.mark.parametrize("edge", [1000, 3400, 4000, 5500, 7000])
+@pytest.mark.parametrize("edge", [1000, 3400, 5500, 7000])
 @pytest.mark.parametrize("kind", ["noise", "syllables"])
 def test_edge_of_a_low_pass(edge, kind, rng):
     signal = rng.standard_normal(3 * RATE) if kind == "noise" else known.syllables(rng)
-    heard = low_pass(0.1 * signal, edge)
-    assert bandwidth(heard, RATE) == pytest.approx(edge, abs=200)
+    taps = scipy.signal.firwin(801, edge, fs=RATE, window=("kaiser", 10))
+    low = scipy.signal.oaconvolve(0.1 * signal, taps, mode="same")
     # Neither hum nor the noise of 16 bit moves it.
-    rounded = np.round((heard + 0.01 * sine(1, 50, len(heard) / RATE)) * 2**15) / 2**15
-    assert bandwidth(rounded, RATE) == pytest.approx(edge, abs=200)
+    rounded = np.round((low + 0.01 * sine(1, 50, len(low) / RATE)) * 2**15) / 2**15
+    for one in (low, rounded):
+        assert bandwidth(one, RATE) == pytest.approx(edge, abs=200)
 
 
-@pytest.mark.parametrize("line", ["sampled at 8 kHz", "amr-nb"])
-def test_telephone_speech(line, rng):
+def test_telephone_speech(rng):
     spoken = known.synthesised(0)
     voice = known.mixed(spoken, rng.standard_normal(len(spoken)), 40)
     assert bandwidth(voice, RATE) > 7000
-    if line == "amr-nb":
-        heard = codec(voice, RATE, rng, name="amr-nb", bit_rate=12200)
-    else:
-        heard = audio.resampled(audio.resampled(voice, RATE, 8000), 8000)
-    assert 3300 <= bandwidth(heard, RATE) <= 4000
+    narrow = audio.resampled(audio.resampled(voice, RATE, 8000), 8000)
+    for call in (codec(voice, RATE, rng, name="amr-nb", bit_rate=12200), narrow):
+        assert 3300 <= bandwidth(call, RATE) <= 4000
 
 
-# Clipping ---------------------------------------------------------------------------------------------------
+# Clipping and silence ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("limit", [1.0, 0.5, 0.02])
@@ -118,14 +103,10 @@ def test_share_of_clipped_samples(limit, bits):
     loud = sine(limit / 0.7, 441)
     if bits:
         loud, limit = np.round(loud * 2**15) / 2**15, min(round(limit * 2**15), 2**15 - 1) / 2**15
-    cut = np.clip(loud, -limit, limit)
-    assert clipping(cut, RATE) == np.mean(np.abs(loud) >= limit)
-    assert clipping(cut.astype(np.float32), RATE) == np.mean(np.abs(loud) >= limit)
-
-
-def test_one_side_may_be_clipped():
-    loud = sine(0.8)
-    assert clipping(np.minimum(loud, 0.3), RATE) == np.mean(loud >= 0.3)
+    clipped, share = np.clip(loud, -limit, limit), np.mean(np.abs(loud) >= limit)
+    assert clipping(clipped, RATE) == clipping(clipped.astype(np.float32), RATE) == share
+    one_side = np.minimum(sine(0.8), 0.3)
+    assert clipping(one_side, RATE) == np.mean(sine(0.8) >= 0.3)
 
 
 @pytest.mark.parametrize("peak", [0.9, 0.3, 0.01, 0.001])
@@ -134,27 +115,23 @@ def test_a_round_top_is_not_clipped(peak, frequency):
     assert clipping(np.round(sine(peak, frequency) * 2**15) / 2**15, RATE) == 0
 
 
-def test_voices_are_not_clipped(rng):
-    for number in range(3):
-        assert clipping(np.round(known.synthesised(number) * 2**15) / 2**15, RATE) == 0
-    assert clipping(0.1 * rng.standard_normal(RATE), RATE) == 0
-
-
-# Silence ----------------------------------------------------------------------------------------------------
+def test_voices_and_noise_are_not_clipped(rng):
+    for signal in (*map(known.synthesised, range(3)), 0.1 * rng.standard_normal(RATE)):
+        assert clipping(np.round(signal * 2**15) / 2**15, RATE) == 0
 
 
 @pytest.mark.parametrize("noise", [0, 1e-4, 0.01, 0.03])
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
 def test_share_of_silence(noise, share, rng):
     speech = np.where(np.arange(4 * RATE) % RATE < (1 - share) * RATE, 0.3, 0.0)
-    heard = speech * rng.standard_normal(4 * RATE) + noise * rng.standard_normal(4 * RATE)
-    assert silence(heard, RATE) == pytest.approx(share, abs=0.03)
+    signal = speech * rng.standard_normal(4 * RATE) + noise * rng.standard_normal(4 * RATE)
+    assert silence(signal, RATE) == pytest.approx(share, abs=0.03)
 
 
 def test_silence_without_speech(rng):
     assert silence(np.zeros(RATE), RATE) == 1
-    assert np.isnan(silence(0.1 * rng.standard_normal(3 * RATE), RATE))
-    assert np.isnan(silence(np.zeros(100), RATE)) and np.isnan(silence(sine(0.5), RATE))
+    for signal in (0.1 * rng.standard_normal(3 * RATE), np.zeros(100), sine(0.5)):
+        assert np.isnan(silence(signal, RATE))
 
 
 # Pitch and rate ---------------------------------------------------------------------------------------------
@@ -168,61 +145,46 @@ def test_pitch_of_a_voice(frequency):
 @pytest.mark.parametrize("rate", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("noise", [None, 20])
 def test_syllables_a_second(rate, noise, rng):
-    seconds = 4
-    time = np.arange(seconds * RATE) / RATE
-    loudness = (0.5 - 0.5 * np.cos(2 * np.pi * rate * time)) ** 2
-    heard = buzz(130, seconds) * loudness
+    signal = buzz(130, 3) * (0.5 - 0.5 * np.cos(2 * np.pi * rate * TIME)) ** 2
     if noise:
-        heard = known.mixed(heard, rng.standard_normal(len(heard)), noise)
-    assert speaking_rate(heard, RATE) == pytest.approx(rate, rel=0.1)
+        signal = known.mixed(signal, rng.standard_normal(len(signal)), noise)
+    assert speaking_rate(signal, RATE) == pytest.approx(rate, rel=0.1)
 
 
-def test_bursts_without_voice_are_no_syllables(rng):
-    time = np.arange(3 * RATE) / RATE
-    hiss = 0.1 * rng.standard_normal(len(time)) * (0.5 - 0.5 * np.cos(2 * np.pi * 4 * time))
+def test_noise_has_neither_pitch_nor_syllables(rng):
+    hiss = 0.1 * rng.standard_normal(len(TIME)) * (0.5 - 0.5 * np.cos(2 * np.pi * 4 * TIME))
     assert np.isnan(speaking_rate(hiss, RATE)) or speaking_rate(hiss, RATE) < 1
+    assert np.isnan(mean_pitch(rng.normal(0, 0.1, RATE).astype(np.float32), RATE))
 
 
 # All of them ------------------------------------------------------------------------------------------------
 
-OTHERS = sorted({*MEASURES} - {"predicted_quality"})
 PACKAGES = {"predicted_quality": "speechmos", "speech_share": "silero_vad"}  # of measures with an extra
 ODD = {
-    "none": np.zeros(0),
-    "one": np.ones(1),
-    "five": np.ones(5),
-    "silence": np.zeros(RATE),
-    "constant": np.full(RATE, 0.25),
-    "click": np.eye(1, RATE, 100)[0],
-    "short": buzz(200, 0.02),
-    "square": np.tile(np.repeat([0.5, -0.5], 40), 100),
-    "faint": 1e-9 * buzz(200),
-    "loud": 900 * buzz(200),
+    **{"none": np.zeros(0), "one": np.ones(1), "five": np.ones(5), "silence": np.zeros(RATE)},
+    **{"constant": np.full(RATE, 0.25), "click": np.eye(1, RATE, 100)[0], "short": buzz(200, 0.02)},
+    **{
+        "square": np.tile(np.repeat([0.5, -0.5], 40), 100),
+        "faint": 1e-9 * buzz(200),
+        "loud": 900 * buzz(200),
+    },
 }
 
 
 # The network of predicted quality hears nine seconds of each.
-@pytest.mark.parametrize("name", [*OTHERS, pytest.param("predicted_quality", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("signal", ODD)
-def test_odd_signals_give_a_number_or_nothing(name, signal):
+@pytest.mark.parametrize(
+    "name", [*OURS, "speech_share", pytest.param("predicted_quality", marks=pytest.mark.slow)]
+)
+def test_odd_signals_give_a_number_or_nothing(name):
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
-    kept = ODD[signal].astype(np.float32)
-    given = kept.copy()
-    given.setflags(write=False)
-    found = MEASURES[name](given, RATE)
-    assert isinstance(found, float)
-    assert not np.isinf(found)
-    assert np.array_equal(kept, given)
-
-
-@pytest.mark.parametrize("name", sorted({*OURS} - {"duration", "clipping", "silence"}))
-def test_silence_has_nothing_to_measure(name):
-    assert np.isnan(MEASURES[name](np.zeros(RATE, np.float32), RATE))
-
-
-def test_noise_has_no_pitch(rng):
-    assert np.isnan(mean_pitch(rng.normal(0, 0.1, RATE).astype(np.float32), RATE))
+    for odd in ODD.values():
+        signal = odd.astype(np.float32)
+        signal.setflags(write=False)
+        value = MEASURES[name](signal, RATE)
+        assert isinstance(value, float) and not np.isinf(value)
+    nothing = name not in ("duration", "clipping", "silence")
+    assert name in PACKAGES or np.isnan(MEASURES[name](np.zeros(RATE, np.float32), RATE)) == nothing
 
 
 @given(
@@ -238,44 +200,89 @@ def test_any_signal_is_measured_twice_alike(signal, rate):
 
 @pytest.mark.parametrize("factor", [0.5, 0.05])
 def test_loudness_changes_the_level_only(factor, rng):
-    heard = known.mixed(known.syllables(rng), known.noise("white", 5 * RATE, rng), 20) * 0.1
-    for name, found in OURS.items():
-        before, after = found(heard, RATE), found(heard * factor, RATE)
+    signal = known.mixed(known.syllables(rng), known.noise("white", 5 * RATE, rng), 20) * 0.1
+    for name, one in OURS.items():
+        before, after = one(signal, RATE), one(signal * factor, RATE)
         expected = before + 20 * np.log10(factor) if name == "level" else before
         assert after == pytest.approx(expected, rel=1e-3, abs=0.02), name
 
 
-def test_every_measure_says_what_it_is():
-    assert all(found.title and found.unit for found in MEASURES.values())
-    for found in MEASURES.values():
-        assert not found.function.__name__.startswith("_")
-
-
-def test_ten_minutes_have_no_more_frames_than_memory_bears():
-    signal = np.zeros(600 * RATE, np.float32)
-    signal[::7] = 0.1
-    power, frequencies = power_spectra(signal, RATE)
-    assert 19_000 < len(power) <= 20_000
-    assert power.shape[1] == len(frequencies) == 257
-
-
-def test_the_power_of_frames_is_that_of_the_signal(rng):
-    signal = 0.1 * rng.standard_normal(5 * RATE)
-    power, _ = power_spectra(signal, RATE)
-    assert power.sum(axis=1).mean() == pytest.approx(np.mean(signal**2), rel=0.01)
-
-
-def test_frames_are_those_of_a_plain_loop_without_muted_ones(rng):
+def test_power_spectra(rng):
+    """Frames are those of a plain loop without muted ones; of ten minutes not more than memory bears."""
     signal = (0.1 * rng.standard_normal(RATE)).astype(np.float32)
     signal[3000:3064] = 0.25  # 4 ms of equal samples
     signal[9000:9063] = 0.25  # one sample less
-    window = np.hanning(513)[:-1]
-    expected = []
-    for start in range(0, len(signal) - 511, 128):
+    window, expected = np.hanning(513)[:-1], []
+    starts = range(0, len(signal) - 511, 128)
+    for start in starts:
         frame = signal[start : start + 512].astype(np.float64)
         if not (start <= 3000 and 3064 <= start + 512):
             spectrum = np.fft.rfft((frame - signal.mean(dtype=np.float64)) * window)
             expected.append(np.abs(spectrum) ** 2 * np.r_[1, np.full(255, 2), 1] / 512 / np.sum(window**2))
     power, _ = power_spectra(signal, RATE)
-    assert len(power) == len(range(0, len(signal) - 511, 128)) - 4
-    assert power == pytest.approx(np.array(expected))
+    assert len(power) == len(starts) - 4 and power == pytest.approx(np.array(expected))
+    signal = 0.1 * rng.standard_normal(5 * RATE)
+    assert power_spectra(signal, RATE)[0].sum(axis=1).mean() == pytest.approx(np.mean(signal**2), rel=0.01)
+    signal = np.zeros(600 * RATE, np.float32)
+    signal[::7] = 0.1
+    power, frequencies = power_spectra(signal, RATE)
+    assert 19_000 < len(power) <= 20_000 and power.shape[1] == len(frequencies) == 257
+
+
+# Networks ---------------------------------------------------------------------------------------------------
+
+
+def noisy_voice(seconds: float, rng) -> np.ndarray:
+    """Make two formants on a moving pitch, with pauses, in noise: enough to sound like something."""
+    time = np.arange(round(RATE * seconds)) / RATE
+    phase = 2 * np.pi * np.cumsum(140 + 14 * np.sin(6 * np.pi * time)) / RATE
+    tones = 140 * np.arange(30)
+    loudness = np.exp(-(((tones - 600) / 500) ** 2)) + 0.3 * np.exp(-(((tones - 1700) / 300) ** 2))
+    sound = sum(one * np.sin(k * phase) for k, one in enumerate(loudness))
+    return (0.1 * sound * (np.sin(4 * np.pi * time) > -0.3) + rng.normal(0, 0.01, len(time))).astype(
+        np.float32
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [3.3, 9.5, 11.7])
+def test_predicted_quality_is_that_of_its_package(seconds, rng):
+    dnsmos = pytest.importorskip("speechmos.dnsmos")
+    signal = noisy_voice(seconds, rng)
+    expected = dnsmos.run(signal, RATE)["ovrl_mos"]
+    assert MEASURES["predicted_quality"](signal, RATE) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_speech_lasts_as_long_as_its_package_says(seed, monkeypatch):
+    """Probabilities that wander give every kind of pause; the package makes spans of them."""
+    package = pytest.importorskip("silero_vad")
+    rng = np.random.default_rng(seed)
+    wander = 0.45 + np.cumsum(rng.normal(0, 0.15, 600)) * 0.2 + rng.normal(0, 0.12, 600)
+    probabilities = np.clip(wander, 0, 1).tolist()
+    samples = 600 * networks.WINDOW - 100
+    spans = package.get_speech_timestamps_from_probs(probabilities, audio_length_samples=samples)
+    monkeypatch.setattr(networks, "_probabilities", lambda signal: probabilities)
+    expected = sum(span["end"] - span["start"] for span in spans) / samples
+    assert networks.speech_share(np.zeros(samples), RATE) == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.slow
+def test_probabilities_of_speech_are_those_of_the_package(rng):
+    package = pytest.importorskip("silero_vad")
+    torch = importlib.import_module("torch")
+    signal = noisy_voice(2.0, rng)
+    model = package.load_silero_vad(onnx=True)
+    expected = model.audio_forward(torch.from_numpy(signal[np.newaxis]), RATE).numpy().ravel()
+    np.testing.assert_allclose(networks._probabilities(signal), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_what_is_not_installed_is_refused_with_the_command(name, monkeypatch):
+    assert np.isnan(MEASURES[name](np.zeros(0), RATE))
+    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda package: None)
+    command = f'pip install "soundcheck-speech\\[{MEASURES[name].extra}\\]"'
+    with pytest.raises(InputError, match=command):
+        measured.check_installed(["level", name])
+    measured.check_installed(["level", "pitch"])

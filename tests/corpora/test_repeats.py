@@ -14,12 +14,18 @@ from soundcheck.corpora import audio
 from soundcheck.corpora.measures.fingerprint import CODES_A_SECOND, codes, fingerprint
 from soundcheck.corpora.repeats import copies, find_repeats, speakers_in_splits, together
 
+RATE = 16000
+
 
 @pytest.fixture(scope="module")
-def prints() -> dict[str, str]:
-    voices = [known.synthesised(n).astype(np.float32) for n in range(3)]
-    found = {f"v{n}": fingerprint(voice, 16000) for n, voice in enumerate(voices)}
-    return found | {"quiet": fingerprint(0.1 * voices[0], 16000), "nothing": ""}
+def voices() -> list[np.ndarray]:
+    return [known.synthesised(n).astype(np.float32) for n in range(12)]
+
+
+@pytest.fixture(scope="module")
+def prints(voices) -> dict[str, str]:
+    sounds = {f"v{n}": voices[n] for n in range(3)} | {"quiet": 0.1 * voices[0]}
+    return {name: fingerprint(sound, RATE) for name, sound in sounds.items()} | {"nothing": ""}
 
 
 def table(*audio: str, **columns: object) -> pd.DataFrame:
@@ -29,79 +35,66 @@ def table(*audio: str, **columns: object) -> pd.DataFrame:
 
 
 def test_copies_are_told_with_what_is_odd_about_them(prints):
-    rows = table(
-        *("v0", "v1", "quiet", "v2"),
-        speaker=["a", "b", "c", "b"],
-        split=["train", "train", "test", "test"],
-        emotion=["anger", "anger", "sadness", None],
-    )
+    splits = {"split": ["train", "train", "test", "test"], "speaker": ["a", "b", "c", "b"]}
+    rows = table("v0", "v1", "quiet", "v2", emotion=["anger", "anger", "sadness", None], **splits)
     (one,) = find_repeats(rows, prints, ["emotion"]).recordings
     assert one.files == ("0.wav", "2.wav") and not one.identical
     assert (one.speakers, one.splits, one.differing) == (("a", "c"), ("test", "train"), ("emotion",))
-    assert speakers_in_splits(rows) == (["test", "train"], ["b"])
 
 
 def test_the_same_bytes_need_no_fingerprint(prints):
-    found = find_repeats(table("nothing", "v0", "nothing", "unheard", "unheard"), prints, [])
-    assert [(one.files, one.identical) for one in found.recordings] == [
+    repeats = find_repeats(table("nothing", "v0", "nothing", "unheard", "unheard"), prints, [])
+    assert [(one.files, one.identical) for one in repeats.recordings] == [
         (("0.wav", "2.wav"), True),
         (("3.wav", "4.wav"), True),
     ]
-    assert (found.compared, found.sounds) == (1, 3)
+    assert (repeats.compared, repeats.sounds) == (1, 3)
+    (one,) = find_repeats(table(*["v0"] * 1000), prints, []).recordings
+    assert len(one.files) == 1000 and one.identical
+    repeats = find_repeats(table("v0", "v1"), {}, [])
+    assert not repeats.recordings and repeats.compared == 0
 
 
 def test_of_other_splits_only_what_is_evaluated_too_is_told(prints):
     rows = table("v0", "v1", speaker="a", split="test", emotion="anger")
     others = table("quiet", "v2", "v2", speaker="b", split="train", emotion="sadness")
     others["file"] = "train/" + others["file"]
-    found = find_repeats(rows, prints, ["emotion"], others)
-    (one,) = found.recordings
+    repeats = find_repeats(rows, prints, ["emotion"], others)
+    (one,) = repeats.recordings
     assert (one.files, one.splits) == (("0.wav", "train/0.wav"), ("test", "train"))
     assert (one.speakers, one.differing) == (("a", "b"), ("emotion",))
-    assert (found.compared, found.sounds, found.others) == (2, 2, 3)
-
-
-def test_a_thousand_copies_of_one_file_are_one_recording(prints):
-    (one,) = find_repeats(table(*["v0"] * 1000), prints, []).recordings
-    assert len(one.files) == 1000 and one.identical
+    assert (repeats.compared, repeats.sounds, repeats.others) == (2, 2, 3)
 
 
 def test_parallel_recordings_are_meant_to_be_alike(prints):
     rows = table("v0", "quiet", "v1", item=["x", "x", "y"], condition=["near", "far", "near"])
-    found = find_repeats(rows, prints, [])
-    assert not found.recordings and found.parallel == 2
+    repeats = find_repeats(rows, prints, [])
+    assert not repeats.recordings and repeats.parallel == 2
     assert find_repeats(rows.assign(item=["x", "y", "z"]), prints, []).recordings
 
 
-def test_segments_of_a_file_that_overlap_are_no_copies(prints):
+def test_segments_of_a_file_that_overlap_are_no_copies_but_the_same_part_is(prints):
     times = {"start": [0.0, 1.0, 3.0, 0.0], "end": [2.0, 3.0, 4.0, 2.0]}
-    rows = table("v0", "quiet", "v1", "v2", file=["a", "a", "a", "b"], **times)
-    found = find_repeats(rows, prints, [])
-    assert not found.recordings
-    assert (found.overlapping, found.overlapping_files) == (1, 1)
+    repeats = find_repeats(table("v0", "quiet", "v1", "v2", file=["a", "a", "a", "b"], **times), prints, [])
+    assert not repeats.recordings and (repeats.overlapping, repeats.overlapping_files) == (1, 1)
+    repeats = find_repeats(table("v0", "v0", file="a", start=0.0, end=2.0), prints, [])
+    assert len(repeats.recordings) == 1 and not repeats.overlapping
 
 
-def test_the_same_part_twice_is_a_copy(prints):
-    rows = table("v0", "v0", file=["a", "a"], start=[0.0, 0.0], end=[2.0, 2.0])
-    found = find_repeats(rows, prints, [])
-    assert len(found.recordings) == 1 and not found.overlapping
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"split": ["train", "train", "test", "test"], "speaker": [*"abcb"]}, (["test", "train"], ["b"])),
+        ({"split": "test"}, (["test"], [])),
+        ({}, ([], [])),
+    ],
+)
+def test_speakers_of_several_splits(columns, expected):
+    assert speakers_in_splits(table("v0", "v1", "v2", "v3", **columns)) == expected
 
 
-def test_without_splits_or_speakers_nothing_is_shared():
-    assert speakers_in_splits(table("v0")) == ([], [])
-    assert speakers_in_splits(table("v0", split=["test"])) == (["test"], [])
-
-
-def test_nothing_repeats_in_nothing():
-    found = find_repeats(table("v0", "v1"), {}, [])
-    assert not found.recordings and found.compared == 0
-
-
-RATE = 16000
-
-
-def heard(signal: np.ndarray) -> np.ndarray:
-    return codes(fingerprint(signal, RATE))
+def codes_of(signal: np.ndarray) -> np.ndarray:
+    return codes(fingerprint(np.asarray(signal, dtype=np.float32), RATE))
 
 
 def compressed(signal: np.ndarray, form: str, subtype: str) -> np.ndarray:
@@ -126,53 +119,43 @@ CHANGES = {
 }
 
 
-@pytest.fixture(scope="module")
-def voices() -> list[np.ndarray]:
-    return [known.synthesised(n).astype(np.float32) for n in range(12)]
-
-
 @pytest.mark.parametrize("change", CHANGES)
 def test_planted_copies_are_found_and_nothing_else(change, voices, rng):
-    planted = [CHANGES[change](np.asarray(voice), rng).astype(np.float32) for voice in voices[:6]]
-    found = copies([heard(signal) for signal in (*voices, *planted)])
-    assert found.tolist() == [[n, len(voices) + n] for n in range(6)]
+    planted = [CHANGES[change](voice, rng) for voice in voices[:6]]
+    pairs = copies([codes_of(signal) for signal in (*voices, *planted)])
+    assert pairs.tolist() == [[n, len(voices) + n] for n in range(6)]
 
 
 def test_most_copies_through_a_telephone_are_found(voices, rng):
     calls = [codec(voice, RATE, rng, name="amr-nb", bit_rate=12200) for voice in voices]
-    found = copies([heard(signal) for signal in (*voices, *calls)])
-    assert len(found) >= 8 and all(second == first + 12 for first, second in found)
+    pairs = copies([codes_of(signal) for signal in (*voices, *calls)])
+    assert len(pairs) >= 8 and all(second == first + 12 for first, second in pairs)
 
 
 def test_nothing_is_made_up_among_2000_different_signals(rng):
     """Bursts of noise: half a second each; 10,000 voices are compared by benchmarks/copies.py."""
     signals = rng.standard_normal((2000, 10000)).astype(np.float32)
     signals *= np.repeat(rng.uniform(0.01, 1, (2000, 10)), 1000, axis=1)
-    assert not len(copies([heard(signal) for signal in signals]))
+    assert not len(copies([codes_of(signal) for signal in signals]))
 
 
 def test_a_thousand_copies_are_one_recording(voices):
-    one, other = heard(voices[0]), heard(voices[1])
-    found = copies([one] * 1000 + [other])
-    assert len(found) == 999  # each with the next
-    assert np.unique(together(found, 1001)).tolist() == [0, 1]
+    one, other = codes_of(voices[0]), codes_of(voices[1])
+    pairs = copies([one] * 1000 + [other])
+    assert len(pairs) == 999  # each with the next
+    assert np.unique(together(pairs, 1001)).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("signal", [np.zeros(RATE), np.zeros(0), np.ones(3000), 0.1 * np.ones(RATE)])
 def test_what_is_silent_or_short_is_like_nothing(signal):
-    own = heard(signal.astype(np.float32))
-    assert not len(copies([own, own])) and not len(copies([]))
+    assert not len(copies([codes_of(signal)] * 2)) and not len(copies([]))
 
 
-def test_a_piece_of_a_long_recording_is_found(voices):
+def test_a_piece_of_a_long_recording_is_found(voices, monkeypatch):
     long = np.concatenate(voices)
-    assert len(heard(long)) == pytest.approx(len(long) / RATE * CODES_A_SECOND, abs=20)
+    whole = codes_of(long)
+    assert len(whole) == pytest.approx(len(long) / RATE * CODES_A_SECOND, abs=20)
     begin = len(voices[0]) + 1000
-    assert copies([heard(long), heard(long[begin : begin + 2 * RATE])]).tolist() == [[0, 1]]
-
-
-def test_long_sounds_are_read_in_pieces(monkeypatch, voices):
-    module = importlib.import_module(fingerprint.__module__)
-    whole = fingerprint(voices[0], RATE)
-    monkeypatch.setattr(module, "AT_ONCE", 50)
-    assert fingerprint(voices[0], RATE) == whole
+    assert copies([whole, codes_of(long[begin : begin + 2 * RATE])]).tolist() == [[0, 1]]
+    monkeypatch.setattr(importlib.import_module(fingerprint.__module__), "AT_ONCE", 50)  # read in pieces
+    np.testing.assert_array_equal(codes_of(long), whole)

@@ -1,4 +1,6 @@
-"""Numbers that are known beforehand come out of calls that are made up."""
+"""Numbers that are known beforehand come out of calls that are made up, and of files of weights."""
+
+import json
 
 import numpy as np
 import pytest
@@ -6,8 +8,9 @@ import pytest
 from soundcheck.efficiency.costs import GIVEN, MEASURED, costs
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
 from soundcheck.efficiency.page import page
+from soundcheck.efficiency.sizes import named_bytes, parameters
 
-pytestmark = pytest.mark.slow
+MADE = {"machine": {}, "day": "2030-01-01", "notes": [], "synthetic": False, "table": "t"}
 
 
 def model(seconds: list[float | None], kind: str = RECORDED, **more) -> Measured:
@@ -18,70 +21,87 @@ def model(seconds: list[float | None], kind: str = RECORDED, **more) -> Measured
     return Measured("ours", calls=calls, **more)
 
 
-def row(found: Measured, measure: str) -> tuple:
-    frame = costs([found]).set_index("measure")
-    return frame.loc[measure]
+def row(measured: Measured, measure: str):
+    return costs([measured]).set_index("measure").loc[measure]
 
 
 def test_speed_is_sound_by_time():
     assert row(model([0.1, 0.3]), "speed")["value"] == pytest.approx(4 / 0.4)
     even = row(model([0.1] * 10), "speed")
     assert (even["value"], even["low"], even["high"]) == pytest.approx((20, 20, 20))
-
-
-def test_an_interval_of_speed_needs_three_whole_turns():
-    assert np.isnan(row(model([0.1, 0.3] * 2 + [0.2]), "speed")["low"])
-    found = row(model([0.1, 0.3, 0.2, 0.3, 0.1, 0.2]), "speed")
-    assert found["low"] < found["value"] < found["high"]
+    assert np.isnan(row(model([0.1, 0.3] * 2 + [0.2]), "speed")["low"])  # it needs three whole turns
+    uneven = row(model([0.1, 0.3, 0.2, 0.3, 0.1, 0.2]), "speed")
+    assert uneven["low"] < uneven["value"] < uneven["high"] and uneven["origin"] == MEASURED
+    of_file = row(Measured("theirs", given=[(0.5, 2.0), (1.0, 4.0)]), "speed")
+    assert (of_file["value"], of_file["calls"], of_file["origin"]) == (4.0, 2, GIVEN)
 
 
 def test_quantiles_and_their_exact_intervals():
-    found = model([n / 100 for n in range(1, 101)])
-    median, late = row(found, "latency 50%"), row(found, "latency 99%")
+    hundred = model([n / 100 for n in range(1, 101)])
+    median, late = row(hundred, "latency 50%"), row(hundred, "latency 99%")
     assert (median["value"], median["low"], median["high"]) == pytest.approx((0.5, 0.4, 0.61))
     assert (late["value"], late["high"]) == (0.99, np.inf)  # 100 calls cannot bound it from above
     assert np.isnan(row(model([0.1]), "latency 50%")["low"])
+    joined = row(model([0.2, 0.4, 0.6], JOINED), "latency 50%")  # durations have rows of their own
+    assert (joined["sound_seconds"].iloc[-1], joined["value"].iloc[-1]) == (2.0, 0.4)
 
 
 def test_intervals_hold_the_true_quantile_in_95_of_100_cases():
     rng, held = np.random.default_rng(0), 0
     for _ in range(200):
-        found = row(model(rng.exponential(size=60).tolist()), "latency 50%")
-        held += found["low"] <= np.log(2) <= found["high"]
+        median = row(model(rng.exponential(size=60).tolist()), "latency 50%")
+        held += median["low"] <= np.log(2) <= median["high"]
     assert held >= 185
 
 
-def test_calls_without_answer_have_no_latency_but_are_counted():
-    found = model([0.1, None, 0.1, 0.1])
-    assert row(found, "latency 95%")["value"] == 0.1
-    assert [row(found, name)["value"] for name in ("calls", "failures", "time-outs")] == [4, 0, 1]
-    nothing = row(model([None, None]), "latency 50%")
-    assert (np.isnan(nothing["value"]), nothing["calls"]) == (True, 0)
+def test_calls_without_prediction_have_no_latency_but_are_counted():
+    some = model([0.1, None, 0.1, 0.1])
+    assert row(some, "latency 95%")["value"] == 0.1
+    assert [row(some, name)["value"] for name in ("calls", "failures", "time-outs")] == [4, 0, 1]
+    none = row(model([None, None]), "latency 50%")
+    assert np.isnan(none["value"]) and none["calls"] == 0
 
 
-def test_durations_have_rows_of_their_own():
-    found = row(model([0.2, 0.4, 0.6], JOINED), "latency 50%")
-    assert found["sound_seconds"].tolist()[-1] == 2.0
-    assert found["value"].tolist()[-1] == 0.4
-
-
-def test_times_of_a_file_are_marked_as_given():
-    found = row(Measured("theirs", given=[(0.5, 2.0), (1.0, 4.0)]), "speed")
-    assert (found["value"], found["calls"], found["origin"]) == (4.0, 2, GIVEN)
-    assert row(model([0.1]), "speed")["origin"] == MEASURED
-
-
-def test_growth_is_that_between_the_first_and_the_last_turn():
-    found = model([0.1], memory=[(10, 500), (20, 700), (30, 900)])
-    assert row(found, "growth of memory")["value"] == 20
-
-
-def test_what_too_few_turns_cannot_tell_is_told_by_the_first_call():
-    found = model([0.1], memory=[(13, 900_000_000)], first_bytes=140_000_000, peak_bytes=900_000_000)
-    assert np.isnan(row(found, "growth of memory")["value"])
-    assert row(found, "memory after the first call")["value"] == 140e6
-    about = {"machine": {}, "day": "2030-01-01", "notes": [], "synthetic": False, "table": "t"}
-    assert "140 MB after the first call" in page(costs([found]), [], **about)
+def test_growth_of_memory():
+    turns = model([0.1], memory=[(10, 500), (20, 700), (30, 900)])
+    assert row(turns, "growth of memory")["value"] == 20  # between the first and the last turn
+    few = model([0.1], memory=[(13, 900_000_000)], first_bytes=140_000_000, peak_bytes=900_000_000)
+    assert np.isnan(row(few, "growth of memory")["value"])
+    assert row(few, "memory after the first call")["value"] == 140e6
+    assert "140 MB after the first call" in page(costs([few]), [], **MADE)
     grown = model([0.1], memory=[(n, 100e6 * n) for n in (1, 2, 3)], first_bytes=1, peak_bytes=300_000_000)
-    written = page(costs([grown, Measured("lost")]), [], **about)
+    written = page(costs([grown, Measured("lost")]), [], **MADE)
     assert "grows by 100 MB a call" in written and "1 of 2 models" in written
+
+
+# Sizes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "count"),
+    [
+        (json.dumps({"a": {"shape": [3, 4]}, "b": {"shape": []}, "__metadata__": {"format": "pt"}}), 13),
+        *((damaged, None) for damaged in ("[]", "{", '{"a": 1}', '{"a": {"shape": "xy"}}')),
+    ],
+)
+def test_parameters_of_safetensors_are_in_its_header(tmp_path, header, count):
+    path = tmp_path / "one.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header.encode())
+    assert parameters([path, path, tmp_path / "words.txt"]) == count
+    assert parameters([tmp_path / "words.txt"]) is None
+
+
+def test_parameters_of_onnx_are_its_initialisers(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    weights = onnx.numpy_helper.from_array(np.zeros((5, 7), "float32"), "w")
+    onnx.save(onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [], [weights])), tmp_path / "m.onnx")
+    assert parameters([tmp_path / "m.onnx"]) == 35
+    (tmp_path / "m.onnx").write_bytes(b"\xff" * 50)
+    assert parameters([tmp_path / "m.onnx"]) is None
+
+
+def test_sizes_of_files_and_folders(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a").write_bytes(b"123")
+    (tmp_path / "b").write_bytes(b"12")
+    assert sum(named_bytes([tmp_path, None, tmp_path / "b", tmp_path / "none"]).values()) == 5

@@ -1,4 +1,4 @@
-"""What is concluded from a group and from a value: gaps, evidence, p-values, and what they cannot say."""
+"""What is concluded from groups and values: gaps, intervals, p-values, thresholds and their remarks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,31 @@ import pytest
 from judging import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.evaluation.adjusted import adjusting_columns
+from soundcheck.evaluation.conclusions import estimate_rows, scale_within
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import AVERAGE, judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
+from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.results import states
+from soundcheck.results.estimates import Estimate, collected
 from soundcheck.results.states import decide
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.evidence import Scale
+from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
+from soundcheck.statistics.simulated_thresholds import simulated_threshold
+from soundcheck.statistics.simulation import MOST_CLASSES
+from soundcheck.suite.groups import number_of
 from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import info_of
+from soundcheck.suite.own_rules import OwnTest
 
 EMOTION = BUILTIN["emotion"]
+CLASSES = np.array(EMOTION.classes, dtype=object)
 TESTS = {
     "Recall Per Class": lambda s, p: recall_per_class(s.truth, p.clean, EMOTION.classes),
     "Unweighted Average Recall": lambda s, p: unweighted_average_recall(s.truth, p.clean, EMOTION.classes),
@@ -31,23 +46,23 @@ def voices(predict, speakers: int = 20, each: int = 16, task=EMOTION, seed: int 
     rng = np.random.default_rng(seed)
     blocks = np.repeat(np.arange(speakers), each)
     female = blocks < speakers // 2
-    classes = np.array(EMOTION.classes, dtype=object)
-    truth = rng.uniform(size=len(blocks)) if task.is_regression else classes[np.arange(len(blocks)) % 4]
-    table = pd.DataFrame(
-        {"key": np.arange(len(blocks)).astype(str), "sex": np.where(female, "female", "male")}
-    )
-    answers = Predictions(predict(truth, female, rng))
-    subset = Subset("c", task, table, truth, answers, Predictions(rng.permutation(truth)), blocks)
-    return subset.sized(2, len(blocks) // 2)
+    truth = rng.uniform(size=len(blocks)) if task.is_regression else CLASSES[np.arange(len(blocks)) % 4]
+    table = pd.DataFrame({"key": np.arange(len(blocks)).astype(str)})
+    table["sex"] = np.where(female, "female", "male")
+    answers, random = Predictions(predict(truth, female, rng)), Predictions(rng.permutation(truth))
+    return Subset("c", task, table, truth, answers, random, blocks).sized(2, len(blocks) // 2)
+
+
+def right(truth, female, rng):
+    return truth
 
 
 def right_for_women(truth, female, rng):
-    wrong = np.array(EMOTION.classes, dtype=object)[(np.searchsorted(EMOTION.classes, truth) + 1) % 4]
-    return np.where(female, truth, wrong)
+    return np.where(female, truth, CLASSES[(np.searchsorted(CLASSES, truth) + 1) % 4])
 
 
 def guesses(truth, female, rng):
-    return rng.choice(np.array(EMOTION.classes, dtype=object), len(truth))
+    return rng.choice(CLASSES, len(truth))
 
 
 def frame_of(subset: Subset, tests=TESTS, column: str = "sex", against: str = "everybody", **settings):
@@ -68,18 +83,15 @@ def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds, int
     assert frame.loc[judged, "passed"].eq(False).all()
     assert frame.loc[~judged, "skipped"].str.contains("too few segments to tell").all()
     assert judged.any() and judged.all() == (thresholds != "simulated")
+    if thresholds == "published":  # the value compares with all, the gap with the others
+        row = frame.set_index(["test", "group"]).loc["Unweighted Average Recall", "sex: female"]
+        assert (row["value"], row["gap"], row["rule"]) == (0.5, 1.0, "|value| <")
+        assert (row["threshold"], row["matters"]) == (0.075, 0.075)
 
 
 def test_a_model_that_guesses_is_accused_by_nothing_that_holds():
     accused = [frame_of(voices(guesses, seed=seed))["holds"].eq(True).any() for seed in range(30)]
     assert np.mean(accused) <= 0.1
-
-
-def test_the_gap_is_that_of_the_group_to_the_others_and_not_to_all():
-    frame = frame_of(voices(right_for_women), thresholds="published").set_index(["test", "group", "label"])
-    row = frame.loc["Unweighted Average Recall", "sex: female", ""]
-    assert (row["value"], row["gap"]) == (0.5, 1.0)
-    assert (row["rule"], row["threshold"], row["matters"]) == ("|value| <", 0.075, 0.075)
 
 
 def test_thresholds_of_gaps_compare_the_gap_with_what_matters():
@@ -90,10 +102,10 @@ def test_thresholds_of_gaps_compare_the_gap_with_what_matters():
 
 def test_everything_right_is_no_proof_with_few_speakers():
     """Nobody of ten women and ten men is misunderstood: up to 31 of 100 speakers of one sex might be."""
-    few = frame_of(voices(lambda truth, female, rng: truth))
+    few = frame_of(voices(right))
     assert few["gap"].eq(0).all() and few["evidence"].eq("open").all()
     assert few["bound"].iloc[0] == pytest.approx(1 - 0.025**0.1)
-    many = frame_of(voices(lambda truth, female, rng: truth, speakers=200, each=4))
+    many = frame_of(voices(right, speakers=200, each=4))
     assert many["evidence"].eq("clear pass").all()
 
 
@@ -108,14 +120,11 @@ def test_too_few_speakers_on_one_side(women):
     assert frame["p_value"].isna().all()
 
 
-def test_groups_that_vary_within_speakers_are_not_permuted():
+def test_p_values_of_permutations_and_what_few_speakers_can_show():
     subset = voices(guesses)
     subset.segments["sex"] = np.where(np.arange(len(subset)) % 3, "female", "male")
-    frame = frame_of(subset)
-    assert frame["p_value"].notna().all() and frame["least_p"].isna().all()
-
-
-def test_few_speakers_cannot_show_a_gap_among_many_tests():
+    within = frame_of(subset)  # groups that vary within speakers are not permuted
+    assert within["p_value"].notna().all() and within["least_p"].isna().all()
     frame = frame_of(voices(right_for_women, speakers=10))
     assert frame[["least_p", "p_value"]].to_numpy() == pytest.approx(2 / 252)
     assert not states.cannot_be_significant(frame).any()  # two groups are one test: five tests
@@ -129,15 +138,13 @@ def test_accents_are_compared_with_all_others_together():
     blocks = np.repeat(np.arange(30), 10)
     table = pd.DataFrame({"key": np.arange(300).astype(str), "accent": np.array(["a", "b", "c"])[blocks % 3]})
     values = rng.uniform(0.3, 0.6, 300) + 0.2 * (blocks % 3 == 0)
-    task, answers = BUILTIN["arousal"], Predictions(values)
-    subset = Subset("c", task, table, None, answers, Predictions(rng.uniform(size=300)), blocks).sized(3, 100)
+    task, random = BUILTIN["arousal"], Predictions(rng.uniform(size=300))
+    subset = Subset("c", task, table, None, Predictions(values), random, blocks).sized(3, 100)
     tests = {"Mean Value": lambda s, p: mean_value(p.clean)}
     frame = frame_of(subset, tests, "accent", AVERAGE, family="fairness_accent", task=task)
-    rows = frame.set_index("group")
-    own = table["accent"].eq("a").to_numpy()
-    assert rows.loc["accent: a", "gap"] == pytest.approx(values[own].mean() - values[~own].mean())
-    assert rows["holds"].to_dict() == {"accent: a": True, "accent: b": True, "accent: c": True}
-    assert rows.loc["accent: a", "gap_low"] < 0.2 < rows.loc["accent: a", "gap_high"]
+    row, own = frame.set_index("group").loc["accent: a"], table["accent"].eq("a").to_numpy()
+    assert row["gap"] == pytest.approx(values[own].mean() - values[~own].mean())
+    assert frame["holds"].eq(True).all() and row["gap_low"] < 0.2 < row["gap_high"]
 
 
 def test_values_without_groups_are_compared_with_their_threshold():
@@ -154,37 +161,325 @@ def test_values_without_groups_are_compared_with_their_threshold():
 def test_statements_do_not_depend_on_the_order_of_segments():
     subset = voices(guesses)
     order = np.random.default_rng(5).permutation(len(subset))
-    shuffled = Subset(
-        "c", EMOTION, subset.segments.iloc[order].reset_index(drop=True), subset.truth[order],
-        subset.predictions.take(order), subset.reference.take(order), subset.blocks[order],
-    ).sized(2, len(subset) // 2)  # fmt: skip
+    shuffled = dataclasses.replace(
+        subset,
+        **{"segments": subset.segments.iloc[order].reset_index(drop=True), "truth": subset.truth[order]},
+        **{"predictions": subset.predictions.take(order), "reference": subset.reference.take(order)},
+        blocks=subset.blocks[order],
+    )
     pd.testing.assert_frame_equal(frame_of(subset), frame_of(shuffled))
 
 
-FEELING = Task("feeling", "classification", (*EMOTION.classes, "fear"))  # five classes, one never felt
-
-
-def shares(**settings):
-    """Judge how much of the predictions of either sex is a class, for a task of five classes."""
-    subset = voices(right_for_women)
-    subset = dataclasses.replace(subset, task=FEELING)
-    tests = {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
-    return frame_of(subset, tests, family="fairness_accent", task=FEELING, **settings)
-
-
 @pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
-def test_without_threshold_a_group_is_shown_and_counts_among_no_tests(thresholds):
-    frame = shares(thresholds=thresholds)
-    assert len(frame) == 10 and states.decide(frame)["state"].eq("reported").all()
+def test_without_threshold_a_group_is_reported_unless_a_margin_judges_it(thresholds):
+    """How much of the predictions of either sex is a class, for a task of five, one of them never felt."""
+    task = Task("feeling", "classification", (*EMOTION.classes, "fear"))
+    subset = dataclasses.replace(voices(right_for_women), task=task)
+    tests = {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
+    about = {"tests": tests, "family": "fairness_accent", "task": task, "thresholds": thresholds}
+    frame = frame_of(subset, **about)
+    assert len(frame) == 10 and frame["state"].eq("reported").all() and frame["holds"].isna().all()
     assert frame[["value", "gap", "gap_low", "gap_high"]].notna().all(axis=None)
     assert frame[["p_value", "least_p", "matters", "threshold", "certainty"]].isna().all(axis=None)
-    assert frame["holds"].isna().all() and frame["skipped"].str.contains("for 4 classes, not 5").all()
-
-
-@pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
-def test_a_gap_that_matters_judges_what_has_no_threshold(thresholds):
-    frame = shares(thresholds=thresholds, margin=Margin(0.1, relative=None))
+    assert frame["skipped"].str.contains("for 4 classes, not 5").all()
+    frame = frame_of(subset, **about, margin=Margin(0.1, relative=None))
     assert frame["rule"].eq("|gap| <").all() and frame["threshold"].eq(0.1).all()
     assert frame["passed"].notna().all() and frame["p_value"].notna().all()
     assert frame["skipped"].str.startswith("no threshold: judged by the margin").all()
     assert not frame["skipped"].str.contains("shown without verdict").any()
+
+
+# Adjusted gaps: what is left of a difference, refused columns, and nothing else changed
+AROUSAL = BUILTIN["arousal"]
+MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
+NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by"]
+SPEAKERS, EACH = 80, 20
+
+
+def accents(noisy: float = 0.0, accent: float = 0.0, constant: bool = False) -> Subset:
+    """Half of the speakers are Irish and speak in more noise; noise and accent raise what is predicted."""
+    rng = np.random.default_rng(0)
+    blocks = np.repeat(np.arange(SPEAKERS), EACH)
+    irish, n = blocks < SPEAKERS // 2, len(blocks)
+    noise = rng.normal(size=SPEAKERS)[blocks] * 0.7 + rng.normal(size=n) * 0.7 + irish
+    values = 0.4 + noisy * noise + accent * irish + rng.normal(0, 0.02, n)
+    values = np.full(n, 0.5) if constant else values + rng.normal(0, 0.02, SPEAKERS)[blocks]
+    table = pd.DataFrame({"key": np.arange(n).astype(str), "noise": noise, "same": 1.0, "none": np.nan})
+    table["accent"], table["device"] = (
+        np.where(irish, *own) for own in (("irish", "welsh"), ("phone", "headset"))
+    )
+    table["room"] = rng.choice(["hall", "car"], n)
+    random = Predictions(rng.random(n))
+    return Subset("c", AROUSAL, table, None, Predictions(values), random, blocks).sized(2, n // 2)
+
+
+def adjusted_frame(
+    subset: Subset, adjust=("noise",), column="accent", names=("irish", "welsh"), tests=MEAN, **settings
+):
+    own = judging("fairness_accent", AROUSAL, adjust, **{"replicates": 400} | settings)
+    judge_groups(own, subset, column, names, tests)
+    frame = decide(own.frame())
+    return frame[frame["test"].isin(tests) & frame["group"].ne("")].set_index("group")
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return accents(noisy=0.1)
+
+
+def test_a_gap_that_is_all_noise_goes_and_one_of_the_accent_stays(noisy):
+    noise = adjusted_frame(noisy).loc["accent: irish"]
+    assert noise["gap"] > 0.06
+    assert abs(noise["adjusted"]) < 0.15 * noise["gap"] and noise["adjusted_low"] < 0 < noise["adjusted_high"]
+    accent = adjusted_frame(accents(accent=0.1)).loc["accent: irish"]
+    assert accent["adjusted"] == pytest.approx(accent["gap"], rel=0.1)
+    assert accent["adjusted_low"] < 0.1 < accent["adjusted_high"]
+    for row in (noise, accent):
+        assert row["adjusted_by"] == "noise" and 0.9 < row["counterpart"] <= 1
+    still = adjusted_frame(accents(constant=True))  # no interval if nothing varies
+    assert still["adjusted"].eq(0).all() and still[["adjusted_low", "adjusted_high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("thresholds", ["gap", "published"])
+def test_nothing_else_of_a_row_changes(noisy, thresholds):
+    frame, without = (
+        adjusted_frame(noisy, thresholds=thresholds),
+        adjusted_frame(noisy, (), thresholds=thresholds),
+    )
+    pd.testing.assert_frame_equal(frame.drop(columns=NEWER), without.drop(columns=NEWER))
+    assert without["adjusted_by"].eq("").all() and without[NEWER[:4]].isna().all(axis=None)
+    assert frame["adjusted"].notna().all() and frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)
+    ends = frame["adjusted_low"]["accent: irish"], frame["adjusted_high"]["accent: welsh"]
+    assert ends[0] == pytest.approx(-ends[1])
+
+
+def test_the_adjusted_gap_is_the_weighted_formula(noisy):
+    frame = adjusted_frame(noisy, ("room",))
+    values, irish, room = noisy.predictions.clean, noisy.mask("accent", "irish"), noisy.segments["room"]
+    means = []
+    for own in (irish, ~irish):
+        shares = [(np.mean(room == name), values[own & (room == name)].mean()) for name in ("hall", "car")]
+        means.append(sum(share * mean for share, mean in shares))
+    assert frame.loc["accent: irish", "adjusted"] == pytest.approx(means[0] - means[1], abs=1e-9)
+    assert frame["counterpart"].eq(1).all()
+
+
+@pytest.mark.parametrize(
+    ("adjust", "why", "counterpart"),
+    [
+        (("device",), "device decides the group", None),
+        (("same",), "same is the same for all", None),
+        (("none",), "none is not known of the group", None),
+        (("noise", "device"), "device decides the group", None),
+        (("fifth",), "only 20 % of the group have a counterpart", 0.2),
+    ],
+)
+def test_columns_that_cannot_adjust_are_refused_with_words(adjust, why, counterpart):
+    subset = accents(accent=0.1)
+    alone = np.where(np.arange(len(subset)) % 5 > 0, subset.segments["device"], "both")
+    frame = adjusted_frame(subset.with_column("fifth", alone), adjust)
+    assert frame["adjusted_by"].eq(f"none: {why}").all() and frame["holds"].eq(True).all()
+    assert frame[NEWER[:3]].isna().all(axis=None)
+    assert frame["counterpart"].isna().all() if counterpart is None else frame["counterpart"].eq(0.2).all()
+
+
+def test_ranges_of_a_number_are_not_adjusted_by_that_number(noisy):
+    numbers = noisy.segments["noise"]
+    subset = noisy.with_column("noise (number)", numbers)
+    subset = subset.with_column("noise", np.where(numbers < 0.37, "quiet", "loud"))
+    frame = adjusted_frame(subset, ("noise (number)",), "noise", ["loud", "quiet"])
+    assert frame["gap"].abs().min() > 0.1 and frame["adjusted"].isna().all()
+    assert frame["adjusted_by"].eq("none: noise decides the group").all()
+    undefined = {"Mean Value": lambda s, p: mean_value(np.full(len(s), np.nan))}  # rows without gap
+    frame = adjusted_frame(noisy, tests=undefined)
+    assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
+
+
+def test_columns_are_numbers_or_words_under_their_own_names(noisy):
+    subset = noisy.with_column(number_of("age"), np.arange(1600.0))
+    subset = subset.with_column("flag", pd.Series([True, None] * 800, dtype="boolean"))
+    columns = adjusting_columns(subset, [number_of("age"), "room", "flag"])
+    assert list(columns) == ["age", "room", "flag"]
+    assert columns["age"].dtype == np.float64 and columns["room"].dtype == object
+    assert columns["flag"].tolist()[:2] == [True, None]
+
+
+# Where a threshold is from
+ROWS = 60
+MEAN_VALUE, RECALL = "Mean Value", "Unweighted Average Recall"
+
+
+def of_classes(count: int) -> Task:
+    return Task("words", "classification", tuple(f"w{n}" for n in range(count)))
+
+
+def mean_subset(task: Task) -> Subset:
+    rng = np.random.default_rng(0)
+    said = Predictions(rng.uniform(size=ROWS) if task.is_regression else rng.choice(list(task.classes), ROWS))
+    segments = pd.DataFrame({"key": [str(n) for n in range(ROWS)]})
+    return Subset("c", task, segments, None, said, said, np.arange(ROWS) % 10)
+
+
+@pytest.fixture
+def judge(describe):
+    """Judge a mean of 0.01 by a test of a family; gives its row."""
+
+    def row(
+        test=MEAN_VALUE,
+        family="fairness_accent",
+        task=BUILTIN["arousal"],
+        groups=2,
+        size=100,
+        edit=None,
+        **more,
+    ):
+        settings = {"thresholds": "simulated", "tests": {}} | more
+        evaluation = Evaluation(describe(family, tasks=(task,), **settings))
+        if edit:
+            changed = {test: dataclasses.replace(evaluation.family.tests[test], **edit)}
+            evaluation.family = dataclasses.replace(
+                evaluation.family, tests=evaluation.family.tests | changed
+            )
+        judged = mean_subset(task).sized(groups, size) if groups else mean_subset(task)
+        (verdict,) = evaluation.judge(judged, test, lambda *_: mean_value(np.full(ROWS, 0.01)))
+        return verdict
+
+    return row
+
+
+SIMULATED = "published threshold: simulations are for 2 groups or more of at least 2 segments"
+CHANGED = "changed in this suite: 0.075 → 0.3 (agreed)"
+OWN = {MEAN_VALUE: OwnTest({"arousal": 0.3}, None, "agreed")}
+PUBLISHED = {"thresholds": "published"}
+SEXES = {"family": "fairness_sex", "test": RECALL}
+
+
+@pytest.mark.parametrize(
+    ("settings", "threshold", "remark"),
+    [
+        ({}, None, ""),
+        (PUBLISHED, 0.075, ""),
+        ({"groups": 1}, 0.075, SIMULATED),
+        ({"size": 1}, 0.075, SIMULATED),
+        ({"groups": 1} | PUBLISHED, 0.075, ""),
+        ({"groups": 0}, 0.075, ""),  # a value that compares no groups
+        ({"tests": OWN}, 0.3, CHANGED),
+        ({"tests": OWN} | PUBLISHED, 0.3, CHANGED),
+        ({"edit": {"simulation": {}}}, 0.075, "published threshold: no simulation belongs to it"),
+        (SEXES | PUBLISHED | {"task": of_classes(7)}, 0.075, "threshold: simulated for 4 classes, not 7"),
+        (SEXES | PUBLISHED | {"task": BUILTIN["emotion"]}, 0.075, ""),
+        (SEXES | {"task": of_classes(MOST_CLASSES + 1)}, 0.075, f"for at most {MOST_CLASSES} classes"),
+    ],
+)
+def test_a_row_says_where_its_threshold_is_from(judge, settings, threshold, remark):
+    row = judge(**settings)
+    assert row.passed and threshold in (None, row.threshold)
+    assert (remark in row.skipped) if remark else "threshold" not in row.skipped
+
+
+def test_a_test_that_is_left_out_is_not_computed(describe):
+    evaluation = Evaluation(describe("fairness_accent", tests={MEAN_VALUE: OwnTest(run=False, why="noise")}))
+    (row,) = evaluation.judge(
+        mean_subset(BUILTIN["arousal"]), MEAN_VALUE, lambda *_: 1 / 0, group="accent: welsh"
+    )
+    assert row.skipped == "switched off in this suite: noise" and row.passed is None and row.group == ""
+    assert [entry.verdict for entry in evaluation._judged] == [row]
+
+
+def test_classes_are_simulated_as_they_are(describe):
+    task = of_classes(7)
+    evaluation = Evaluation(describe("fairness_sex", thresholds="simulated", tasks=(task,)))
+    (row,) = evaluation.judge(
+        mean_subset(task).sized(2, 1000), RECALL, lambda *_: mean_value(np.full(ROWS, 0.01))
+    )
+    test = evaluation.family.tests[RECALL]
+    simulated = simulated_threshold(test.threshold_for(task), test.simulation, 2, 1000, 7).threshold
+    assert [row.threshold] == [simulated] == evaluation.simulated()["simulated"].tolist()
+
+
+def test_a_level_for_four_classes_is_shown_and_says_why(describe):
+    task = of_classes(7)
+    evaluation = Evaluation(describe("correctness_classification", tasks=(task,)))
+    (row,) = evaluation.judge(mean_subset(task), RECALL, lambda *_: mean_value(np.linspace(0.3, 0.5, ROWS)))
+    assert (row.evidence, row.value, row.passed) == ("shown", pytest.approx(0.4), None)
+    assert row.low is not None and row.skipped == (
+        "no threshold for words: shown without verdict; the one for classification is for 4 classes, not 7"
+    )
+
+
+# Intervals of estimates: within the possible range, or none and why
+def estimated(measure, statistic, speakers, condition="", kind="t"):
+    """Give the only row of a statistic of some segments a speaker."""
+    blocks = np.repeat(np.arange(speakers), len(statistic) // speakers)
+    resampled = resample(statistic, blocks, 200)
+    scale = scale_within(info_of(measure), resampled)
+    about = dict.fromkeys(("model", "corpus", "family", "task"), "x")
+    about |= {"measure": measure, "condition": condition}
+    bounds = resampled.interval(kind, scale=scale)
+    (row,) = estimate_rows(about, resampled, fixed_speakers(statistic, blocks), bounds, scale)
+    return row
+
+
+def recall_of(right, count):
+    return recall_per_class(["a"] * count, np.where(np.arange(count) < right, "a", "b"), ["a"])
+
+
+MAKE = {
+    "all right": lambda n: recall_of(n, n),
+    "all wrong": lambda n: recall_of(0, n),
+    "same": lambda n: unchanged(np.full(n, 0.5), np.full(n, 0.5)),
+    "no errors": lambda n: word_error_rate(np.full(n, 5.0), np.zeros(n)),
+    "an error each": lambda n: word_error_rate(np.full(n, 5.0), np.ones(n)),
+}
+FEW = "interval withheld: all of 12 speakers at {}, 20 needed"
+NOTHING = "interval withheld: nothing varies"
+
+
+# measure, statistic of 8 recordings a speaker, speakers, condition -> why there is no interval for new
+# speakers, and the share of 0 or 1 that has one for these
+@pytest.mark.parametrize(
+    ("measure", "statistic", "speakers", "condition", "why", "share"),
+    [
+        ("recall", "all right", 12, "", FEW.format(1), 1.0),
+        ("recall", "all right", 30, "", "", 1.0),
+        ("recall", "all wrong", 12, "", FEW.format(0), 0.0),
+        ("unchanged_predictions", "same", 12, "Clip", FEW.format(1), 1.0),
+        ("unchanged_predictions", "same", 30, "", NOTHING, None),  # with themselves
+        ("word_error_rate", "no errors", 12, "", FEW.format(0), None),
+        ("word_error_rate", "an error each", 12, "", NOTHING, None),
+    ],
+)
+def test_values_that_do_not_vary(measure, statistic, speakers, condition, why, share):
+    row = estimated(measure, MAKE[statistic](8 * speakers), speakers, condition)
+    assert (row.low is None, row.excluded) == (why != "", why)
+    if share is None:
+        assert row.low_sample is None
+    else:
+        ends = value_ends(share, 0.0, np.nan, Scale(0, 1), 8 * speakers)(0.025)
+        assert (row.low_sample, row.high_sample) == pytest.approx(ends)
+
+
+@pytest.mark.parametrize("kind", ["t", "gaussian", "percentile", "expanded"])
+@pytest.mark.parametrize("speakers", [5, 8, 40])
+def test_intervals_lie_within_the_possible_range(kind, speakers, rng):
+    n = 4 * speakers
+    errors = np.where((rng.random(n) < 0.1) | (np.arange(n) == 0), 30.0, 0.0)
+    truth = rng.random(n)
+    for measure, statistic, low, high in (
+        ("word_error_rate", word_error_rate(np.full(n, 9.0), errors), 0, np.inf),
+        ("recall", recall_of(n - 1, n), 0, 1),
+        ("concordance_cc", concordance_cc(truth, truth + rng.normal(0, 0.01, n)), -1, 1),
+    ):
+        row = estimated(measure, statistic, speakers, kind=kind)
+        for ends in ((row.low, row.high), (row.low_sample, row.high_sample)):
+            assert ends == (None, None) or low <= ends[0] <= row.value <= ends[1] <= high
+
+
+def test_a_group_that_one_family_compares_keeps_its_interval():
+    row = {"model": "m", "corpus": "c", "task": "transcript", "measure": "word_error_rate", "value": 0.1}
+    row |= {"part": "accent: us", "low_sample": 0.08, "high_sample": 0.12, "segments": 40, "speakers": 9}
+    small = Estimate(family="asr_word_errors", excluded="40 segments, 50 needed", **row)
+    compared = Estimate(family="fairness_groups", low=0.05, high=0.15, **row)
+    assert collected([small, compared]) == collected([compared, small]) == [compared]
+    both = collected([compared, dataclasses.replace(compared, value=0.2)])
+    assert [one.measure for one in both] == ["word_error_rate", "word_error_rate (fairness_groups)"]

@@ -12,7 +12,6 @@ from soundcheck.evaluation import groups
 from soundcheck.evaluation.eligibility import eligible, group_counts
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import voice_groups
-from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.distribution import bin_proportions
 from soundcheck.metrics.regression import mean_value
@@ -28,7 +27,6 @@ MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
     [
         ([], ""),
         ([(25, "segment", 25)], ""),
-        ([(24, "segment", 25)], "24 segments, 25 needed"),
         ([(None, "speaker", 2), (0, "word", 1)], "0 words, 1 needed"),  # what is not known is enough
         ([(9, "segment", 10), (1, "speaker", 2)], "9 segments, 10 needed"),  # the first that is too small
     ],
@@ -40,31 +38,30 @@ def test_the_first_count_that_is_too_small_is_named(needed, why):
 def counting(own: Subset, **options):
     """Make an evaluation of the segments of a corpus that keeps what is skipped."""
     family = SimpleNamespace(options=options, label=False, name="f")
-    found = SimpleNamespace(family=family, tasks=[own.task], seed=0, skipped=[])
-    found.view = lambda subset: SimpleNamespace(segments=own.segments)
-    found.skip = lambda _, reason, test, column: found.skipped.append((reason, test, column))
-    return found
+    evaluation = SimpleNamespace(family=family, tasks=[own.task], seed=0, skipped=[])
+    evaluation.view = lambda subset: SimpleNamespace(segments=own.segments)
+    evaluation.skip = lambda _, reason, test, column: evaluation.skipped.append((reason, test, column))
+    return evaluation
 
 
-def spoken(said, **columns) -> Subset:
-    data = pd.DataFrame({"key": [str(n) for n in range(len(said))]} | columns)
-    texts = np.array(said, dtype=object)
+def spoken(texts, **columns) -> Subset:
+    data = pd.DataFrame({"key": [str(n) for n in range(len(texts))]} | columns)
+    texts = np.array(texts, dtype=object)
     nothing = Predictions(texts)
-    return Subset("talk", BUILTIN["transcript"], data, texts, nothing, nothing, np.arange(len(said)))
+    return Subset("talk", BUILTIN["transcript"], data, texts, nothing, nothing, np.arange(len(texts)))
 
 
-def lacks(evaluation, subset: Subset, column: str) -> dict[str, str]:
-    return {count.group: count.lacks for count in group_counts(evaluation, subset, column)}
+def lacks(own: Subset, column: str, **options) -> dict[str, str]:
+    return {count.group: count.lacks for count in group_counts(counting(own, **options), own, column)}
 
 
 def test_groups_need_enough_words_and_each_other():
-    said = ["one two three", "one two three", "one", "one two three four"]
-    own = spoken(said, accent=["welsh", "welsh", "irish", "scottish"])
-    evaluation = counting(own, minimum_words=4)
-    assert lacks(evaluation, own, "accent") == {"irish": "1 word, 4 needed", "scottish": "", "welsh": ""}
-    assert lacks(evaluation, own, "sex") == {}
-    assert Evaluation.groups(evaluation, own, "accent") == ["scottish", "welsh"]
-    assert Evaluation.groups(counting(own, minimum_words=5), own, "accent") == []  # one alone
+    texts = ["one two three", "one two three", "one", "one two three four"]
+    own = spoken(texts, accent=["welsh", "welsh", "irish", "scottish"])
+    few = {"irish": "1 word, 4 needed", "scottish": "", "welsh": ""}
+    assert lacks(own, "accent", minimum_words=4) == few and lacks(own, "sex", minimum_words=4) == {}
+    large = [Evaluation.groups(counting(own, minimum_words=least), own, "accent") for least in (4, 5)]
+    assert large == [["scottish", "welsh"], []]  # one alone has nothing to be compared with
 
 
 def test_small_groups_are_listed_and_skipped():
@@ -72,9 +69,9 @@ def test_small_groups_are_listed_and_skipped():
     own = spoken(["one"] * 12, accent=accents, speaker=[f"s{n % 3}" for n in range(12)])
     evaluation = counting(own, minimum_segments=4, groups=["accent", "sex"])
     looked_at = own.take(np.array([0, 1, 2, 3, 5, 6, 9]))  # two of four irish segments
-    found = groups.columns_of(evaluation, looked_at, ["A"])
-    assert [one.names for one in found] == [[], []]  # one group alone has nothing to be compared with
-    assert groups.too_small(found) == [
+    columns = groups.columns_of(evaluation, looked_at, ["A"])
+    assert [one.names for one in columns] == [[], []]
+    assert groups.too_small(columns) == [
         ("talk", "accent", "irish", 4, 3, "2 transformed segments, 4 needed"),
         ("talk", "accent", "scottish", 2, 2, "2 segments, 4 needed"),
     ]
@@ -93,23 +90,22 @@ def test_groups_of_trials_need_trials_of_both_kinds_and_speakers():
     frame[["first", "second"]] = np.array([*pairs, (5, 6), (6, 7), (8, 8), (9, 9), (8, 9), (0, 0)])
     nothing = Predictions(np.zeros(len(frame)))
     own = Subset("c", BUILTIN["embedding"], frame, target, nothing, nothing, np.zeros(len(frame), dtype=int))
-    evaluation = counting(own, minimum_trials=2, minimum_speakers=3)
-    assert lacks(evaluation, own, "sex") == {
+    least = {"minimum_trials": 2, "minimum_speakers": 3}
+    assert lacks(own, "accent", **least) == {} and lacks(own, "sex", **least) == {
         "f": "",
         "m": "2 speakers, 3 needed",
         "x": "0 target trials, 2 needed",
         "y": "1 non-target trial, 2 needed",
     }
-    assert lacks(evaluation, own, "accent") == {}
 
 
 # Each against all
 
 
-def evaluation(family: str, **options) -> Judging:
-    found = judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
-    found.family.options.update(options)
-    return found
+def evaluation(family: str, **options):
+    own = judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
+    own.family.options.update(options)
+    return own
 
 
 @pytest.fixture
@@ -123,10 +119,9 @@ def subset(rng) -> Subset:
     return Subset("c", TASK, table, None, predicted, random, np.arange(210) % 12)
 
 
-def found(judge: Judging) -> dict[tuple[str, str], float]:
+def values(judge) -> pd.DataFrame:
     frame = judge.frame()
-    known = frame[frame["value"].notna()]
-    return {(row.test, row.group): row.value for row in known[known["label"].eq("")].itertuples()}
+    return frame[frame["value"].notna()].set_index("group")
 
 
 @pytest.mark.parametrize("against", [groups.EVERYBODY, groups.AVERAGE])
@@ -135,12 +130,10 @@ def test_each_group_against_all(subset, against):
     groups.judge_groups(judge, subset, "language", names, MEAN, against=against)
     table = subset.segments.assign(value=subset.predictions.clean)
     means = table.groupby("language")["value"].mean()
-    all_groups = means.mean() if against == groups.AVERAGE else table["value"].mean()
-    expected = {("Mean Value", f"language: {name}"): means[name] - all_groups for name in names}
-    assert found(judge) == pytest.approx(expected, abs=1e-11)
-    frame = judge.frame().set_index("group")
-    assert frame.loc["language: de", "segments"] == 119 and frame.loc["language: fr", "segments"] == 30
-    assert set(judge.simulated()["groups"]) == {3}
+    whole = means.mean() if against == groups.AVERAGE else table["value"].mean()
+    frame, expected = values(judge), {f"language: {name}": means[name] - whole for name in names}
+    assert frame["value"].to_dict() == pytest.approx(expected, abs=1e-11)
+    assert frame["segments"].tolist() == [119, 60, 30] and set(judge.simulated()["groups"]) == {3}
 
 
 def test_groups_in_a_context(subset):
@@ -151,41 +144,41 @@ def test_groups_in_a_context(subset):
     table = subset.segments.assign(value=subset.predictions.clean)
     inside = table[table["sentiment"].eq("negative")].groupby("language")["value"].mean()
     shifts = inside - table.groupby("language")["value"].mean()
-    expected = {
-        ("Mean Shift Difference", f"language: {name}, sentiment: negative"): shift - shifts.mean()
-        for name, shift in shifts.items()
-    }
-    assert found(judge) == pytest.approx(expected, abs=1e-11)
+    expected = {f"language: {name}, sentiment: negative": one - shifts.mean() for name, one in shifts.items()}
+    assert values(judge)["value"].to_dict() == pytest.approx(expected, abs=1e-11)
 
 
-def test_labels_stay_beside_the_group(subset):
+def test_labels_stay_beside_the_group_and_may_be_groups_themselves(subset):
     judge = evaluation("fairness_language")
     tests = {"Relative Difference Per Bin": lambda s, p: bin_proportions(p.clean)}
     groups.judge_groups(judge, subset, "language", ["de", "en"], tests)
-    frame = judge.frame()
-    judged = frame[frame["value"].notna()]
-    assert len(judged) == 8 and set(judged["group"]) == {"language: de", "language: en"}
-    assert judged["label"].nunique() == 4 and not judged["label"].str.contains("de").any()
+    rows = values(judge)
+    assert len(rows) == 8 and set(rows.index) == {"language: de", "language: en"}
+    assert rows["label"].nunique() == 4 and not rows["label"].str.contains("de").any()
+    judge, random = evaluation("fairness_language"), []
+
+    def measure(subset, predictions):
+        random.append(predictions.random)
+        return bin_proportions(predictions.clean)
+
+    judge.judge(subset, "Mean Value", measure, column="range")
+    rows = values(judge)
+    assert rows["label"].eq("").all() and len(rows) == 4 and rows.index.str.startswith("range: ").all()
+    assert random == [False, True]  # the random reference is told apart, whatever becomes of it
+    both = (subset.reference, subset.reference.take(np.arange(3)), subset.reference.unchanged())
+    assert all(predictions.random for predictions in both)
 
 
 def test_columns_are_any_word_and_unknown_ones_are_listed(subset):
     judge = evaluation("fairness_language", groups=["language", "dialect", "nothing", "sentiment"])
     names = {"language": ["de", "en", "fr"], "sentiment": ["negative"]}
     judge.skip(subset, "nobody listens", "Mean Value")
-    columns = groups.columns_of(
-        judge,
-        subset,
-        MEAN,
-        "fewer than 2 groups with 5 segments",
-        lambda s, column: [groups.GroupCount(name, 9) for name in names[column]],
-    )
+    few = "fewer than 2 groups with 5 segments"
+    counts = lambda s, column: [groups.GroupCount(name, 9) for name in names[column]]  # noqa: E731
+    columns = groups.columns_of(judge, subset, MEAN, few, counts)
     assert [one.names for one in columns] == [names["language"], [], [], []]
-    reasons = {
-        "": "nobody listens",
-        "dialect": "the corpus has no column dialect",
-        "nothing": "the corpus has no column nothing",
-        "sentiment": "fewer than 2 groups with 5 segments",
-    }
+    reasons = {"": "nobody listens", "sentiment": few}
+    reasons |= {name: f"the corpus has no column {name}" for name in ("dialect", "nothing")}
     own = judge.frame().query("test == 'Mean Value'").set_index("group")
     assert own["skipped"].to_dict() == reasons
     groups.judge_groups(judge, subset, "language", names["language"], MEAN)
@@ -195,60 +188,34 @@ def test_columns_are_any_word_and_unknown_ones_are_listed(subset):
     assert frame["group"].eq("").sum() == 1  # the other test for values was not judged at all
 
 
-def test_labels_that_are_groups(subset):
-    """A measure may give a value for each group at once; the random reference is told apart."""
-    judge, random = evaluation("fairness_language"), []
-
-    def measure(subset, predictions):
-        random.append(predictions.random)
-        return bin_proportions(predictions.clean)
-
-    judge.judge(subset, "Mean Value", measure, column="range")
-    frame = judge.frame()
-    judged = frame[frame["value"].notna()]
-    assert judged["label"].eq("").all() and len(judged) == 4
-    assert judged["group"].str.startswith("range: ").all() and random == [False, True]
-    both = (subset.reference, subset.reference.take(np.arange(3)), subset.reference.unchanged())
-    assert all(predictions.random for predictions in both)
-
-
 # Voices
 
 
-def data(**pitches):
-    speakers = [name for name, values in pitches.items() for _ in values]
-    return [value for values in pitches.values() for value in values], speakers
+def voices(limits=(), **pitches):
+    """Name the group of each speaker's first segment, and count segments by group or reason."""
+    speakers = [name for name, numbers in pitches.items() for _ in numbers]
+    names, counts = voice_groups([one for numbers in pitches.values() for one in numbers], speakers, *limits)
+    first = {name: names[speakers.index(name)] for name in pitches}
+    return first, counts.set_index("group"), names
 
 
-def test_borders_belong_to_the_lower_group():
-    found, _ = voice_groups(*data(a=[145.0] * 26, b=[145.01] * 26, c=[190.0] * 26, d=[190.01] * 26))
-    assert [found[26 * n] for n in range(4)] == ["low", "medium", "medium", "high"]
-    found, _ = voice_groups(*data(a=[120.0] * 3), (100, 200), (110, 115), 2)
-    assert set(found) == {"high"}
-
-
-def test_more_than_25_usable_segments():
-    found, counts = voice_groups(
-        *data(a=[120.0] * 25, b=[120.0] * 26, c=[120.0] * 25 + [40.0, 351.0, np.nan])
-    )
-    assert set(found[25:51]) == {"low"} and set(found[:25]) == set(found[51:]) == {None}
-    rows = counts.set_index("group")["segments"]
-    assert rows["low"] == 26 and rows["speakers with up to 25 usable segments"] == 50
-    assert rows["no pitch from 50 to 350 Hz"] == 3
-
-
-def test_segments_outside_do_not_move_a_speaker():
-    found, counts = voice_groups(*data(a=[140.0] * 30 + [600.0] * 30))
-    assert set(found[:30]) == {"low"} and set(found[30:]) == {None}
-    low = counts.set_index("group").loc["low"]
-    assert (low["speakers"], low["lowest"], low["highest"]) == (1, 140.0, 140.0)
+def test_groups_of_voices():
+    borders, *_ = voices(a=[145.0] * 26, b=[145.01] * 26, c=[190.0] * 26, d=[190.01] * 26)
+    assert borders == {"a": "low", "b": "medium", "c": "medium", "d": "high"}  # of the lower group
+    assert voices(((100, 200), (110, 115), 2), a=[120.0] * 3)[0] == {"a": "high"}
+    usable = {"a": [120.0] * 25, "b": [120.0] * 26, "c": [120.0] * 25 + [40.0, 351.0, np.nan]}
+    first, counts, _ = voices(**usable)
+    assert first == {"a": None, "b": "low", "c": None}
+    assert counts.loc["low", "segments"] == 26 and counts.loc["no pitch from 50 to 350 Hz", "segments"] == 3
+    assert counts.loc["speakers with up to 25 usable segments", "segments"] == 50
+    _, counts, names = voices(a=[140.0] * 30 + [600.0] * 30)  # what is not usable moves nobody
+    assert set(names[:30]) == {"low"} and set(names[30:]) == {None}
+    assert counts.loc["low", ["speakers", "lowest", "highest"]].tolist() == [1, 140.0, 140.0]
 
 
 def test_whispered_speakers_and_segments_of_nobody():
-    pitch, speakers = data(a=[np.nan] * 30, b=[200.0] * 30)
-    speakers[-1] = None
-    found, counts = voice_groups(pitch, speakers)
-    assert set(found[:30]) == {None} and set(found[30:59]) == {"high"} and found[59] is None
+    names, counts = voice_groups([np.nan] * 30 + [200.0] * 30, ["a"] * 30 + ["b"] * 29 + [None])
+    assert set(names[:30]) == {None} and set(names[30:59]) == {"high"} and names[59] is None
     assert counts.set_index("group").loc["no speaker", "segments"] == 1
-    found, counts = voice_groups([], [])
-    assert len(found) == 0 and counts["segments"].sum() == 0
+    names, counts = voice_groups([], [])
+    assert len(names) == 0 and counts["segments"].sum() == 0

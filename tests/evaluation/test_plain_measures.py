@@ -15,17 +15,17 @@ from soundcheck.evaluation import Evaluation, plain_measures
 from soundcheck.evaluation.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.change import unchanged
-from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
-from soundcheck.metrics.combinators import difference, restrict
+from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
-from soundcheck.statistics import bootstrap, draws
+from soundcheck.statistics import draws
+from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import INTERVALS
 
 REPLICATES = 100
 CLASSES = ("anger", "happiness", "neutral", "sadness")
-TEST = "Mean Absolute Error"
+TEST, OTHER = "Mean Absolute Error", "Pearson Correlation Coeff"
 
 
 def subset(task="arousal", sizes=(1, 7, 40, 3, 12, 2, 25, 9), missing=(), seed=0) -> Subset:
@@ -39,80 +39,64 @@ def subset(task="arousal", sizes=(1, 7, 40, 3, 12, 2, 25, 9), missing=(), seed=0
         clean[list(missing)] = np.nan
     else:
         truth, clean, changed, random = (rng.choice(CLASSES, n).astype(object) for _ in range(4))
-        clean[list(missing)] = None
-    segments = pd.DataFrame(
-        {"key": [f"k{i}" for i in range(n)], "speaker": blocks, "sex": rng.choice(["female", "male"], n)}
-    )
+    keys, sexes = [f"k{i}" for i in range(n)], rng.choice(["female", "male"], n)
+    segments = pd.DataFrame({"key": keys, "speaker": blocks, "sex": sexes})
     predictions, reference = Predictions(clean, changed), Predictions(random, random)
     return Subset("c", BUILTIN[task], segments, truth, predictions, reference, blocks)
 
 
-def error(subset, predictions):
-    return np.mean(np.abs(predictions.clean - subset.truth))
+def error(s, p):
+    return np.mean(np.abs(p.clean - s.truth))
 
 
-def recalls(subset, predictions):
-    rows = {name: subset.truth == name for name in CLASSES}
-    return {
-        name: np.mean(predictions.clean[own] == name) if own.any() else None for name, own in rows.items()
-    }
+def recalls(s, p):
+    rows = {name: s.truth == name for name in CLASSES}
+    return {name: np.mean(p.clean[own] == name) if own.any() else None for name, own in rows.items()}
 
 
-def average_recall(subset, predictions):
-    return np.mean([each for each in recalls(subset, predictions).values() if each is not None])
-
-
-def ccc(subset, predictions):
-    x, y = subset.truth, predictions.clean
+def concordance(s, p):
+    x, y = s.truth, p.clean
     return 2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
 
 
-def stays(subset, predictions):
-    return float(np.mean(np.abs(predictions.clean - predictions.changed) < 0.05))
-
-
-def women_minus_all(subset, predictions):
-    women = subset.mask("sex", "female")
-    errors = np.abs(predictions.clean - subset.truth)
-    return errors[women].mean() - errors.mean()
+def error_statistic(s, p):
+    return mean_absolute_error(s.truth, p.clean)
 
 
 def of_classes(metric):
-    return lambda s, a: metric(s.truth, a.clean, CLASSES)
-
-
-def women_against_all(s, a):
-    errors = mean_absolute_error(s.truth, a.clean)
-    return difference(restrict(errors, s.mask("sex", "female")), errors)
+    return lambda s, p: metric(s.truth, p.clean, CLASSES)
 
 
 PAIRS = {
-    "mean absolute error": ("arousal", error, lambda s, a: mean_absolute_error(s.truth, a.clean)),
-    "concordance": ("arousal", ccc, lambda s, a: concordance_cc(s.truth, a.clean)),
+    "mean absolute error": ("arousal", error, error_statistic),
+    "concordance": ("arousal", concordance, lambda s, p: concordance_cc(s.truth, p.clean)),
     "recall per class": ("emotion", recalls, of_classes(recall_per_class)),
-    "average recall": ("emotion", average_recall, of_classes(unweighted_average_recall)),
-    "unchanged": ("arousal", stays, lambda s, a: unchanged(a.clean, a.changed)),
-    "a group against all": ("arousal", women_minus_all, women_against_all),
+    "unchanged": (
+        "arousal",
+        lambda _, p: float(np.mean(np.abs(p.clean - p.changed) < 0.05)),
+        lambda _, p: unchanged(p.clean, p.changed),
+    ),
 }
 
 
+def resampled(measure, rows: Subset, seed=0):
+    return resample(statistic_of(measure, rows, rows.predictions), rows.blocks, REPLICATES, seed)
+
+
 def same(rows: Subset, plain, additive, seed=3) -> None:
-    """Compare value, replicates and intervals of both paths."""
-    expected = bootstrap.resample(additive(rows, rows.predictions), rows.blocks, REPLICATES, seed)
-    found = bootstrap.resample(statistic_of(plain, rows, rows.predictions), rows.blocks, REPLICATES, seed)
-    assert found.labels == expected.labels
-    np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
-    np.testing.assert_allclose(found.replicates, expected.replicates, atol=1e-9)
-    assert found.replicates.shape == expected.replicates.shape
+    """Compare value, replicates and intervals of both ways."""
+    ours, theirs = resampled(plain, rows, seed), resampled(additive, rows, seed)
+    assert ours.labels == theirs.labels and ours.replicates.shape == theirs.replicates.shape
+    np.testing.assert_allclose(ours.value, theirs.value, atol=1e-9)
+    np.testing.assert_allclose(ours.replicates, theirs.replicates, atol=1e-9)
     # Nobody knows which rows a function looks at, so of a rare class it may have too many blocks.
-    alike = (found.blocks == expected.blocks) | (expected.blocks >= LEAST_BLOCKS)
-    withheld = np.array([[bool(text) for text in each.withheld] for each in (found, expected)])
-    assert (withheld[0] == withheld[1])[alike].all()
-    assert (found.blocks >= expected.blocks).all()
-    kinds = INTERVALS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
+    alike = (ours.blocks == theirs.blocks) | (theirs.blocks >= LEAST_BLOCKS)
+    withheld = np.array([[bool(text) for text in each.withheld] for each in (ours, theirs)])
+    assert (withheld[0] == withheld[1])[alike].all() and (ours.blocks >= theirs.blocks).all()
+    kinds = INTERVALS if (ours.blocks == theirs.blocks).all() else ("percentile", "gaussian")
     for kind in kinds:
-        ours, theirs = (np.array(each.interval(kind))[:, alike] for each in (found, expected))
-        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+        bounds = (np.array(each.interval(kind))[:, alike] for each in (ours, theirs))
+        np.testing.assert_allclose(*bounds, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -122,24 +106,20 @@ def test_replicates_are_those_of_the_statistic(name):
 
 
 @settings(max_examples=4, deadline=None)
-@given(
-    st.lists(st.integers(1, 12), min_size=2, max_size=7),
-    st.integers(0, 9),
-    st.sampled_from(["arousal", "emotion"]),
-)
-def test_any_blocks(sizes, seed, task):
-    plain, additive = PAIRS["mean absolute error" if task == "arousal" else "recall per class"][1:]
-    rows = subset(task, sizes, seed=seed)
-    same(rows, plain, additive, seed)
+@given(st.lists(st.integers(1, 12), min_size=2, max_size=7), st.integers(0, 9), st.booleans())
+def test_any_blocks(sizes, seed, numbers):
+    task, plain, additive = PAIRS["mean absolute error" if numbers else "recall per class"]
+    same(subset(task, sizes, seed=seed), plain, additive, seed)
 
 
 def test_rows_without_answer_are_left_out_and_counted():
     rows = subset(sizes=(4, 4, 4, 8, 2), missing=(0, 3, 5))
-    gone = rows.blocks == 4  # a block without any answer is not drawn
-    rows.predictions.clean[gone] = np.nan
-    same(rows, error, PAIRS["mean absolute error"][2])
-    point = statistic_of(error, rows, rows.predictions).point()
-    without = int(np.isnan(rows.predictions.clean).sum())
+    rows.predictions.clean[rows.blocks == 4] = np.nan  # a block without any answer is not drawn
+    same(rows, error, error_statistic)
+    point, without = (
+        statistic_of(error, rows, rows.predictions).point(),
+        np.isnan(rows.predictions.clean).sum(),
+    )
     assert point.segments.tolist() == [22 - without]
     assert f"no prediction for {without} of 22 segments" in point.notes[0]
     rows.predictions.clean[:15] = np.nan
@@ -148,119 +128,82 @@ def test_rows_without_answer_are_left_out_and_counted():
     rows.predictions.clean[:] = np.nan
     with pytest.raises(PlainMeasureError, match="no prediction for 22 segments"):
         statistic_of(error, rows, rows.predictions)
+    texts = np.array(["a b", None, "c", ""], dtype=object)
+    lengths = lambda _, p: float(np.mean([len(text) for text in p.clean]))  # noqa: E731
+    statistic = PlainStatistic(lengths, subset("emotion", (1, 1, 1, 1)), Predictions(texts))
+    assert statistic.rows.tolist() == [True, False, True, True]
+    assert statistic.point().value[0] == pytest.approx(4 / 3)
 
 
 def test_undefined_replicates_are_noted_or_withhold_the_interval():
-    def without(lacking):
-        """Undefined as soon as the rows lack a block."""
-        return lambda s, a: None if lacking not in s.segments["speaker"].values else 0.5
-
-    rows = subset()
-    found = bootstrap.resample(statistic_of(without(0), rows, rows.predictions), rows.blocks, REPLICATES)
+    lacking = resampled(lambda s, _: 0.5 if 0 in s.segments["speaker"].values else None, subset())
     share = np.mean(draws.weights(8, REPLICATES)[:, 0] == 0)
-    assert found.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
-
-    def seldom(s, a):
-        return np.nan if s.segments["speaker"].nunique() < 4 else 0.5
-
-    found = bootstrap.resample(statistic_of(seldom, rows, rows.predictions), rows.blocks, REPLICATES)
-    assert found.withheld == ("",) and "undefined in" in found.notes[0]
-
-
-def test_a_block_drawn_twice_has_its_rows_twice_and_two_numbers():
-    seen = []
-
-    def measure(s, a):
-        seen.append((s.segments["speaker"].to_numpy(), s.blocks, s.truth))
-        return 0.5
-
-    rows = subset()
-    statistic = statistic_of(measure, rows, rows.predictions)
-    seen.clear()
-    drawn = draws.weights(8, 20, 1)
-    statistic.evaluate(drawn)
-    for weights, (speakers, blocks, truth) in zip(drawn, seen, strict=True):
-        sizes = np.bincount(rows.blocks)
-        assert np.bincount(speakers, minlength=8).tolist() == (weights * sizes).tolist()
-        assert sorted(np.bincount(blocks)) == sorted(np.repeat(sizes, weights))
-        assert len(truth) == len(speakers)
+    assert lacking.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
+    seldom = resampled(lambda s, _: np.nan if s.segments["speaker"].nunique() < 4 else 0.5, subset())
+    assert seldom.withheld == ("",) and "undefined in" in seldom.notes[0]
 
 
 def test_averages_of_speakers_go_by_blocks():
     """A speaker drawn twice is two speakers, as for the ready-made averages; her name alone would be one."""
-    sizes = (10, 12, 30, 11, 25, 18)
-    rows = subset(sizes=sizes)
+    rows = subset(sizes=(10, 12, 30, 11, 25, 18))
 
-    def by(name):
-        def measure(s, a):
-            column = s.blocks if name == "blocks" else s.segments["speaker"].to_numpy()
-            means = pd.DataFrame({"t": s.truth, "p": a.clean}).groupby(column).mean()
+    def by(column):
+        def measure(s, p):
+            means = pd.DataFrame({"t": s.truth, "p": p.clean}).groupby(column(s)).mean()
             return (means["p"] - means["t"]).abs().mean()
 
-        return bootstrap.resample(statistic_of(measure, rows, rows.predictions), rows.blocks, REPLICATES)
+        return resampled(measure, rows).replicates
 
     averages = speaker_averages(rows.truth, rows.predictions.clean, rows.blocks)
-    expected = bootstrap.resample(averages.mean_absolute_error(), rows.blocks, REPLICATES)
-    np.testing.assert_allclose(by("blocks").replicates, expected.replicates, atol=1e-9)
-    assert np.abs(by("speaker").replicates - expected.replicates).max() > 1e-4
+    expected = resample(averages.mean_absolute_error(), rows.blocks, REPLICATES).replicates
+    np.testing.assert_allclose(by(lambda s: s.blocks), expected, atol=1e-9)
+    assert np.abs(by(lambda s: s.segments["speaker"].to_numpy()) - expected).max() > 1e-4
 
 
 # Faults
 
 
-def counting():
-    calls = []
+def in_replicates(first, later):
+    """Give one answer for all data and another one for replicates; exceptions are raised."""
 
-    def measure(subset, predictions):
-        calls.append(1)
-        return len(calls)
+    def measure(s, _):
+        answer = later if s.segments["key"].duplicated().any() else first
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     return measure
 
 
-def in_replicates(first, later):
-    """Give one answer for all data and another one for replicates."""
-    return lambda s, a: later if s.segments["key"].duplicated().any() else first
+def always(answer):
+    return in_replicates(answer, answer)
 
 
-def fails(s, a):
-    raise ValueError(f"no\nluck in {Path('/home/somebody/secret')}")
-
-
-def spoils(s, a):
+def spoils(s, _):
     s.truth[:] = 0
-    return 0.5
 
 
-def fails_later(s, a):
-    if s.segments["key"].duplicated().any():
-        raise KeyError("gone")
-    return 1.0
+def random(s, _, calls=[]):  # noqa: B006
+    calls.append(1)
+    return len(calls)
 
 
 FAULTS = {
-    "raises later": (fails_later, "raised KeyError in a replicate: 'gone'"),
-    "raises": (fails, r"the measure raised ValueError: no luck in …"),
-    "none": (lambda s, a: None, r"returned 'None' \(NoneType\)"),
-    "text": (lambda s, a: "good", r"returned .*good.* \(str\)"),
-    "truth value": (lambda s, a: True, r"returned 'True' \(bool\) where"),
-    "complex": (lambda s, a: 1j, r"returned '1j' \(complex\)"),
-    "list": (lambda s, a: [1.0, 2.0], r"returned '\[1.0, 2.0\]' \(list\)"),
-    "array": (lambda s, a: s.truth, r"\(ndarray\) where"),
-    "text in a mapping": (lambda s, a: {"a": 1, "b": "x"}, r"x.* \(str\) in a mapping"),
-    "nothing in it": (lambda s, a: {}, "an empty mapping"),
-    "labels alike": (lambda s, a: {"1": 1, 1: 2}, "two labels that read alike"),
-    "other values": (counting(), "other values when it was called again"),
+    "raises": (always(ValueError(f"no\nluck in {Path('/home/me/x')}")), "raised ValueError: no luck in …"),
+    "raises later": (in_replicates(1.0, KeyError("gone")), "raised KeyError in a replicate: 'gone'"),
     "spoils": (spoils, "raised ValueError: .*read-only"),
-    "other labels": (
-        in_replicates({"a": 1, "b": 1}, {"a": 1, "c": 1}),
-        "other labels in a replicate.*'b', 'c'",
-    ),
-    "number, then labels": (in_replicates(1, {"a": 1}), "other labels in a replicate"),
-    "labels, then none": (in_replicates({"a": 1}, None), r"returned \'None\'"),
-    "list later": (in_replicates(1, [1, 2]), r"returned \'\[1, 2\]\'"),
+    "none": (always(None), r"returned 'None' \(NoneType\)"),
+    "text": (always("good"), r"returned .*good.* \(str\)"),
+    "truth value": (always(True), r"returned 'True' \(bool\) where"),
+    "list": (in_replicates(1, [1, 2]), r"returned '\[1, 2\]' \(list\)"),
+    "text in a mapping": (always({"a": 1, "b": "x"}), r"x.* \(str\) in a mapping"),
+    "nothing in it": (always({}), "an empty mapping"),
+    "labels alike": (always({"1": 1, 1: 2}), "two labels that read alike"),
+    "other values": (random, "other values when it was called again"),
+    "other labels": (in_replicates({"a": 1, "b": 1}, {"a": 1, "c": 1}), "labels in a replicate.*'b', 'c'"),
+    "labels, then none": (in_replicates({"a": 1}, None), "returned 'None'"),
     "other labels for the reference": (
-        lambda s, a: {"x" if a.clean[0] == s.predictions.clean[0] else "y": 1.0},
+        lambda s, p: {"x" if p.clean[0] == s.predictions.clean[0] else "y": 1.0},
         "other labels for the random reference",
     ),
 }
@@ -273,56 +216,57 @@ def evaluation(describe) -> Evaluation:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, name):
-    measure, told = FAULTS[name]
+    measure, why = FAULTS[name]
     rows = subset()
     before = rows.truth.copy()
     (row,) = evaluation.judge(rows, TEST, measure)
-    assert row.passed is None and row.value is None and row.test == TEST
-    assert re.search(told, row.skipped), row.skipped
-    assert row.skipped.startswith("error: ")  # so that `soundcheck check` fails
+    assert (row.passed, row.value, row.test) == (None, None, TEST)
+    assert re.search(why, row.skipped) and row.skipped.startswith("error: ")  # so that `check` fails
     assert "/home" not in row.skipped and "\n" not in row.skipped
     assert any(TEST in note and row.skipped in note for note in evaluation.notes)
     np.testing.assert_array_equal(rows.truth, before)
     evaluation.judge(rows, TEST, measure)  # the same fault for another group is no second row
-    evaluation.judge(rows, "Pearson Correlation Coeff", error)
+    evaluation.judge(rows, OTHER, error)
     frame = evaluation.frame()
     assert len(frame) == 2 and frame["passed"].notna().sum() == 1
     evaluation.save()
 
 
-def test_no_predictions_and_infinite_values_are_no_errors(evaluation):
-    (row,) = evaluation.judge(subset(missing=range(99)), TEST, error)
-    assert row.skipped == "no prediction for 99 segments"
-    nothing = subset().take(np.array([], dtype=int))
-    (row,) = evaluation.judge(nothing, "Pearson Correlation Coeff", error)
-    assert row.skipped.startswith("no prediction")
-    first, second = evaluation.judge(subset(), TEST, lambda s, a: {"a": np.inf, "b": 10**400})
-    assert first.skipped == second.skipped == "the value is infinite"
-    (third,) = evaluation.judge(subset(), TEST, in_replicates(0.5, -np.inf))
-    assert "undefined in" in third.skipped and third.low is None and third.value == 0.5
-    (fourth,) = evaluation.judge(subset(), TEST, lambda s, a: np.nan)
-    assert fourth.skipped == "undefined"
+@pytest.mark.parametrize(
+    ("rows", "measure", "why"),
+    [
+        (subset(missing=range(99)), error, "no prediction for 99 segments"),
+        (subset().take(np.array([], dtype=int)), error, "no prediction"),
+        (subset(), lambda *_: {"a": np.inf, "b": 10**400}, "the value is infinite"),
+        (subset(), lambda *_: np.nan, "undefined"),
+    ],
+)
+def test_no_predictions_and_infinite_values_are_no_errors(evaluation, rows, measure, why):
+    assert all(row.skipped.startswith(why) for row in evaluation.judge(rows, TEST, measure))
+    (row,) = evaluation.judge(subset(), OTHER, in_replicates(0.5, -np.inf))
+    assert "undefined in" in row.skipped and row.low is None and row.value == 0.5
 
 
-def test_verdict_and_reference_are_those_of_the_statistic(evaluation):
+def test_verdict_reference_and_curve_are_those_of_the_statistic(evaluation):
     rows = subset()
-    (plain,) = evaluation.judge(rows, TEST, error)
-    (additive,) = evaluation.judge(rows, TEST, lambda s, a: mean_absolute_error(s.truth, a.clean))
+    (plain,), (additive,) = (evaluation.judge(rows, TEST, one) for one in (error, error_statistic))
     for name in ("value", "low", "high", "certainty", "reference", "passed", "segments", "blocks"):
         assert getattr(plain, name) == pytest.approx(getattr(additive, name), abs=1e-9), name
     # Both rest on the same rows and blocks, so models can be compared on either.
     first, second = evaluation._judged
     assert (first.segments, first.blocks) == (second.segments, second.blocks)
     assert any(plain_measures.NOTE in note for note in evaluation.notes)
+    steps = {"clean": rows, "noise": rows}
+    curve = evaluation.curve(steps, error)
+    pd.testing.assert_frame_equal(curve, evaluation.curve(steps, error_statistic))
+    broken = evaluation.curve(steps, always(ValueError("no luck")))
+    assert list(broken.columns) == list(curve.columns) and broken["value"].isna().all()
+    assert any("no luck" in note for note in evaluation.notes)
 
 
 def test_functions_of_a_notebook_share_its_time_and_what_takes_too_long_is_refused_at_once(evaluation):
     def waits(seconds):
-        def measure(s, a):
-            time.sleep(seconds)
-            return 0.5
-
-        return measure
+        return lambda *_: time.sleep(seconds) or 0.5
 
     assert evaluation._seconds_left == 16  # of the 20 s that a notebook may take
     (row,) = evaluation.judge(subset(), TEST, waits(0.01))
@@ -332,22 +276,3 @@ def test_functions_of_a_notebook_share_its_time_and_what_takes_too_long_is_refus
     assert time.monotonic() - start < 5
     needed = r"100 calls of the measure at about 0\.\d s each would take \d\d s.*fewer replicates"
     assert re.search(needed, row.skipped), row.skipped
-
-
-def test_curves_take_plain_functions(evaluation):
-    rows = subset()
-    plain, additive = (
-        evaluation.curve({"clean": rows, "noise": rows}, measure)
-        for measure in (error, PAIRS["mean absolute error"][2])
-    )
-    pd.testing.assert_frame_equal(plain, additive)
-    broken = evaluation.curve({"clean": rows, "noise": rows}, fails)
-    assert list(broken.columns) == list(additive.columns) and broken["value"].isna().all()
-    assert any("no luck" in note for note in evaluation.notes)
-
-
-def test_texts_are_answers_like_any_other():
-    texts = np.array(["a b", None, "c", ""], dtype=object)
-    rows = subset("emotion", (1, 1, 1, 1))
-    found = PlainStatistic(lambda s, a: float(np.mean([len(t) for t in a.clean])), rows, Predictions(texts))
-    assert found.rows.tolist() == [True, False, True, True] and found.point().value[0] == pytest.approx(4 / 3)

@@ -1,6 +1,5 @@
 """Word errors: rates against plain loops, tests that a script has no use for, and two recognisers."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +18,6 @@ from soundcheck.report.words import speech_table
 from soundcheck.results.estimates import Estimate
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
-from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.thresholds import read_family
 
 OF_WORDS, NO_WORDS = INSTEAD["character"], INSTEAD["word"]  # tests of words, and those that are of none
@@ -35,34 +33,28 @@ def subset(said, heard, each: int = 2, **columns):
     return Subset("talk", BUILTIN["transcript"], data, texts(*said), answers, answers, blocks)
 
 
-def looking(family=None, **options):
-    """Make an evaluation that keeps its notes, what is skipped, and what is estimated."""
+def looking(**options):
+    """Make an evaluation that keeps what is skipped, and estimates without a run."""
+    family = read_family("asr_word_errors")
+    family.options.update(options)
+    own = SimpleNamespace(family=family, interval="t", model="a", skipped=[])
+    own.resample = lambda statistic, blocks: resample(statistic, blocks, 50, 0)
 
-    @dataclasses.dataclass(frozen=True)
-    class Family:
-        tests: dict
-        options: dict
-
-    tests = {name: TestDefinition(name, "<", {"transcript": 0.1}) for name in {*OF_WORDS, *NO_WORDS}}
-    found = SimpleNamespace(family=family or Family(tests, options), interval="t", model="a", skipped=[])
-    found.resample = lambda statistic, blocks: resample(statistic, blocks, 50, 0)
-
-    def estimate(own, measure, statistic, condition):
-        one = resample(statistic, own.blocks, 100)
+    def estimate(rows, measure, statistic, condition):
+        one = resample(statistic, rows.blocks, 100)
         low, high = (float(end[0]) for end in one.interval("t", scale=Scale(0)))
-        row = Estimate("m", "c", "f", "t", measure, condition=condition, value=float(one.value[0]), low=low)
-        counts = {"segments": int(one.segments[0]), "speakers": int(one.blocks[0])}
-        return [dataclasses.replace(row, high=high, **counts)]
+        cells = {"value": float(one.value[0]), "low": low, "high": high, "segments": int(one.segments[0])}
+        about = {"condition": condition, "speakers": int(one.blocks[0])}
+        return [Estimate("m", "c", "f", "t", measure, **about, **cells)]
 
-    found.estimate = estimate
-    found.skip = lambda own, reason, test: found.skipped.append((own.corpus, test, reason))
-    return found
+    own.estimate = estimate
+    own.skip = lambda rows, reason, test: own.skipped.append((rows.corpus, test, reason))
+    return own
 
 
 def random_texts(rng, count: int, lowest: int, highest: int):
-    return [
-        " ".join(rng.choice(["one", "two", "three"], rng.integers(lowest, highest))) for _ in range(count)
-    ]
+    words = ["one", "two", "three"]
+    return [" ".join(rng.choice(words, rng.integers(lowest, highest))) for _ in range(count)]
 
 
 def test_levels_of_a_transformation_keep_their_order_and_rows():
@@ -77,13 +69,13 @@ def test_levels_of_a_transformation_keep_their_order_and_rows():
 
 
 def test_two_bootstraps_of_one_difference():
-    own, theirs = [*["one two"] * 20, None], texts(*["one", "one two"] * 10, "three")
-    rows = subset([*["one two"] * 20, "three"], own)
-    found = compare(looking(), rows, "b", theirs, "Word Error Rate Difference")
+    ours, theirs = [*["one two"] * 20, None], texts(*["one", "one two"] * 10, "three")
+    rows = subset([*["one two"] * 20, "three"], ours)
+    both = compare(looking(), rows, "b", theirs, "Word Error Rate Difference")
     # The segment that one of them has no transcript of does not count
-    assert found.unit == "points" and found.words == 40
-    assert found.blockwise.value[0] == found.ordinary.value[0] == pytest.approx(-10 / 40)
-    assert (found.blockwise.blocks[0], found.ordinary.blocks[0]) == (10, 20)
+    assert both.unit == "points" and both.words == 40
+    assert both.blockwise.value[0] == both.ordinary.value[0] == pytest.approx(-10 / 40)
+    assert (both.blockwise.blocks[0], both.ordinary.blocks[0]) == (10, 20)
 
 
 def test_rates_of_groups_are_those_of_their_segments(rng):
@@ -91,14 +83,14 @@ def test_rates_of_groups_are_those_of_their_segments(rng):
     columns = {"accent": [*["welsh", "irish", None] * 20], "speaker": [f"s{n % 7}" for n in range(60)]}
     rows, evaluation = subset(said, heard, **columns), looking()
     both = rows.truth, rows.predictions.clean
-    found = {(row["column"], row["group"]): row for row in group_rates(evaluation, rows, ["accent", "sex"])}
-    assert list(found) == [("", "everybody"), ("accent", "irish"), ("accent", "welsh")]
-    for (column, group), row in found.items():
+    rates = {(row["column"], row["group"]): row for row in group_rates(evaluation, rows, ["accent", "sex"])}
+    assert list(rates) == [("", "everybody"), ("accent", "irish"), ("accent", "welsh")]
+    for (column, group), row in rates.items():
         mask = rows.mask(column, group) if column else np.ones(60, dtype=bool)
         whole = evaluation.resample(restrict(error_rates(word_errors(*both)), mask), rows.blocks)
         low, high = whole.interval("t", scale=Scale(0))
-        rates = [row[name] for name in ("value", "insertions", "deletions", "substitutions")]
-        assert rates == list(whole.value) and (row["low"], row["high"]) == (low[0], high[0])
+        own = [row[name] for name in ("value", "insertions", "deletions", "substitutions")]
+        assert own == list(whole.value) and (row["low"], row["high"]) == (low[0], high[0])
         assert row["characters"] == value(restrict(cer(*both), mask))
         assert (row["segments"], row["blocks"]) == (whole.segments[0], whole.blocks[0])
         assert row["words"] == 4 * (mask & np.array([text is not None for text in heard])).sum()
@@ -110,7 +102,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     seconds = rng.uniform(0.5, 4, 300)
     seconds[:3] = 0, np.nan, 1
     ends = {"lengths": {"word": [2, 5]}, "speaking_rates": {"word": [1, 2.5]}}
-    found = speech_rates(looking(**ends), subset(said, heard, 50, duration=seconds))
+    rates = speech_rates(looking(**ends), subset(said, heard, 50, duration=seconds))
     pairs = [
         (word_errors([one], [other]), len(one.split()), second)
         for one, other, second in zip(said, heard, seconds, strict=True)
@@ -124,14 +116,14 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
         ("speaking rate", "1 to 2.5"): lambda count, second: second > 0 and 1 < count / second <= 2.5,
         ("speaking rate", "more than 2.5"): lambda count, second: second > 0 and count / second > 2.5,
     }
-    assert list(zip(found["column"], found["bin"], strict=True)) == list(spans)
-    for row, inside in zip(found.itertuples(), spans.values(), strict=True):
+    assert list(zip(rates["column"], rates["bin"], strict=True)) == list(spans)
+    for row, inside in zip(rates.itertuples(), spans.values(), strict=True):
         own = [errors for errors, count, second in pairs if inside(count, second)]
         total = sum(errors.words[0] for errors in own)
         assert row.value == pytest.approx(sum(errors.errors[0] for errors in own) / total, abs=1e-11)
         assert (row.units, row.segments) == (total, len(own)) and row.low < row.value < row.high
-    table = str(speech_table(found))
-    assert "3 to 5 words<" in table and "2.5 words a second" in table and len(drawn(found).axes) == 2
+    table = str(speech_table(rates))
+    assert "3 to 5 words<" in table and "2.5 words a second" in table and len(drawn(rates).axes) == 2
     assert speech_rates(looking(), subset(["", ""], ["a", None], duration=[1.0, 2.0])).empty
 
 
@@ -161,9 +153,10 @@ def test_tests_that_fit_the_script():
 
 def test_a_corpus_of_both_scripts_has_tests_of_its_own():
     both, english = subset(["go left", "停"], ["go", "停"]), subset(["go"], ["go"])
-    family = read_family("asr_word_errors")
-    evaluation, tests = looking(family), dict.fromkeys(family.tests)
-    mixed, words = (set(fitting) for _, fitting in fitting_tests(evaluation, [both, english], tests))
+    evaluation = looking()
+    family = evaluation.family
+    chosen = fitting_tests(evaluation, [both, english], dict.fromkeys(family.tests))
+    mixed, words = (set(fitting) for _, fitting in chosen)
     assert unit_of(both.truth) == "mixed" and {*OF_WORDS, *NO_WORDS} <= set(family.tests)
     names = ("Error Rate", "Error Rate With Missing")
     assert mixed - words == {*(f"Mixed {name}" for name in names), "Character Error Rate Difference"}
@@ -171,6 +164,6 @@ def test_a_corpus_of_both_scripts_has_tests_of_its_own():
     assert {"Match Error Rate", "Sentence Error Rate", "Character Error Rate"} <= mixed & words
     reasons = {test: reason for _, test, reason in evaluation.skipped[: len(words - mixed) + 1]}
     assert reasons["Word Error Rate"] == "some references are written without blanks: see Mixed Error Rate"
-    task = BUILTIN["transcript"]
-    without = [name for name, test in family.tests.items() if test.threshold_for(task) is None]
+    limits = {name: test.threshold_for(BUILTIN["transcript"]) for name, test in family.tests.items()}
+    without = [name for name, limit in limits.items() if limit is None]
     assert without == ["Sentence Error Rate", "Match Error Rate", "Word Information Lost"]

@@ -7,89 +7,49 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.description import CorpusDescription
-from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.worst_groups import (
-    MOST_VALUES,
-    NO_GROUP,
-    columns_of,
-    in_ranges,
-    judge_found,
-    search_all,
-    search_groups,
-    searched_subsets,
-)
-from soundcheck.metrics.regression import mean_absolute_error
+from soundcheck.evaluation.worst_groups import MOST_VALUES, NO_GROUP, columns_of, in_ranges, search_all
 from soundcheck.report import worst_group_views as views
 
 TEST = "Groups Served Worse"
+PHONE = "<b>phone</b>"
 
 
-def badly(subset, predictions):
-    return mean_absolute_error(subset.truth, predictions.clean)
-
-
-def people(speakers: int = 40, each: int = 12, worse: float = 0.4, seed: int = 0) -> pd.DataFrame:
+def people(speakers: int = 40, worse: float = 0.4) -> pd.DataFrame:
     """Speakers of two sexes over three channels; the model is worse for women over a telephone."""
-    rng = np.random.default_rng(seed)
-    speaker = np.repeat(np.arange(speakers), each)
-    table = pd.DataFrame(
-        {
-            "speaker": [f"s{s:02d}" for s in speaker],
-            "sex": np.array(["female", "male"])[speaker % 2],
-            "condition": rng.choice(["<b>phone</b>", "room", "car"], size=len(speaker)),
-            "duration": rng.gamma(3, size=len(speaker)),
-            "pitch": np.nan,
-            "arousal": rng.random(len(speaker)),
-        }
-    )
-    planted = table["sex"].eq("female") & table["condition"].eq("<b>phone</b>")
-    table["predicted"] = table["arousal"] + rng.normal(0, 0.1, len(speaker)) + worse * planted
-    return table
+    rng = np.random.default_rng(0)
+    speaker = np.repeat(np.arange(speakers), 12)
+    n = len(speaker)
+    table = pd.DataFrame({"speaker": [f"s{s:02d}" for s in speaker]})
+    table["sex"] = np.array(["female", "male"])[speaker % 2]
+    table["condition"] = rng.choice([PHONE, "room", "car"], size=n)
+    table = table.assign(duration=rng.gamma(3, size=n), pitch=np.nan, arousal=rng.random(n))
+    planted = table["sex"].eq("female") & table["condition"].eq(PHONE)
+    return table.assign(predicted=table["arousal"] + rng.normal(0, 0.1, n) + worse * planted)
 
 
 @pytest.fixture
-def evaluation(tmp_path, describe):
-    """Load an evaluation of a table with predictions in it."""
+def searched(load):
+    """Search the groups of a table: the evaluation, what was found, and the row."""
 
-    def load(table: pd.DataFrame, groups: tuple[str, ...] = ()) -> Evaluation:
-        numbers = [f"{n:06d}" for n in range(len(table))]
-        table = table.assign(key=numbers, file=numbers, start=0.0, end=1.0)
-        given = table[["key"]].assign(change="", error="", drawn="", arousal=table["predicted"])
-        given.to_parquet(tmp_path / "predictions.parquet")
-        table.drop(columns="predicted").to_parquet(tmp_path / "segments.parquet")
-        corpus = CorpusDescription(
-            **{"name": "c", "title": "c", "synthetic": False, "root": tmp_path, "audio": False},
-            **{"base_condition": "", "probes_of": "", "trials": None, "groups": groups, "adjust": ()},
-            blocks=("speaker",),
-            segments=tmp_path / "segments.parquet",
-            predictions=tmp_path / "predictions.parquet",
-        )
-        tasks = (BUILTIN["arousal"],)
-        return Evaluation(describe("fairness_worst_groups", replicates=200, tasks=tasks, corpora=(corpus,)))
+    def of(table: pd.DataFrame):
+        answers, tasks = {"arousal": table["predicted"]}, (BUILTIN["arousal"],)
+        segments = table.drop(columns="predicted")
+        own = load("fairness_worst_groups", segments, answers, tasks, audio=False, replicates=200)
+        result = search_all(own, TEST)
+        return own, result, next(own.frame().itertuples())
 
-    return load
+    return of
 
 
 def test_columns_are_those_whose_words_may_be_groups():
-    table = pd.DataFrame(
-        {
-            "speaker": [f"s{n}" for n in range(500)],
-            "accent": [f"village {n}" for n in range(500)],
-            "sex": ["female", "male"] * 250,
-            "language": "en",
-            "sentiment": None,
-            "emotion": ["anger", None, "joy", None] * 125,
-            "category": ["anger", None, "joy", None] * 125,
-            "age": ["young", "old"] * 250,
-            "age (number)": np.arange(500.0),
-            "duration": np.arange(500.0),
-            "pitch": np.nan,
-            "level": np.arange(500.0),
-        }
-    )
-    found, passed_over = columns_of(table, ["age"], ["duration", "pitch"], {"speaker"})
-    assert list(found) == ["sex", "emotion", "age", "duration"]
+    numbers = np.arange(500.0)
+    table = pd.DataFrame({"speaker": [f"s{n}" for n in range(500)], "sex": ["female", "male"] * 250})
+    table["accent"] = [f"village {n}" for n in range(500)]
+    table = table.assign(language="en", sentiment=None, emotion=["anger", None, "joy", None] * 125)
+    table = table.assign(category=table["emotion"], age=["young", "old"] * 250)
+    table = table.assign(**{"age (number)": numbers, "duration": numbers, "pitch": np.nan, "level": numbers})
+    columns, passed_over = columns_of(table, ["age"], ["duration", "pitch"], {"speaker"})
+    assert list(columns) == ["sex", "emotion", "age", "duration"]
     assert passed_over == {
         "accent": f"it has 500 values, more than {MOST_VALUES}",
         "language": "it has one value",
@@ -97,24 +57,27 @@ def test_columns_are_those_whose_words_may_be_groups():
         "category": "it says the same as emotion",
         "pitch": "it could not be measured",
     }
-    assert found["emotion"][:2].tolist() == ["emotion: anger", None]
-    table = pd.DataFrame(
-        {"pitch": ["low", "high"], "pitch (number)": [100.0, 200.0], "level": ["loud", "soft"]}
-    )
-    found, passed_over = columns_of(table, ["pitch"], ["pitch", "level"])  # words, also under such a name
-    assert found["pitch"].tolist() == ["pitch: low", "pitch: high"] and not passed_over
-    assert found["level"].tolist() == ["level: loud", "level: soft"]
+    assert columns["emotion"][:2].tolist() == ["emotion: anger", None]
+    words = pd.DataFrame({"pitch": ["low", "high"], "pitch (number)": [1.0, 2.0], "level": ["loud", "soft"]})
+    columns, passed_over = columns_of(words, ["pitch"], ["pitch", "level"])  # also under such a name
+    assert columns["pitch"].tolist() == ["pitch: low", "pitch: high"] and not passed_over
+    assert columns["level"].tolist() == ["level: loud", "level: soft"]
 
 
-def test_names_of_ranges_hold_units_and_minus_signs():
-    level = in_ranges("level", np.array([-40.0, -30.0, -20.0, -10.0]))
-    assert level[0] == "level below −32.5 dB" and level[-1] == "level above −17.5 dB"
-    noise = in_ranges("signal_to_noise", np.array([1.0, 2.0, 3.0, 4.0]))
-    assert noise[0] == "signal-to-noise ratio below 1.75 dB"
-    alike = in_ranges("duration", np.array([0.1, 0.3 - 0.2, 1.1 - 1.0, 0.2]))
-    assert alike[0] == alike[1] == alike[2]
-    clipped = in_ranges("clipping", np.array([0.0, 0.0, 0.0, 0.0, 0.02]))
-    assert set(clipped) == {"clipped samples of 0 %", "clipped samples above 0 %"}
+@pytest.mark.parametrize(
+    ("name", "numbers", "words"),
+    [
+        ("level", [-40.0, -30.0, -20.0, -10.0], {"level below −32.5 dB", "level above −17.5 dB"}),
+        ("signal_to_noise", [1.0, 2.0, 3.0, 4.0], {"signal-to-noise ratio below 1.75 dB"}),
+        ("duration", [0.1, 0.3 - 0.2, 1.1 - 1.0, 0.2], {"duration of 0.1 to 0.125 s"}),
+        ("clipping", [0.0] * 4 + [0.02], {"clipped samples of 0 %", "clipped samples above 0 %"}),
+    ],
+)
+def test_names_of_ranges_hold_units_and_minus_signs(name, numbers, words):
+    ranges = in_ranges(name, np.array(numbers))
+    assert words <= set(ranges)
+    if name == "duration":
+        assert ranges[0] == ranges[1] == ranges[2]
 
 
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, max_size=60))
@@ -130,60 +93,39 @@ def test_a_range_says_where_its_numbers_lie(numbers):
             assert ends[0] <= number <= ends[-1]
 
 
-def searched(loaded: Evaluation):
-    """Search the groups of the only corpus and keep the row."""
-    (subset,) = searched_subsets(loaded)
-    found = search_groups(loaded, subset, badly, 0.1)
-    if found is not None:
-        judge_found(loaded, found, TEST)
-    return found, next(loaded.frame().itertuples())
-
-
-def test_the_row_counts_and_its_remark_names(evaluation):
-    found, row = searched(evaluation(people()))
+def test_the_row_counts_and_its_remark_names(searched):
+    table = people()
+    own, (result,), row = searched(table)
     assert (row.value, row.passed, row.reference, row.label, row.group) == (1, False, 0, "", "")
-    assert row.skipped.startswith("sex: female × condition: <b>phone</b> (0.3")
-    assert row.p_value == found.search.p_value < 0.001 and row.evidence == "none"
+    assert row.skipped.startswith(f"sex: female × condition: {PHONE} (0.3")
+    assert row.p_value == result.search.p_value < 0.001 and row.evidence == "none"
     assert pd.isna(row.low) and pd.isna(row.matters) and (row.segments, row.blocks) == (480, 40)
-    assert found.passed_over == {"pitch": "it could not be measured"}
-    loaded = evaluation(people(worse=0))
-    found, row = searched(loaded)
-    assert (row.value, row.passed) == (0, True) and row.skipped.startswith("none of ")
-    shown = str(views.named_groups(loaded, [found]))
-    assert shown.startswith("<p>No group is shown to be worse: c, arousal (of ")
-
-
-def test_names_with_markup_are_escaped_on_the_page(evaluation):
-    loaded = evaluation(people())
-    found = search_all(loaded, TEST)
-    shown = str(views.looked_at(found)) + str(views.named_groups(loaded, found))
-    shown += str(views.could_be_shown(found)) + str(views.segments(loaded, found))
-    assert "<b>phone" not in shown and shown.count("&lt;b&gt;phone&lt;/b&gt;") > 3
-    assert "left out: it could not be measured" in shown and "Finding nothing is no proof" in shown
-
-
-def test_what_is_heard_are_the_worst_of_the_group_and_typical_others(evaluation):
-    table = people()
-    loaded = evaluation(table)
-    shown = str(views.segments(loaded, search_all(loaded, TEST)))
+    assert result.passed_over == {"pitch": "it could not be measured"}
+    # On the page names are escaped, and the worst of the group and typical others are heard.
+    heard = str(views.segments(own, [result]))
+    page = str(views.looked_at([result])) + str(views.named_groups(own, [result])) + heard
+    page += str(views.could_be_shown([result]))
+    assert "<b>phone" not in page and page.count("&lt;b&gt;phone&lt;/b&gt;") > 3
+    assert "left out: it could not be measured" in page and "Finding nothing is no proof" in page
     errors = (table["predicted"] - table["arousal"]).abs()
-    group = table["sex"].eq("female") & table["condition"].eq("<b>phone</b>")
-    assert f"<p>{errors[group].idxmax():06d} " in shown
-    assert shown.count("the others, typical; labelled") == 2
-    assert shown.count("phone&lt;/b&gt;, worst; labelled") == 2
+    group = table["sex"].eq("female") & table["condition"].eq(PHONE)
+    assert f"<p>{errors[group].idxmax():06d} " in heard
+    assert heard.count("the others, typical; labelled") == 2
+    assert heard.count("phone&lt;/b&gt;, worst; labelled") == 2
 
 
-def test_what_is_too_small_or_missing_is_a_skipped_row_or_a_note(evaluation):
-    assert searched(evaluation(people(speakers=8)))[0] is not None  # channels have all 8 on either side
-    found, row = searched(evaluation(people(speakers=4)))
-    assert found is None and pd.isna(row.passed) and row.skipped == NO_GROUP
+def test_nothing_found_too_little_or_missing(searched):
+    own, result, row = searched(people(worse=0))
+    assert (row.value, row.passed) == (0, True) and row.skipped.startswith("none of ")
+    page = str(views.named_groups(own, result))
+    assert page.startswith("<p>No group is shown to be worse: c, arousal (of ")
+    assert searched(people(speakers=8))[1]  # channels have all 8 on either side
+    _, result, row = searched(people(speakers=4))
+    assert not result and pd.isna(row.passed) and row.skipped == NO_GROUP
     table = people()
-    table.loc[table.index % 3 > 0, "predicted"] = np.nan
-    found, row = searched(evaluation(table))
-    assert found is None and row.skipped == "no prediction for 320 of 480 segments"
-    table = people()
-    table.loc[table["condition"].eq("car") & (table.index % 12 > 4), "predicted"] = np.nan
-    loaded = evaluation(table)
-    assert searched(loaded)[0].search.named
-    notes = " ".join(loaded.notes)
-    assert "could not be judged" in notes and "no prediction for" in notes
+    _, result, row = searched(table.assign(predicted=table["predicted"].where(table.index % 3 == 0)))
+    assert not result and row.skipped == "no prediction for 320 of 480 segments"
+    lost = table["condition"].eq("car") & (table.index % 12 > 4)
+    own, (result,), _ = searched(table.assign(predicted=table["predicted"].mask(lost)))
+    notes = " ".join(own.notes)
+    assert result.search.named and "could not be judged" in notes and "no prediction for" in notes

@@ -70,22 +70,18 @@ def test_basic(text, expected):
     assert basic(expected) == expected
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(anything)
 def test_ours_are_idempotent_and_leave_words_only(text):
     for normaliser in (none, basic):
         once = normaliser(text)
         assert normaliser(once) == once
         assert once == " ".join(once.split())
+    if text.isascii():  # the short way for plain texts is the same
+        assert " ".join([basic(text), "é"]).strip() == basic(text + " é")
     for word in basic(text).split():
         assert unicodedata.category(word[0])[0] in "LNC" and not word.endswith("'")
         assert all(character in "':·\"" or unicodedata.category(character)[0] in "LMNC" for character in word)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(st.characters(max_codepoint=127)))
-def test_the_short_way_for_plain_texts_is_the_same(text):
-    assert " ".join([basic(text), "é"]).strip() == basic(text + " é")
 
 
 SPOKEN = (
@@ -109,33 +105,28 @@ def test_whispers_are_those_of_the_package(name, rng):
         assert ours(text) == " ".join(theirs(text).split()), text
 
 
-LETTERS = [
-    ("The U.S.A. won", "the usa won"),
-    ("the u.s.a won", "the usa won"),
-    ("a U.S. ship", "a us ship"),
-    ("A.B.C.D. and W.X.Y.Z", "abcd and wxyz"),
-    ("two A.B.C.s", "2 abcs"),
-    ("at 3 p.m. sharp", "at 3 pm sharp"),
-    ("Wait ... what?....", "wait what"),
-    ("so...", "so"),
-    ("3...5", "3 5"),
-    ("u.m. is no um", "um is no"),
-]
+LETTERS = {
+    "The U.S.A. won": "the usa won",
+    "the u.s.a won": "the usa won",
+    "a U.S. ship": "a us ship",
+    "A.B.C.D. and W.X.Y.Z": "abcd and wxyz",
+    "two A.B.C.s": "2 abcs",
+    "at 3 p.m. sharp": "at 3 pm sharp",
+    "Wait ... what?....": "wait what",
+    "so...": "so",
+    "3...5": "3 5",
+    "u.m. is no um": "um is no",
+}
 
 
-@pytest.mark.parametrize(("text", "expected"), LETTERS)
-def test_the_leaderboard_joins_letters_and_drops_ellipses(text, expected):
-    assert NORMALISERS["open-asr"](text) == expected
-
-
-def test_elsewhere_the_leaderboard_is_whisper_without_later_rules(rng):
+def test_the_leaderboard_joins_letters_drops_ellipses_and_is_whisper_without_later_rules(rng):
     leaderboard = NORMALISERS["open-asr"]
+    assert {text: leaderboard(text) for text in LETTERS} == LETTERS
     for _ in range(1000):
         text = " ".join(word for word in rng.choice(SPOKEN, rng.integers(0, 12)) if word != ".")
         assert leaderboard(text) == english(text), text
     assert [leaderboard(word) for word in ("kinda", "cause", "dunno")] == ["kinda", "cause", "dunno"]
     assert english("kinda") == "kinda"
-    assert leaderboard.version.endswith(importlib.metadata.version("whisper-normalizer"))
 
 
 def test_known_traps_of_whisper():
@@ -145,11 +136,7 @@ def test_known_traps_of_whisper():
     assert basic_whisper("Don't (laughs) हिन्दी") == "don t ह न द"
     for trap in ("O'Neil", "0 neil", "brackets", "Not idempotent"):
         assert trap in english.description
-
-
-def test_numbers_too_long_for_the_package_do_not_end_a_run():
-    number = "9" * 5000
-    assert english(number) == number
+    number = "9" * 5000  # too long for the package, and does not end a run
     assert english(f"He said {number} twenty one times") == f"he said {number} 21 times"
 
 
@@ -197,12 +184,12 @@ WORDS = {  # language -> ways to write the same words, each of them one word
 }
 
 
-@pytest.mark.parametrize("language", WORDS)
-def test_what_writing_puts_inside_of_words_does_not_split_them(language):
-    found = {basic(text) for text in WORDS[language]}
-    assert len(found) == 1, found
-    (word,) = found
-    assert word and " " not in word and basic(word) == word
+def test_what_writing_puts_inside_of_words_does_not_split_them():
+    for language, texts in WORDS.items():
+        normalised = {basic(text) for text in texts}
+        assert len(normalised) == 1, (language, normalised)
+        (word,) = normalised
+        assert word and " " not in word and basic(word) == word
 
 
 @pytest.mark.parametrize(
@@ -223,19 +210,13 @@ def test_signs_between_words_still_split_them(text, expected):
     assert basic(text) == expected
 
 
-@pytest.mark.parametrize(
-    "language", "tr tur Turkish tr-TR tr_TR az aze azj Azeri Azerbaijani az-Latn TÜRKÇE türkisch crh".split()
-)
-def test_turkish_and_azeri_have_capitals_of_their_own(language):
-    assert is_turkic(language)
+def test_turkish_and_azeri_have_capitals_of_their_own():
+    turkic = "tr tur Turkish tr-TR tr_TR az aze azj Azeri Azerbaijani az-Latn TÜRKÇE türkisch crh".split()
+    assert all(map(is_turkic, turkic))
+    assert not any(map(is_turkic, ["en", "trv", "azz", "Trukese", "de-TR", "", None, np.nan, "uz"]))
     assert basic("İstanbul'da IŞIK, DIŞI", turkic=True) == "istanbul'da ışık dışı"
     assert basic("I\u0307ZMI\u0307R", turkic=True) == "izmir"
     assert none("IŞIK", turkic=True) == "IŞIK"
-
-
-@pytest.mark.parametrize("language", ["en", "trv", "azz", "Trukese", "de-TR", "", None, np.nan, "uz"])
-def test_other_languages_have_not(language):
-    assert not is_turkic(language)
 
 
 MARKS = (
@@ -280,16 +261,14 @@ MARKS_OF_SEVERAL_WORDS = [
 ]
 
 
-@pytest.mark.parametrize("mark", [*MARKS.split(), *MARKS_OF_SEVERAL_WORDS])
-def test_marks_of_noises_are_no_words(mark):
-    assert noise_marks(f"go {mark} left") == [mark]
-    assert basic(f"go {mark} left") == "go left" and basic(mark) == ""
-    assert basic(f"go{mark}left") in ("go left", "gohesitation left") or mark[0] in "%!+*~/&"
-    if mark != "%HESITATION":  # dropped as before
-        assert NORMALISERS["basic-with-marks"](f"go {mark} left") != "go left"
-
-
-def test_a_word_that_is_said_with_laughter_stays():
+def test_marks_of_noises_are_no_words():
+    for mark in (*MARKS.split(), *MARKS_OF_SEVERAL_WORDS):
+        assert noise_marks(f"go {mark} left") == [mark]
+        assert basic(f"go {mark} left") == "go left" and basic(mark) == "", mark
+        assert basic(f"go{mark}left") in ("go left", "gohesitation left") or mark[0] in "%!+*~/&", mark
+        if mark != "%HESITATION":  # dropped as before
+            assert NORMALISERS["basic-with-marks"](f"go {mark} left") != "go left", mark
+    # A word that is said with laughter stays.
     text = "[laughter-yes] oh [LAUGHTER-I'm] [laughter]"
     assert noise_marks(text) == text.replace(" oh", "").split()
     assert basic(text) == "yes oh i'm"
@@ -318,8 +297,8 @@ OPENAI = {  # rules of whisper-english, from OpenAI's own code
 }
 
 
-@pytest.mark.parametrize("text", OPENAI)
-def test_whisper_english_follows_the_rules_of_openai(text):
-    for carrier in ("we said {} today", "{} is what they wanted", "please repeat {}"):
-        expected = " ".join(carrier.format(OPENAI[text]).split())
-        assert english(carrier.format(text)) == english(f"{carrier.format(text.upper())}!") == expected
+def test_whisper_english_follows_the_rules_of_openai():
+    for text, normalised in OPENAI.items():
+        for carrier in ("we said {} today", "{} is what they wanted"):
+            expected = " ".join(carrier.format(normalised).split())
+            assert english(carrier.format(text)) == english(f"{carrier.format(text.upper())}!") == expected

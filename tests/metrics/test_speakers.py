@@ -1,4 +1,4 @@
-"""Values of speakers: computed by hand with pandas, minima, missing predictions, intervals over speakers."""
+"""Values of speakers and of files over time: pandas and SciPy as oracles, missing predictions, replicates."""
 
 import numpy as np
 import pandas as pd
@@ -9,36 +9,30 @@ from scipy import stats
 
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.speakers import SpeakerValues, quartile_overlap, speaker_averages, speaker_proportions
-from soundcheck.metrics.weighted import weighted_difference
+from soundcheck.metrics.temporal import drift, file_changes, neighbours
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import block_codes, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
+NO_BLOCKS = np.zeros(0, dtype=int)
 
 
-def numbers(seed=0, speakers=12, n=300):
+def corpus(seed=0, speakers=12, n=300):
     rng = np.random.default_rng(seed)
     names = np.array([f"s{k:02d}" for k in rng.integers(speakers, size=n)], dtype=object)
     truth = rng.random(n)
     return pd.DataFrame({"speaker": names, "truth": truth, "prediction": truth + rng.normal(0, 0.2, n)})
 
 
-def classes(seed=0, speakers=6, n=500):
-    rng = np.random.default_rng(seed)
-    names = np.array([f"s{k}" for k in rng.integers(speakers, size=n)], dtype=object)
-    truth = np.array(CLASSES, dtype=object)[rng.integers(4, size=n)]
-    other = np.array([*CLASSES, "boredom"], dtype=object)[rng.integers(5, size=n)]
-    return pd.DataFrame(
-        {"speaker": names, "truth": truth, "prediction": np.where(rng.random(n) < 0.6, truth, other)}
-    )
+def averages(data, column="prediction"):
+    return speaker_averages(data["truth"], data[column], data["speaker"])
 
 
-def test_averages_are_those_of_pandas():
-    data = numbers()
-    found = speaker_averages(data["truth"], data["prediction"], data["speaker"])
-    means = data.groupby("speaker")[["truth", "prediction"]].mean()
+def test_averages_and_shares_are_those_of_pandas(rng):
+    data = corpus()
+    found, means = averages(data), data.groupby("speaker")[["truth", "prediction"]].mean()
     assert found.names == tuple(means.index)
     np.testing.assert_allclose(found.truth[:, 0], means["truth"], atol=1e-12)
     expected = (means["truth"] - means["prediction"]).abs().mean()
@@ -46,133 +40,84 @@ def test_averages_are_those_of_pandas():
     rho = stats.spearmanr(means["truth"], means["prediction"]).statistic
     assert value(found.spearmans_rho()) == pytest.approx(rho, abs=1e-9)
     assert found.mean_absolute_error().point().segments.tolist() == [300]
-
-
-def test_shares_are_those_of_pandas():
-    data = classes()
-    found = speaker_proportions(data["truth"], data["prediction"], data["speaker"], CLASSES)
+    labels, other = rng.choice(CLASSES, 500), rng.choice((*CLASSES, "boredom"), 500)
+    guesses, names = np.where(rng.random(500) < 0.6, labels, other), rng.choice(list("abcdef"), 500)
+    found = speaker_proportions(labels, guesses, names, CLASSES)
+    errors, ranks = found.mean_absolute_error(), found.spearmans_rho()
+    assert errors.labels == ranks.labels == CLASSES
     for n, label in enumerate(CLASSES):
-        shares = data.assign(t=data["truth"].eq(label), p=data["prediction"].eq(label)).groupby("speaker")
-        shares = shares[["t", "p"]].mean()
+        shares = pd.DataFrame({"t": labels == label, "p": guesses == label}).groupby(names).mean()
         np.testing.assert_allclose(found.prediction[:, n], shares["p"], atol=1e-12)
-        expected = (shares["t"] - shares["p"]).abs().mean()
-        assert values(found.mean_absolute_error())[n] == pytest.approx(expected, abs=1e-9)
-        rho = stats.spearmanr(shares["t"], shares["p"]).statistic
-        assert values(found.spearmans_rho())[n] == pytest.approx(rho, abs=1e-9)
-    assert found.mean_absolute_error().labels == found.spearmans_rho().labels == CLASSES
+        assert values(errors)[n] == pytest.approx((shares["t"] - shares["p"]).abs().mean(), abs=1e-9)
+        assert values(ranks)[n] == pytest.approx(
+            stats.spearmanr(shares["t"], shares["p"]).statistic, abs=1e-9
+        )
 
 
 def test_speakers_need_enough_segments():
-    speakers = ["a"] * 10 + ["b"] * 9 + [None] * 20
-    truth = np.linspace(0, 1, 39)
+    speakers, truth = ["a"] * 10 + ["b"] * 9 + [None] * 20, np.linspace(0, 1, 39)
     assert speaker_averages(truth, truth, speakers).names == ("a",)
     assert speaker_averages(truth, truth, speakers, minimum=9).names == ("a", "b")
-    unlabelled = truth.copy()
-    unlabelled[0] = np.nan
-    assert len(speaker_averages(unlabelled, truth, speakers)) == 0
+    truth[0] = np.nan  # without a label
+    assert len(speaker_averages(truth, truth, speakers)) == 0
     names = np.repeat(CLASSES, [8, 8, 8, 7])
-    who = ["a"] * 31
-    assert len(speaker_proportions(names, names, who, CLASSES)) == 0
-    assert len(speaker_proportions(names, names, who, CLASSES, class_minimum=7)) == 1
+    assert len(speaker_proportions(names, names, ["a"] * 31, CLASSES)) == 0
+    assert len(speaker_proportions(names, names, ["a"] * 31, CLASSES, class_minimum=7)) == 1
+    nobody = speaker_averages([0.1], [0.2], ["a"])
+    for statistic in (nobody.mean_absolute_error(), nobody.spearmans_rho()):
+        found = resample(statistic, np.zeros(1, dtype=int), 100)
+        assert found.reasons == ("no speaker has enough labelled segments",)
 
 
 def test_missing_predictions_leave_both_averages():
-    data = numbers(n=240)
-    gaps = data["prediction"].copy()
-    gaps[data["speaker"].eq("s03") | (np.arange(240) % 7 == 0)] = np.nan
-    found = speaker_averages(data["truth"], gaps, data["speaker"])
-    means = data.assign(p=gaps).dropna().groupby("speaker")[["truth", "p"]].mean()
-    expected = (means["truth"] - means["p"]).abs().mean()
+    data = corpus(n=240)
+    gaps = data["prediction"].mask(data["speaker"].eq("s03") | (np.arange(240) % 7 == 0))
+    data["p"], data["few"] = gaps, np.where(np.arange(240) < 60, 0.5, np.nan)
+    means = data[["speaker", "truth", "p"]].dropna().groupby("speaker").mean()
+    found = averages(data, "p")
     point = found.mean_absolute_error().point()
-    assert point.value[0] == pytest.approx(expected, abs=1e-9)
+    assert point.value[0] == pytest.approx((means["truth"] - means["p"]).abs().mean(), abs=1e-9)
     assert point.notes[0] == f"no prediction for {int(gaps.isna().sum())} of 240 segments"
     assert found.spearmans_rho().n_blocks == len(means)
-    nearly_all = np.full(240, np.nan)
-    nearly_all[:60] = 0.5
-    for statistic in (
-        speaker_averages(data["truth"], nearly_all, data["speaker"]).mean_absolute_error(),
-        speaker_averages(data["truth"], nearly_all, data["speaker"]).spearmans_rho(),
-    ):
+    few = averages(data, "few")
+    for statistic in (few.mean_absolute_error(), few.spearmans_rho()):
         assert statistic.point().reasons == ("no prediction for 180 of 240 segments",)
 
 
-def test_nobody():
-    found = speaker_averages([0.1], [0.2], ["a"])
-    for statistic in (found.mean_absolute_error(), found.spearmans_rho()):
-        resampled = resample(statistic, np.zeros(1, dtype=int), 100)
-        assert resampled.reasons == ("no speaker has enough labelled segments",)
-
-
 def test_replicates_draw_speakers():
-    data = numbers(1)
-    found = speaker_averages(data["truth"], data["prediction"], data["speaker"])
-    distance = np.abs(found.truth - found.prediction)[:, 0]
+    data = corpus(1)
+    found = averages(data)
+    errors = np.abs(found.truth - found.prediction)[:, 0]
     resampled = resample(found.mean_absolute_error(), block_codes(data["speaker"])[0], 60)
-    drawn = weights(12, 60)
-    np.testing.assert_allclose(resampled.replicates[:, 0], drawn @ distance / 12, atol=1e-11)
+    np.testing.assert_allclose(resampled.replicates[:, 0], weights(12, 60) @ errors / 12, atol=1e-11)
     assert resampled.blocks.tolist() == [12]
 
 
-# Rank correlation over speakers: SciPy as the oracle, drawn speakers as repeated ones
+# Rank correlation over speakers
 
 
-def rho_of(truth, prediction, labels=("",)):
-    """Rank correlation of values that speakers have already, ``(speakers, labels)``."""
+def rho_of(truth, prediction):
+    """Rank correlation of values that speakers have already."""
+    truth, prediction = (np.array(each, dtype=float).reshape(-1, 1) for each in (truth, prediction))
     k = len(truth)
-    names = tuple(map(str, range(k)))
-    return SpeakerValues(
-        names, truth, prediction, labels, np.arange(k), np.ones(k, int), k, 0
-    ).spearmans_rho()
+    counts = np.arange(k), np.ones(k, int), k, 0
+    return SpeakerValues(tuple(map(str, range(k))), truth, prediction, ("",), *counts).spearmans_rho()
 
 
-some = settings(max_examples=30, deadline=None)
-tables = st.integers(3, 25).flatmap(
-    lambda n: st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=n, max_size=n)
-)
-
-
-@some
-@given(tables)
-def test_rho_is_that_of_scipy_ties_included(pairs):
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=25))
+def test_rho_is_that_of_scipy_with_speakers_drawn_twice_as_two(pairs):
     truth, prediction = np.array(pairs, dtype=float).T
-    found = value(rho_of(truth[:, None], prediction[:, None]))
-    if len(set(truth)) == 1 or len(set(prediction)) == 1:
-        assert np.isnan(found)
-    else:
-        assert found == pytest.approx(stats.spearmanr(truth, prediction).statistic, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_speaker_drawn_twice_is_two_speakers(seed):
-    rng = np.random.default_rng(seed)
-    truth, prediction = rng.integers(0, 6, (2, 15)).astype(float)
-    statistic = rho_of(truth[:, None], prediction[:, None])
-    drawn = weights(15, 40, seed)
+    statistic, drawn = rho_of(truth, prediction), weights(len(pairs), 5)
     for row, found in zip(drawn, statistic.evaluate(drawn)[:, 0], strict=True):
         x, y = np.repeat(truth, row), np.repeat(prediction, row)
         expected = stats.spearmanr(x, y).statistic if len(set(x)) > 1 < len(set(y)) else np.nan
         assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
-def test_order_of_speakers_and_monotone_changes_do_not_matter():
-    rng = np.random.default_rng(1)
-    truth, prediction = rng.random((2, 30, 1))
-    one = value(rho_of(truth, prediction))
-    mixed = rng.permutation(30)
-    assert value(rho_of(truth[mixed], prediction[mixed])) == one
-    assert value(rho_of(np.exp(truth), prediction**3)) == one
-    assert value(rho_of(truth, -prediction)) == -one
-
-
-def test_intervals_draw_speakers():
-    rng = np.random.default_rng(2)
-    truth = rng.random((40, 1))
-    statistic = rho_of(truth, truth + rng.normal(0, 0.2, (40, 1)))
-    found = resample(statistic, np.zeros(0, dtype=int), 500)
-    low, high = found.interval()
-    assert low[0] < found.value[0] < high[0] and found.blocks.tolist() == [40]
-    nothing = resample(weighted_difference(statistic, statistic), np.zeros(0, dtype=int), 100)
-    assert not nothing.replicates.any()
+    order = np.random.default_rng(0).permutation(len(pairs))
+    one = value(statistic)
+    for other in ((truth[order], prediction[order]), (np.exp(truth), prediction**3)):
+        assert value(rho_of(*other)) == pytest.approx(one, abs=0, nan_ok=True)
+    assert value(rho_of(truth, -prediction)) == pytest.approx(-one, abs=0, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -185,15 +130,111 @@ def test_intervals_draw_speakers():
     ],
 )
 def test_no_order(truth, prediction, reason):
-    statistic = rho_of(np.array(truth, float).reshape(-1, 1), np.array(prediction, float).reshape(-1, 1))
-    found = resample(statistic, np.zeros(0, dtype=int), 100)
+    found = resample(rho_of(truth, prediction), NO_BLOCKS, 100)
     assert found.reasons == (reason,) and np.isnan(found.value[0])
 
 
 def test_ends_of_the_order():
     truth = np.arange(8.0)
-    assert quartile_overlap(truth, truth) == {"top": 1.0, "bottom": 1.0, "confusion": 0.0}
-    assert quartile_overlap(truth, -truth) == {"top": 0.0, "bottom": 0.0, "confusion": 1.0}
-    swapped = truth[[7, 1, 2, 3, 4, 5, 6, 0]]
-    assert quartile_overlap(truth, swapped) == {"top": 0.5, "bottom": 0.5, "confusion": 0.5}
+    for prediction, ends, confusion in (
+        (truth, 1.0, 0.0),
+        (-truth, 0.0, 1.0),
+        (truth[[7, 1, 2, 3, 4, 5, 6, 0]], 0.5, 0.5),
+    ):
+        expected = {"top": ends, "bottom": ends, "confusion": confusion}
+        assert quartile_overlap(truth, prediction) == expected
     assert all(np.isnan(list(quartile_overlap([1, 2], [1, 2]).values())))  # half of two rounds to nobody
+
+
+# Changes from one segment of a file to the next
+
+N = 6
+COURSES = {  # of a file, and its mean change
+    "constant": (np.full(N, 0.4), 0.0),
+    "linear": (0.2 + 0.06 * np.arange(N), 0.06),
+    "falling": (0.9 - 0.12 * np.arange(N), 0.12),
+    "alternating": (np.tile([0.3, 0.6], N)[:N], 0.3),
+}
+
+
+@pytest.fixture
+def courses():
+    """Files, starts, values and neighbouring segments of the courses, in a shuffled order of rows."""
+    order = np.random.default_rng(1).permutation(len(COURSES) * N)
+    files, starts = np.repeat(list(COURSES), N)[order], np.tile(3.0 * np.arange(N), len(COURSES))[order]
+    truth = np.concatenate([own for own, _ in COURSES.values()])[order]
+    return files, starts, truth, neighbours(files, starts, starts + 2.0)
+
+
+def test_known_changes_in_any_order(courses):
+    files, starts, truth, pairs = courses
+    found = file_changes(truth, truth, pairs)
+    assert found.names == tuple(sorted(COURSES))
+    assert found.truth == pytest.approx([COURSES[name][1] for name in found.names])
+    assert np.allclose(starts[pairs.after] - starts[pairs.before], 3)
+    assert (files[pairs.after] == files[pairs.before]).all() and len(pairs.before) == 4 * (N - 1)
+    assert files[pairs.first].tolist() == list(found.names) and (starts[pairs.first] == 0).all()
+    assert np.allclose(pairs.place, starts / starts.max())
+
+
+def test_a_perfect_a_constant_and_a_restless_model(courses):
+    _, starts, truth, pairs = courses
+    measures = ("mean_absolute_error", "mean_error", "reactivity", "stability", "jensen_shannon_distance")
+
+    def scores(prediction):
+        found = file_changes(truth, prediction, pairs)
+        return [value(getattr(found, measure)()) for measure in measures]
+
+    assert scores(truth) == [0, 0, 1, 1, 0]
+    assert scores(truth + 0.2) == pytest.approx([0, 0, 1, 1, 0])  # values themselves do not matter
+    # Of four files the quarter is one: the alternating one changes most, by 0.3, the constant one least.
+    mean = np.mean([change for _, change in COURSES.values()])
+    *constant, distance = scores(np.full(len(truth), 0.5))
+    assert constant == pytest.approx([mean, -mean, 2 * (1 / 2 - 0.5), 1]) and distance > 0.5
+    restless = truth + np.where(np.isin(np.rint(starts / 3), [1, 3, 5]), 0.15, -0.15)
+    assert scores(restless)[3] == pytest.approx(2 * (1 / (0.3 / 0.3 + 1) - 0.5))
+
+
+def test_classes_change_or_do_not():
+    starts = np.arange(5.0)
+    pairs = neighbours(["a"] * 5, starts, starts + 1)
+    found = file_changes(np.array([0, 0, 3, 1, 1.0]), np.array([2, 2, 2, 2, 0.0]), pairs, 1.0, classes=True)
+    assert found.truth.tolist() == [0.5] and found.prediction.tolist() == [0.25]
+
+
+def test_missing_predictions_leave_out_both_changes_and_are_counted(courses):
+    files, starts, truth, pairs = courses
+    missing = ((files == "linear") & (starts == 3)) | (files == "constant")
+    found = file_changes(truth, np.where(missing, np.nan, truth), pairs)
+    assert found.names == ("alternating", "falling", "linear")
+    point = found.mean_absolute_error().point()
+    assert point.value[0] == 0 and point.segments[0] == 3 * N - 1
+    assert point.notes[0] == f"no prediction for {N + 1} of {4 * N} segments"
+    assert found.reactivity().point().reasons == ("3 files, 4 needed",)
+    prediction = np.where(missing | (files == "falling"), np.nan, truth)
+    for sides in ((truth, prediction), (prediction, truth)):  # predictions for changed signals, or others
+        refused = file_changes(*sides, pairs).mean_absolute_error().point()
+        assert refused.reasons == (f"no prediction for {2 * N + 1} of {4 * N} segments",)
+
+
+def test_few_segments_and_none():
+    pairs = neighbours(["a", "b", "b", None, "b"], [np.nan, 5, 0, 1, 2], [np.nan, 6, 1, 2, np.nan], 3)
+    assert pairs.names == ("b",) and pairs.before.tolist() == [2, 4] and pairs.after.tolist() == [4, 1]
+    nothing = neighbours(["a", "b"], [0, 0], [1, 1])
+    found = file_changes(np.zeros(2), np.zeros(2), nothing)
+    assert len(nothing) == len(found) == 0
+    assert np.isnan([value(found.mean_absolute_error()), value(drift([0, 1], [0, 1], nothing))]).all()
+
+
+def test_drift_is_the_slope_of_what_is_added(courses):
+    files, _, before, pairs = courses
+    assert value(drift(before, before, pairs)) == 0
+    assert value(drift(before, before + 0.4 * pairs.place, pairs)) == pytest.approx(0.4)
+    away = {"constant": 0.4, "linear": -0.2, "falling": 0.0, "alternating": 0.6}
+    added = np.array([away[name] for name in files]) * pairs.place
+    added += 0.1 * np.random.default_rng(0).standard_normal(len(before))
+    slopes = [np.polyfit(pairs.place[own], added[own], 1)[0] for own in (files == name for name in away)]
+    found = drift(before, before + added, pairs)
+    assert value(found) == pytest.approx(np.mean(slopes))
+    # A file belongs to the block of its first segment.
+    assert resample(found, np.unique(files, return_inverse=True)[1], 50, 0).blocks.tolist() == [4]

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from scipy import optimize
 from sklearn import metrics
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
-from soundcheck.metrics import trials as machinery
+from soundcheck.metrics import trials as trial_curves
 from soundcheck.metrics import verification
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.calibration import cllr, min_cllr
+from soundcheck.metrics.calibration import bayes_threshold, cllr, fit_calibration, min_cllr
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
@@ -25,6 +26,7 @@ from soundcheck.metrics.verification import (
     min_dcf,
     min_dcf_threshold,
 )
+from soundcheck.metrics.weighted import Memoised, weighted_difference, weighted_sums
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import weights
 
@@ -32,7 +34,8 @@ pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 NO_BLOCKS = np.zeros(0, dtype=int)
 RATES = (0.0, 0.01, 0.07, 0.25, 0.29, 0.5, 0.93, 1.0)
-some = settings(max_examples=20, deadline=None)
+some = settings(max_examples=15, deadline=None)
+seeds = st.integers(0, 2**31)
 
 
 def trials(seed: int, n: int = 300, speakers: int = 8, distinct: int = 0) -> Trials:
@@ -90,54 +93,107 @@ def where_missed(points, rate: float) -> float:
     raise AssertionError("The curve ends where nobody is accepted.")
 
 
-def test_perfect_and_reversed_scores():
-    assert value(equal_error_rate(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
-    assert value(equal_error_rate(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 1.0
-    assert value(min_dcf(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
+# Known answers
+
+
+def test_perfect_reversed_and_constant_scores():
+    perfect, reverse = (independent([1, 2, 3, 4], targets) for targets in ([0, 0, 1, 1], [1, 1, 0, 0]))
     # Accepting nobody costs 0.05, and nothing costs less than rejecting the targets.
-    assert value(min_dcf(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 0.05
-    assert values(frr_at_far(independent([1, 2, 3, 4], [0, 0, 1, 1]), RATES)).tolist() == [0.0] * 8
-    reversed_scores = values(frr_at_far(independent([1, 2, 3, 4], [1, 1, 0, 0]), RATES))
-    assert reversed_scores.tolist() == [1.0] * 7 + [0.0]
-    assert value(min_cllr(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
-    assert value(min_cllr(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 1.0
+    for measure, best, worst in ((equal_error_rate, 0, 1), (min_dcf, 0, 0.05), (min_cllr, 0, 1)):
+        assert (value(measure(perfect)), value(measure(reverse))) == (best, worst)
+    assert values(frr_at_far(perfect, RATES)).tolist() == [0.0] * 8
+    assert values(frr_at_far(reverse, RATES)).tolist() == [1.0] * 7 + [0.0]
+    # All trials are accepted or all rejected; the curve is a line from one to the other.
+    constant = independent([0.3] * 7, [1, 0, 0, 1, 0, 0, 0])
+    assert value(equal_error_rate(constant)) == 0.5 and value(min_cllr(constant)) == 1.0
+    for p_target, c_miss, c_false_alarm in ((0.05, 1, 1), (0.9, 2, 3)):
+        expected = min(c_miss * p_target, c_false_alarm * (1 - p_target))
+        assert value(min_dcf(constant, p_target, c_miss, c_false_alarm)) == pytest.approx(expected, abs=1e-12)
+    np.testing.assert_allclose(values(frr_at_far(constant, RATES)), 1 - np.array(RATES), atol=1e-12)
 
 
-@pytest.mark.parametrize("costs", [(0.05, 1, 1), (0.5, 1, 1), (0.9, 2, 3)])
-def test_constant_scores_say_nothing(costs):
-    """All trials are accepted or all rejected; the curve is a line from one to the other."""
-    data = independent([0.3] * 7, [1, 0, 0, 1, 0, 0, 0])
-    assert value(equal_error_rate(data)) == 0.5
-    p_target, c_miss, c_false_alarm = costs
-    assert value(min_dcf(data, *costs)) == pytest.approx(
-        min(c_miss * p_target, c_false_alarm * (1 - p_target)), abs=1e-12
-    )
-    np.testing.assert_allclose(values(frr_at_far(data, RATES)), 1 - np.array(RATES), atol=1e-12)
-    assert value(min_cllr(data)) == 1.0
+def test_missed_at_rates_on_the_curve():
+    """At a rate that several thresholds have, the one that rejects the fewest targets counts."""
+    data = independent([1, 2, 3, 4, 5, 6], [0, 1, 1, 0, 1, 0])
+    found = frr_at_far(data, [0, 1 / 3, 0.5, 2 / 3, 0.9, 1])
+    assert found.labels == ("0", "0.333333333333", "0.5", "0.666666666667", "0.9", "1")
+    np.testing.assert_allclose(values(found), [1, 2 / 3, 2 / 3, 0, 0, 0], atol=1e-12)
+    hundred = independent(np.arange(200), [0] * 50 + [1] * 100 + [0] * 50)
+    for rate in (0.29, 0.07, 0.57):  # their products with 100 are not whole in binary numbers
+        assert value(frr_at_far(hundred, [rate])) == (0.0 if rate > 0.5 else 1.0)
+
+
+def test_cost_of_likelihood_ratios():
+    assert value(cllr(independent([0] * 5, [1, 0, 0, 1, 0]))) == 1.0
+    assert value(cllr(independent([40, 50, -60], [1, 1, 0]))) == pytest.approx(0, abs=1e-12)
+    # Odds of 3 to 1 for and against: log2(4 / 3) where right, log2(4) where wrong.
+    data = independent(np.log([3, 3, 3, 1 / 3, 1 / 3]), [1, 1, 0, 0, 1])
+    expected = (2 * np.log2(4 / 3) + 2) / 6 + (np.log2(4 / 3) + 2) / 4
+    assert value(cllr(data)) == pytest.approx(expected, abs=1e-11)
+    assert value(cllr(independent([-1000, 2000], [1, 0]))) == pytest.approx(1500 / np.log(2), rel=1e-11)
+    assert value(cllr(independent([-1.7e308, 0], [1, 0]))) == pytest.approx(0.5e100 / np.log(2), rel=1e-11)
+
+
+def test_threshold_of_the_lowest_cost():
+    data = independent([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0])
+    assert min_dcf_threshold(data) == 0.7  # what lies above is accepted
+    assert min_dcf_threshold(data, 0.5, 10, 1) == min_dcf_threshold(data, 0.99, 10, 1) == 0.2
+    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.99) == -np.inf  # accept everybody
+    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.01) == 2.0  # accept nobody
+    # Each target that is rejected costs as much as a non-target that is not: 2, 4 and 6 cost the same.
+    assert min_dcf_threshold(independent([2, 3, 4, 5, 6, 7], [0, 1, 0, 1, 0, 1]), 0.5) == 4.0
+    # Now minus infinity does, too, and of the two in the middle the lower one is taken.
+    assert min_dcf_threshold(independent([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1]), 0.5, 4, 3) == 2.0
+    for scores, target in (([], []), ([0.1], [True]), ([0.1], [False])):
+        assert np.isnan(min_dcf_threshold(independent(scores, target)))
+
+
+# Oracles
 
 
 @some
-@given(st.integers(0, 2**31), st.sampled_from([0, 2, 6]), st.sampled_from([5, 30, 90]))
+@given(seeds, st.sampled_from([0, 2, 6]), st.sampled_from([5, 90]))
 def test_rates_are_those_of_every_threshold_in_turn(seed, distinct, n):
     data = trials(seed, n, distinct=distinct)
     if data.target.all() or not data.target.any():
         return
     points = curve_of(data.scores, data.target)
     assert value(equal_error_rate(data)) == pytest.approx(where_rates_meet(points), abs=1e-12)
-    for costs in ((0.05, 1, 1), (0.5, 1, 1), (0.3, 2, 5)):
+    for costs in ((0.05, 1, 1), (0.3, 2, 5)):
         p_target, c_miss, c_false_alarm = costs
-        by_threshold = [
-            c_miss * p_target * frr + c_false_alarm * (1 - p_target) * far for _, far, frr in points
-        ]
-        assert value(min_dcf(data, *costs)) == pytest.approx(min(by_threshold), abs=1e-12)
+        lowest = min(c_miss * p_target * frr + c_false_alarm * (1 - p_target) * far for _, far, frr in points)
+        assert value(min_dcf(data, *costs)) == pytest.approx(lowest, abs=1e-12)
         threshold = min_dcf_threshold(data, *costs)
-        assert value(actual_dcf(data, threshold, *costs)) == pytest.approx(min(by_threshold), abs=1e-12)
+        assert value(actual_dcf(data, threshold, *costs)) == pytest.approx(lowest, abs=1e-12)
     expected = [where_missed(points, rate) for rate in RATES]
     np.testing.assert_allclose(values(frr_at_far(data, RATES)), expected, atol=1e-12)
 
 
 @some
-@given(st.integers(0, 2**31), st.sampled_from([0, 2, 6, 20]))
+@given(seeds, st.sampled_from([0, 3, 12]))
+def test_rates_are_those_of_scikit_learn(seed, distinct):
+    data = trials(seed, distinct=distinct)
+    far, tpr, _ = metrics.roc_curve(data.target, data.scores, drop_intermediate=False)
+    expected = optimize.brentq(lambda x: 1 - x - np.interp(x, far, tpr), 0, 1, xtol=1e-13)
+    assert value(equal_error_rate(data)) == pytest.approx(expected, abs=1e-9)
+    cost = np.min(0.05 * (1 - tpr) + 0.95 * far)
+    assert value(min_dcf(data)) == pytest.approx(cost, abs=1e-9)
+    assert value(min_dcf(data, normalised=True)) == pytest.approx(cost / 0.05, abs=1e-9)
+    thresholds, own_far, own_frr = det_curve(data)
+    np.testing.assert_allclose([own_far[::-1], own_frr[::-1]], [far, 1 - tpr], atol=1e-12)
+    assert thresholds[0] == -np.inf and len(thresholds) == len(set(data.scores)) + 1
+    posterior = IsotonicRegression().fit_transform(data.scores, data.target.astype(float))
+    with np.errstate(divide="ignore"):
+        calibrated = np.log(posterior) - np.log1p(-posterior)
+    calibrated = np.clip(calibrated - np.log(data.target.sum() / (~data.target).sum()), -200, 200)
+    best = value(cllr(Trials(calibrated, data.target, data.first, data.second, 8)))
+    lowest = value(min_cllr(data))
+    assert lowest == pytest.approx(best, abs=1e-9)
+    assert 0 <= lowest <= min(value(cllr(data)), 1) + 1e-12
+
+
+@some
+@given(seeds, st.sampled_from([0, 2, 20]))
 def test_audmetric_takes_the_better_end_of_the_step_where_rates_cross(seed, distinct):
     """It averages both rates at the threshold before or after the crossing, and takes the lower average.
 
@@ -159,76 +215,47 @@ def test_audmetric_takes_the_better_end_of_the_step_where_rates_cross(seed, dist
         assert 0 <= own - theirs + 1e-12 <= 0.5 / fewest + 1e-12
 
 
-@some
-@given(st.integers(0, 2**31), st.sampled_from([0, 3, 12]))
-def test_rates_are_those_of_scikit_learn(seed, distinct):
-    data = trials(seed, distinct=distinct)
-    far, tpr, _ = metrics.roc_curve(data.target, data.scores, drop_intermediate=False)
-    expected = optimize.brentq(lambda x: 1 - x - np.interp(x, far, tpr), 0, 1, xtol=1e-13)
-    assert value(equal_error_rate(data)) == pytest.approx(expected, abs=1e-9)
-    cost = np.min(0.05 * (1 - tpr) + 0.95 * far)
-    assert value(min_dcf(data)) == pytest.approx(cost, abs=1e-9)
-    assert value(min_dcf(data, normalised=True)) == pytest.approx(cost / 0.05, abs=1e-9)
-    thresholds, own_far, own_frr = det_curve(data)
-    np.testing.assert_allclose(own_far[::-1], far, atol=1e-12)
-    np.testing.assert_allclose(own_frr[::-1], 1 - tpr, atol=1e-12)
-    assert thresholds[0] == -np.inf and len(thresholds) == len(set(data.scores)) + 1
+ALL = {
+    "equal error rate": equal_error_rate,
+    "lowest cost": min_dcf,
+    "lowest cost, other costs": lambda t: min_dcf(t, 0.4, 2, 1, normalised=True),
+    "cost": lambda t: actual_dcf(t, 0.5),
+    "rejection": lambda t: false_rejection_rate(t, 0.5),
+    "rejection at acceptance": lambda t: frr_at_far(t, RATES),
+    "likelihood ratios": cllr,
+    "lowest of likelihood ratios": min_cllr,
+}
 
 
 @some
-@given(st.integers(0, 2**31), st.sampled_from([0, 2, 6]))
+@given(seeds, st.sampled_from([0, 2, 6]))
 def test_drawn_speakers_are_repeated_trials(seed, distinct):
-    data = trials(seed, 120, 6, distinct)
-    drawn = weights(6, 12, seed % 1000)
-    for make in (
-        equal_error_rate,
-        min_dcf,
-        lambda t: min_dcf(t, 0.4, 2, 1, normalised=True),
-        lambda t: actual_dcf(t, 0.5),
-        lambda t: false_rejection_rate(t, 0.5),
-        lambda t: frr_at_far(t, RATES),
-        cllr,
-        min_cllr,
-    ):
-        found = make(data).evaluate(drawn)
+    data, drawn = trials(seed, 120, 6, distinct), weights(6, 12, seed % 1000)
+    for name, make in ALL.items():
         expected = [values(make(repeated(data, row))) for row in drawn]
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        np.testing.assert_allclose(make(data).evaluate(drawn), expected, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("speakers", [30, 2500])
-def test_windows_change_nothing(speakers, monkeypatch):
-    """What is found in windows, with counts of pairs for the rest, is what going through everything finds."""
-    data = trials(5, 20_000, speakers, 40_000)
-    drawn = weights(speakers, 60, 1)
-    statistics = [equal_error_rate(data), min_dcf(data)]
-    expected = [each.evaluate(drawn) for each in statistics]
-    monkeypatch.setattr(machinery, "_SMALL", 0)
-    monkeypatch.setattr(machinery, "_FEW", 0)
-    monkeypatch.setattr(verification, "_PILOT", 4)  # some replicates cross outside of the window
-    for each, plain in zip(statistics, expected, strict=True):
-        assert each.evaluate(drawn).tobytes() == plain.tobytes()
+# What must not matter
 
 
 @pytest.mark.parametrize("distinct", [0, 3])
 def test_order_sides_and_monotone_changes_do_not_matter(distinct):
-    data = trials(1, distinct=distinct)
+    data, drawn = trials(1, distinct=distinct), weights(8, 50, 0)
     mixed = np.random.default_rng(0).permutation(len(data))
-    drawn = weights(8, 50, 0)
+    columns = data.scores, data.target, data.first, data.second
     others = [
-        Trials(*(getattr(data, name)[mixed] for name in ("scores", "target", "first", "second")), 8),
+        Trials(*(column[mixed] for column in columns), 8),
         Trials(data.scores, data.target, data.second, data.first, 8),
         Trials(np.exp(data.scores), data.target, data.first, data.second, 8),
     ]
-    for make in (equal_error_rate, min_dcf, lambda t: frr_at_far(t, RATES), min_cllr):
-        for other in others:
+    for make in (equal_error_rate, min_dcf, lambda t: frr_at_far(t, RATES), min_cllr, cllr):
+        for other in others[: 2 if make is cllr else 3]:
             assert make(other).evaluate(drawn).tobytes() == make(data).evaluate(drawn).tobytes()
-    for other in others[:2]:
-        found = cllr(other).evaluate(drawn)
-        assert found.tobytes() == cllr(data).evaluate(drawn).tobytes()
 
 
 @some
-@given(st.integers(0, 2**31), st.sampled_from([0, 3]))
+@given(seeds, st.sampled_from([0, 3]))
 def test_negated_scores_with_swapped_kinds(seed, distinct):
     """Targets become non-targets and the other way round, so both rates change places."""
     data = trials(seed, distinct=distinct)
@@ -239,34 +266,32 @@ def test_negated_scores_with_swapped_kinds(seed, distinct):
 
 
 @pytest.mark.parametrize("speakers", [30, 2500])
-def test_replicates_do_not_depend_on_their_company(speakers):
-    """Sums are exact, so one replicate alone, trials in pieces and other tables give the same bytes."""
-    data = trials(6, 5000, speakers)
-    drawn = weights(speakers, 130, 2)
-    for statistic in (frr_at_far(data, RATES), cllr(data), min_cllr(data)):
-        found = statistic.evaluate(drawn)
-        for row in (0, 64, 129):
-            assert found[row].tobytes() == statistic.evaluate(drawn[row : row + 1])[0].tobytes()
-
-
-def test_pairs_in_full_and_sparse_tables(monkeypatch):
-    data, drawn = trials(7, 5000, 30), weights(30, 20, 0)
-    full = cllr(data).evaluate(drawn)
-    monkeypatch.setattr(machinery, "_DENSE", 0)
-    assert cllr(data).evaluate(drawn).tobytes() == full.tobytes()
+def test_windows_tables_and_company_change_nothing(speakers, monkeypatch):
+    """Sums are exact, so windows, one replicate alone and other tables of pairs give the same bytes."""
+    data, drawn = trials(5, 20_000, speakers, 40_000), weights(speakers, 60, 1)
+    statistics = [equal_error_rate(data), min_dcf(data), frr_at_far(data, RATES), cllr(data), min_cllr(data)]
+    expected = [each.evaluate(drawn) for each in statistics]
+    for statistic, whole in zip(statistics, expected, strict=True):
+        for row in (0, 59):
+            assert statistic.evaluate(drawn[row : row + 1])[0].tobytes() == whole[row].tobytes()
+    monkeypatch.setattr(trial_curves, "_SMALL", 0)
+    monkeypatch.setattr(trial_curves, "_FEW", 0)
+    monkeypatch.setattr(verification, "_PILOT", 4)  # some replicates cross outside of the window
+    for statistic, whole in zip(statistics[:2], expected, strict=False):
+        assert statistic.evaluate(drawn).tobytes() == whole.tobytes()
+    monkeypatch.setattr(trial_curves, "_DENSE", 0)
+    assert cllr(data).evaluate(drawn).tobytes() == expected[3].tobytes()
 
 
 def test_joined_steps_are_close(monkeypatch):
     """Values stay exact; replicates move by less than the share of targets in a step."""
-    data, drawn = trials(8, 20_000, 40), weights(40, 50, 0)
-    rates = (0.001, 0.01, 0.1, 0.5)
+    data, drawn, rates = trials(8, 20_000, 40), weights(40, 50, 0), (0.001, 0.01, 0.1, 0.5)
     exact, lowest = frr_at_far(data, rates).evaluate(drawn), min_cllr(data).evaluate(drawn)
     point = values(frr_at_far(data, rates)), value(min_cllr(data))
-    monkeypatch.setattr(machinery, "_MOST_STEPS", 500)
-    ordered = machinery.SortedTrials(data)
-    steps = ordered.groups(500)
+    monkeypatch.setattr(trial_curves, "_MOST_STEPS", 500)
+    ordered = trial_curves.SortedTrials(data)
     shares = ordered.scan(
-        ordered.weights(drawn), lambda t, *_: (np.diff(t, axis=0) / t[-1]).max(axis=0), steps
+        ordered.weights(drawn), lambda t, *_: (np.diff(t, axis=0) / t[-1]).max(axis=0), ordered.groups(500)
     )
     moved = np.abs(frr_at_far(data, rates).evaluate(drawn) - exact).max(axis=1)
     assert moved.max() > 0 and (moved < shares).all() and moved.max() < 0.01
@@ -276,90 +301,9 @@ def test_joined_steps_are_close(monkeypatch):
     assert value(min_cllr(data)) == point[1]
 
 
-def test_missed_at_rates_on_the_curve():
-    """At a rate that several thresholds have, the one that rejects the fewest targets counts."""
-    data = independent([1, 2, 3, 4, 5, 6], [0, 1, 1, 0, 1, 0])
-    found = frr_at_far(data, [0, 1 / 3, 0.5, 2 / 3, 0.9, 1])
-    assert found.labels == ("0", "0.333333333333", "0.5", "0.666666666667", "0.9", "1")
-    np.testing.assert_allclose(values(found), [1, 2 / 3, 2 / 3, 0, 0, 0], atol=1e-12)
-    hundred = independent(np.arange(200), [0] * 50 + [1] * 100 + [0] * 50)
-    for rate in (0.29, 0.07, 0.57, 0.83):  # their products with 100 are not whole in binary numbers
-        assert value(frr_at_far(hundred, [rate])) == (0.0 if rate > 0.5 else 1.0)
-    for wrong in ([-0.1], [1.1], [np.nan], [[0.1]]):
-        with pytest.raises(ValueError, match="lie from 0 to 1"):
-            frr_at_far(data, wrong)
+# What has no value
 
 
-def test_cost_of_likelihood_ratios_known_answers():
-    assert value(cllr(independent([0] * 5, [1, 0, 0, 1, 0]))) == 1.0
-    assert value(cllr(independent([40, 50, -60], [1, 1, 0]))) == pytest.approx(0, abs=1e-12)
-    # Odds of 3 to 1 for and against: log2(4 / 3) where right, log2(4) where wrong.
-    data = independent(np.log([3, 3, 3, 1 / 3, 1 / 3]), [1, 1, 0, 0, 1])
-    expected = (2 * np.log2(4 / 3) + 2) / 6 + (np.log2(4 / 3) + 2) / 4
-    assert value(cllr(data)) == pytest.approx(expected, abs=1e-11)
-    assert value(cllr(independent([-1000, 2000], [1, 0]))) == pytest.approx(1500 / np.log(2), rel=1e-11)
-    assert value(cllr(independent([-1.7e308, 0], [1, 0]))) == pytest.approx(0.5e100 / np.log(2), rel=1e-11)
-
-
-@some
-@given(st.integers(0, 2**31), st.sampled_from([0, 3, 12]))
-def test_lowest_cost_is_that_of_isotonic_regression(seed, distinct):
-    data = trials(seed, distinct=distinct)
-    posterior = IsotonicRegression().fit_transform(data.scores, data.target.astype(float))
-    with np.errstate(divide="ignore"):
-        calibrated = np.log(posterior) - np.log1p(-posterior)
-    calibrated -= np.log(data.target.sum() / (~data.target).sum())
-    calibrated = np.clip(calibrated, -200, 200)
-    best = value(cllr(Trials(calibrated, data.target, data.first, data.second, 8)))
-    lowest = value(min_cllr(data))
-    assert lowest == pytest.approx(best, abs=1e-9)
-    assert 0 <= lowest <= min(value(cllr(data)), 1) + 1e-12
-
-
-def test_threshold_of_the_lowest_cost():
-    data = independent([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0])
-    assert min_dcf_threshold(data) == 0.7  # what lies above is accepted
-    assert min_dcf_threshold(data, 0.5, 10, 1) == 0.2
-    assert min_dcf_threshold(data, 0.99, 10, 1) == 0.2
-    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.99) == -np.inf  # accept everybody
-    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.01) == 2.0  # accept nobody
-    # Each target that is rejected costs as much as a non-target that is not: 2, 4 and 6 cost the same.
-    assert min_dcf_threshold(independent([2, 3, 4, 5, 6, 7], [0, 1, 0, 1, 0, 1]), 0.5) == 4.0
-    # Now minus infinity does, too, and of the two in the middle the lower one is taken.
-    assert min_dcf_threshold(independent([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1]), 0.5, 4, 3) == 2.0
-    for scores, target in (([], []), ([0.1], [True]), ([0.1], [False])):
-        assert np.isnan(min_dcf_threshold(independent(scores, target)))
-
-
-def test_names_become_numbers():
-    data = Trials.of([0.1, 0.2, 0.9], [False, False, True], ["b", "a", "c"], ["a", "c", "c"])
-    assert data.first.tolist() == [1, 0, 2] and data.second.tolist() == [0, 2, 2] and data.speakers == 3
-    with pytest.raises(ValueError, match="1 recordings have no speaker"):
-        Trials.of([0.1], [True], ["a"], [None])
-    zeros, one = np.zeros(2, int), np.ones(2, bool)
-    for wrong in (
-        (np.array([np.inf, 0]), one, zeros, zeros, 1),
-        (np.zeros(2), zeros, zeros, zeros, 1),
-    ):
-        with pytest.raises(ValueError, match="finite"):
-            Trials(*wrong)
-    with pytest.raises(ValueError, match="threshold"):
-        false_acceptance_rate(data, np.nan)
-    with pytest.raises(ValueError, match="do not fit"):
-        Trials(np.zeros(2), np.zeros(1, bool), np.zeros(2, int), np.zeros(2, int), 1)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        equal_error_rate,
-        min_dcf,
-        lambda t: actual_dcf(t, 0.5),
-        lambda t: frr_at_far(t, [0.1, 0.2]),
-        cllr,
-        min_cllr,
-    ],
-)
 @pytest.mark.parametrize(
     ("scores", "target", "reason"),
     [
@@ -369,24 +313,106 @@ def test_names_become_numbers():
         ([0.1, np.nan, np.nan], [True, False, False], "no score for 2 of 3 trials"),
     ],
 )
-def test_no_value(make, scores, target, reason):
-    found = resample(make(independent(scores, target)), NO_BLOCKS, 100)
-    assert set(found.reasons) == {reason} and np.isnan(found.value).all()
-    assert np.isnan(det_curve(independent([], []))[1]).all() and np.isnan(
-        equal_error_threshold(independent([], []))
-    )
+def test_no_value(scores, target, reason):
+    for name, make in ALL.items():
+        if name != "rejection" or "non-target" not in reason:
+            found = resample(make(independent(scores, target)), NO_BLOCKS, 100)
+            assert set(found.reasons) == {reason} and np.isnan(found.value).all(), name
+    assert np.isnan(det_curve(independent([], []))[1]).all()
+    assert np.isnan(equal_error_threshold(independent([], [])))
 
 
 def test_a_replicate_without_targets_is_undefined():
     data = Trials.of([0.9, 0.8, 0.1, 0.2], [True, True, False, False], list("abab"), list("abcc"))
     drawn = np.array([[0, 0, 3], [1, 1, 1], [3, 0, 0]])
-    for make in (equal_error_rate, lambda t: frr_at_far(t, [0.1]), min_cllr):
-        found = make(data).evaluate(drawn)[:, 0]
-        assert np.isnan(found[[0, 2]]).all() and found[1] == 0.0
-    assert np.isnan(cllr(data).evaluate(drawn)[:, 0]).tolist() == [True, False, True]
+    for make in (equal_error_rate, lambda t: frr_at_far(t, [0.1]), min_cllr, cllr):
+        assert np.isnan(make(data).evaluate(drawn)[:, 0]).tolist() == [True, False, True]
 
 
-def test_impossible_costs():
-    for arguments in ((0.0,), (1.0,), (0.5, 0.0), (0.5, 1.0, -1.0)):
-        with pytest.raises(ValueError, match="lies between"):
-            min_dcf(trials(0), *arguments)
+def test_names_become_numbers_and_impossible_trials_are_refused():
+    data = Trials.of([0.1, 0.2, 0.9], [False, False, True], ["b", "a", "c"], ["a", "c", "c"])
+    assert data.first.tolist() == [1, 0, 2] and data.second.tolist() == [0, 2, 2] and data.speakers == 3
+    zeros, one = np.zeros(2, int), np.ones(2, bool)
+    for make, message in (
+        (lambda: Trials.of([0.1], [True], ["a"], [None]), "1 recordings have no speaker"),
+        (lambda: Trials(np.array([np.inf, 0]), one, zeros, zeros, 1), "finite"),
+        (lambda: Trials(np.zeros(2), zeros, zeros, zeros, 1), "finite"),
+        (lambda: Trials(np.zeros(2), one[:1], zeros, zeros, 1), "do not fit"),
+        (lambda: false_acceptance_rate(data, np.nan), "threshold"),
+        *((lambda r=r: frr_at_far(data, r), "lie from 0 to 1") for r in ([-0.1], [1.1], [np.nan], [[0.1]])),
+        *((lambda c=c: min_dcf(data, *c), "lies between") for c in ((0,), (1,), (0.5, 0), (0.5, 1, -1))),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+# Sums of such statistics
+
+
+def test_sums_are_those_of_values_and_replicates():
+    one, two, three = (equal_error_rate(trials(seed)) for seed in range(3))
+    terms = {"a": [(1, one), (-2, two)], "b": [(0.5, one), (0.5, three)]}
+    found = resample(weighted_sums(terms), NO_BLOCKS, 50)
+    alone = [resample(part, NO_BLOCKS, 50) for part in (one, two, three)]
+    for pick in (lambda r: r.value, lambda r: r.replicates):
+        a, b, c = (pick(part).ravel() for part in alone)
+        expected = np.stack([a - 2 * b, (a + c) / 2], axis=-1)
+        np.testing.assert_allclose(pick(found).reshape(expected.shape), expected, atol=1e-9)
+    assert found.labels == ("a", "b") and found.blocks.tolist() == [8, 8]
+    same = resample(weighted_sums({"": [(1, one), (-1, two)]}), NO_BLOCKS, 50)
+    other = resample(weighted_difference(one, two), NO_BLOCKS, 50)
+    assert np.array_equal(same.replicates, other.replicates)
+    data = trials(1)
+    without = equal_error_rate(Trials(data.scores, np.zeros(300, bool), data.first, data.second, 8))
+    point = weighted_sums(
+        {"a": [(1, one)], "b": [(1, without)]}
+    ).point()  # only sums that use it are undefined
+    assert np.isnan(point.value).tolist() == [False, True] and point.reasons == ("", "no target trials")
+
+
+def test_replicates_are_computed_once(monkeypatch):
+    computed, statistic = [], equal_error_rate(trials(0))
+    memoised, evaluate = Memoised(statistic), statistic.evaluate
+    monkeypatch.setattr(statistic, "evaluate", lambda w: computed.append(len(w)) or evaluate(w))
+    first, again = (resample(memoised, NO_BLOCKS, 30) for _ in range(2))
+    assert np.array_equal(first.replicates, again.replicates) and computed == [30, 1]
+    other = resample(memoised, NO_BLOCKS, 30, seed=1)
+    expected = resample(equal_error_rate(trials(0)), NO_BLOCKS, 30, seed=1)
+    assert computed == [30, 1, 30] and np.array_equal(other.replicates, expected.replicates)
+
+
+# Scores as likelihood ratios
+
+
+def scored(seed, targets=60, others=400, apart=1.5):
+    rng = np.random.default_rng(seed)
+    target = np.arange(targets + others) < targets
+    return rng.normal(size=len(target)) + apart * target, target
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_scikit_learn_fits_the_same_line(seed):
+    scores, target = scored(seed)
+    n = np.where(target, target.sum(), (~target).sum())
+    labels, shares = np.concatenate([target, ~target]), np.concatenate([(n + 1) / (n + 2), 1 / (n + 2)])
+    oracle = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
+    oracle.fit(np.tile(scores, 2)[:, np.newaxis], labels, 100 * shares / np.tile(n, 2))
+    found = fit_calibration(scores, target)
+    assert found.slope == pytest.approx(oracle.coef_[0, 0], rel=1e-4)
+    assert found.offset == pytest.approx(oracle.intercept_[0], rel=1e-4)
+    assert found == fit_calibration(np.append(scores, np.nan), np.append(target, True))  # left out
+    for factor, shift in ((1e-6, 0.0), (1e6, 1e6), (-1.0, 3.0)):  # units do not matter
+        other = factor * scores + shift
+        applied = fit_calibration(other, target).apply(other)
+        np.testing.assert_allclose(applied, found.apply(scores), atol=1e-5)
+
+
+def test_lines_of_separated_and_equal_scores():
+    separated = fit_calibration(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
+    assert 0 < separated.slope < 100 and separated.apply(np.array([0.5]))[0] == pytest.approx(0, abs=1e-9)
+    assert np.isnan(separated.apply(np.array([np.nan]))[0])
+    for score in (0.0, 0.1, -1e300):  # says nothing
+        assert fit_calibration(np.full(7, score), np.arange(7) < 3).apply(np.array([score])) == [0.0]
+    with pytest.raises(ValueError, match="both kinds"):
+        fit_calibration(np.array([0.1, 0.2, np.nan]), np.array([True, True, False]))
+    assert bayes_threshold(0.5, 1, 1) == 0 and bayes_threshold(0.01, 10, 1) == pytest.approx(np.log(9.9))

@@ -1,6 +1,9 @@
-"""What models say of their own answers: read, refused, kept."""
+"""What models return and say of their own predictions: read, refused, kept."""
 
+import json
 import math
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,31 +13,155 @@ from hypothesis.extra import numpy as arrays
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models import answers
-from soundcheck.models.answers import check_output, pack, unpack
+from soundcheck.models.answers import TEXT_LIMIT, VECTOR_LIMIT, check_output, example, pack, unpack
+from soundcheck.models.base import reason
 
-EMOTION, AROUSAL = BUILTIN["emotion"], BUILTIN["arousal"]
-
-
-def test_probabilities_name_the_likeliest_class_and_those_that_are_missing_have_none():
-    answer, problem = check_output({"emotion": {"sadness": np.float32(0.75), "anger": 0.25}}, [EMOTION])
-    assert not problem
-    assert answer.pop("emotion") == "sadness"
-    assert answer == {
-        "emotion.anger": 0.25,
-        "emotion.happiness": 0.0,
-        "emotion.neutral": 0.0,
-        "emotion.sadness": 0.75,
-    }
+AROUSAL, EMOTION, TRANSCRIPT, EMBEDDING = (
+    BUILTIN[name] for name in ("arousal", "emotion", "transcript", "embedding")
+)
 
 
-def test_of_equal_probabilities_the_first_class_of_the_task_counts():
-    answer, _ = check_output({"emotion": {"sadness": 0.5, "neutral": 0.5}}, [EMOTION])
-    assert answer["emotion"] == "neutral"
+class Tensor:
+    """Like a tensor that can still be trained."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, np.shape(values)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return np.asarray(self.values)
+
+
+def words(*pairs, key="confidence"):
+    return [{"word": word, key: sure} for word, sure in pairs]
+
+
+# What is read -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("value", "number"),
     [
+        (1, 1.0),
+        (np.float32(0.25), 0.25),
+        (np.float16(0.1), 0.1),  # as its shortest decimal
+        (np.int8(1), 1.0),
+        (np.array(0.25), 0.25),
+        (Fraction(1, 4), 0.25),
+        (7.5, 7.5),  # out of the nominal range: kept
+        (-3, -3.0),
+    ],
+)
+def test_numbers(value, number):
+    answer, problem = check_output({"arousal": value, "further": object()}, [AROUSAL])
+    assert (answer, problem) == ({"arousal": number}, "")
+    assert type(answer["arousal"]) is float
+
+
+@pytest.mark.parametrize("value", ["anger", np.str_("anger"), np.array("anger")])
+def test_classes(value):
+    assert check_output({"emotion": value}, [EMOTION]) == ({"emotion": "anger"}, "")
+
+
+def test_classes_and_transcripts_can_be_written_and_are_bounded():
+    answer, problem = check_output({"emotion": "\ud800" + "a" * 1_000_000}, [EMOTION])
+    assert not problem and len(answer["emotion"].encode("utf-8")) < 300
+    answer, problem = check_output({"transcript": "\ud800"}, [TRANSCRIPT])
+    assert not problem and answer["transcript"].encode()
+
+
+@pytest.mark.parametrize("text", ["", "turn left", "<b>Turn</b> 左\x07", np.str_("go"), "x" * TEXT_LIMIT])
+def test_transcripts_are_kept_as_they_are(text):
+    assert check_output({"transcript": text}, [TRANSCRIPT]) == ({"transcript": str(text)}, "")
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [[3.0, -4.0], (3, -4), np.array([[3.0, -4.0]]), np.array([3, -4], dtype=np.int8), Tensor([3.0, -4.0])],
+)
+def test_embeddings_are_kept_as_single_precision(vector):
+    answer, problem = check_output({"embedding": vector}, [EMBEDDING])
+    assert not problem and unpack(answer["embedding"]).tolist() == [3.0, -4.0]
+    assert json.loads(json.dumps(answer)) == answer  # travels as plain text
+
+
+@given(arrays.arrays(np.float32, st.integers(0, 20), elements=st.floats(width=32, allow_nan=False)))
+def test_nothing_of_an_embedding_is_lost(vector):
+    assert unpack(pack(vector)).dtype == np.float32
+    assert unpack(pack(vector)).tobytes() == vector.tobytes()
+    assert pack(np.array([1.0], dtype=">f4")) == pack(np.array([1.0])) == "AACAPw=="  # on any machine
+
+
+@pytest.mark.parametrize(
+    ("given", "likeliest", "shares"),
+    [
+        ({"sadness": np.float32(0.75), "anger": 0.25}, "sadness", [0.25, 0.0, 0.0, 0.75]),
+        (
+            {"sadness": 0.5, "neutral": 0.5},
+            "neutral",
+            [0.0, 0.0, 0.5, 0.5],
+        ),  # the first of the task's classes
+        ({"anger": 0.999}, "anger", [0.999, 0.0, 0.0, 0.0]),  # they may be rounded
+        ({"anger": 1.001}, "anger", [1.001, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_probabilities(given, likeliest, shares):
+    answer, problem = check_output({"emotion": given}, [EMOTION])
+    expected = {f"emotion.{name}": share for name, share in zip(EMOTION.classes, shares, strict=True)}
+    assert (answer, problem) == ({"emotion": likeliest} | expected, "")
+
+
+@pytest.mark.parametrize("key", ["confidence", "probability", "conf"])
+def test_words_are_kept_as_a_recogniser_gives_them(key):
+    given = words((" Turn", np.float32(0.5)), ("left,", 1), key=key)
+    output = {"transcript": "Turn left", "words": given, "confidence": np.float64(1)}
+    kept = {"transcript.words": '[[" Turn", 0.5], ["left,", 1.0]]', "confidence": 1.0}
+    assert check_output(output, [TRANSCRIPT]) == ({"transcript": "Turn left"} | kept, "")
+    assert answers.stated_names([TRANSCRIPT]) == list(kept)
+
+
+@pytest.mark.parametrize(
+    "given", [["turn", "left"], [{"word": "turn", "start": 0.5}], None, "turn", 3, [], {}]
+)
+def test_words_without_confidences_say_nothing(given):
+    output = {"transcript": "turn left", "words": given}
+    assert check_output(output, [TRANSCRIPT]) == ({"transcript": "turn left"}, "")
+
+
+def test_a_task_called_confidence_is_a_task():
+    task = Task("confidence", "regression", low=1, high=7)
+    assert check_output({"confidence": 5}, [task]) == ({"confidence": 5.0}, "")
+    assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
+
+
+# What is no prediction --------------------------------------------------------------------------------------
+
+TWO = {"word": "left", "confidence": 0.5}
+NO_PREDICTIONS = {
+    AROUSAL: [
+        (math.nan, "is nan"),
+        (np.float32("nan"), "is nan"),
+        (-np.inf, "is infinite"),
+        (10**400, "is infinite"),
+        (True, "is True, not a number"),
+        (np.True_, "is True, not a number"),
+        (np.array([0.5]), "is an array of shape (1,)"),
+        ([0.5], "is a list of length 1"),
+        ("0.5", "is the text '0.5'"),
+        (None, "is None"),
+        (1 + 2j, "(1+2j), not a number"),
+        (np.array("a"), "is the text 'a'"),
+        ({"value": 0.5, "low": 0.7, "high": 0.4}, "whose low lies above its high"),
+        ({"value": 0.5, "low": 0.4}, "without 'high'"),
+        ({"low": 0.5, "high": 0.4}, "without 'value'"),
+        ({"value": 0.5, "low": 0.1, "high": math.nan}, "high is nan"),
+        ({"value": None, "low": 0.1, "high": 0.2}, "is None"),
+        ({"value": {"value": 1}, "low": 0.1, "high": 0.2}, "a dict of length 1"),
+    ],
+    EMOTION: [
+        *((value, "not the name of a class") for value in (None, 1, 0.5, b"anger", ["anger"], True)),
         ({"anger": 0.6, "sadness": 0.3}, "add up to 0.9 instead of 1"),
         ({"anger": 0.6, "sadness": 0.402}, "add up to 1.002 instead of 1"),
         ({}, "add up to 0 instead of 1"),
@@ -47,131 +174,116 @@ def test_of_equal_probabilities_the_first_class_of_the_task_counts():
         ({"<b>": 1.0}, "unknown class '<b>'"),
         ({3: 1.0}, "unknown class '3'"),
     ],
+    TRANSCRIPT: [
+        (None, "is None, not a text"),
+        (["turn", "left"], "is a list of length 2, not a text"),
+        ("x" * (TEXT_LIMIT + 1), f"{TEXT_LIMIT + 1} characters; at most {TEXT_LIMIT} are a transcript"),
+    ],
+    EMBEDDING: [
+        (None, "is None, not a vector of numbers"),
+        (0.5, "is 0.5, not a vector of numbers"),
+        ("0.1 0.2", "is the text '0.1 0.2', not a vector of numbers"),
+        ([True, False], "is a list of length 2, not a vector of numbers"),
+        ([[0.1, 0.2], [0.3]], "is a list of length 2, not a vector of numbers"),
+        (np.ones((2, 3)), "is an array of shape (2, 3), not a vector of numbers"),
+        ([], "is an empty vector"),
+        (np.zeros(4), "is a vector of zeros, which has no direction"),
+        ([1e-60, 0.0], "is a vector of zeros, which has no direction"),
+        ([np.nan, 1.0, np.nan], "is a vector with 2 nan among 3 numbers"),
+        ([1.0, np.inf], "is a vector with 1 infinite among 2 numbers"),
+        ([1.0, 1e300], "is a vector with 1 infinite among 2 numbers"),
+        (np.ones(VECTOR_LIMIT + 1), f"a vector of {VECTOR_LIMIT + 1} numbers; at most {VECTOR_LIMIT} are"),
+    ],
+}
+ROWS = [({task.name: given}, task, told) for task, rows in NO_PREDICTIONS.items() for given, told in rows]
+SURE = [
+    *(({"confidence": number}, "confidence is ") for number in (1.01, -0.01, math.nan, "high", None, True)),
+    ({"words": words(("turn", 0.5), ("right", 0.5))}, "do not join to the transcript: 'turn right' instead"),
+    ({"words": words(("turn", 0.5))}, "do not join"),
+    ({"words": words(("turn", 0.5), ("left", 0.5), ("<b>", 0.5))}, "do not join"),
+    (
+        {"words": words(("turn", 1.5), ("left", 0.5))},
+        "'turn' with the confidence 1.5, not a number from 0 to 1",
+    ),
+    ({"words": words(("turn", -0.5), ("left", 0.5))}, "confidence -0.5, not"),
+    ({"words": words(("turn", 0.5), ("left", math.nan))}, "'left' with the confidence nan, not"),
+    ({"words": words(("turn", 0.5), ("left", None))}, "'left' without a confidence, beside others"),
+    ({"words": words(("turn", 0.5), ("left", "high"))}, "'left' with a confidence that is no number"),
+    ({"words": words(("turn", True), ("left", 0.5))}, "'turn' with a confidence that is no number"),
+    ({"words": [TWO, "turn"]}, "words of which one has no text under 'word'"),
+    ({"words": [TWO, {"confidence": 0.5}]}, "words of which one has no text under 'word'"),
+]
+ROWS += [({"transcript": "turn left"} | given, TRANSCRIPT, told) for given, told in SURE]
+
+
+@pytest.mark.parametrize(
+    ("output", "task", "told"), ROWS, ids=[f"{row[1].name} {row[2][:30]}" for row in ROWS]
 )
-def test_what_is_no_probability_is_no_answer(given, told):
-    answer, problem = check_output({"emotion": given}, [EMOTION])
+def test_no_predictions(output, task, told):
+    answer, problem = check_output(output, [task])
     assert answer == {}
-    assert problem.startswith("emotion is ")
+    assert problem.startswith(
+        (f"{task.name} is ", "confidence is ", "the answer has ", "the prediction has ")
+    )
     assert told in problem
 
 
-def test_probabilities_may_be_rounded():
-    for total in (0.999, 1.001):
-        assert check_output({"emotion": {"anger": total}}, [EMOTION])[1] == ""
+@pytest.mark.parametrize("output", [None, 0.5, [0.5], np.array([0.5]), "anger", ("arousal", 0.5)])
+def test_no_dict(output):
+    answer, problem = check_output(output, [AROUSAL, EMOTION])
+    assert answer == {}
+    assert "expected is a dict such as {'arousal': 0.5, 'emotion': 'anger'}" in problem
+    assert repr(example([TRANSCRIPT])) == "{'transcript': 'turn left'}"
+
+
+def test_wrong_key_names_what_came_and_what_was_meant():
+    _, problem = check_output({"Arousal": 0.5, "x": 1}, [AROUSAL])
+    assert "no key 'arousal'" in problem and "its keys: 'Arousal', 'x'" in problem
+    assert "Did you mean 'Arousal' instead of 'arousal'?" in problem and "{'arousal': 0.5}" in problem
+
+
+def test_one_problem_spoils_all_tasks_and_all_problems_are_told():
+    answer, problem = check_output({"arousal": None, "emotion": 3}, [AROUSAL, EMOTION])
+    assert answer == {} and "arousal is" in problem and "emotion is" in problem
+
+
+# How far two are apart --------------------------------------------------------------------------------------
+
+PITCH = Task("pitch", "regression", low=0, high=10)
+NUMBERS = {"pitch": 5.0, "pitch.low": 4.0, "pitch.high": 6.0, "emotion": "anger", "confidence": 0.5}
+GO = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("one", "other", "tasks", "distance"),
     [
-        ({"value": 0.5, "low": 0.7, "high": 0.4}, "whose low lies above its high"),
-        ({"value": 0.5, "low": 0.4}, "without 'high'"),
-        ({"low": 0.5, "high": 0.4}, "without 'value'"),
-        ({"value": 0.5, "low": 0.1, "high": math.nan}, "high is nan"),
-        ({"value": None, "low": 0.1, "high": 0.2}, "arousal is None"),
-        ({"value": {"value": 1}, "low": 0.1, "high": 0.2}, "a dict of length 1"),
+        (NUMBERS, NUMBERS, [PITCH, EMOTION], 0),
+        (NUMBERS, NUMBERS | {"pitch.high": 7.0}, [PITCH, EMOTION], 0.1),
+        (NUMBERS, NUMBERS | {"confidence": 0.9}, [PITCH, EMOTION], 0.4),
+        (NUMBERS, NUMBERS | {"emotion.anger": 1.0}, [PITCH, EMOTION], math.inf),
+        (GO, GO | {"transcript.words": '[["go", 0.75]]'}, [TRANSCRIPT], 0.25),
+        (GO, GO | {"transcript.words": '[["Go", 0.5]]'}, [TRANSCRIPT], math.inf),
+        (GO, {"transcript": "go"}, [TRANSCRIPT], math.inf),
     ],
 )
-def test_what_is_no_interval_is_no_answer(given, told):
-    answer, problem = check_output({"arousal": given}, [AROUSAL])
-    assert answer == {}
-    assert told in problem
+def test_distance_of_what_is_said(one, other, tasks, distance):
+    assert answers.distance(one, other, tasks) == pytest.approx(distance)
 
 
-@pytest.mark.parametrize("given", [1.01, -0.01, math.nan, "high", None, True])
-def test_a_confidence_is_a_number_from_0_to_1(given):
-    answer, problem = check_output({"transcript": "go", "confidence": given}, [BUILTIN["transcript"]])
-    assert answer == {}
-    assert problem.startswith("confidence is ")
+# Exceptions of models ---------------------------------------------------------------------------------------
 
 
-def test_a_confidence_stands_beside_any_answer():
-    answer, _ = check_output({"transcript": "go", "confidence": np.float64(1)}, [BUILTIN["transcript"]])
-    assert answer == {"transcript": "go", "confidence": 1.0}
+def test_reason_has_no_folders_and_one_line(tmp_path):
+    root = tmp_path / "it's a däta folder"
+    text = f"cannot read '{root}/weights/a.npz'\nnor /opt/models/v1/b.npz"
+    assert reason(OSError(text), root) == "OSError: cannot read 'weights/a.npz' nor b.npz"
 
 
-def test_a_task_of_that_name_is_a_task():
-    task = Task("confidence", "regression", low=1, high=7)
-    assert check_output({"confidence": 5}, [task]) == ({"confidence": 5.0}, "")
-    assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
+def test_reason_is_bounded_and_survives_everything():
+    class OddError(Exception):
+        def __str__(self):
+            raise RuntimeError
 
-
-def test_answers_differ_in_what_they_say():
-    tasks = [Task("pitch", "regression", low=0, high=10), EMOTION]
-    one = {"pitch": 5.0, "pitch.low": 4.0, "pitch.high": 6.0, "emotion": "anger", "confidence": 0.5}
-    assert answers.distance(one, one, tasks) == 0
-    assert answers.distance(one, one | {"pitch.high": 7.0}, tasks) == pytest.approx(0.1)
-    assert answers.distance(one, one | {"confidence": 0.9}, tasks) == pytest.approx(0.4)
-    assert answers.distance(one, one | {"emotion.anger": 1.0}, tasks) == math.inf
-
-
-TRANSCRIPT = BUILTIN["transcript"]
-
-
-def words(*pairs, key="confidence"):
-    return [{"word": word, key: sure} for word, sure in pairs]
-
-
-@pytest.mark.parametrize("key", ["confidence", "probability", "conf"])
-def test_words_are_kept_as_a_recogniser_gives_them(key):
-    given = words((" Turn", np.float32(0.5)), ("left,", 1), key=key)
-    answer, problem = check_output({"transcript": "Turn left", "words": given}, [TRANSCRIPT])
-    assert not problem
-    assert answer == {"transcript": "Turn left", "transcript.words": '[[" Turn", 0.5], ["left,", 1.0]]'}
-    assert answers.stated_names([TRANSCRIPT]) == ["transcript.words", "confidence"]
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (
-            words(("turn", 0.5), ("right", 0.5)),
-            "do not join to the transcript: 'turn right' instead of 'turn l",
-        ),
-        (words(("turn", 0.5)), "do not join"),
-        (words(("turn", 0.5), ("left", 0.5), ("<b>", 0.5)), "do not join"),
-        (
-            words(("turn", 1.5), ("left", 0.5)),
-            "the word 'turn' with the confidence 1.5, not a number from 0 to 1",
-        ),
-        (words(("turn", -0.5), ("left", 0.5)), "confidence -0.5, not"),
-        (words(("turn", 0.5), ("left", math.nan)), "'left' with the confidence nan, not"),
-        (words(("turn", 0.5), ("left", None)), "'left' without a confidence, beside others"),
-        (words(("turn", 0.5), ("left", "high")), "'left' with a confidence that is no number"),
-        (words(("turn", True), ("left", 0.5)), "'turn' with a confidence that is no number"),
-        ([*words(("turn", 0.5)), "left"], "words of which one has no text under 'word'"),
-        ([*words(("turn", 0.5)), {"confidence": 0.5}], "words of which one has no text under 'word'"),
-    ],
-)
-def test_words_that_cannot_be_are_no_answer(given, told):
-    answer, problem = check_output({"transcript": "turn left", "words": given}, [TRANSCRIPT])
-    assert answer == {}
-    assert problem.startswith("the answer has ") and told in problem
-
-
-@pytest.mark.parametrize(
-    "given", [["turn", "left"], [{"word": "turn", "start": 0.5}], None, "turn", 3, [], {}]
-)
-def test_words_without_confidences_say_nothing(given):
-    answer = check_output({"transcript": "turn left", "words": given}, [TRANSCRIPT])
-    assert answer == ({"transcript": "turn left"}, "")
-
-
-def test_answers_differ_in_words():
-    one = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
-    assert answers.distance(one, one | {"transcript.words": '[["go", 0.75]]'}, [TRANSCRIPT]) == 0.25
-    assert answers.distance(one, one | {"transcript.words": '[["Go", 0.5]]'}, [TRANSCRIPT]) == math.inf
-    assert answers.distance(one, {"transcript": "go"}, [TRANSCRIPT]) == math.inf
-
-
-# Embeddings as text ---------------------------------------------------------------------------------------
-
-
-@given(arrays.arrays(np.float32, st.integers(0, 20), elements=st.floats(width=32, allow_nan=False)))
-def test_nothing_is_lost(vector):
-    found = unpack(pack(vector))
-    assert found.dtype == np.float32
-    assert found.tobytes() == vector.tobytes()
-
-
-def test_bytes_do_not_depend_on_the_machine():
-    assert pack(np.array([1.0], dtype=">f4")) == pack(np.array([1.0])) == "AACAPw=="
+    assert reason(OddError(), Path("/")) == "OddError"
+    assert len(reason(ValueError("a" * 10**6), Path("/"))) <= 300
+    assert reason(ValueError("\ud800"), Path("/")).encode("utf-8")

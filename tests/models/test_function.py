@@ -1,5 +1,8 @@
+"""Python functions as models: how they are found, checked in a child, fingerprinted and called."""
+
 import importlib.util
 import os
+import py_compile
 import sys
 import textwrap
 import time
@@ -8,23 +11,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from answer_files import suite_of
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.tasks import BUILTIN
 from soundcheck.models import function, processes
 from soundcheck.models.base import check_model
 from soundcheck.models.function import FunctionModel
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import ModelEntry
 
 pytestmark = pytest.mark.usefixtures("forked_models")
 GOOD = "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
+PREPARES = """
+import os, pathlib
+def prepare(jobs=0):
+    pathlib.Path(os.environ["SOUNDCHECK_CACHE"], "prepared").write_text(str(jobs))
+"""
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "my suite"
-    folder.mkdir()
-    return folder
+    (tmp_path / "my suite").mkdir()
+    return tmp_path / "my suite"
 
 
 def write(root: Path, **modules: str) -> None:
@@ -34,28 +41,28 @@ def write(root: Path, **modules: str) -> None:
         path.write_text(textwrap.dedent(text))
 
 
+def rewrite(path: Path, text: str) -> None:
+    """Change a file so that neither its size nor its time tell."""
+    before = os.stat(path)
+    path.write_text(text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert os.stat(path).st_size == before.st_size
+
+
 def entry(target: str = "model:predict", **more: object) -> ModelEntry:
     return ModelEntry("mine", "python", target, ("arousal",), **more)
 
 
-def suite(root: Path) -> Suite:
-    return Suite("t", 0, 100, "percentile", (), {}, {}, dict(BUILTIN), root, root / "suite.yml")
-
-
 def check(root: Path, target: str = "model:predict", **more: object) -> str:
-    return check_model(entry(target, **more), suite(root))
+    return check_model(entry(target, **more), suite_of(root))
 
 
-def refused(root: Path, *words: str, target: str = "model:predict") -> str:
-    with pytest.raises(InputError) as caught:
-        check(root, target)
-    text = str(caught.value)
-    assert text.startswith("suite.yml, models.mine.python")
-    assert "Traceback" not in text
-    assert str(root) not in text
-    for word in words:
-        assert word in text
-    return text
+def load(root: Path, target: str = "model:predict", **more: object) -> FunctionModel:
+    return FunctionModel.load(entry(target, **more), suite_of(root))
+
+
+def prepare(root: Path, cache: Path, **more: object) -> None:
+    FunctionModel.prepare(entry(), suite_of(root), cache=cache, **{"jobs": 3, "progress": False} | more)
 
 
 # What is found ----------------------------------------------------------------------------------------------
@@ -68,7 +75,9 @@ def refused(root: Path, *words: str, target: str = "model:predict") -> str:
 def test_accepted_targets(root, target):
     more = "class Thing:\n    @staticmethod\n    def method(a, b): ...\n    def __call__(self, a, b): ...\n"
     write(root, model=GOOD + more + "thing = Thing()\n", package__in____init__=GOOD, package__in__inner=GOOD)
+    before = sorted(root.rglob("*"))
     assert len(check(root, target)) == 40
+    assert sorted(root.rglob("*")) == before  # nothing is written beside the model
 
 
 def test_shadowing_neighbours_hide_nothing(root):
@@ -84,67 +93,58 @@ def test_model_called_like_an_installed_module(root):
         assert check(root, f"{name}:predict")
 
 
-def test_nothing_is_written_beside_the_model(root):
-    write(root, model="import helper\n" + GOOD, helper="", package__in____init__="")
-    before = sorted(root.rglob("*"))
-    check(root)
-    assert sorted(root.rglob("*")) == before
-
-
 # What is refused --------------------------------------------------------------------------------------------
 
 
-def test_missing_module_names_the_nearest(root):
-    write(root, model=GOOD)
-    text = refused(root, "no module 'modle'", "modle.py", "suite's folder", target="modle:predict")
-    assert "Did you mean 'model'?" in text
-
-
-def test_missing_function_names_the_nearest(root):
-    write(root, model=GOOD)
-    refused(root, "'model' has no 'predcit'", "Did you mean 'predict'?", target="model:predcit")
-
-
-def test_not_callable(root):
-    write(root, model="predict = {}")
-    refused(root, "'predict' in 'model' is not callable, it is of type dict")
-
-
-def test_wrong_signature(root):
-    write(root, model="def predict(signal): ...")
-    refused(root, "takes (signal)", "def predict(signal, sampling_rate)")
-
-
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("target", "source", "words"),
     [
-        ("x = 1\nimport torchh", ("model.py line 2", "No module named 'torchh'", "Install it")),
-        ("import helper", ("helper.py line 1", "ZeroDivisionError: division by zero")),
-        ("x = 1\nraise ValueError('many\\nlines /secret/place/x')", ("line 2", "ValueError: many lines x")),
-        ("def predict(:", ("model.py line 1", "SyntaxError")),
-        ("import sys; sys.exit(3)", ("SystemExit: 3",)),
-        ("import os; os._exit(3)", ("ended the process (exit code 3)",)),
-        ("import ctypes; ctypes.string_at(0)", ("ended the process (signal 11, SIGSEGV)",)),
-        ("raise KeyboardInterrupt", ("KeyboardInterrupt",)),
-        ("raise ModuleNotFoundError", ("ModuleNotFoundError",)),
-        ("def fingerprint(): raise OSError('gone')\n" + GOOD, ("fingerprint() failed: OSError: gone",)),
+        ("modle:predict", GOOD, ["no module 'modle'", "modle.py", "suite's folder", "Did you mean 'model'?"]),
+        ("model:predcit", GOOD, ["'model' has no 'predcit'", "Did you mean 'predict'?"]),
+        ("model:predict", "predict = {}", ["'predict' in 'model' is not callable, it is of type dict"]),
+        (
+            "model:predict",
+            "def predict(signal): ...",
+            ["takes (signal)", "def predict(signal, sampling_rate)"],
+        ),
+        ("package.outer:predict", GOOD, ["there is no module 'package.outer' in the suite's folder"]),
+        ("model:predict", "\nimport torchh", ["model.py line 2", "No module named 'torchh'", "Install it"]),
+        ("model:predict", "import helper", ["helper.py line 1", "ZeroDivisionError: division by zero"]),
+        (
+            "model:predict",
+            "raise ValueError('many\\nlines /secret/x')",
+            ["line 1", "ValueError: many lines x"],
+        ),
+        ("model:predict", "def predict(:", ["model.py line 1", "SyntaxError"]),
+        ("model:predict", "import sys; sys.exit(3)", ["SystemExit: 3"]),
+        ("model:predict", "import os; os._exit(3)", ["ended the process (exit code 3)"]),
+        ("model:predict", "import ctypes; ctypes.string_at(0)", ["ended the process (signal 11, SIGSEGV)"]),
+        ("model:predict", "raise KeyboardInterrupt", ["KeyboardInterrupt"]),
+        ("model:predict", "raise ModuleNotFoundError", ["ModuleNotFoundError"]),
+        (
+            "model:predict",
+            "def fingerprint(): raise OSError('gone')\n" + GOOD,
+            ["fingerprint() failed: OSError: g"],
+        ),
     ],
 )
-def test_import_that_fails(root, source, words):
-    write(root, model=source, helper="1 / 0")
-    refused(root, *words)
+def test_refused(root, target, source, words):
+    write(root, model=source, helper="1 / 0", package__in____init__="")
+    with pytest.raises(InputError) as caught:
+        check(root, target)
+    told = str(caught.value)
+    assert told.startswith("suite.yml, models.mine.python")
+    assert "Traceback" not in told and str(root) not in told
+    assert [word for word in words if word not in told] == []
 
 
-def test_import_that_hangs(root, monkeypatch):
-    monkeypatch.setattr(function, "IMPORT_SECONDS", 1.0)
+def test_an_import_that_hangs_is_ended_but_fingerprint_may_take_longer(root, monkeypatch):
+    monkeypatch.setattr(function, "IMPORT_SECONDS", 2.0)
     write(root, model="import ctypes; ctypes.CDLL(None).pause()")
     start = time.monotonic()
-    refused(root, "importing the module did not end within 1 s")
-    assert time.monotonic() - start < 8
-
-
-def test_fingerprint_may_take_longer_than_the_import(root, monkeypatch):
-    monkeypatch.setattr(function, "IMPORT_SECONDS", 2.0)
+    with pytest.raises(InputError, match="importing the module did not end within 2 s"):
+        check(root)
+    assert time.monotonic() - start < 9
     write(root, model="import time\ndef fingerprint():\n    time.sleep(2.5)\n    return 'x'\n" + GOOD)
     assert check(root)
 
@@ -152,111 +152,27 @@ def test_fingerprint_may_take_longer_than_the_import(root, monkeypatch):
 # Fingerprint ------------------------------------------------------------------------------------------------
 
 
-def test_fingerprint_follows_source_helpers_and_own_word(root):
+def test_fingerprint_follows_source_helpers_and_own_word(root, tmp_path):
     write(root, model="import helper\n" + GOOD, helper="x = 1", neighbour="")
     seen = [check(root)]
     write(root, neighbour="x = 1")
     assert check(root) == seen[0]
-    time_ = os.stat(root / "helper.py")
-    write(root, helper="x = 2")  # same size, and the same time
-    os.utime(root / "helper.py", ns=(time_.st_atime_ns, time_.st_mtime_ns))
+    root = root.rename(tmp_path / "moved")
+    assert check(root) == seen[0]
+    rewrite(root / "helper.py", "x = 2")
     seen.append(check(root))
-    write(root, model="import helper\nfingerprint = 'a'\n" + GOOD)
-    seen.append(check(root))
-    write(root, model="import helper\nfingerprint = 'b'\n" + GOOD)
-    seen.append(check(root))
+    for word in "ab":
+        write(root, model=f"import helper\nfingerprint = '{word}'\n" + GOOD)
+        seen.append(check(root))
     seen.append(check(root, batch=4))
     assert len(set(seen)) == 5
 
 
 def test_stale_bytecode_is_not_trusted(root):
-    import py_compile
-
     write(root, model=GOOD)
     py_compile.compile(str(root / "model.py"))
-    time_ = os.stat(root / "model.py")
-    write(root, model=GOOD.replace("0.5", "0.7"))
-    os.utime(root / "model.py", ns=(time_.st_atime_ns, time_.st_mtime_ns))
-    model = FunctionModel.load(entry(), suite(root))
-    assert model.predict([np.zeros(3, np.float32)], 16000) == [{"arousal": 0.7}]
-
-
-def test_fingerprint_does_not_depend_on_the_place(root, tmp_path):
-    write(root, model=GOOD)
-    first = check(root)
-    moved = root.rename(tmp_path / "moved")
-    assert check(moved) == first
-
-
-# Calling ----------------------------------------------------------------------------------------------------
-
-
-def test_model_gets_arrays_of_its_own(root):
-    write(root, own="def predict(signal, sampling_rate):\n    signal[:] = 7\n    return {'arousal': 0.5}\n")
-    signal = np.arange(5, dtype=np.float32)
-    signal.flags.writeable = False
-    FunctionModel.load(entry("own:predict"), suite(root)).predict([signal], 16000)
-    assert signal.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_batches(root):
-    source = """
-        def predict(signals, sampling_rate):
-            assert isinstance(signals, list)
-            return [{"arousal": float(len(signal))} for signal in signals][: 3]
-        def nothing(signals, sampling_rate):
-            return None
-    """
-    write(root, batches=source)
-    model = FunctionModel.load(entry("batches:predict", batch=8), suite(root))
-    signals = [np.zeros(n, np.float32) for n in range(1, 5)]
-    assert model.predict(signals[:2], 16000) == [{"arousal": 1.0}, {"arousal": 2.0}]
-    with pytest.raises(ValueError, match="3 answers for 4 signals"):
-        model.predict(signals, 16000)
-    with pytest.raises(TypeError, match="list of dicts, not NoneType"):
-        FunctionModel.load(entry("batches:nothing", batch=8), suite(root)).predict(signals, 16000)
-
-
-def test_prepare_gets_what_it_asks_for(root, tmp_path):
-    source = """
-        import os, pathlib
-        def prepare(jobs):
-            pathlib.Path(os.environ["SOUNDCHECK_CACHE"], "prepared").write_text(str(jobs))
-        def predict(signal, sampling_rate): ...
-    """
-    write(root, model=source)
-    FunctionModel.prepare(entry(), suite(root), cache=tmp_path, jobs=3, progress=True)
-    assert (tmp_path / "prepared").read_text() == "3"
-
-
-def test_no_process_is_started_to_prepare_what_has_no_prepare(root, tmp_path, monkeypatch):
-    started = []
-    ask = processes.in_child
-    monkeypatch.setattr(processes, "in_child", lambda *own, **more: started.append(own) or ask(*own, **more))
-
-    def prepare():
-        before = len(started)
-        FunctionModel.prepare(entry(), suite(root), cache=tmp_path, jobs=1, progress=False)
-        return len(started) - before
-
-    write(root, model=GOOD)
-    assert prepare() == 1  # nobody has looked whether it has one
-    before = check(root)
-    assert prepare() == 0
-    source = """
-        import os, pathlib
-        def prepare():
-            pathlib.Path(os.environ["SOUNDCHECK_CACHE"], "prepared").touch()
-    """
-    write(root, model=textwrap.dedent(source) + GOOD)
-    assert check(root) != before
-    assert prepare() == 1 and (tmp_path / "prepared").exists()
-
-
-def test_prepare_that_fails(root, tmp_path):
-    write(root, model="def prepare(): raise OSError('no space')\n" + GOOD)
-    with pytest.raises(InputError, match=r"prepare\(\) failed: OSError: no space"):
-        FunctionModel.prepare(entry(), suite(root), cache=tmp_path, jobs=1, progress=False)
+    rewrite(root / "model.py", GOOD.replace("0.5", "0.7"))
+    assert load(root).predict([np.zeros(3, np.float32)], 16000) == [{"arousal": 0.7}]
 
 
 def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
@@ -275,3 +191,51 @@ def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
     assert [name for name, _ in found] == ["late.py", "model.py"]
     with pytest.raises(ImportError, match="it was loaded"):
         _ = late.anything
+
+
+# Calling ----------------------------------------------------------------------------------------------------
+
+
+def test_model_gets_arrays_of_its_own(root):
+    write(root, own="def predict(signal, sampling_rate):\n    signal[:] = 7\n    return {'arousal': 0.5}\n")
+    signal = np.arange(5, dtype=np.float32)
+    signal.flags.writeable = False
+    load(root, "own:predict").predict([signal], 16000)
+    assert signal.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_batches(root):
+    source = """
+        def predict(signals, sampling_rate):
+            assert isinstance(signals, list)
+            return [{"arousal": float(len(signal))} for signal in signals][: 3]
+        def nothing(signals, sampling_rate):
+            return None
+    """
+    write(root, batches=source)
+    model = load(root, "batches:predict", batch=8)
+    signals = [np.zeros(n, np.float32) for n in range(1, 5)]
+    assert model.predict(signals[:2], 16000) == [{"arousal": 1.0}, {"arousal": 2.0}]
+    with pytest.raises(ValueError, match="3 .* for 4 signals"):
+        model.predict(signals, 16000)
+    with pytest.raises(TypeError, match="list of dicts, not NoneType"):
+        load(root, "batches:nothing", batch=8).predict(signals, 16000)
+
+
+def test_prepare_is_called_in_a_process_that_is_not_started_without_need(root, tmp_path, monkeypatch):
+    started = []
+    ask = processes.in_child
+    monkeypatch.setattr(processes, "in_child", lambda *own, **more: started.append(own) or ask(*own, **more))
+    write(root, model=GOOD)
+    prepare(root, tmp_path)
+    assert len(started) == 1  # nobody has looked whether it has one
+    before = check(root)
+    prepare(root, tmp_path)
+    assert len(started) == 2  # that of the check
+    write(root, model=PREPARES + GOOD)
+    assert check(root) != before
+    prepare(root, tmp_path, progress=True)  # which it does not take
+    assert (tmp_path / "prepared").read_text() == "3"
+    write(root, model="def prepare(): raise OSError('no space')\n" + GOOD)
+    with pytest.raises(InputError, match=r"prepare\(\) failed: OSError: no space"):
+        prepare(root, tmp_path)

@@ -11,29 +11,27 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
-from library_models import Project, forgetting
 from networks import answers, onnx_model
 
 from soundcheck.common import extras
 from soundcheck.common.files import digest
 from soundcheck.models import library_model
 from soundcheck.models.base import check_model, load_model
+from soundcheck.models.library_model import each_length, links_outside, read_configuration
 from soundcheck.predict import executor
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
-
-pytest.importorskip("onnxruntime")
 
 TEXT = "{onnx: m.onnx, tasks: [arousal, dominance, valence], batch: 2, range: [-1, 1]}"
 WHERE = "suite.yml, models.mine.onnx, m.onnx: "
 
 
 @pytest.fixture
-def project(tmp_path):
-    onnx_model(tmp_path / "m.onnx")
-    with forgetting():
-        yield Project(tmp_path)
+def onnx_project(project):
+    pytest.importorskip("onnxruntime")
+    onnx_model(project.folder / "m.onnx")
+    return project
 
 
 @pytest.fixture
@@ -49,81 +47,118 @@ def library(tmp_path, monkeypatch):
     return put
 
 
-def test_a_child_finds_what_this_process_finds(project):
-    assert project.check(TEXT) == check_model(*project.read(TEXT))
-    entry, suite = project.read(TEXT)
+# Helpers of all libraries -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("most", "calls"), [(None, [(1, 4), (2, 3), (3, 5)]), (2, [(1, 4), (1, 5), (2, 3), (2, 5)])]
+)
+def test_only_equally_long_signals_go_together(rng, most, calls):
+    signals = [rng.normal(size=length).astype(np.float32) for length in (5, 3, 5, 4, 3, 5)]
+    seen = []
+
+    def call(batch):
+        seen.append(batch.shape)
+        return batch.sum(axis=1).tolist()
+
+    assert np.allclose(each_length(signals, call, most), [signal.sum() for signal in signals])
+    assert sorted(seen) == calls
+
+
+def test_links_that_lead_out_of_a_folder_but_not_to_the_blobs_of_a_hub(tmp_path):
+    hub = tmp_path / "models--a--b"
+    plain, snapshot = tmp_path / "model", hub / "snapshots" / "1"
+    for folder in (plain, snapshot, hub / "blobs"):
+        folder.mkdir(parents=True)
+    (hub / "blobs" / "f00").write_text("")
+    (plain / "weights").write_text("")
+    (plain / "inside").symlink_to("weights")
+    (plain / "outside").symlink_to("../secret")
+    (plain / "nowhere").symlink_to("/does/not/exist")
+    (snapshot / "weights").symlink_to("../../blobs/f00")
+    (snapshot / "other").symlink_to("../../../elsewhere")
+    found = [links_outside(folder, sorted(folder.iterdir())) for folder in (plain, snapshot)]
+    assert [[path.name for path in paths] for paths in found] == [["nowhere", "outside"], ["other"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [('{"a": 1}', ""), ("{", "not JSON"), ("[]", "no mapping"), ("[" * 100_000, "nested"), (None, "not")],
+)
+def test_only_mappings_are_read(tmp_path, content, reason):
+    if content is not None:
+        (tmp_path / "config.json").write_text(content)
+    found, why = read_configuration(tmp_path / "config.json")
+    assert found == ({} if reason else {"a": 1})
+    assert reason in why and bool(why) == bool(reason)
+
+
+# The child --------------------------------------------------------------------------------------------------
+
+
+def test_a_child_finds_what_this_process_finds(onnx_project):
+    entry, suite = onnx_project.read(TEXT)
+    found = entry.about.check(entry, suite)
     assert library_model.LibraryModel._latest is None  # nothing is loaded here
-    assert entry.about.check(entry, suite) == load_model(entry, suite).fingerprint
+    model = load_model(entry, suite)
+    assert found == model.fingerprint
+    # Loaded once in a process while nothing changes.
+    assert load_model(*onnx_project.read(TEXT)) is model
+    other = TEXT.replace("batch: 2", "batch: 3")
+    batch = load_model(*onnx_project.read(other))
+    assert batch is not model
+    onnx_model(onnx_project.folder / "m.onnx", metadata={"by": "somebody else"})
+    assert load_model(*onnx_project.read(other)) is not batch
 
 
-def test_a_library_that_is_missing(project, library):
-    library("raise ModuleNotFoundError(\"No module named 'onnxruntime'\", name='onnxruntime')")
-    assert project.refused(TEXT, child=True) == (
-        f'{WHERE}the package onnxruntime is not installed. Install it: pip install "soundcheck-speech[onnx]".'
-    )
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (
+            "raise ModuleNotFoundError(\"No module named 'onnxruntime'\", name='onnxruntime')",
+            'the package onnxruntime is not installed. Install it: pip install "soundcheck-speech[onnx]".',
+        ),
+        (
+            "raise ImportError('libsomething.so.12: cannot open shared object file')",
+            "the package onnxruntime cannot be imported: ImportError: libsomething",
+        ),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            "loading the model ended the process (signal 9, SIGKILL). Is there enough",
+        ),
+        ("import time; time.sleep(60)", "loading the model did not end within 2 s"),
+        (
+            "get_available_providers = lambda: 1 / 0",
+            "the model cannot be loaded: ZeroDivisionError: division by zero",
+        ),
+    ],
+)
+def test_libraries_that_do_not_work(onnx_project, library, monkeypatch, source, words):
+    if "sleep" in source:
+        monkeypatch.setattr(library_model, "LOAD_SECONDS", 2.0)
+    library(source)
+    assert onnx_project.refused(TEXT, child=True).startswith(WHERE + words)
 
 
-def test_a_library_that_is_broken(project, library):
-    library("raise ImportError('libsomething.so.12: cannot open shared object file')")
-    message = project.refused(TEXT, child=True)
-    assert message.startswith(f"{WHERE}the package onnxruntime cannot be imported: ImportError: libsomething")
-
-
-def test_a_library_that_ends_the_process(project, library):
-    library("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-    message = project.refused(TEXT, child=True)
-    assert message.startswith(
-        f"{WHERE}loading the model ended the process (signal 9, SIGKILL). Is there enough"
-    )
-
-
-def test_a_library_that_does_not_end(project, library, monkeypatch):
-    monkeypatch.setattr(library_model, "LOAD_SECONDS", 0.5)
-    library("import time; time.sleep(60)")
-    message = project.refused(TEXT, child=True)
-    assert message.startswith(f"{WHERE}loading the model did not end within 0.5 s")
-
-
-def test_an_error_that_nobody_expected(project, library):
-    library("get_available_providers = lambda: 1 / 0")
-    message = project.refused(TEXT, child=True)
-    assert message.startswith(f"{WHERE}the model cannot be loaded: ZeroDivisionError: division by zero")
-
-
-def test_problems_come_from_the_child(project):
+def test_problems_come_from_the_child(onnx_project):
     text = "{onnx: m.onnx, tasks: [arousal, emotion], outputs: {a: [arousal], b: {emotion: [anger]}}}"
-    lines = project.refused(text, child=True).splitlines()
+    lines = onnx_project.refused(text, child=True).splitlines()
     assert [line.partition(". ")[0] for line in lines] == [
-        f"{WHERE}the graph has no output 'a'",
-        f"{WHERE}the graph has no output 'b'",
+        f"{WHERE}the graph has no output '{n}'" for n in "ab"
     ]
 
 
-def test_loaded_once_in_a_process_while_nothing_changes(project):
-    entry, suite = project.read(TEXT)
-    model = load_model(entry, suite)
-    assert load_model(*project.read(TEXT)) is model
-    batch = load_model(*project.read(TEXT.replace("batch: 2", "batch: 3")))
-    assert batch is not model
-    onnx_model(project.folder / "m.onnx", metadata={"by": "somebody else"})
-    assert load_model(*project.read(TEXT.replace("batch: 2", "batch: 3"))) is not batch
-
-
 @pytest.mark.usefixtures("forked_models")
-def test_what_a_fingerprint_is_made_of(project, monkeypatch):
-    entry, suite = project.read(TEXT)
-    known = {check_model(entry, suite)}
-
-    def is_new() -> bool:
-        before = len(known)
-        known.add(check_model(*project.read(TEXT)))
-        return len(known) > before
-
-    assert not is_new()
-    onnx_model(project.folder / "m.onnx", external="weights.bin")
-    assert is_new()
-    (project.folder / "weights.bin").write_bytes(bytes((project.folder / "weights.bin").stat().st_size))
-    assert is_new()
+def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
+    entry, suite = onnx_project.read(TEXT)
+    weights = onnx_project.folder / "weights.bin"
+    seen = [check_model(entry, suite)]
+    assert check_model(*onnx_project.read(TEXT)) == seen[0]
+    onnx_model(onnx_project.folder / "m.onnx", external="weights.bin")
+    seen.append(check_model(*onnx_project.read(TEXT)))
+    weights.write_bytes(bytes(weights.stat().st_size))
+    seen.append(check_model(*onnx_project.read(TEXT)))
+    assert len(set(seen)) == 3
     other = dataclasses.replace(entry, options=entry.options | {"sampling_rate": 8000})
     before = load_model(entry, suite).fingerprint
     assert load_model(other, suite).fingerprint != before
@@ -131,40 +166,50 @@ def test_what_a_fingerprint_is_made_of(project, monkeypatch):
     assert load_model(entry, suite).fingerprint != before
 
 
-class Asked:
-    """Six recordings, and the model asked about them by its own process."""
-
-    def __init__(self, project: Project) -> None:
-        self.root = project.folder
-        rng = np.random.default_rng(0)
-        for number in range(6):
-            signal = rng.normal(0, 0.1, 1000 + 100 * (number // 2))
-            soundfile.write(self.root / f"{number}.wav", signal.astype(np.float32), 16000, "FLOAT")
-        files = [f"{number}.wav" for number in range(6)]
-        segments = pd.DataFrame({"file": files, "start": np.nan, "end": np.nan, "duration": 1.0})
-        segments["key"], segments["audio"] = files, [digest(self.root / file) for file in files]
-        self.corpus = SimpleNamespace(name="demo", root=self.root, segments=segments)
-        self.entry, self.suite = project.read(TEXT)
-
-    def request_of(self, out: str = "out") -> PredictionRequest:
-        folder = self.root / out
-        return PredictionRequest(self.entry, self.suite, [self.corpus], {}, folder, self.root / "cache")
-
-    def expected(self) -> np.ndarray:
-        signals = [soundfile.read(self.root / f"{number}.wav", dtype="float32")[0] for number in range(6)]
-        return np.array([answers(signal, 3) for signal in signals])
+# In a run ---------------------------------------------------------------------------------------------------
 
 
-def found(report) -> np.ndarray:
-    assert not report.failures
+@pytest.fixture
+def request_of(onnx_project):
+    """Six recordings, and the request to predict them."""
+    root, rng = onnx_project.folder, np.random.default_rng(0)
+    files = [f"{number}.wav" for number in range(6)]
+    for number, file in enumerate(files):
+        signal = rng.normal(0, 0.1, 1000 + 100 * (number // 2))
+        soundfile.write(root / file, signal.astype(np.float32), 16000, "FLOAT")
+    segments = pd.DataFrame({"file": files, "start": np.nan, "end": np.nan, "duration": 1.0, "key": files})
+    corpus = SimpleNamespace(name="demo", root=root, segments=segments)
+
+    def request_of() -> PredictionRequest:
+        segments["audio"] = [digest(root / file) for file in files]
+        return PredictionRequest(*onnx_project.read(TEXT), [corpus], {}, root / "out", root / "cache")
+
+    return request_of
+
+
+def expected(folder) -> np.ndarray:
+    signals = [soundfile.read(folder / f"{number}.wav", dtype="float32")[0] for number in range(6)]
+    return np.array([answers(signal, 3) for signal in signals])
+
+
+def predicted(report) -> np.ndarray:
     table = read_predictions(report.tables["demo"])[["arousal", "dominance", "valence"]]
     return 2 * table.to_numpy() - 1  # tables hold what is 0 to 1 on the model's scale
 
 
 @pytest.mark.usefixtures("forked_models")
-def test_workers_give_what_the_graph_computes(project):
-    asked = Asked(project)
-    assert np.abs(found(predict_model(asked.request_of(), jobs=2)) - asked.expected()).max() < 1e-6
+def test_workers_give_what_the_graph_computes_also_when_it_has_changed(onnx_project, request_of):
+    def double(model) -> None:
+        import onnx
+
+        model.graph.node[-1].output[:] = ["once"]
+        model.graph.node.append(onnx.helper.make_node("Add", ["once", "once"], ["logits"]))
+
+    wanted = expected(onnx_project.folder)
+    report = predict_model(request_of(), jobs=2)
+    assert not report.failures and np.abs(predicted(report) - wanted).max() < 1e-6
+    onnx_model(onnx_project.folder / "m.onnx", change=double)
+    assert np.abs(predicted(predict_model(request_of())) - 2 * wanted).max() < 1e-6
 
 
 SHORT_OF_MEMORY = """
@@ -187,34 +232,18 @@ onnxruntime.InferenceSession.run = limited
 """
 
 
-def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(project, library, monkeypatch, tmp_path):
+def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(
+    onnx_project, request_of, library, monkeypatch
+):
     # A process that starts anew finds the library in the place of the one that a fork has imported already.
     monkeypatch.setattr(executor, "context", lambda: multiprocessing.get_context("spawn"))
-    asked = Asked(project)
-    soundfile.write(project.folder / "3.wav", np.zeros(9000), 16000)
-    asked.corpus.segments.loc[3, "audio"] = digest(project.folder / "3.wav")
+    soundfile.write(onnx_project.folder / "3.wav", np.zeros(9000), 16000)
     library(SHORT_OF_MEMORY)
-    monkeypatch.syspath_prepend(str(tmp_path / "instead"))
-    report = predict_model(asked.request_of())
+    monkeypatch.syspath_prepend(str(onnx_project.folder / "instead"))
+    report = predict_model(request_of())
     ((_, item, _, problem),) = report.failures
     assert item == "3.wav"
     assert problem == "RuntimeError: Failed to allocate memory for requested buffer of size 21474836480"
-    table = read_predictions(report.tables["demo"])
-    there = table["error"] == ""
-    assert there.tolist() == [True, True, True, False, True, True]
-    assert np.abs(2 * table["arousal"] - 1 - asked.expected()[:, 0])[there].max() < 1e-6
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_a_model_that_has_changed_is_asked_again(project):
-    asked = Asked(project)
-    before = found(predict_model(asked.request_of()))
-    onnx_model(project.folder / "m.onnx", change=_doubled)
-    assert np.allclose(found(predict_model(asked.request_of())), 2 * before, atol=1e-6)
-
-
-def _doubled(model) -> None:
-    import onnx
-
-    model.graph.node[-1].output[:] = ["once"]
-    model.graph.node.append(onnx.helper.make_node("Add", ["once", "once"], ["logits"]))
+    fine = read_predictions(report.tables["demo"])["error"] == ""
+    assert fine.tolist() == [True, True, True, False, True, True]
+    assert np.abs(predicted(report) - expected(onnx_project.folder))[fine].max() < 1e-6

@@ -1,11 +1,15 @@
+"""Child processes for somebody else's code: what they give, and that they are gone when they should be."""
+
 import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+from programs import gone
 
 from soundcheck.common.errors import InputError
 from soundcheck.models import processes
@@ -13,41 +17,29 @@ from soundcheck.models import processes
 TASK = processes.Task("here", "working", 10.0, "Wait", "Look")
 
 
-def test_a_child_gives_what_the_function_returns_or_says_how_it_ended():
+def start_and_hang(file: str, hold: bool) -> None:
+    """Start a process, write its number and ours, and hang, perhaps with the interpreter held."""
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+    Path(f"{file}.part").write_text(f"{child.pid} {os.getpid()}")
+    os.rename(f"{file}.part", file)
+    ctypes.PyDLL(None).pause() if hold else time.sleep(100)
+
+
+def test_a_child_gives_what_the_function_returns_or_says_how_it_ended(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("raise SystemExit(77)")
+    monkeypatch.chdir(tmp_path)  # where nothing is imported from
     assert processes.in_child(TASK, divmod, 7, 2) == (3, 1)
     with pytest.raises(InputError, match=r"here: working ended the process \(exit code 3\). Look."):
         processes.in_child(TASK, os._exit, 3)
     with pytest.raises(InputError, match=r"here: working did not end within 1 s. Wait."):
         processes.in_child(TASK._replace(seconds=1.0), time.sleep, 100)
-
-
-def test_a_name_in_the_working_directory_is_not_imported(tmp_path, monkeypatch):
-    (tmp_path / "json.py").write_text("raise SystemExit(77)")
-    monkeypatch.chdir(tmp_path)
-    assert processes.in_child(TASK, divmod, 7, 2) == (3, 1)
-
-
-@pytest.mark.parametrize(
-    ("code", "words"), [(0, "exit code 0"), (3, "exit code 3"), (-9, "signal 9, SIGKILL")]
-)
-def test_ending(code, words):
-    assert processes.ending(code) == words
+    assert processes.ending(-9) == "signal 9, SIGKILL"
 
 
 def test_environment_has_one_thread_and_the_cache():
     environment = processes.environment("/some/cache")
     assert environment["OMP_NUM_THREADS"] == environment["OPENBLAS_NUM_THREADS"] == "1"
-    assert environment["SOUNDCHECK_CACHE"] == "/some/cache"
-    assert environment["PATH"] == os.environ["PATH"]
-
-
-def start_and_hang(file: str, hold: bool) -> None:
-    """Start a process, write its number and ours, and hang, perhaps with the interpreter held."""
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
-    with open(f"{file}.part", "w") as place:
-        place.write(f"{child.pid} {os.getpid()}")
-    os.rename(f"{file}.part", file)
-    ctypes.PyDLL(None).pause() if hold else time.sleep(100)
+    assert environment["SOUNDCHECK_CACHE"] == "/some/cache" and environment["PATH"] == os.environ["PATH"]
 
 
 def test_kill_takes_what_the_child_started(tmp_path, monkeypatch):
@@ -70,21 +62,7 @@ def test_child_ends_with_its_parent_even_if_that_is_killed(tmp_path):
         while not file.exists() and time.monotonic() < end:
             time.sleep(0.05)
         started, pid = map(int, file.read_text().split())
-        assert not gone(pid, wait=0.0)
+        assert os.path.exists(f"/proc/{pid}")
         parent.send_signal(signal.SIGKILL)
     assert gone(pid)
     os.kill(started, signal.SIGKILL)
-
-
-def gone(pid: int, wait: float = 5.0) -> bool:
-    end = time.monotonic() + wait
-    while True:
-        try:
-            with open(f"/proc/{pid}/stat") as file:
-                if file.read().rpartition(")")[2].split()[0] == "Z":
-                    return True
-        except FileNotFoundError:
-            return True
-        if time.monotonic() >= end:
-            return False
-        time.sleep(0.05)

@@ -9,32 +9,19 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
-import audiofile
-import numpy as np
-import pandas as pd
 import pytest
 from late import late
+from tests.predict.test_engine import TONE, World, failed
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.files import digest
-from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import cluster as cluster_module
 from soundcheck.predict.cluster import connect
-from soundcheck.predict.engine import predict_model
-from soundcheck.predict.request import PredictionRequest
-from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.families import Perturbation
 
 pytestmark = pytest.mark.slow
 
 distributed = late("distributed")
 
-TONE = {
-    "tone": Perturbation("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})
-}
-SEGMENTS = 40
 MODEL = """
 import os, pathlib, time
 HERE = pathlib.Path(__file__).parent
@@ -53,63 +40,49 @@ def predict(signal, rate):
 @pytest.fixture(scope="module")
 def scheduler():
     """Start two workers, one thread each, that are started again when they are killed."""
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        worker_dashboard_address=None,
-    ) as local:
+    quiet = {"dashboard_address": None, "worker_dashboard_address": None}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **quiet) as local:
         yield local
 
 
 @pytest.fixture
-def world(tmp_path, forked_models):
-    rng = np.random.default_rng(0)
-    (tmp_path / "data").mkdir()
-    for number in range(SEGMENTS):
-        signal = rng.normal(0, 0.1, 160 * (10 + number)).astype(np.float32)
-        audiofile.write(tmp_path / "data" / f"{number}.wav", signal, 16000)
-    (tmp_path / "model.py").write_text(MODEL)
-    return tmp_path
+def world(tmp_path):
+    world = World(tmp_path, segments=40, tasks=("arousal",))
+    world.source(MODEL)
+    return world
 
 
-def run(world: Path, name: str, cluster=None, **options):
-    names = [f"data/{number}.wav" for number in range(SEGMENTS)]
-    segments = pd.DataFrame({"file": names, "start": np.nan, "end": np.nan, "duration": 1.0})
-    segments["key"] = segments["file"] + "||"
-    segments["audio"] = [digest(world / file) if (world / file).exists() else file for file in names]
-    corpus = SimpleNamespace(name="demo", root=world, segments=segments)
-    model = ModelEntry("mine", "python", "model:predict", ("arousal",), time_limit=20.0)
-    suite = Suite(
-        "t", 0, 100, "percentile", (), {}, {"mine": model}, BUILTIN, root=world, file=world / "suite.yml"
-    )
-    asked = PredictionRequest(model, suite, [corpus], TONE, world / name, world / name / "cache")
-    return predict_model(asked, jobs=2, cluster=cluster, **options)
+@pytest.fixture
+def cluster(scheduler):
+    with connect(scheduler.scheduler_address) as connected:
+        yield connected
+
+
+def run(world: World, name: str, cluster=None):
+    """Run into an output folder of its own, with a cache of its own."""
+    world.out, world.cache = world.root / name, world.root / name / "cache"
+    return world.run(TONE, jobs=2, cluster=cluster)
 
 
 def content(report) -> bytes:
     return report.tables["demo"].read_bytes()
 
 
-def test_the_same_bytes_and_failures_as_on_this_machine(world, scheduler):
-    (world / "dies").touch()
+def test_the_same_bytes_and_failures_as_on_this_machine(world, cluster):
+    (world.root / "dies").touch()
     here = run(world, "here")
-    (world / "calls").unlink()
-    with connect(scheduler.scheduler_address) as cluster:
-        there = run(world, "there", cluster)
+    (world.root / "calls").unlink()
+    there = run(world, "there", cluster)
     assert content(there) == content(here)
-    assert there.failures == here.failures
-    assert {reason for *_, reason in there.failures} == {"the model's process ended (exit code 3)"}
-    assert there.notes() == here.notes()
-    assert len(set((world / "calls").read_text().split())) >= 2  # a process on each worker
-    again = run(world, "there")  # what the cluster has answered is kept here
-    assert again.reused == there.computed
+    assert (there.failures, there.notes()) == (here.failures, here.notes())
+    assert failed(there) == {"7.wav": "the model's process ended (exit code 3)"}
+    assert len(set((world.root / "calls").read_text().split())) >= 2  # a process on each worker
+    assert run(world, "there").reused == there.computed  # what the cluster has answered is kept here
 
 
-def test_a_worker_that_is_killed_costs_its_unit_only(world, scheduler):
-    (world / "slow").touch()
-    calls = world / "calls"
+def test_a_worker_that_is_killed_costs_its_unit_only(world, cluster):
+    (world.root / "slow").touch()
+    calls = world.root / "calls"
 
     def kill():
         while not calls.exists() or calls.stat().st_size < 60:
@@ -118,98 +91,72 @@ def test_a_worker_that_is_killed_costs_its_unit_only(world, scheduler):
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    with connect(scheduler.scheduler_address) as cluster:
-        there = run(world, "there", cluster)
+    there = run(world, "there", cluster)
     killer.join(5)
-    (world / "slow").unlink()
-    assert content(there) == content(run(world, "here"))
-    assert not there.failures
+    (world.root / "slow").unlink()
+    assert content(there) == content(run(world, "here")) and not there.failures
 
 
 @contextlib.contextmanager
 def extra_worker(scheduler, folder: Path, preload: str, name: str):
     """Start one more worker, which runs some code first."""
     (folder / "preload.py").write_text(preload)
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler.scheduler_address]
-    options = ["--no-nanny", "--no-dashboard", "--name", name, "--preload", str(folder / "preload.py")]
-    with subprocess.Popen(
-        [*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
-    ) as process:
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler.scheduler_address, "--no-nanny"]
+    command += ["--no-dashboard", "--name", name, "--preload", str(folder / "preload.py")]
+    nothing = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+    with subprocess.Popen(command, **nothing, cwd=folder) as process:
         yield process
         process.kill()
 
 
-def wait_for(cluster, name: str) -> None:
-    end = time.monotonic() + 60
-    while name not in named(cluster):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
-def named(cluster) -> set[str]:
-    return {str(info["name"]) for info in cluster.client.scheduler_info(n_workers=-1)["workers"].values()}
-
-
-OTHER = """
-import soundcheck
-soundcheck.__version__ = "0.0.1"
-"""
-
-
-def test_a_worker_with_another_version_is_left_out_by_name(world, scheduler, caplog):
-    with (
-        extra_worker(scheduler, world, OTHER, "odd") as odd,
-        connect(scheduler.scheduler_address) as cluster,
-    ):
-        wait_for(cluster, "odd")
+def test_a_worker_with_another_version_is_left_out_by_name(world, scheduler, cluster, caplog):
+    code = 'import soundcheck\nsoundcheck.__version__ = "0.0.1"\n'
+    with extra_worker(scheduler, world.root, code, "odd") as odd:
+        end, names = time.monotonic() + 60, set()
+        while "odd" not in names:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+            workers = cluster.client.scheduler_info(n_workers=-1)["workers"].values()
+            names = {str(info["name"]) for info in workers}
         there = run(world, "there", cluster)
     assert content(there) == content(run(world, "here"))
     assert "the worker odd" in caplog.text and "it has Soundcheck 0.0.1 instead of" in caplog.text
     assert any("left out: 1, because it has Soundcheck 0.0.1" in notice for notice in there.notices)
-    assert str(odd.pid) not in (world / "calls").read_text().split()
+    assert str(odd.pid) not in (world.root / "calls").read_text().split()
 
 
-def test_recordings_that_a_worker_does_not_see(world, scheduler):
-    (world / "data" / "38.wav").rename(world / "38.wav")
-    with connect(scheduler.scheduler_address) as cluster:
-        there = run(world, "there", cluster)
-    (world / "38.wav").rename(world / "data" / "38.wav")
+def test_recordings_that_a_worker_does_not_see(world, cluster):
+    corpus = world.corpus()
+    (world.root / "38.wav").unlink()
+    there = world.run(TONE, [corpus], jobs=2, cluster=cluster)
     assert (there.failed, there.unusable) == (0, 2)
     assert all("the audio cannot be read" in reason for *_, reason in there.failures)
 
 
-def test_no_worker_that_fits(world, scheduler, monkeypatch):
+def test_no_worker_that_fits(world, cluster, monkeypatch):
     monkeypatch.setattr(cluster_module.soundcheck, "__version__", "9.9.9")
-    with (
-        connect(scheduler.scheduler_address) as cluster,
-        pytest.raises(InputError, match=r"instead of 9\.9\.9"),
-    ):
+    with pytest.raises(InputError, match=r"instead of 9\.9\.9"):
         run(world, "there", cluster)
 
 
-def test_nobody_answers(monkeypatch):
+def test_addresses_where_nobody_answers(monkeypatch):
     assert cluster_module.CONNECT_SECONDS <= 12
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 2.0)
     with socket.socket() as taken:  # nothing listens behind it
         taken.bind(("127.0.0.1", 0))
-        start = time.monotonic()
-        with pytest.raises(InputError, match="cannot be reached"):
-            connect(f"tcp://127.0.0.1:{taken.getsockname()[1]}")
-        assert time.monotonic() - start < 8
+        places = [f"tcp://127.0.0.1:{taken.getsockname()[1]}", "nowhere.json", "http://x", "tcp://", "/"]
+        for address in places:
+            start = time.monotonic()
+            with pytest.raises(InputError, match="cannot be reached"):
+                connect(address)
+            assert time.monotonic() - start < 8, address
 
 
-@pytest.mark.parametrize("address", ["nowhere.json", "http://x", "tcp://", "/"])
-def test_what_is_no_address(address):
-    with pytest.raises(InputError, match="cannot be reached"):
-        connect(address)
-
-
-def test_a_scheduler_file(scheduler, tmp_path):
-    with connect(scheduler.scheduler_address) as cluster:
-        file = tmp_path / "scheduler.json"
-        cluster.client.write_scheduler_file(str(file))
-    with connect(str(file)) as cluster:
-        assert len(cluster.threads()) == 2
+def test_a_scheduler_file(cluster, tmp_path):
+    file = tmp_path / "scheduler.json"
+    cluster.client.write_scheduler_file(str(file))
+    with connect(str(file)) as again:
+        assert len(again.threads()) == 2
     file.write_text("{}")
     with pytest.raises(InputError, match="cannot be reached"):
         connect(str(file))

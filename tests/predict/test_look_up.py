@@ -37,27 +37,17 @@ def predict(suite_file: Path):
     return corpus, report
 
 
-def count_calls(function, *arguments) -> int:
-    """Count the functions, Python's and others, that are called."""
-    count = 0
-
-    def called(frame, event, argument):
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(called)
-    try:
-        function(*arguments)
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 @pytest.mark.parametrize("in_one_file", [True, False])
 def test_calls_grow_with_the_segments(tmp_path, in_one_file):
-    def calls(name, count):
-        files = 1 if in_one_file else count // 50
-        return count_calls(predict, make_suite(tmp_path / name, count, files))
+    def calls(name: str, count: int) -> int:
+        """Count the functions, Python's and others, that are called."""
+        suite, counts = make_suite(tmp_path / name, count, 1 if in_one_file else count // 50), []
+        sys.setprofile(lambda frame, event, argument: counts.append(event))
+        try:
+            predict(suite)
+        finally:
+            sys.setprofile(None)
+        return counts.count("call") + counts.count("c_call")
 
     calls("first", 100)  # pays for what is imported late
     small, middle, large = (calls(str(count), count) for count in (1000, 2000, 4000))
@@ -66,15 +56,14 @@ def test_calls_grow_with_the_segments(tmp_path, in_one_file):
 
 
 def test_answers_are_those_of_the_table(tmp_path):
-    suite = make_suite(tmp_path, 1000, 20)
-    corpus, report = predict(suite)
+    corpus, report = predict(make_suite(tmp_path, 1000, 20))
     assert (report.inputs, report.computed, report.unusable) == (1000, 1000, 0)
-    found = read_predictions(report.tables["calls"])
+    rows = read_predictions(report.tables["calls"])
     given = pd.read_csv(tmp_path / "model1.csv", dtype=str).astype({"start": float, "end": float})
     given = given.sort_values(["file", "start"], ignore_index=True)
-    assert found["key"].tolist() == corpus.segments["key"].tolist()
-    assert found["arousal"].tolist() == given["arousal"].astype(float).tolist()
-    assert found["emotion"].tolist() == given["emotion"].tolist()
+    assert rows["key"].tolist() == corpus.segments["key"].tolist()
+    assert rows["arousal"].tolist() == given["arousal"].astype(float).tolist()
+    assert rows["emotion"].tolist() == given["emotion"].tolist()
 
 
 def test_memory_of_many_segments(tmp_path):
@@ -89,9 +78,6 @@ def test_memory_of_many_segments(tmp_path):
     finally:
         tracemalloc.stop()
     assert peak / count < 3000  # bytes a segment
-
-
-# Changes ----------------------------------------------------------------------------------------------------
 
 
 class Numbered(LookUpModel):
@@ -111,14 +97,9 @@ class Numbered(LookUpModel):
 
 def test_changes_stand_behind_their_segment():
     frame = pd.DataFrame(
-        {
-            "file": ["a.wav", "b.wav", "b.wav"],
-            "start": [np.nan, 0.0, 1.5],
-            "end": [np.nan, 1.5, np.nan],
-            "key": ["a", "b", "c"],
-            "audio": ["1", "2", "3"],
-        }
+        {"file": ["a.wav", "b.wav", "b.wav"], "key": ["a", "b", "c"], "audio": ["1", "2", "3"]}
     )
+    frame["start"], frame["end"] = [np.nan, 0.0, 1.5], [np.nan, 1.5, np.nan]
     corpus = SimpleNamespace(name="demo", segments=frame, root=Path("/data"))
     changes = {name: SimpleNamespace(name=name.title()) for name in ("low", "high")}
 
@@ -136,13 +117,11 @@ def test_changes_stand_behind_their_segment():
 
 
 def test_columns_of_rows_are_the_rows():
-    rows = [
-        Row("k1", "", {"arousal": 0.5, "emotion": "anger"}, drawn={"b": 1, "a": 2}),
-        Row("k2", "low", {}, "silence"),
-    ]
-    columns = Columns.of_rows(rows, [BUILTIN["arousal"], BUILTIN["emotion"]])
-    assert columns.answered.tolist() == [True, False]
+    first = Row("k1", "", {"arousal": 0.5, "emotion": "anger"}, drawn={"b": 1, "a": 2})
+    columns = Columns.of_rows(
+        [first, Row("k2", "low", {}, "silence")], [BUILTIN["arousal"], BUILTIN["emotion"]]
+    )
+    assert len(columns) == 2 and columns.answered.tolist() == [True, False]
     assert columns.answers["arousal"][0] == 0.5
     assert columns.answers["emotion"].tolist() == ["anger", None]
     assert list(columns.drawn) == ['{"a": 2, "b": 1}', ""]
-    assert len(columns) == 2

@@ -1,10 +1,23 @@
+"""Tables of predictions: what is written is read, and what two models both answered."""
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from soundcheck.common.files import OutputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.predict.tables import Columns, Row, column_names, read_predictions, said_in, write_predictions
+from soundcheck.predict.tables import (
+    Columns,
+    Row,
+    column_names,
+    differ,
+    read_predictions,
+    reduced,
+    said_in,
+    write_predictions,
+)
 
 TASKS = [BUILTIN["arousal"], BUILTIN["emotion"]]
 ROWS = [
@@ -12,56 +25,81 @@ ROWS = [
     Row("b.wav||", "noise", {"arousal": -7.0, "emotion": "ängér"}, drawn={"snr_db": 20, "a": "b"}),
     Row("a.wav||", "", {}, error="ValueError: \ud800"),
 ]
+SAID = {"emotion.anger": 1.0, "confidence": 0.5}  # of an answer, by the model
+COLUMNS = ["key", "change", "arousal", "emotion", "error", "drawn"]
 
 
-def test_round_trip(tmp_path):
+def test_what_is_written_is_read(tmp_path):
     path = tmp_path / "new" / "demo.parquet"
-    write_predictions(path, ROWS, TASKS)
+    digest = write_predictions(path, ROWS, TASKS)
     rows = read_predictions(path)
-    assert rows.columns.tolist() == ["key", "change", "arousal", "emotion", "error", "drawn"]
+    assert rows.columns.tolist() == COLUMNS
     assert rows["key"].tolist() == ["b.wav||", "b.wav||", "a.wav||"]
-    assert rows["arousal"].tolist()[:2] == [0.1 + 0.2, -7.0]
-    assert np.isnan(rows["arousal"][2])
+    assert rows["arousal"].tolist()[:2] == [0.1 + 0.2, -7.0] and np.isnan(rows["arousal"][2])
     assert rows["emotion"].tolist() == ["None", "ängér", None]
     assert rows["drawn"].tolist() == ["", '{"a": "b", "snr_db": 20}', ""]
     assert rows["error"].tolist() == ["", "", "ValueError: \\ud800"]
+    of_pandas = pd.read_parquet(path)
+    assert of_pandas["emotion"].isna().tolist() == [False, False, True]
+    assert of_pandas["arousal"].dtype == np.float64
+    assert write_predictions(tmp_path / "same.parquet", ROWS, TASKS) == digest
+    assert write_predictions(tmp_path / "less.parquet", ROWS[:2], TASKS) != digest
+    write_predictions(path, [], TASKS)
+    assert len(read_predictions(path)) == 0 and read_predictions(path)["arousal"].dtype == np.float64
 
 
-def test_pandas_reads_it_too(tmp_path):
-    write_predictions(tmp_path / "a.parquet", ROWS, TASKS)
-    rows = pd.read_parquet(tmp_path / "a.parquet")
-    assert rows["emotion"].isna().tolist() == [False, False, True]
-    assert rows["arousal"].dtype == np.float64
+def test_what_a_model_says_of_its_answers_stands_behind_all_else(tmp_path):
+    rows = [*ROWS, Row("c.wav||", "", {"arousal": 0.5, "emotion": "anger"} | SAID)]
+    assert said_in(ROWS, TASKS) == [] and said_in(rows, TASKS) == [*SAID]
+    path = tmp_path / "a.parquet"
+    write_predictions(path, Columns.of_rows(rows, TASKS, [*SAID]), TASKS)
+    assert column_names(path) == [*COLUMNS, *SAID]
+    confidence = read_predictions(path)["confidence"]
+    assert confidence.isna().tolist() == [True, True, True, False] and confidence[3] == 0.5
 
 
-def test_same_rows_same_bytes(tmp_path):
-    digests = [write_predictions(tmp_path / f"{n}.parquet", ROWS, TASKS) for n in range(2)]
-    assert digests[0] == digests[1]
-    assert write_predictions(tmp_path / "2.parquet", ROWS[:2], TASKS) != digests[0]
-
-
-def test_empty_table_has_its_columns(tmp_path):
-    write_predictions(tmp_path / "a.parquet", [], TASKS)
-    rows = read_predictions(tmp_path / "a.parquet")
-    assert len(rows) == 0
-    assert rows["arousal"].dtype == np.float64
-
-
-def test_what_cannot_be_written_says_so(tmp_path):
+def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=r"Cannot write demo.parquet"):
         write_predictions(tmp_path / "file" / "demo.parquet", ROWS, TASKS)
 
 
-def test_what_a_model_says_of_its_answers_stands_behind_all_else(tmp_path):
-    said = {"emotion.anger": 1.0, "confidence": 0.5}
-    rows = [*ROWS, Row("c.wav||", "", {"arousal": 0.5, "emotion": "anger"} | said)]
-    names = said_in(rows, TASKS)
-    assert names == ["emotion.anger", "confidence"]
-    assert said_in(ROWS, TASKS) == []
-    path = tmp_path / "a.parquet"
-    write_predictions(path, Columns.of_rows(rows, TASKS, names), TASKS)
-    assert column_names(path) == ["key", "change", "arousal", "emotion", "error", "drawn", *names]
-    found = read_predictions(path)
-    assert found["confidence"].tolist()[3] == 0.5
-    assert found["confidence"].isna().tolist() == [True, True, True, False]
+# What two models both answered ------------------------------------------------------------------------------
+
+KEYS = {"key": ["a", "b", "a", "b"], "change": ["", "", "noise", "noise"], "error": [""] * 4}
+CASES = {  # answers of a model, of the other one -> answers that stay, columns that lost some
+    "all": (["x"] * 4, ["y"] * 4, ["x"] * 4, set()),
+    "other lost one": (["x"] * 4, ["y", None, "y", "y"], ["x", None, "x", "x"], {"t"}),
+    "own lost one": (["x", None, "x", "x"], ["y"] * 4, ["x", None, "x", "x"], set()),
+    "both lost it": (["x", None, "x", "x"], ["y", None, "y", "y"], ["x", None, "x", "x"], set()),
+    "numbers": ([1.0] * 4, [1.0, np.nan, 1.0, 1.0], [1.0, None, 1.0, 1.0], {"t"}),
+    "embeddings": ([[1.0, 2.0]] * 4, [[1.0], None, [1.0], None], [[1.0, 2.0], None] * 2, {"t"}),
+    "none in common": (["x", None] * 2, [None, "y"] * 2, [None] * 4, {"t"}),
+}
+
+
+def write(folder, name, rows=slice(None), **columns):
+    """Write a table of some rows of KEYS."""
+    table = pa.table(KEYS | {task: pa.array(values) for task, values in columns.items()})
+    pq.write_table(table.take(list(range(4))[rows]), folder / name)
+    return folder / name
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_that_only_one_gave_are_taken_out(tmp_path, name):
+    own, other, kept, lost = CASES[name]
+    first, second = write(tmp_path, "first", t=own), write(tmp_path, "second", t=other)
+    table, columns = reduced(first, second)
+    assert (table.column("t").to_pylist(), columns) == (kept, lost)
+    assert table.column("t").type == pa.array(own).type
+    assert differ(first, second) == bool(lost or reduced(second, first)[1])
+    turned = write(tmp_path, "turned", slice(None, None, -1), t=other)  # rows are matched by what they are
+    assert reduced(first, turned)[0].column("t").to_pylist() == kept
+
+
+def test_changes_and_tasks_that_the_other_model_was_not_asked_about(tmp_path):
+    first = write(tmp_path, "first", t=["x"] * 4)
+    clean = write(tmp_path, "clean", slice(2), t=["y", None, "y", "y"])
+    assert reduced(first, clean)[0].column("t").to_pylist() == ["x", None, "x", "x"]
+    scores = write(tmp_path, "scores", score=[1.0] * 4)
+    assert differ(first, scores) and reduced(first, scores)[1] == set()

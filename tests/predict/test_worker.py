@@ -1,3 +1,5 @@
+"""The process of a model: what it imports, and when it says what it has answered."""
+
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -11,44 +13,55 @@ from soundcheck.predict import protocol, worker
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Unit
 
+HEAVY = {
+    "papermill",
+    "matplotlib",
+    "sklearn",
+    "pandas",
+    "pyarrow",
+    "parselmouth",
+    "distributed",
+    "scipy.signal",
+}
+
 
 def test_a_worker_starts_light():
-    code = (
-        "import sys, soundcheck.predict.worker; "
-        "heavy = {'papermill', 'matplotlib', "
-        "'sklearn', 'pandas', 'pyarrow', 'parselmouth', 'distributed'}; "
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert answer.stdout.strip() == "[]"
+    imports = "from soundcheck.models import processes; import importlib, sys\n"
+    imports += "for name in processes.PRELOADED[1:]: importlib.import_module(name)\n"
+    code = f"{imports}print(sorted({HEAVY} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(("batch", "places"), [(None, [(0, 1), (2, 3), (3, 4)]), (4, [(0, 4)])])
-def test_what_came_first_is_told_at_once_and_the_rest_together(tmp_path, monkeypatch, batch, places):
+@pytest.mark.parametrize(
+    ("batch", "places", "keys"),
+    [
+        (None, [(0, 1), (2, 3), (3, 4)], [["0"], ["1", "2", "3"]]),
+        (4, [(0, 4)], [["1"], ["0", "2", "3"]]),
+    ],
+)
+def test_what_came_first_is_sent_at_once_and_the_rest_together(tmp_path, monkeypatch, batch, places, keys):
     """The second recording is missing: nobody is asked about it."""
     monkeypatch.setattr(worker, "SEND_SECONDS", 60.0)
     for number in (0, 2, 3):
         soundfile.write(tmp_path / f"{number}.wav", np.full(160, 0.1), 16000)
-    numbers, told, called = [0.0] * 4, [], []
+    place, sent, called = [0.0] * 4, [], []
 
     def predict(signals: list, sampling_rate: int) -> list:
-        assert numbers[0] > 0 and numbers[3] == protocol.CALLING
-        called.append(tuple(numbers[1:3]))
+        assert place[0] > 0 and place[3] == protocol.CALLING
+        called.append(tuple(place[1:3]))
         return [{"arousal": 0.5} for _ in signals]
 
     setup = SimpleNamespace(
         entry=SimpleNamespace(tasks=("arousal",), batch=batch),
         suite=SimpleNamespace(tasks=BUILTIN, root=tmp_path),
     )
-    connection, model = SimpleNamespace(send=told.append), SimpleNamespace(predict=predict)
-    own = worker.Worker(connection, setup, model, Watch(tmp_path), numbers)
-    items = [
-        Item(str(tmp_path / f"{name}.wav"), None, None, "", (Call(f"{name}", None),)) for name in range(4)
-    ]
-    own.work(Unit(tuple(items)))
+    connection, model = SimpleNamespace(send=sent.append), SimpleNamespace(predict=predict)
+    paths = [str(tmp_path / f"{number}.wav") for number in range(4)]
+    items = [Item(path, None, None, "", (Call(f"{number}", None),)) for number, path in enumerate(paths)]
+    worker.Worker(connection, setup, model, Watch(tmp_path), place).work(Unit(tuple(items)))
     assert called == places
-    assert [word for word, _, _ in told] == [protocol.RESULTS, protocol.DONE]
-    keys = [[result.key for result in results] for _, results, _ in told]
-    assert keys == ([["0"], ["1", "2", "3"]] if batch is None else [["1"], ["0", "2", "3"]])
-    assert [bool(result.problem) for _, results, _ in told for result in results].count(True) == 1
-    assert numbers[3] == protocol.IDLE
+    assert [word for word, _, _ in sent] == [protocol.RESULTS, protocol.DONE]
+    assert [[result.key for result in results] for _, results, _ in sent] == keys
+    assert [bool(result.problem) for _, results, _ in sent for result in results].count(True) == 1
+    assert place[3] == protocol.IDLE

@@ -1,24 +1,28 @@
-"""Two models on one test: paired, signed by what the test asks for, honest about what cannot be said."""
+"""Two models on one test, and what is said of it: paired, signed by what the test asks for, and honest."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 from scipy import stats
+from tests.results.made import ABOUT, value
 
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.results import verdict as verdicts
+from soundcheck.results.conclusion import conclusion
 from soundcheck.results.contrast import (
+    Contrast,
     compared_alone,
+    contrast_frame,
     contrasts,
+    headline_rows,
     load_contrasts,
     save_contrasts,
     with_outcomes,
 )
 from soundcheck.results.judged import Judged, load_all, load_judged, save
-from soundcheck.results.verdict import Verdict
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.fixed_speakers import SKETCH, fixed_speakers
 from soundcheck.statistics.significance import welch
 
@@ -30,243 +34,215 @@ def contrast(baseline: Judged, candidate: Judged):
     return with_outcomes([compared_alone(baseline, candidate)])[0]
 
 
-@pytest.fixture
-def data(rng):
+@pytest.fixture(scope="module")
+def data():
+    """Labels, and what two models say; some speakers are hard for both."""
+    rng = np.random.default_rng(0)
     truth = rng.random(400)
-    hard = np.repeat(rng.normal(0, 0.2, 40), 10)  # speakers that are hard for every model
+    hard = np.repeat(rng.normal(0, 0.2, 40), 10)
     return truth, truth + hard + rng.normal(0, 0.05, 400), truth + hard + rng.normal(0, 0.04, 400)
 
 
-def judged(metric, truth, prediction, model, rule, threshold, blocks="b", segments="s") -> Judged:
-    found = bootstrap.resample(metric(truth, prediction), BLOCKS, seed=3)
-    about = {"corpus": "c", "family": "f", "category": "correctness", "task": "arousal", "test": "t"}
-    (verdict,) = verdicts.judge(found, model=model, rule=rule, threshold=threshold, **about)
-    return Judged(verdict, found.replicates[:, 0], segments, blocks)
+@pytest.fixture(scope="module")
+def judged(data):
+    """Judge both models by a metric, with what is known of these speakers, too."""
+
+    def pair(metric, rule=">", threshold=0.5):
+        sides = []
+        for model, predicted in zip(("old", "new"), data[1:], strict=True):
+            statistic = metric(data[0], predicted)
+            resampled, fixed = (
+                resample(statistic, BLOCKS, seed=3),
+                fixed_speakers(statistic, BLOCKS, spread=True),
+            )
+            about = ABOUT | {"model": model, "test": "t", "rule": rule}
+            (row,) = verdicts.judge(resampled, threshold=threshold, **about)
+            spread = fixed.spread[:, 0], fixed.freedom[0]
+            sides.append(Judged(row, resampled.replicates[:, 0], "s", "b", 0, *spread))
+        return sides
+
+    return pair
 
 
-def pair(metric, data, rule=">", threshold=0.5):
+@pytest.fixture(scope="module")
+def correlations(judged):
+    return judged(concordance_cc)
+
+
+@pytest.fixture(scope="module")
+def errors(judged):
+    return judged(mean_absolute_error, "<", 0.5)
+
+
+def changed(entry: Judged, **of_verdict) -> Judged:
+    """Give a judged test with other cells in its row."""
+    return dataclasses.replace(entry, verdict=dataclasses.replace(entry.verdict, **of_verdict))
+
+
+def spread_of(replicates, blocks=40):
+    return np.sqrt(blocks / (blocks - 1)) * np.std(replicates, ddof=1)
+
+
+def test_paired_interval_is_that_of_the_difference(data, correlations):
     truth, one, other = data
-    return (
-        judged(metric, truth, one, "old", rule, threshold),
-        judged(metric, truth, other, "new", rule, threshold),
-    )
-
-
-def test_paired_interval_is_that_of_the_difference(data):
-    truth, one, other = data
-    found = contrast(*pair(concordance_cc, data))
-    oracle = bootstrap.resample(
-        paired_difference(concordance_cc(truth, other), concordance_cc(truth, one)), BLOCKS, seed=3
-    )
+    row, back = contrast(*correlations), contrast(*correlations[::-1])
+    oracle = paired_difference(concordance_cc(truth, other), concordance_cc(truth, one))
+    oracle = resample(oracle, BLOCKS, seed=3)
     error = np.sqrt(40 / 39) * oracle.standard_error[0]
     reach = stats.t.ppf(0.975, 39) * error
-    assert found.difference == pytest.approx(oracle.value[0], abs=1e-12)
-    assert (found.low, found.high) == pytest.approx(
-        (found.difference - reach, found.difference + reach), abs=1e-10
-    )
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.difference) / error, 39))
-    assert (found.pairing, found.adjusted_p_value) == ("paired", found.p_value)
+    assert row.difference == pytest.approx(oracle.value[0], abs=1e-12)
+    assert (row.low, row.high) == pytest.approx((row.difference - reach, row.difference + reach), abs=1e-10)
+    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(row.difference) / error, 39))
+    assert (row.pairing, row.adjusted_p_value) == ("paired", row.p_value)
+    assert (back.difference, back.low, back.high) == pytest.approx((-row.difference, -row.high, -row.low))
+    assert (row.outcome, back.outcome) == ("better", "worse")
 
 
-def test_swapped_models(data):
-    old, new = pair(concordance_cc, data)
-    there, back = contrast(old, new), contrast(new, old)
-    assert (back.difference, back.low, back.high) == pytest.approx(
-        (-there.difference, -there.high, -there.low)
-    )
-    assert (there.outcome, back.outcome) == ("better", "worse")
-
-
-def test_less_is_better_if_the_rule_says_so(data):
-    found = contrast(*pair(mean_absolute_error, data, "<", 0.1))
-    assert found.difference < 0
-    assert found.outcome == ("better" if found.high < 0 else "no evidence")
-    assert found.relative == pytest.approx(found.difference / found.baseline_value)
-    assert found.relative_low < found.relative < found.relative_high < 0
-    old, new = pair(concordance_cc, data, "<", 0.1)
-    assert contrast(old, new).outcome == "worse"
+def test_less_is_better_if_the_rule_says_so(errors, correlations):
+    row = contrast(*errors)
+    assert row.difference < 0 and row.outcome_sample == "better"
+    assert row.relative == pytest.approx(row.difference / row.baseline_value)
+    assert row.relative_low < row.relative < row.relative_high < 0
+    assert contrast(*(changed(side, rule="<") for side in correlations)).outcome == "worse"
 
 
 @pytest.mark.parametrize(
     "rules", [("|value| <", "|value| <"), ("|gap| <", "|gap| <"), ("|value| <", "|gap| <")]
 )
 def test_absolute_values_where_the_sign_does_not_count(rules):
-    about = ("c", "f", "fairness", "arousal", "t")
-    rng = np.random.default_rng(0)
-    noise = rng.normal(0, 0.005, 1000)
-
-    def made(model, value, rule):
-        verdict = Verdict(
-            model, *about, value=value, low=value - 0.01, high=value + 0.01, segments=9, blocks=9,
-            threshold=0.1, rule=rule, passed=abs(value) < 0.1,
-        )  # fmt: skip
-        return Judged(verdict, value + noise, "s", "b")
-
-    found = contrast(made("old", -0.2, rules[0]), made("new", 0.05, rules[1]))
-    assert found.difference == pytest.approx(-0.15)
-    assert found.outcome == "better"
-    assert found.relative is None
-    assert contrast(made("old", 0.05, rules[0]), made("new", -0.2, rules[1])).outcome == "worse"
+    noise = np.random.default_rng(0).normal(0, 0.005, 1000)
+    old, new = (
+        Judged(value(number=number, reach=0.01, rule=rule), number + noise, "s", "b")
+        for number, rule in zip((-0.2, 0.05), rules, strict=True)
+    )
+    there, back = contrast(old, new), contrast(new, old)
+    assert there.difference == pytest.approx(-0.15) and there.relative is None
+    assert (there.outcome, back.outcome) == ("better", "worse")
 
 
 def test_small_values_do_not_hide_their_spread():
     """Folded at 0, the replicates of two values near 0 would look surer than they are."""
-    about = ("c", "f", "fairness", "arousal", "t")
     rng = np.random.default_rng(0)
-    first, second = (value + rng.normal(0, 0.05, 1000) for value in (-0.002, 0.03))
-    old, new = (
-        Judged(
-            Verdict(
-                model, *about, value=value, low=-1, high=1, blocks=30, threshold=1, rule="|value| <",
-                passed=True,
-            ),
-            replicates, "s", "b",
-        )
-        for model, value, replicates in (("old", -0.002, first), ("new", 0.03, second))
-    )  # fmt: skip
-    error = np.sqrt(30 / 29) * np.std(second + first, ddof=1)
-    folded = np.std(np.abs(second) - np.abs(first))
-    found = contrast(old, new)
-    assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, 29) * error)
-    assert error > 1.4 * folded
+    first, second = (number + rng.normal(0, 0.05, 1000) for number in (-0.002, 0.03))
+    old = Judged(value(number=-0.002, rule="|value| <", blocks=30), first, "s", "b")
+    new = Judged(value(number=0.03, rule="|value| <", blocks=30), second, "s", "b")
+    row, error = contrast(old, new), spread_of(second + first, 30)
+    assert row.high - row.low == pytest.approx(2 * stats.t.ppf(0.975, 29) * error)
+    assert error > 1.4 * np.std(np.abs(second) - np.abs(first))
 
 
-def test_equal_models_are_no_evidence(data):
-    truth, one, _ = data
-    old = judged(concordance_cc, truth, one, "old", ">", 0.5)
-    found = contrast(old, dataclasses.replace(old, verdict=dataclasses.replace(old.verdict, model="new")))
-    assert (found.difference, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
-    assert found.outcome == "no evidence"
-    assert found.certainty is None
+def test_equal_models_are_no_evidence(correlations):
+    row = contrast(correlations[0], correlations[0].of("new"))
+    assert (row.difference, row.low, row.high, row.p_value) == (0.0, 0.0, 0.0, 1.0)
+    assert (row.outcome, row.certainty) == ("no evidence", None)
 
 
-def changed(entry, **of_verdict):
-    """Give a judged test with other facts in its verdict."""
-    return dataclasses.replace(entry, verdict=dataclasses.replace(entry.verdict, **of_verdict))
-
-
-def test_other_blocks_and_other_draws_are_unpaired(data):
-    old, new = pair(concordance_cc, data)
-    errors = [np.sqrt(40 / 39) * np.std(entry.replicates, ddof=1) for entry in (old, new)]
-    p, low, high = welch(new.verdict.value - old.verdict.value, tuple(errors), (40, 40))
+def test_other_blocks_and_other_draws_are_unpaired(correlations):
+    old, new = correlations
+    p, low, high = welch(
+        new.verdict.value - old.verdict.value,
+        (spread_of(old.replicates), spread_of(new.replicates)),
+        (40, 40),
+    )
     elsewhere = contrast(old, dataclasses.replace(new, blocks="others"))
     (seeds,) = contrasts([old], [new], same_draws=False)
-    for found, why in ((elsewhere, "not the same blocks"), (seeds, "drawn with other seeds")):
-        assert (found.p_value, found.low, found.high) == pytest.approx((p, low, high))
-        assert (found.pairing, found.outcome) == ("unpaired", "no evidence")
-        assert found.skipped == f"unpaired, {why}"
-        assert found.certainty is None
+    for row, why in ((elsewhere, "not the same blocks"), (seeds, "drawn with other seeds")):
+        assert (row.p_value, row.low, row.high) == pytest.approx((p, low, high))
+        assert (row.pairing, row.outcome, row.certainty) == ("unpaired", "no evidence", None)
+        assert row.skipped == f"unpaired, {why}"
 
 
-def test_what_is_said_of_rows_that_differ(data):
-    old, new = pair(concordance_cc, data)
-    fewer = contrast(old, dataclasses.replace(new, segments="fewer"))
-    assert fewer.pairing == "paired"
-    assert fewer.skipped == "not the same segments: 400 against 400"
-    assert contrast(old, changed(new, threshold=0.4)).skipped == "thresholds differ: 0.5 and 0.4"
-    other_rule = contrast(old, changed(new, rule="<"))
-    assert (other_rule.outcome, other_rule.p_value) == ("", None)
-    nothing = changed(new, value=None, passed=None, low=None, skipped="1 segment")
-    assert contrast(old, nothing).outcome == ""
-    assert contrast(old, nothing).skipped == "new: 1 segment"
+def test_more_replicates_continue_the_same_draws(data, correlations):
+    old, new = correlations
+    longer = resample(concordance_cc(*data[:2]), BLOCKS, 1500, seed=3).replicates[:, 0]
+    assert contrast(dataclasses.replace(old, replicates=longer), new) == contrast(old, new)
 
 
-def test_more_replicates_continue_the_same_draws(data):
-    truth, one, other = data
-    long = bootstrap.resample(concordance_cc(truth, one), BLOCKS, 1500, seed=3)
-    old, new = pair(concordance_cc, data)
-    longer = dataclasses.replace(old, replicates=long.replicates[:, 0])
-    assert contrast(longer, new) == contrast(old, new)
+@pytest.mark.parametrize(
+    ("cells", "fields", "outcome", "skipped"),
+    [
+        ({}, {"segments": "fewer"}, "better", "not the same segments: 400 against 400"),
+        ({"threshold": 0.4}, {}, "better", "thresholds differ: 0.5 and 0.4"),
+        ({"rule": "|gap| <"}, {}, "", "the test does not say, or not alike, what is better"),
+        ({"value": None, "passed": None, "skipped": "1 segment"}, {}, "", "new: 1 segment"),
+        ({"blocks": 4}, {}, "no evidence", "interval withheld: too few speakers to generalise"),
+        ({"evidence": "none"}, {}, "no evidence", "interval withheld: too few speakers to generalise"),
+        ({"low": None, "high": None}, {}, "no evidence", "interval withheld: too few speakers to generalise"),
+    ],
+)
+def test_what_is_said_of_rows_that_differ(correlations, cells, fields, outcome, skipped):
+    old, new = correlations
+    row = contrast(old, dataclasses.replace(changed(new, **cells), **fields))
+    assert row.outcome == outcome and row.skipped.startswith(skipped)
+    assert (row.p_value is None) == (row.pairing == "") == (outcome != "better")
 
 
-@pytest.mark.parametrize("few", [{"blocks": 4}, {"evidence": "none"}, {"low": None, "high": None}])
-def test_too_few_speakers_have_no_p_value(data, few):
-    old, new = pair(concordance_cc, data)
-    for one, other in ((changed(old, **few), new), (old, changed(new, **few))):
-        found = contrast(one, other)
-        assert (found.outcome, found.p_value, found.low, found.pairing) == ("no evidence", None, None, "")
-        assert "too few speakers to generalise" in found.skipped
+def test_a_group_of_few_speakers_decides_how_sure_one_may_be(correlations):
+    old, new = (dataclasses.replace(entry, smaller_side=6) for entry in correlations)
+    row, error = contrast(old, new), spread_of(new.replicates - old.replicates, 6)
+    assert row.p_value == pytest.approx(2 * stats.t.sf(row.difference / error, 5))
+    assert contrast(old, dataclasses.replace(new, smaller_side=4)).p_value is None
 
 
-def test_a_group_of_few_speakers_decides_how_sure_one_may_be(data):
-    old, new = pair(concordance_cc, data)
-    sides = [dataclasses.replace(entry, smaller_side=6) for entry in (old, new)]
-    found = contrast(*sides)
-    error = np.sqrt(6 / 5) * np.std(new.replicates - old.replicates, ddof=1)
-    assert found.p_value == pytest.approx(2 * stats.t.sf(found.difference / error, 5))
-    assert contrast(sides[0], dataclasses.replace(new, smaller_side=4)).p_value is None
-
-
-def test_outcomes_are_what_benjamini_and_hochberg_leave(data):
+def test_outcomes_are_what_benjamini_and_hochberg_leave(correlations):
     rng = np.random.default_rng(2)
-    old, new = pair(concordance_cc, data)
+    old, new = correlations
     shifts = np.concatenate([np.full(10, 4.0), np.zeros(90)]) + rng.normal(size=100)
-    size = np.std(new.replicates - old.replicates, ddof=1) * np.sqrt(40 / 39)
-    base = old.verdict.value
+    size, base = spread_of(new.replicates - old.replicates), old.verdict.value
     before = [changed(old, test=f"{n:03}") for n in range(100)]
     after = [changed(new, test=f"{n:03}", value=base + shift * size) for n, shift in enumerate(shifts)]
-    found = contrasts(before, after)
-    p = np.array([row.p_value for row in found])
-    ranked = np.sort(p)
-    passing = np.flatnonzero(ranked <= 0.05 * np.arange(1, 101) / 100)
-    limit = ranked[passing[-1]]
-    assert [row.outcome != "no evidence" for row in found] == (p <= limit).tolist()
-    assert 5 < (p <= limit).sum() < (p <= 0.05).sum()
-    assert all(row.adjusted_p_value <= 0.05 for row in found if row.outcome == "better")
+    rows = contrasts(before, after)
+    p = np.array([row.p_value for row in rows])
+    left = stats.false_discovery_control(p) <= 0.05
+    assert [row.outcome != "no evidence" for row in rows] == left.tolist()
+    assert 5 < left.sum() < (p <= 0.05).sum()
+    assert all(row.adjusted_p_value <= 0.05 for row in rows if row.outcome == "better")
 
 
-def test_relative_differences_are_of_errors_alone(data):
-    old, new = pair(mean_absolute_error, data, "<", 0.1)
-    assert contrast(old, new).relative is not None
-    for about in (
+@pytest.mark.parametrize(
+    "about",
+    [
         {"test": "Word Error Rate Difference"},
         {"test": "Change Eer White Noise"},
         {"group": "sex: female"},
         {"rule": ">"},
         {"rule": "|value| <"},
-    ):
-        assert contrast(changed(old, **about), changed(new, **about)).relative is None
-    unclear = dataclasses.replace(old, replicates=old.replicates + np.linspace(-1, 1, 1000))
-    assert contrast(unclear, new).relative is None
+        {},  # an error that is not clearly above 0
+    ],
+)
+def test_relative_differences_are_of_errors_alone(errors, about):
+    old, new = (changed(entry, **about) for entry in errors)
+    if not about:
+        old = dataclasses.replace(old, replicates=old.replicates + np.linspace(-1, 1, 1000))
+    assert contrast(old, new).relative is None
 
 
-def test_tests_of_one_model_only_are_listed(data):
-    old, new = pair(concordance_cc, data)
-    more = dataclasses.replace(new, verdict=dataclasses.replace(new.verdict, test="u"))
-    found = contrasts([old], [new, more])
-    assert [(row.test, row.outcome, row.skipped) for row in found] == [
-        ("t", "better", ""),
-        ("u", "", "not judged for old"),
-    ]
-
-
-def test_values_without_threshold_are_compared(data):
-    old, new = pair(concordance_cc, data, threshold=None)
-    old, new = changed(old, evidence="shown"), changed(new, evidence="shown")
-    (found,) = contrasts([old], [new])
-    judged = contrast(*pair(concordance_cc, data))
-    assert (found.difference, found.p_value, found.outcome) == (
-        judged.difference,
-        judged.p_value,
-        judged.outcome,
+def test_tests_of_one_model_and_values_without_threshold_are_listed(correlations):
+    old, new = (
+        changed(side, threshold=None, passed=None, evidence="shown", skipped="x") for side in correlations
     )
-    assert found.threshold is None and found.baseline_passed is None
+    row, more = contrasts([old], [new, changed(correlations[1], test="u")])
+    known = contrast(*correlations)
+    assert (row.difference, row.p_value, row.outcome) == (known.difference, known.p_value, known.outcome)
+    assert row.threshold is None and row.baseline_passed is None
+    assert (more.test, more.outcome, more.skipped) == ("u", "", "not judged for old")
     (alone,) = contrasts([old], [])
     assert alone.baseline_value == old.verdict.value and alone.skipped.startswith("not judged for")
 
 
-def counted_on(entry: Judged, segments: str, count: int, value: float | None = None) -> Judged:
+# Models that left out segments
+
+
+def on(entry: Judged, segments: str, count: int, number: float) -> Judged:
     """Give a test as if it rested on other segments."""
-    value = entry.verdict.value if value is None else value
-    shifted = entry.replicates + value - entry.verdict.value
-    row = changed(entry, segments=count, value=value, low=value - 0.1, high=value + 0.1)
+    shifted = entry.replicates + number - entry.verdict.value
+    row = changed(entry, segments=count, value=number, low=number - 0.1, high=number + 0.1)
     return dataclasses.replace(row, segments=segments, replicates=shifted)
 
 
-def test_models_that_left_out_segments_are_compared_on_those_that_both_answered(data):
-    old, new = pair(mean_absolute_error, data, "<", 0.5)
-    fewer = counted_on(new, "few", 100, 0.5 * old.verdict.value)
-    shared = counted_on(old, "few", 100, 0.4 * old.verdict.value)
+def test_models_that_left_out_segments_are_compared_on_those_that_both_answered(errors):
+    old, new = errors
+    fewer, shared = on(new, "few", 100, 0.5 * old.verdict.value), on(old, "few", 100, 0.4 * old.verdict.value)
     (easy,) = contrasts([old], [fewer])
     (fair,) = contrasts([old], [fewer], common=([shared], []), apart={"c"})
     assert easy.outcome == "better"  # on easier segments
@@ -274,62 +250,43 @@ def test_models_that_left_out_segments_are_compared_on_those_that_both_answered(
     assert fair.baseline_value == shared.verdict.value
     assert fair.skipped == "on 100 segments that both answered: old has 400, new 100"
     assert (fair.baseline_passed, fair.candidate_passed) == (old.verdict.passed, fewer.verdict.passed)
-
-
-def test_there_is_no_outcome_on_other_segments(data):
-    old, new = pair(mean_absolute_error, data, "<", 0.5)
-    fewer = counted_on(new, "few", 100, 0.5 * old.verdict.value)
-    (found,) = contrasts([old], [fewer], apart={"c"})
-    assert (found.outcome, found.p_value, found.pairing) == ("", None, "")
-    assert found.skipped.startswith("not the same segments: 400 against 100; list both models in one suite")
-    assert contrasts([old], [new], apart={"c"}) == contrasts([old], [new])  # a test on the same ones
+    (without,) = contrasts([old], [fewer], apart={"c"})
+    assert (without.outcome, without.p_value, without.pairing) == ("", None, "")
+    assert without.skipped.startswith("not the same segments: 400 against 100; list both models in one suite")
+    same = contrasts([old], [new])  # tests on the same segments, as those that count missing answers, stay
+    again = on(old, old.segments, 400, 3 * old.verdict.value)
+    assert contrasts([old], [new], apart={"c"}) == same
+    assert contrasts([old], [new], common=([again], []), apart={"c"}) == same
 
 
 @pytest.mark.parametrize(
-    ("count", "reason", "told"),
+    ("count", "reason", "why"),
     [
-        (0, "no segments", "on 0 segments that both answered: old has 400, new 400; old: no segments"),
-        (
-            100,
-            "no prediction for 300 of 400 segments",
-            "on 100 segments that both answered: old has 400, new 400; "
-            "not answered by both: 300 of 400 segments",
-        ),
+        (0, "no segments", "old: no segments"),
+        (100, "no prediction for 300 of 400 segments", "not answered by both: 300 of 400 segments"),
     ],
 )
-def test_without_an_outcome_on_common_segments_the_reason_is_said(data, count, reason, told):
-    old, new = pair(mean_absolute_error, data, "<", 0.5)
-    none = [
-        dataclasses.replace(
-            changed(entry, value=None, low=None, high=None, segments=count, passed=None, skipped=reason),
-            segments="none",
-        )
-        for entry in (old, new)
-    ]
-    (found,) = contrasts([old], [new], common=(none[:1], none[1:]), apart={"c"})
-    assert (found.outcome, found.p_value) == ("", None)
-    assert found.skipped == told
+def test_without_an_outcome_on_common_segments_the_reason_is_said(errors, count, reason, why):
+    nothing = {"value": None, "low": None, "high": None, "segments": count, "passed": None, "skipped": reason}
+    none = [dataclasses.replace(changed(entry, **nothing), segments="none") for entry in errors]
+    (row,) = contrasts(errors[:1], errors[1:], common=(none[:1], none[1:]), apart={"c"})
+    assert (row.outcome, row.p_value) == ("", None)
+    assert row.skipped == f"on {count} segments that both answered: old has 400, new 400; {why}"
 
 
-def with_spread(metric, truth, prediction, model, speakers, **changes) -> Judged:
-    entry = judged(metric, truth, prediction, model, "<", 0.1)
-    fixed = fixed_speakers(metric(truth, prediction), speakers, spread=True)
-    entry = dataclasses.replace(entry, spread=fixed.spread[:, 0], freedom=fixed.freedom[0])
-    return changed(entry, **changes)
+# For these speakers
 
 
-def test_the_answer_for_these_speakers_is_that_of_the_difference(data):
+def test_the_answer_for_these_speakers_is_that_of_the_difference(data, errors):
     truth, one, other = data
-    old, new = (
-        with_spread(mean_absolute_error, truth, x, name, BLOCKS) for name, x in (("old", one), ("new", other))
-    )
-    found = contrast(old, new)
+    old, new = errors
+    row = contrast(old, new)
     both = paired_difference(mean_absolute_error(truth, other), mean_absolute_error(truth, one))
     error = fixed_speakers(both, BLOCKS).error[0]
     reach = stats.t.ppf(0.975, min(old.freedom, new.freedom)) * error
-    bounds = (found.difference_low_sample, found.difference_high_sample)
-    assert bounds == pytest.approx((found.difference - reach, found.difference + reach))
-    assert found.p_sample < 0.05 and found.outcome_sample == "better"
+    bounds = (row.difference_low_sample, row.difference_high_sample)
+    assert bounds == pytest.approx((row.difference - reach, row.difference + reach))
+    assert row.p_sample < 0.05 and row.outcome_sample == "better"
     elsewhere = contrast(old, dataclasses.replace(new, segments="others"))  # nothing cancels
     width = np.hypot(np.linalg.norm(old.spread), np.linalg.norm(new.spread)) / error
     apart = elsewhere.difference_high_sample - elsewhere.difference_low_sample
@@ -339,56 +296,25 @@ def test_the_answer_for_these_speakers_is_that_of_the_difference(data):
 def test_equal_models_come_out_equal_for_these_speakers():
     """Both models have the same errors in expectation, on 12 tests of 6 speakers with 25 recordings."""
     rng = np.random.default_rng(1)
-    speakers, about = np.arange(150) % 6, ("c", "f", "correctness", "t")
-    marked = 0
+    speakers, marked = np.arange(150) % 6, 0
     for _ in range(100):
         sides = ([], [])
         for test in range(12):
             hard = rng.random(150) < 0.2
-            for side, name in zip(sides, ("old", "new"), strict=True):
+            for side in sides:
                 wrong = np.where(rng.random(150) < 0.3, rng.random(150) < 0.2, hard).astype(float)
-                metric = mean_absolute_error(np.zeros(150), wrong)
-                fixed = fixed_speakers(metric, speakers, spread=True)
-                verdict = Verdict(
-                    name, *about, f"{test}", value=wrong.mean(), blocks=6, rule="<", skipped="few"
-                )
-                side.append(Judged(verdict, np.empty(0), "s", "b", 0, fixed.spread[:, 0], fixed.freedom[0]))
+                fixed = fixed_speakers(mean_absolute_error(np.zeros(150), wrong), speakers, spread=True)
+                row = value(f"{test}", wrong.mean(), rule="<", blocks=6, low=None, high=None)
+                side.append(Judged(row, np.empty(0), "s", "b", 0, fixed.spread[:, 0], fixed.freedom[0]))
         marked += any(row.outcome_sample in ("better", "worse") for row in contrasts(*sides))
     assert marked <= 10  # of 100 at 5 %: eleven or more once in a hundred times
 
 
-@pytest.mark.parametrize("written", [True, False])
-def test_spreads_are_kept_with_replicates(data, tmp_path, written):
-    truth, one, _ = data
-    entry = with_spread(mean_absolute_error, truth, one, "m", BLOCKS)
-    plain = judged(concordance_cc, truth, one, "m", ">", 0.5)
-    group = changed(plain, group="sex: female")
-    save([entry, plain], tmp_path / "rows.json", parts=[group] if written else ())
-    found = load_judged(tmp_path / "rows.json", parts=True)
-    assert [row.verdict for row in found] == [
-        entry.verdict,
-        plain.verdict,
-        *([group.verdict] if written else []),
-    ]
-    np.testing.assert_array_equal(found[0].spread, entry.spread)
-    np.testing.assert_array_equal(found[1].replicates, plain.replicates)
-    assert found[0].freedom == entry.freedom and len(found[1].spread) == 0 and np.isnan(found[1].freedom)
-    assert len(load_judged(tmp_path / "rows.json")) == len(load_all(tmp_path / "rows.json")[0]) == 2
-
-
-def test_tests_that_count_missing_answers_stay_as_they_are(data):
-    old, new = pair(mean_absolute_error, data, "<", 0.5)
-    again = counted_on(old, old.segments, 400, 3 * old.verdict.value)  # others are missing now
-    assert contrasts([old], [new], common=([again], []), apart={"c"}) == contrasts([old], [new])
-
-
 def test_many_recordings_keep_the_spread_of_differences():
     rng = np.random.default_rng(0)
-    truth = rng.random(30_000)
-    hard = rng.normal(0, 0.1, 30_000)
-    first, second = (truth + hard + rng.normal(0, 0.02, 30_000) for _ in range(2))
-    speakers = np.arange(30_000) % 50
-    metrics = [mean_absolute_error(truth, x) for x in (first, second)]
+    truth, hard, speakers = rng.random(30_000), rng.normal(0, 0.1, 30_000), np.arange(30_000) % 50
+    predicted = [truth + hard + rng.normal(0, 0.02, 30_000) for _ in range(2)]
+    metrics = [mean_absolute_error(truth, one) for one in predicted]
     spreads = [fixed_speakers(metric, speakers, spread=True).spread for metric in metrics]
     assert all(len(spread) == SKETCH for spread in spreads)
     error = fixed_speakers(paired_difference(*metrics), speakers).error[0]
@@ -396,7 +322,107 @@ def test_many_recordings_keep_the_spread_of_differences():
     assert error < 0.5 * fixed_speakers(metrics[0], speakers).error[0]
 
 
-def test_contrasts_come_back_from_their_file(tmp_path, data):
-    rows = contrasts(*([entry] for entry in pair(concordance_cc, data)))
-    save_contrasts(rows, tmp_path / "contrasts.json")
-    assert load_contrasts(tmp_path / "contrasts.json") == rows
+def test_judged_tests_and_contrasts_come_back_from_their_files(tmp_path, errors, correlations):
+    plain = dataclasses.replace(correlations[0], spread=np.empty(0), freedom=np.nan)
+    group, path = changed(plain, group="sex: female"), tmp_path / "rows.json"
+    save([errors[0], plain], path, parts=[group])
+    read = load_judged(path, parts=True)
+    assert [row.verdict for row in read] == [errors[0].verdict, plain.verdict, group.verdict]
+    np.testing.assert_array_equal(read[0].spread, errors[0].spread)
+    np.testing.assert_array_equal(read[1].replicates, plain.replicates)
+    assert read[0].freedom == errors[0].freedom and len(read[1].spread) == 0 and np.isnan(read[1].freedom)
+    assert len(load_judged(path)) == len(load_all(path)[0]) == 2
+    rows = contrasts(correlations[:1], correlations[1:])
+    save_contrasts(rows, path)
+    assert load_contrasts(path) == rows
+
+
+# Sentences
+UNCLEAR = Contrast(
+    *("old", "new", "c", "f", "correctness", "t", "Some Test"),
+    **{"difference": 0.0, "low": -0.04, "high": 0.1, "p_value": 0.9, "outcome": "no evidence"},
+    **{"rule": ">", "pairing": "paired"},
+)
+UNKNOWN = {"p_value": None, "low": None, "high": None, "pairing": ""}
+
+
+def edited(row=UNCLEAR, **cells) -> Contrast:
+    return dataclasses.replace(row, **cells)
+
+
+def test_counts_and_what_is_not_excluded():
+    rows = [
+        edited(outcome="better", difference=0.1, low=0.01, p_sample=0.001, outcome_sample="better"),
+        edited(outcome="worse", difference=-0.1, high=-0.01),
+        edited(difference=0.01),  # may lose 0.04
+        edited(rule="<", group="sex: female"),  # may lose 0.1
+        edited(rule="<", low=-0.2, high=-0.01),
+        edited(**UNKNOWN, skipped="interval withheld: 3 blocks"),
+        edited(outcome="", **UNKNOWN),
+    ]
+    assert conclusion(contrast_frame(rows)) == (
+        "new is better than old on 1 and worse on 1 of 5 tests for new speakers. new is better than old on 1 "
+        "and worse on 0 of 1 test with these speakers. Not excluded for new speakers: a loss of up to 0.1 on "
+        "a test without a significant difference (Some Test, sex: female). Nothing follows for new "
+        "speakers from 1 test, most often because fewer than 5 speakers contribute. 1 test could not "
+        "be compared."
+    )
+
+
+WORD_ERRORS = edited(
+    test="Word Error Rate",
+    **dict(family="asr_word_errors", rule="<", baseline_value=0.1, candidate_value=0.151, difference=0.051),
+    **dict(difference_low_sample=0.032, difference_high_sample=0.07, p_sample=1e-6, outcome_sample="worse"),
+    **dict(low=-0.01, high=0.112, p_value=0.08, blocks=6),
+)
+NO_SAMPLE = dict.fromkeys(("difference_low_sample", "difference_high_sample", "p_sample"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (
+            {},
+            "c, t: word error rate 0.1 → 0.151, 51 % more errors; with these speakers significant, worse "
+            "(difference 0.032 to 0.07, p < 0.001); for new speakers no significant difference "
+            "(difference −0.01 to 0.11, p = 0.08).",
+        ),
+        (UNKNOWN | {"blocks": 4}, "for new speakers too few (4 here)."),
+        (NO_SAMPLE | {"outcome_sample": ""}, "rate 0.1 → 0.151; with these speakers not known; for new"),
+        (
+            {"skipped": "on 60 segments that both answered: old has 90, new 60"},
+            "word error rate 0.1 → 0.151 on 60 segments that both answered, 51 %",
+        ),
+    ],
+)
+def test_the_headline_comes_first_with_both_answers(cells, said):
+    row = edited(WORD_ERRORS, **cells)
+    text = conclusion(contrast_frame([UNCLEAR, edited(row, test="Character Error Rate"), row]))
+    assert said in text.partition(" new is better ")[0] and text.count("→") == 1  # of a task one measure
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "The two models have no test in common."),
+        ([edited(low=0.0, high=0.0)], "new and old have the same value on each of 1 test."),
+        ([edited(**UNKNOWN)], "Nothing can be said about new against old: no test has a p-value."),
+        ([edited(pairing="unpaired", difference=0.1)], "1 test is unpaired"),
+    ],
+)
+def test_what_else_there_is_to_say(rows, said):
+    assert said in conclusion(contrast_frame(rows))
+
+
+def test_groups_and_classes_stand_behind_the_headline():
+    about = {"family": "correctness_classification", "task": "emotion", "test": "Unweighted Average Recall"}
+    recall = edited(**about, baseline_value=0.5, candidate_value=0.6)
+    group = {"family": "fairness_sex", "group": "sex: female"}
+    rows = [
+        recall,
+        edited(recall, test="Recall Per Class", label="anger"),
+        edited(recall, test="unweighted average recall (balanced)", **group),
+        edited(recall, **group),
+        edited(recall, test="Recall Per Class", label="anger", category="robustness"),
+    ]
+    assert headline_rows(contrast_frame(rows)).index.tolist() == [0, 2, 1]

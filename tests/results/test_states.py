@@ -1,46 +1,51 @@
-"""What may be concluded from the rows of a run, for new speakers and for these."""
+"""What may be concluded from the rows of a run, and what a constant answer passes counts for nothing."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
+from tests.results import made
+from tests.results.made import REPORTED as SHOWN
+from tests.results.made import skipped
 
 from soundcheck.results import states
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.record import KeyFigure
+from soundcheck.results.states import (
+    FAIL,
+    HOLLOW,
+    INCONCLUSIVE,
+    NOT_EVALUATED,
+    PASS,
+    PROVEN,
+    REPORTED,
+    UNPROVEN,
+    compared,
+    standing,
+    standings,
+)
 from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import Verdict
 
 
-def difference(
-    test: str = "Recall", p: float | None = 0.5, gap: float = 0.2, group="accent: a", **more
-) -> Verdict:
-    """A group against all others, 30 speakers on either side unless it says otherwise."""
+def difference(test: str = "T", p: float | None = 0.5, gap: float = 0.2, group="accent: a", **more):
+    """A group against all others, with an interval of 0.05 on either side."""
     low, high = gap - 0.05, gap + 0.05
     evidence = "clear pass" if max(-low, high) < 0.1 else "clear fail" if max(low, -high) >= 0.1 else "open"
-    given = {
-        **{"value": gap / 2, "threshold": 0.075, "rule": "|value| <", "passed": abs(gap / 2) < 0.075},
-        **{"against": "others", "group": group, "gap": gap, "gap_low": low, "gap_high": high},
-        **{"p_value": p, "matters": 0.1, "evidence": evidence, "segments": 90, "blocks": 60},
-        **{"gap_low_sample": low, "gap_high_sample": high, "p_sample": p, "category": "fairness"},
-    }
-    given |= more
-    return Verdict("m", "c", "f", given.pop("category"), "t", test, **given)
+    row = {"gap_low": low, "gap_high": high, "p_value": p, "evidence": evidence, "p_sample": p}
+    row |= {"gap_low_sample": low, "gap_high_sample": high}
+    return made.difference(gap, group, "", test=test, **(row | more))
 
 
-def value(test: str, number: float, p: float | None, reach: float = 0.05, **more) -> Verdict:
+def value(number: float, p: float | None, reach: float = 0.05, **more):
     """A value that has to be above 0.5."""
     low, high = number - reach, number + reach
     evidence = "clear pass" if low > 0.5 else "clear fail" if high <= 0.5 else "open"
-    given = {
-        **{"value": number, "low": low, "high": high, "threshold": 0.5, "rule": ">", "passed": number > 0.5},
-        **{"gap": number - 0.5, "evidence": evidence, "p_value": p, "segments": 90, "blocks": 60},
-        **{"gap_low_sample": low - 0.5, "gap_high_sample": high - 0.5, "p_sample": p},
-    }
-    return Verdict("m", "c", "f", "correctness", "t", test, **(given | more))
+    row = {"gap": number - 0.5, "evidence": evidence, "p_value": p, "p_sample": p, "state": ""}
+    row |= {"gap_low_sample": low - 0.5, "gap_high_sample": high - 0.5}
+    return made.value("v", number, reach, **(row | more))
 
 
-def decided(*rows: Verdict):
+def decided(*rows):
     return states.decide(to_frame(rows)).set_index(["test", "group"])
 
 
@@ -49,51 +54,49 @@ def test_fails_are_what_the_false_discovery_rate_leaves():
     frame = decided(*(difference(f"test {n}", each) for n, each in enumerate(p)))
     assert frame["holds"].tolist() == (false_discovery_control(p) <= 0.05).tolist()
     assert frame["state"].eq(FAIL).tolist() == frame["holds"].tolist()
+    apart = decided(difference("one", 0.03), difference("two", 0.9, category="robustness"))
+    assert apart["holds"].tolist() == [True, False]  # models and categories are corrected apart
+
+
+NO_INTERVAL = {"gap_low": None, "gap_high": None, "p_value": None}
 
 
 @pytest.mark.parametrize(
-    ("row", "state"),
+    ("row", "state", "state_sample"),
     [
-        (difference(p=0.001), FAIL),
-        (difference(p=0.2), INCONCLUSIVE),
-        (difference(p=0.001, gap=0.09), INCONCLUSIVE),  # within the margin, and its interval reaches over it
-        (difference(p=0.9, gap=0.01), PASS),
-        (difference(p=0.001, gap=-0.3), FAIL),  # both directions count
-        (difference(p=0.001, gap=-0.3, rule="<", passed=True), INCONCLUSIVE),  # of errors only more
-        (value("v", 0.7, 1.0), PASS),
-        (value("v", 0.52, 0.7), INCONCLUSIVE),
-        (value("v", 0.4, 0.001), FAIL),
-        (value("v", 0.48, 0.3), INCONCLUSIVE),
-        (value("v", 0.6, None, passed=None, threshold=None, evidence="shown", skipped="none"), REPORTED),
-        (Verdict("m", "c", "f", "fairness", "t", "v", skipped="3 segments, 25 needed"), NOT_EVALUATED),
-        (difference(p=None, skipped=states.NO_SPEAKERS, passed=True), NOT_EVALUATED),
-        (difference(p=0.001, skipped="changed in this suite"), FAIL),
+        (difference(p=0.001), FAIL, FAIL),
+        (difference(p=0.2), INCONCLUSIVE, INCONCLUSIVE),
+        (difference(p=0.001, gap=0.09), INCONCLUSIVE, INCONCLUSIVE),  # its interval reaches over the margin
+        (difference(p=0.9, gap=0.01), PASS, PASS),
+        (difference(p=0.001, gap=-0.3), FAIL, FAIL),  # both directions count
+        (difference(p=0.001, gap=-0.3, rule="<", passed=True), INCONCLUSIVE, PASS),  # of errors only more
+        (value(0.7, 1.0), PASS, PASS),
+        (value(0.52, 0.7), INCONCLUSIVE, INCONCLUSIVE),
+        (value(0.4, 0.001), FAIL, FAIL),
+        (value(0.48, 0.3), INCONCLUSIVE, INCONCLUSIVE),
+        (made.value(**SHOWN), REPORTED, REPORTED),
+        (skipped("3 segments, 25 needed"), NOT_EVALUATED, NOT_EVALUATED),
+        (difference(p=None, skipped=states.NO_SPEAKERS, passed=True), NOT_EVALUATED, INCONCLUSIVE),
+        (difference(p=0.001, skipped="changed in this suite"), FAIL, FAIL),
+        # Few speakers with many recordings: sure about these, not about others.
+        (
+            *(value(0.4, 0.2, 0.15, gap_low_sample=-0.12, gap_high_sample=-0.08, p_sample=1e-6),),
+            *(INCONCLUSIVE, FAIL),
+        ),
+        # A difference that could not be significant is described.
+        (difference(p=0.2, **NO_INTERVAL), INCONCLUSIVE, REPORTED),
+        (difference(p=0.2, least_p=0.06), INCONCLUSIVE, REPORTED),
     ],
 )
-def test_states(row, state):
+def test_states(row, state, state_sample):
     frame = decided(row)
-    assert frame["state"].tolist() == [state] and set(states.STATES) >= {state}
-
-
-def test_both_answers_are_given_side_by_side():
-    """Few speakers, many recordings: sure about these, not about others."""
-    row = value("v", 0.4, 0.2, reach=0.15, gap_low_sample=-0.12, gap_high_sample=-0.08, p_sample=1e-6)
-    frame = decided(row)
-    assert frame[["state", "state_sample"]].values.tolist() == [[INCONCLUSIVE, FAIL]]
-
-
-@pytest.mark.parametrize("few", [{"gap_low": None, "gap_high": None, "p_value": None}, {"least_p": 0.06}])
-def test_a_difference_that_could_not_be_significant_is_reported_for_these_speakers(few):
-    frame = decided(difference(p=0.2, **few))
-    assert frame[["state", "state_sample"]].values.tolist() == [[INCONCLUSIVE, REPORTED]]
+    assert frame[["state", "state_sample"]].values.tolist() == [[state, state_sample]]
 
 
 def test_two_groups_are_one_test_named_after_the_one_that_is_worse_off():
-    rows = [
-        *(difference("Recall Per Class", 0.03, g, f"sex: {n}") for g, n in ((0.2, "female"), (-0.2, "male"))),
-        *(difference("Mean Value", 0.9, g, f"sex: {n}") for g, n in ((0.2, "female"), (-0.2, "male"))),
-    ]
-    frame = decided(*rows)
+    sexes = ((0.2, "sex: female"), (-0.2, "sex: male"))
+    recall = [difference("Recall Per Class", 0.03, gap, name) for gap, name in sexes]
+    frame = decided(*recall, *(difference("Mean Value", 0.9, gap, name) for gap, name in sexes))
     assert frame["mirrors"].to_dict() == {
         ("Mean Value", "sex: female"): "",
         ("Mean Value", "sex: male"): "sex: female",
@@ -101,30 +104,25 @@ def test_two_groups_are_one_test_named_after_the_one_that_is_worse_off():
         ("Recall Per Class", "sex: male"): "",
     }
     assert len(states.counted(frame)) == 2
-    # 0.03 stands among two tests, not among four, and both rows say the same
-    assert frame["state"].tolist() == [INCONCLUSIVE] * 4
-    alone = decided(*rows[:2])
+    assert frame["state"].tolist() == [INCONCLUSIVE] * 4  # 0.03 stands among two tests, not among four
+    alone = decided(*recall)
     assert alone["state"].tolist() == [FAIL, FAIL] and alone["holds"].tolist() == [True, True]
 
 
-def test_groups_with_a_reference_or_of_three_mirror_nobody():
+def test_which_groups_are_a_pair():
     three = [
         difference("t", 0.5, gap, f"accent: {name}") for gap, name in ((0.1, "a"), (0, "b"), (-0.1, "c"))
     ]
     assert decided(*three)["mirrors"].eq("").all()
-    one = [difference("t", 0.5, 0.2, "accent: a", against="b")]
-    assert decided(*one)["mirrors"].eq("").all()
-
-
-def test_pairs_within_a_context_belong_together():
-    rows = [
+    assert decided(difference(against="b"))["mirrors"].eq("").all()  # a reference
+    contexts = [
         difference("Mean Shift Difference", 0.5, gap, f"language: {name}, sentiment: {mood}")
         for mood in ("negative", "positive")
         for gap, name in ((0.2, "de"), (-0.2, "en"))
     ]
-    found = decided(*rows)["mirrors"].reset_index("test", drop=True).to_dict()
-    assert found["language: en, sentiment: negative"] == "language: de, sentiment: negative"
-    assert found["language: de, sentiment: positive"] == ""
+    mirrors = decided(*contexts)["mirrors"].reset_index("test", drop=True).to_dict()
+    assert mirrors["language: en, sentiment: negative"] == "language: de, sentiment: negative"
+    assert mirrors["language: de, sentiment: positive"] == ""
 
 
 def test_speakers_that_cannot_show_anything_are_named():
@@ -133,6 +131,53 @@ def test_speakers_that_cannot_show_anything_are_named():
     assert not states.cannot_be_significant(frame.iloc[:3]).any()
 
 
-def test_models_and_categories_are_corrected_apart():
-    frame = decided(difference("one", 0.03), difference("two", 0.9, category="robustness"))
-    assert frame["holds"].tolist() == [True, False]
+# Better than chance
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "blocks", "expected"),
+    [
+        (0.02, 0.3, 6, PROVEN),
+        (-0.1, 0.1, 40, HOLLOW),
+        (-0.1, 0.1, 19, UNPROVEN),
+        (-0.3, -0.1, 6, HOLLOW),  # worse than guessing, however few
+        (0.0, 0.0, 6, HOLLOW),  # a constant answer, and so are all its replicates
+        (np.nan, np.nan, 3, UNPROVEN),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_near_end_decides(low, high, blocks, expected, sign):
+    low, high = sorted((sign * low, sign * high)) if low == low else (low, high)
+    assert compared(0.5 + low, 0.5 + high, 0.5, blocks, more_is_better=sign > 0) == expected
+
+
+def figure(corpus: str, name: str) -> KeyFigure:
+    row = {"model": "m", "corpus": corpus, "task": "arousal", "measure": "concordance", "value": 0.1}
+    row |= {"low": 0.0, "high": 0.2, "segments": 40, "blocks": 20, "guessing": 0.0, "standing": name}
+    return KeyFigure(**row)
+
+
+def test_a_corpus_with_labels_decides_for_itself_if_it_can():
+    figures = [figure("a", PROVEN), figure("b", HOLLOW), figure("c", UNPROVEN)]
+    assert standing(figures, "m", "arousal", "a") == (PROVEN, figures[0])
+    assert standing(figures, "m", "arousal", "b") == (HOLLOW, figures[1])
+    assert standing(figures, "m", "arousal", "c").name == PROVEN
+    assert standing(figures[1:], "m", "arousal", "c").name == HOLLOW
+    assert standing(figures[2:], "m", "arousal", "c") == (UNPROVEN, figures[2])
+    assert standing(figures, "m", "valence") == standing(figures, "other", "arousal") == (UNPROVEN, None)
+
+
+def test_correctness_speaks_for_itself():
+    robust, fair = {"category": "robustness"}, {"group": "sex: female"}
+    rows = [made.value(label="correct"), made.value(label="robust", **robust)]
+    rows += [made.value(label="fair", **robust, **fair), made.value(label="fair, too", **fair)]
+    frame = to_frame([*rows, made.value(label="no labels", task="valence", **robust)])
+
+    def by_label(name):
+        return dict(zip(frame["label"], standings(frame, [figure("c", name)]), strict=True))
+
+    hollow = dict.fromkeys(("robust", "fair", "fair, too"), HOLLOW)
+    assert by_label(HOLLOW) == hollow | {"correct": PROVEN, "no labels": UNPROVEN}
+    assert by_label(PROVEN) == dict.fromkeys(frame["label"], PROVEN) | {"no labels": UNPROVEN}
+    assert standings(frame, None).eq(PROVEN).all()  # records of before have no figures
+    assert standings(to_frame([]), ()).empty

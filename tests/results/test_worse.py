@@ -7,67 +7,37 @@ import pandas as pd
 import pytest
 from benchmarks.baseline import alarms
 from scipy import stats
+from tests.results.made import BLOCKS, value
 
-from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate, worse
 from soundcheck.results import judged as judged_rows
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.finished_run import read_run
-from soundcheck.results.judged import Judged
-from soundcheck.results.table import to_frame, write_results
-from soundcheck.results.verdict import Verdict
-
-BLOCKS = 20
-
-
-def row(test: str, value: float, rule: str = ">", spread: float = 0.02, **changes) -> Verdict:
-    reach = stats.norm.ppf(0.975) * spread * np.sqrt((BLOCKS - 1) / BLOCKS)
-    found = dict(model="m", corpus="c", family="f", category="correctness", task="arousal", test=test)
-    found |= dict(value=value, low=value - reach, high=value + reach, segments=100, blocks=BLOCKS)
-    size = abs(value) if rule == "|value| <" else value
-    found |= dict(rule=rule, threshold=0.5, passed=size > 0.5 if rule == ">" else size < 0.5)
-    found["state"] = "pass" if found["passed"] else "fail"
-    return Verdict(**(found | changes))
-
-
-def judged(verdict: Verdict, rng, common=None, segments="s", blocks="b") -> Judged:
-    """Replicates around the value: what both runs have in common, and some of its own."""
-    noise = 0.001 * rng.standard_normal(1000) + (0 if common is None else common)
-    return Judged(verdict, verdict.value + noise, segments, blocks)
 
 
 @pytest.fixture
-def run(tmp_path, recorded):
-    """Write the output folder of a run as far as a comparison looks at it."""
+def compared(write):
+    """Compare two runs of one test each; gives the row of what got worse."""
 
-    def write(name: str, entries: list[Judged], about: dict | None = None, keep: bool = True):
-        folder = tmp_path / name
-        digest = write_results(to_frame(entry.verdict for entry in entries), folder)
-        for model in {entry.verdict.model for entry in entries} if keep else ():
-            rows = folder / "notebooks" / files.slug(model) / "f.json"
-            rows.parent.mkdir(parents=True)
-            judged_rows.save([entry for entry in entries if entry.verdict.model == model], rows)
-        recorded(**({"results": digest} | (about or {}))).write(folder / "run.json")
-        return folder
+    def of(before, after):
+        runs = [read_run(write(name, [one])) for name, one in (("before", before), ("now", after))]
+        (rows,) = worse.with_outcomes([worse.changes(runs[1], runs[0])], 0.0)
+        (row,) = rows.to_dict("records")
+        return row
 
-    return write
+    return of
 
 
-def compared(now, before):
-    (found,) = worse.with_outcomes([worse.changes(read_run(now), read_run(before))], 0.0)
-    return {line["test"]: line for line in found.to_dict("records")}
+def error_of(replicates):
+    return np.sqrt(BLOCKS / (BLOCKS - 1)) * replicates.std(ddof=1)
 
 
-def test_paired_differences_by_hand(run, rng):
-    common = 0.02 * rng.standard_normal(1000)
-    old, new = row("T", 0.70), row("T", 0.65)
-    before, after = judged(old, rng, common), judged(new, rng, common)
-    found = compared(run("now", [after]), run("before", [before]))["T"]
-    differences = before.replicates - after.replicates
-    error = np.sqrt(BLOCKS / (BLOCKS - 1)) * differences.std(ddof=1)
-    assert found["pairing"] == "paired" and found["worse"] == pytest.approx(0.05)
-    assert found["p_value"] == pytest.approx(stats.t.sf(0.05 / error, BLOCKS - 1), rel=1e-6)
+def test_paired_differences_by_hand(compared, judged):
+    before, after = judged(number=0.70), judged(number=0.65)
+    row, error = compared(before, after), error_of(before.replicates - after.replicates)
+    assert row["pairing"] == "paired" and row["worse"] == pytest.approx(0.05)
+    assert row["p_value"] == pytest.approx(stats.t.sf(0.05 / error, BLOCKS - 1), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -77,130 +47,111 @@ def test_paired_differences_by_hand(run, rng):
         (">", 0.6, 0.7, -0.1),
         ("<", 0.2, 0.3, 0.1),
         ("|value| <", 0.1, -0.25, 0.15),
-        ("|value| <", -0.2, -0.3, 0.1),
         ("|value| <", -0.3, 0.2, -0.1),
     ],
 )
-def test_worse_is_towards_failing(run, rng, rule, before, after, amount):
-    found = compared(
-        run("now", [judged(row("T", after, rule), rng)]), run("before", [judged(row("T", before, rule), rng)])
-    )["T"]
-    assert found["worse"] == pytest.approx(amount)
-    assert (found["p_value"] < 0.01) == (amount > 0)
+def test_worse_is_towards_failing(compared, judged, rule, before, after, amount):
+    row = compared(judged(number=before, rule=rule), judged(number=after, rule=rule))
+    assert row["worse"] == pytest.approx(amount) and (row["p_value"] < 0.01) == (amount > 0)
 
 
 @pytest.mark.parametrize("change", [{"segments": "others"}, {"blocks": "others"}])
-def test_other_segments_are_compared_unpaired(run, rng, change):
-    common = 0.02 * rng.standard_normal(1000)
-    before = judged(row("T", 0.70), rng, common, **change)
-    after = judged(row("T", 0.65), rng, common)
-    found = compared(run("now", [after]), run("before", [before]))["T"]
-    assert found["pairing"] == "unpaired" and 0.01 < found["p_value"] < 0.1  # paired it is below 1e-10
+def test_other_segments_are_compared_unpaired(compared, judged, change):
+    row = compared(judged(number=0.70, **change), judged(number=0.65))
+    assert row["pairing"] == "unpaired" and 0.01 < row["p_value"] < 0.1  # paired it is below 1e-10
 
 
-def test_a_table_alone_is_compared_by_its_intervals(run, rng):
+def test_a_table_alone_is_compared_by_its_intervals(write, judged):
     """Standard errors from percentile intervals, Welch's test as SciPy does it."""
-    now, before = run("now", [judged(row("T", 0.65), rng)]), run("before", [judged(row("T", 0.70), rng)])
-    for part in ("run.json", "notebooks"):
-        (before / part).rename(before.parent / f"old {part}")
-    found = compared(now, before / "results.csv")["T"]
-    errors = 0.001 * np.sqrt(BLOCKS / (BLOCKS - 1)), 0.02
-    expected = stats.ttest_ind_from_stats(
-        *(0.70, errors[1] * np.sqrt(BLOCKS), BLOCKS, 0.65, errors[0] * np.sqrt(BLOCKS), BLOCKS),
-        equal_var=False,
-        alternative="greater",
-    )
-    assert found["pairing"] == "unpaired" and found["p_value"] == pytest.approx(expected.pvalue, rel=0.1)
+    after, error = judged(number=0.65), 0.03
+    reach = stats.norm.ppf(0.975) * error * np.sqrt((BLOCKS - 1) / BLOCKS)
+    about = {"interval": "percentile"}
+    now, before = write("now", [after], **about), write("before", [value(number=0.70, reach=reach)], **about)
+    (before / "run.json").unlink()
+    (row,) = worse.changes(read_run(now), read_run(before / "results.csv")).to_dict("records")
+    errors = [one * np.sqrt(BLOCKS) for one in (error, error_of(after.replicates))]
+    welch = stats.ttest_ind_from_stats(0.70, errors[0], BLOCKS, 0.65, errors[1], BLOCKS, equal_var=False)
+    assert row["pairing"] == "unpaired" and row["p_value"] == pytest.approx(welch.pvalue, rel=0.01)
     assert "no run.json" in gate.check(now, baselines=[before]).summary
 
 
-def test_gaps_are_compared_where_the_rule_judges_them(run, rng):
+def test_gaps_are_compared_where_the_rule_judges_them(compared, judged):
     """The gap is twice the value here, and so are its interval and its spread."""
 
-    def of(value):
-        reach = 0.02
-        gap = dict(gap=2 * value, gap_low=2 * value - 2 * reach, gap_high=2 * value + 2 * reach, matters=0.1)
-        verdict = row("T", value, low=value - reach, high=value + reach, rule="|gap| <", threshold=0.1)
-        return dataclasses.replace(verdict, passed=abs(2 * value) < 0.1, **gap)
+    def of(number):
+        plain = judged(number=number, rule="|value| <", threshold=0.1)
+        row = plain.verdict
+        gap = dict(gap=2 * row.value, gap_low=2 * row.low, gap_high=2 * row.high, matters=0.1)
+        of_gap = dataclasses.replace(row, rule="|gap| <", passed=abs(2 * number) < 0.1, **gap)
+        return plain, dataclasses.replace(plain, verdict=of_gap)
 
-    found = compared(run("now", [judged(of(-0.04), rng)]), run("before", [judged(of(0.01), rng)]))["T"]
-    assert (
-        found["pairing"] == "paired"
-        and found["worse"] == pytest.approx(0.06)
-        and found["baseline_value"] == 0.02
-    )
-    plain = compared(
-        run("now2", [judged(row("T", -0.04, "|value| <"), rng)]),
-        run("before2", [judged(row("T", 0.01, "|value| <"), rng)]),
-    )["T"]
-    assert found["p_value"] == pytest.approx(plain["p_value"], rel=0.1, abs=1e-9)
+    (before, of_before), (after, of_after) = of(0.01), of(-0.04)
+    row = compared(of_before, of_after)
+    assert row["pairing"] == "paired" and row["worse"] == pytest.approx(0.06)
+    assert row["baseline_value"] == 0.02
+    error = error_of(2 * after.replicates + 2 * before.replicates)  # of sizes: the later one is negative
+    assert row["p_value"] == pytest.approx(stats.t.sf(0.06 / error, BLOCKS - 1), rel=1e-6)
 
 
-def test_failures_of_before_do_not_count_and_are_skipped_in_junit(run, rng):
-    entries = [judged(row("T", 0.3), rng), judged(row("U", 0.8), rng)]
-    now, before = run("now", entries), run("before", entries)
+def test_what_a_gate_says_of_two_baselines(write, judged):
+    first, second, now = (write(f"run{n}", [judged(number=own)]) for n, own in enumerate((0.7, 0.688, 0.680)))
+    assert gate.check(now, baselines=[second]).exit_code == 0
+    outcome = gate.check(now, baselines=[second, first])  # small steps add up
+    assert outcome.exit_code == 1 and "run0, now 0.68" in outcome.summary
+    assert outcome.summary.count("Compared with") == 2
+    # Small changes do not count, however sure.
+    assert gate.check(second, baselines=[first], matters_worse=0.02).exit_code == 0
+    outcome = gate.check(second, baselines=[first], matters_worse=0.005)
+    assert outcome.exit_code == 1 and "worse: m / c / f: arousal / T: 0.7 in" in outcome.summary
+    assert "worse by 0.012, p = " in outcome.summary and ", paired)" in outcome.summary
+
+
+def test_failures_of_before_and_tests_that_are_gone(write, judged):
+    entries = [judged("T", 0.3), judged("U", 0.8)]
+    now, before = write("now", entries), write("before", [*entries, judged("V", 0.7)])
     outcome = gate.check(now, baselines=[before])
     assert outcome.exit_code == 0 and "2 tests paired, 0 unpaired" in outcome.summary
+    assert "1 test of" in outcome.summary and "not judged any more" in outcome.summary
     assert 'message="as before: 0.3 is not' in (now / "junit.xml").read_text()
     assert gate.check(now, strict=True).exit_code == 1
 
 
-def test_two_baselines_stop_small_steps(run, rng):
-    first, second, now = (
-        run(name, [judged(row("T", value), rng)])
-        for name, value in (("accepted", 0.7), ("previous", 0.688), ("now", 0.680))
-    )
-    assert gate.check(now, baselines=[second]).exit_code == 0
-    outcome = gate.check(now, baselines=[second, first])
-    assert outcome.exit_code == 1 and "accepted, now 0.68" in outcome.summary
-    assert outcome.summary.count("Compared with") == 2
-
-
-def test_another_suite_is_refused_and_another_version_told(run, rng):
-    now = run("now", [judged(row("T", 0.7), rng)], {"title": "Ours"})
-    other = run("other", [judged(row("T", 0.7, model="theirs"), rng)], {"title": "Theirs"})
+def test_another_suite_is_refused_and_another_version_told(write, judged):
+    now = write("now", [judged()], title="Ours", families=[])
+    other = write("other", [judged(model="theirs")], title="Theirs")
     with pytest.raises(
         InputError, match="no judged test in common.*models are theirs, those judged here m; "
     ):
         gate.check(now, baselines=[other])
-    families = [dict(name="f", title="F", category="correctness", question="", digest="1")]
-    old = run(
-        "old", [judged(row("T", 0.7), rng)], {"title": "Ours", "version": "0.0.9", "families": families}
-    )
-    told = gate.check(now, baselines=[old]).summary
-    assert f"{old} differs: Soundcheck 0.0.9 then, 0.1.0 now." in told
-    assert "differs: family f then only." in told and "1 tests paired" in told
-
-
-def test_tests_that_are_gone_are_told(run, rng):
-    entries = [judged(row(test, 0.7), rng) for test in "TU"]
-    told = gate.check(run("now", entries[:1]), baselines=[run("before", entries)])
-    assert told.exit_code == 0 and "1 test of" in told.summary and "not judged any more" in told.summary
+    old = write("old", [judged()], title="Ours", version="0.0.9")
+    text = gate.check(now, baselines=[old]).summary
+    assert f"{old} differs: Soundcheck 0.0.9 then, 0.1.0 now." in text
+    assert "differs: family f then only." in text and "1 tests paired" in text
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [(None, "does not exist"), ("a,b\n1,2\n", "columns are missing"), ("", "the file is empty")],
 )
-def test_a_baseline_that_is_no_results_table(run, rng, tmp_path, text, words):
-    now, path = run("now", [judged(row("T", 0.7), rng)]), tmp_path / "old.csv"
+def test_a_baseline_that_is_no_results_table(write, judged, tmp_path, text, words):
+    now, path = write("now", [judged()]), tmp_path / "old.csv"
     if text is not None:
         path.write_text(text)
     with pytest.raises(InputError, match=rf"--baseline \S+old\.csv: .*{words}"):
         gate.check(now, baselines=[path])
 
 
-def test_rows_of_another_run_are_not_used(run, rng):
-    folder = run("now", [judged(row("T", 0.7), rng)])
+def test_rows_of_another_run_are_not_used(write, judged):
+    folder = write("now", [judged()])
     assert len(read_run(folder).judged) == 1
-    judged_rows.save([judged(row("T", 0.6), rng)], folder / "notebooks" / "m" / "f.json")
+    judged_rows.save([judged(number=0.6)], folder / "notebooks" / "m" / "f.json")
     assert read_run(folder).judged == {}
 
 
 def test_false_discovery_rate_over_all_comparisons():
     def frame(p):
         row = Contrast("m", "m", *"cfgt", test="T", difference=-0.1, rule=">")
-        return contrast_frame([dataclasses.replace(row, p_value=value) for value in p])
+        return contrast_frame([dataclasses.replace(row, p_value=one) for one in p])
 
     rng = np.random.default_rng(0)
     frames = frame([0.002, np.nan, 0.8]), frame(rng.uniform(0.2, 1, 17))
@@ -213,15 +164,6 @@ def test_false_discovery_rate_over_all_comparisons():
 
 def test_an_equally_good_model_rarely_alarms():
     """The study behind the page, with few runs: percentile intervals alarm in each of them."""
-    found = alarms(20, runs=6, seed=1, tests=400)
-    assert found["alarms"] <= 1 / 6 and found["alarms_of_percentiles"] == 1
+    few = alarms(20, runs=6, seed=1, tests=400)
+    assert few["alarms"] <= 1 / 6 and few["alarms_of_percentiles"] == 1
     assert alarms(40, planted=20, runs=2, seed=1, tests=400)["found"] > 0.2
-
-
-def test_small_changes_do_not_count_however_sure(run, rng):
-    now, before = (run(n, [judged(row("T", v), rng)]) for n, v in (("now", 0.692), ("before", 0.7)))
-    assert compared(now, before)["T"]["p_value"] < 1e-4
-    assert gate.check(now, baselines=[before]).exit_code == 0
-    outcome = gate.check(now, baselines=[before], matters_worse=0.005)
-    assert outcome.exit_code == 1 and "worse: m / c / f: arousal / T: 0.7 in" in outcome.summary
-    assert "worse by 0.008, p = " in outcome.summary and ", paired)" in outcome.summary

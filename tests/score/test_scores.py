@@ -18,9 +18,9 @@ PUBLISHED = os.environ.get("SOUNDCHECK_PUBLISHED", "")
 DIALECTS = {"truth": "said", "prediction": "heard", "groups": ["dialect"], "speaker": "speaker"}
 
 
-def recordings(rng: np.random.Generator, worse: float = 0.0) -> pd.DataFrame:
+def recordings(worse: float = 0.0) -> pd.DataFrame:
     """Make 24 speakers of two groups with ten recordings each; ``worse`` is how much the second one loses."""
-    rows = []
+    rng, rows = np.random.default_rng(0), []
     for speaker in range(24):
         group = ("plain", "odd")[speaker % 2]
         for number in range(10):
@@ -38,34 +38,27 @@ def value(scores, measure: str, part: str = "all", label: str = "") -> float:
     ].item()
 
 
-def test_word_errors_are_those_of_jiwer(rng):
-    frame = recordings(rng, 0.2)
-    scores = soundcheck.evaluate(frame, **DIALECTS)
-    for part, own in {
-        "all": frame,
-        **{f"dialect: {name}": own for name, own in frame.groupby("dialect")},
-    }.items():
-        expected = jiwer.wer(own["said"].tolist(), own["heard"].tolist())
-        assert value(scores, "word_error_rate", part) == pytest.approx(expected)
-
-
-def test_a_worse_group_fails_and_an_equal_one_does_not(rng):
-    worse = evaluate(recordings(rng, 0.2), **DIALECTS)
+def test_a_worse_group_fails_with_the_word_errors_of_jiwer_and_an_equal_one_does_not():
+    frame = recordings(0.2)
+    worse = soundcheck.evaluate(frame, **DIALECTS)
+    parts = {"all": frame} | {f"dialect: {name}": rows for name, rows in frame.groupby("dialect")}
+    for part, rows in parts.items():
+        expected = jiwer.wer(rows["said"].tolist(), rows["heard"].tolist())
+        assert value(worse, "word_error_rate", part) == pytest.approx(expected)
     row = worse.results.query("mirrors == '' and state == 'fail'").iloc[0]
     assert row["group"] == "dialect: odd" and row["ratio"] > 2 and worse.exit_code == 1
     assert "word error rate of dialect: odd is" in str(worse)
-    equal = evaluate(recordings(rng), **DIALECTS)
+    equal = evaluate(recordings(), **DIALECTS)
     assert not equal.results["state"].eq("fail").any() and equal.exit_code == 0
 
 
-def test_the_reference_group_is_named(rng):
-    frame = recordings(rng, 0.2).assign(sex="f")
+def test_the_reference_group_is_named():
+    frame = recordings(0.2).assign(sex="f")
     scores = evaluate(frame, **DIALECTS | {"groups": ["sex", "dialect"]}, against="plain")
     assert "dialect, against plain:" in str(scores) and "the reference" in str(scores)
     assert evaluate(frame, **DIALECTS, against={"dialect": "plain"}).results["against"].eq("plain").all()
-    for against in ("plane", {"dialect": "plane"}, {"sex": "plain"}):
-        with pytest.raises(InputError, match="there is no group 'pla"):
-            evaluate(frame, **DIALECTS, against=against)
+    with pytest.raises(InputError, match="there is no group 'plain'"):
+        evaluate(frame, **DIALECTS, against={"sex": "plain"})
 
 
 def test_classes_and_values():
@@ -80,44 +73,33 @@ def test_classes_and_values():
 
 
 def test_missing_predictions_are_counted():
-    said = ["turn the light on", "what time is it", "play some music", "stop"]
-    heard = ["turn the light on", "what time was it", "play music", None]
-    words = pd.DataFrame({"said": said, "heard": heard})
+    words = pd.DataFrame({"said": ["what time is it", "play some music", "stop"]})
+    words["heard"] = ["what time was it", "play music", None]
     scores = evaluate(words, truth="said", prediction="heard")
-    assert value(scores, "word_error_rate") == pytest.approx((0 + 1 + 1 + 1) / 12)
-    assert any("1 input without an answer" in note for note in scores.notes)
+    assert value(scores, "word_error_rate") == pytest.approx((1 + 1 + 1) / 8)
+    assert any("1 input without a prediction" in note for note in scores.notes)
     classes = pd.DataFrame({"truth": ["a", "b"] * 30, "model": ["a", "b"] * 29 + ["a", None]})
     notes = evaluate(classes, truth="truth", prediction="model").notes
-    assert any("1 prediction of 60 missing" in note for note in notes)
+    assert any("1 of 60 predictions missing" in note for note in notes)
 
 
 @pytest.mark.parametrize("same", ["a", "0.5", "w1 w2"])
 def test_predictions_that_are_all_the_same(rng, same):
-    frame = recordings(rng).assign(model=same)
+    frame = recordings().assign(model=same)
     frame["truth"] = {"a": rng.choice(["a", "b"], 240), "0.5": rng.random(240)}.get(same, frame["said"])
     scores = evaluate(frame, truth="truth", prediction="model", groups=["dialect"], speaker="speaker")
     assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
 
 
-def test_few_rows_and_one_group_conclude_nothing(rng):
-    few = evaluate(recordings(rng).head(10), **DIALECTS)
+def test_few_rows_and_one_group_conclude_nothing():
+    few = evaluate(recordings().head(10), **DIALECTS)
     assert few.results["state"].eq("not evaluated").all()
     assert few.results["skipped"].str.contains("everything is one group").any()
     assert "too small to compare (recordings)" in str(few)
 
 
-def test_what_cannot_be_scored(rng):
-    for frame, options, message in (
-        (recordings(rng).head(0), {}, "it has no rows"),
-        (recordings(rng), {"kind": "word"}, "'word' is not known. Did you mean 'words'"),
-        (pd.concat([recordings(rng)] * 2, axis=1), {}, "two columns are called 'said'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            evaluate(frame, truth="said", prediction="heard", **options)
-
-
-def test_unknown_values_are_nobody(rng):
-    frame = recordings(rng).rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
+def test_unknown_values_are_nobody():
+    frame = recordings().rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
     frame.loc[3, "speaker"] = "n/a"
     scores = evaluate(frame, **DIALECTS | {"groups": ["gender"]})
     assert "unknown" not in str(scores).partition("Note:")[0]
@@ -127,7 +109,7 @@ def test_unknown_values_are_nobody(rng):
 # The command ------------------------------------------------------------------------------------------------
 
 
-def run(*arguments: str):
+def run(*arguments: object):
     return CliRunner().invoke(commands, ["score", *map(str, arguments)], catch_exceptions=True)
 
 
@@ -138,39 +120,34 @@ def write(folder: Path, frame: pd.DataFrame, own: list[str], predicted: list[str
     return paths
 
 
-def test_the_command_recognises_columns_and_writes_a_page(tmp_path, rng):
+def test_the_command_recognises_columns_and_writes_a_page(tmp_path):
     names = {"said": "sentence", "heard": "hypothesis", "dialect": "accent"}
-    frame = recordings(rng, 0.2).rename(columns=names)
+    frame = recordings(0.2).rename(columns=names)
     frame["clip"] = "/data/" + frame["file"]
     paths = write(tmp_path, frame, ["file", "speaker", "accent", "sentence"], ["clip", "hypothesis"])
     done = run(*paths, "--out", tmp_path / "page.html", "--check")
     assert done.exit_code == 1 and "accent, against the others:" in done.output
+    both = run(*paths, "--group", "accent", "speaker_city").exception
+    assert "no column 'speaker_city'" in str(both)  # a further column of groups, which is not there
+    assert run(*paths, "third.csv").exit_code == 2
     page = (tmp_path / "page.html").read_text()
     assert "By accent" in page and "data:image/svg+xml" in page and "<script" not in page
+    assert "the file does not exist" in str(run(tmp_path / "none.csv", paths[1]).exception)
 
 
 @pytest.mark.parametrize(("ending", "separator"), [("parquet", ""), ("tsv", "\t"), ("csv", ";")])
-def test_formats_and_encodings(tmp_path, rng, ending, separator):
-    frame = recordings(rng).rename(columns={"said": "text"})
-    own, predicted = frame.drop(columns="heard"), frame[["file", "heard"]]
-    path = tmp_path / f"references.{ending}"
+def test_formats_and_rows_without_a_partner(tmp_path, ending, separator):
+    frame = recordings().rename(columns={"said": "text"})
+    own, path = frame.drop(columns="heard").head(237), tmp_path / f"references.{ending}"
     if separator:
         own.to_csv(path, sep=separator, index=False, encoding="utf-8-sig")
     else:
         own.to_parquet(path)
-    predicted.to_json(tmp_path / "model.jsonl", orient="records", lines=True)
+    frame[["file", "heard"]].tail(238).to_json(tmp_path / "model.jsonl", orient="records", lines=True)
     done = run(path, tmp_path / "model.jsonl")
     assert done.output.startswith("model: word error rate"), done.exception
-
-
-def test_rows_without_a_partner_are_counted(tmp_path, rng):
-    frame = recordings(rng).rename(columns={"said": "text"})
-    own, predicted = frame.drop(columns="heard").head(237), frame[["file", "heard"]].tail(238)
-    for table, name in ((own, "references.csv"), (predicted, "model.csv")):
-        table.to_csv(tmp_path / name, index=False)
-    done = run(tmp_path / "references.csv", tmp_path / "model.csv")
-    assert "2 of 237 rows of references.csv have no row in model.csv" in done.output
-    assert "3 of 238 rows of model.csv have no row in references.csv: left out" in done.output
+    assert f"2 of 237 rows of references.{ending} have no row in model.jsonl" in done.output
+    assert f"3 of 238 rows of model.jsonl have no row in references.{ending}: left out" in done.output
 
 
 def twice_as_many(frame: pd.DataFrame) -> pd.DataFrame:
@@ -200,9 +177,9 @@ BAD = {  # what is done to the tables, options, what the message says
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_tables(tmp_path, rng, case):
+def test_bad_tables(tmp_path, case):
     change, options, message = BAD[case]
-    frame = recordings(rng).assign(clip=lambda f: f["file"])
+    frame = recordings().assign(clip=lambda f: f["file"])
     frame = change(frame) if change else frame
     said = "said" if "said" in frame else "x1"
     paths = write(tmp_path, frame, ["file", "speaker", "dialect", said], ["clip", "heard"])
@@ -211,30 +188,22 @@ def test_bad_tables(tmp_path, rng, case):
     assert isinstance(done.exception, InputError) and message in str(done.exception)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "does not exist"),
-        (b"\x80\x04", "pickle"),
-        (b"", "empty"),
-        (b"a,b\n1\n", "1 cells"),
-        (b"a,a\n1,2\n", "'a'"),
-        ("file,text\n1,\xe4\n".encode("latin-1"), "UTF-8"),
-    ],
-)
-def test_files_that_are_no_tables(tmp_path, rng, content, message):
-    references, predictions = write(tmp_path, recordings(rng), ["file", "said"], ["file", "heard"])
-    references.unlink() if content is None else references.write_bytes(content)
-    done = run(references, predictions, "--truth", "text")
-    assert isinstance(done.exception, InputError) and message in str(done.exception)
+def test_bad_frames():
+    for frame, options, message in (
+        (recordings().head(0), {}, "it has no rows"),
+        (recordings(), {"kind": "word"}, "'word' is not known. Did you mean 'words'"),
+        (pd.concat([recordings()] * 2, axis=1), {}, "two columns are called 'said'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            evaluate(frame, truth="said", prediction="heard", **options)
 
 
 # Trials -----------------------------------------------------------------------------------------------------
 
 
-def trials(rng: np.random.Generator, worse: float = 0.0) -> pd.DataFrame:
+def trials(worse: float = 0.0) -> pd.DataFrame:
     """Make 2000 trials within two groups of ten speakers; scores of the second one are noisier."""
-    rows = []
+    rng, rows = np.random.default_rng(0), []
     for number in range(2000):
         sex = ("f", "m")[number % 2]
         one, other = rng.choice(10, 2, replace=False)
@@ -245,13 +214,13 @@ def trials(rng: np.random.Generator, worse: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["enrol", "test", "label", "sex", "device", "score"])
 
 
-def test_lists_of_trials_and_scores(tmp_path, rng):
-    frame = trials(rng)
+def test_lists_of_trials_and_scores(tmp_path):
+    frame = trials()
     for name, column in (("trials", "label"), ("scores", "score")):
         lines = frame[column].astype(str) + " " + frame["enrol"] + " " + frame["test"]
         (tmp_path / f"{name}.txt").write_text("\n".join(lines))
     paths = tmp_path / "trials.txt", tmp_path / "scores.txt"
-    done = run(*paths, "--out", tmp_path / "page.html")
+    done = run(*paths)
     assert done.output.startswith("scores: equal error rate ") and "2,000 trials" in done.output
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
@@ -267,20 +236,20 @@ def equal_error_rate(frame: pd.DataFrame) -> float:
     return np.mean(min(rates, key=lambda both: abs(both[0] - both[1])))
 
 
-def test_groups_of_trials(tmp_path, rng):
-    frame, paths = trials(rng, 0.4), (tmp_path / "trials.csv", tmp_path / "model.csv")
+def test_groups_of_trials(tmp_path):
+    frame, paths = trials(0.4), (tmp_path / "trials.csv", tmp_path / "model.csv")
     frame.drop(columns="score").to_csv(paths[0], index=False)
     frame[["enrol", "test", "score"]].to_csv(paths[1], index=False)
     done = run(*paths, "--against", "f", "--check", "--out", tmp_path / "page.html")
     assert done.exit_code == 1 and "By sex" in (tmp_path / "page.html").read_text()
     assert "sex, equal error rate:" in done.output and "sex, false acceptance rate, against f:" in done.output
-    scores = score_trials(*paths, ["sex"])
+    scores = score_trials(*paths, ["sex", "device"])
     for part, own in {"all": frame, "sex: m": frame[frame["sex"] == "m"]}.items():
         assert value(scores, "equal_error_rate", part) == pytest.approx(equal_error_rate(own), abs=2e-3)
     assert {"sex: f", "sex: m"} <= set(scores.results["group"])
+    assert "everything is one group" in " ".join(scores.results["skipped"])
     with pytest.raises(InputError, match="no column 'accent'"):
         score_trials(*paths, ["accent"])
-    assert "everything is one group" in " ".join(score_trials(*paths, ["device"]).results["skipped"])
 
 
 @pytest.mark.skipif(not PUBLISHED, reason="needs published results")

@@ -1,4 +1,4 @@
-"""Balanced groups: equal sizes, equally many of every cell of the truth, independent of row order."""
+"""Balanced and adjusted groups: the same labels, speakers or cells on both sides, in any order of rows."""
 
 import numpy as np
 import pandas as pd
@@ -7,71 +7,53 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.seeds import uniform
-from soundcheck.statistics.balance import at_most, balance, draw_speakers, label_cells
-
-pytestmark = pytest.mark.slow
+from soundcheck.statistics.adjusting import cells_of
+from soundcheck.statistics.balance import at_most, balance, draw_speakers, equal_size, label_cells
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
+KEYS = np.array([f"key {n:06d}" for n in range(10_000)])
 
 
-KEYS = [f"key {n:06d}" for n in range(10_000)]
-
-
-def draw(truth, groups, samples, kind, seed=0, order=None, **options):
-    draws = uniform(seed, "balance", keys=KEYS[: len(truth)] if order is None else order)
+def draw(truth, groups, samples, kind, seed=0, keys=None, **options):
+    draws = uniform(seed, "balance", keys=list(KEYS[: len(truth)] if keys is None else keys))
     return balance(truth, groups, samples, draws, kind, **options)
 
 
-def counts(found, groups, cells):
-    """Group -> how many rows were drawn of each cell."""
-    table = pd.crosstab(np.asarray(groups, dtype=object)[found.rows], np.asarray(cells)[found.rows])
-    return table.to_dict("index")
-
-
-def test_groups_have_the_same_size_and_classes(rng):
-    truth = rng.choice(CLASSES, 3000)
-    groups = rng.choice(["female", "male"], 3000, p=[0.3, 0.7])
+def test_groups_have_the_same_size_and_the_proportions_that_both_have(rng):
+    truth, groups = rng.choice(CLASSES, 3000), rng.choice(["female", "male"], 3000, p=[0.3, 0.7])
     found = draw(truth, groups, 500, "classification")
-    assert found.segments_per_group == found.wanted == 500
-    assert len(found.rows) == len(set(found.rows)) == 1000
-    drawn = counts(found, groups, truth)
-    assert drawn["female"] == drawn["male"] and min(drawn["male"].values()) > 100
-    # the same proportions of what both groups have
+    assert found.segments_per_group == found.wanted == 500 and len(set(found.rows)) == 1000
+    drawn = pd.crosstab(groups[found.rows], truth[found.rows])
     shared = pd.crosstab(groups, truth).min()
-    for name in CLASSES:
-        assert abs(drawn["male"][name] - 500 * shared[name] / shared.sum()) < 1
+    for group in ("female", "male"):
+        assert (drawn.loc[group] - 500 * shared / shared.sum()).abs().max() < 1
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([1, 2, 8]), st.booleans())
 def test_every_group_gives_equally_many_of_every_cell(seed, samples, decimals, edged):
     rng = np.random.default_rng(seed)
-    truth = np.round(rng.beta(2, 3, 90), decimals)
-    groups = rng.choice(["a", "b", "c"], 90)
+    truth, groups = np.round(rng.beta(2, 3, 90), decimals), rng.choice(["a", "b", "c"], 90)
     edges = (0.25, 0.5, 0.75) if edged else ()
     found = draw(truth, groups, samples, "regression", seed, edges=edges)
-    table = pd.crosstab(groups, label_cells(truth, edges))
-    drawn = pd.crosstab(groups[found.rows], label_cells(truth, edges)[found.rows])
+    cells = label_cells(truth, edges)
+    table, drawn = pd.crosstab(groups, cells), pd.crosstab(groups[found.rows], cells[found.rows])
     assert drawn.nunique().eq(1).all() and len(drawn) in (0, 3)
     assert found.segments_per_group == min(samples, table.min().sum()) == len(found.rows) / 3
     assert (drawn <= table[drawn.columns].min()).all(axis=None)
     if edged and len(found.rows):
-        assert (
-            pd.crosstab(groups[found.rows], np.searchsorted(edges, truth[found.rows])).nunique().eq(1).all()
-        )
+        bins = np.searchsorted(edges, truth[found.rows])
+        assert pd.crosstab(groups[found.rows], bins).nunique().eq(1).all()
 
 
 def test_cells_of_labels(rng):
     labels = rng.normal(size=1000)
     cells = label_cells(labels)
-    assert np.bincount(cells).tolist() == [100] * 10
-    assert (np.diff(cells[np.argsort(labels)]) >= 0).all()
+    assert np.bincount(cells).tolist() == [100] * 10 and (np.diff(cells[np.argsort(labels)]) >= 0).all()
     # of up to ten labels each is a cell, however rare
-    rare = np.repeat([0.1, 0.2, 0.3], [1, 998, 1])
-    assert np.bincount(label_cells(rare)).tolist() == [1, 998, 1]
+    assert np.bincount(label_cells(np.repeat([0.1, 0.2, 0.3], [1, 998, 1]))).tolist() == [1, 998, 1]
     # one label that half of the segments have stays together
-    many = np.r_[np.full(500, 0.5), np.linspace(0, 1, 500)]
-    assert len(set(label_cells(many)[:500])) == 1
+    assert len(set(label_cells(np.r_[np.full(500, 0.5), np.linspace(0, 1, 500)])[:500])) == 1
     # cells do not span an edge, which belongs to the lower one
     cut = label_cells([0.25, *labels], (0.25,))
     assert np.flatnonzero(labels <= 0.25).size + 1 == np.sum(cut <= cut[0])
@@ -81,73 +63,67 @@ def test_cells_of_labels(rng):
 @pytest.mark.parametrize("kind", ["regression", "classification"])
 def test_order_of_rows_does_not_matter(kind, rng):
     truth = rng.choice(CLASSES, 300) if kind == "classification" else np.round(rng.random(300), 1)
-    groups, speakers = rng.choice(["x", "y", "z"], 300), rng.choice(list("abcd"), 300)
-    keys = np.array([f"key {n}" for n in range(300)])
-    one = draw(truth, groups, 50, kind, order=keys, blocks=speakers)
-    places = rng.permutation(300)
-    two = draw(truth[places], groups[places], 50, kind, order=keys[places], blocks=speakers[places])
-    assert sorted(keys[one.rows]) == sorted(keys[places][two.rows])
+    groups, speakers, keys = rng.choice(["x", "y", "z"], 300), rng.choice(list("abcd"), 300), KEYS[:300]
+    one = draw(truth, groups, 50, kind, keys=keys, blocks=speakers)
+    mixed = rng.permutation(300)
+    two = draw(truth[mixed], groups[mixed], 50, kind, keys=keys[mixed], blocks=speakers[mixed])
+    assert sorted(keys[one.rows]) == sorted(keys[mixed][two.rows])
     assert (np.diff(one.rows) > 0).all() and one.note == two.note
 
 
-def test_notes_count_what_was_not_drawn():
-    found = draw([0.1, 0.2, 0.1, 0.3, 0.3], ["male", "female", "female", "male", "male"], 1000, "regression")
-    assert (found.segments_per_group, found.wanted, len(found.rows)) == (1, 1000, 2)
-    assert found.note == (
-        "1 segment a group instead of 1000; not used, because another group has fewer with such labels: "
-        "1 of 2 'female', 2 of 3 'male'"
-    )
-    found = draw([0.1] * 5, ["a", "a", "b", "b", "b"], 1, "regression")
-    assert found.note == (
-        "not used, because another group has fewer with such labels: 1 of 3 'b'; "
-        "of 2 each only the 1 that the suite wants were drawn"
-    )
-    assert draw([0.1] * 4, ["a", "a", "b", "b"], 2, "regression").note == ""
-
-
-def test_missing_groups_and_labels_take_no_part():
-    truth = [0.1, np.nan, 0.1, 0.1, 0.5]
-    found = draw(truth, ["a", "a", None, "b", "b"], 5, "regression")
-    assert found.segments_per_group == 1
-    assert found.rows.tolist() == [0, 3]
-
-
-def test_fewer_than_two_groups():
-    assert draw([0.1, 0.2], ["a", "a"], 1, "regression").note == "1 of 2 groups needed"
-    found = draw([], [], 1, "classification")
-    assert (found.note, found.segments_per_group, len(found.rows)) == ("0 of 2 groups needed", 0, 0)
+@pytest.mark.parametrize(
+    ("truth", "groups", "samples", "per_group", "note"),
+    [
+        (
+            [0.1, 0.2, 0.1, 0.3, 0.3],
+            ["male", "female", "female", "male", "male"],
+            1000,
+            1,
+            "1 segment a group instead of 1000; not used, because another group has fewer with such labels: "
+            "1 of 2 'female', 2 of 3 'male'",
+        ),
+        (
+            [0.1] * 5,
+            list("aabbb"),
+            1,
+            1,
+            "not used, because another group has fewer with such labels: 1 of 3 'b'; "
+            "of 2 each only the 1 that the suite wants were drawn",
+        ),
+        ([0.1] * 4, list("aabb"), 2, 2, ""),
+        ([0.1, np.nan, 0.1, 0.1], ["a", "a", None, "b"], 1, 1, ""),  # without group or label: no part
+        ([0.1, 0.2], list("aa"), 1, 0, "1 of 2 groups needed"),
+        ([], [], 1, 0, "0 of 2 groups needed"),
+    ],
+)
+def test_notes_count_what_was_not_drawn(truth, groups, samples, per_group, note):
+    found = draw(truth, groups, samples, "regression")
+    assert (found.note, found.segments_per_group, found.wanted) == (note, per_group, samples)
+    assert len(found.rows) == 2 * per_group
 
 
 def test_at_most_keeps_small_groups_and_draws_from_large_ones():
-    groups = np.array(["a"] * 30 + ["b"] * 5 + [None] * 4, dtype=object)
-    keys = [f"{n:03d}" for n in range(39)]
+    groups, keys = np.array(["a"] * 30 + ["b"] * 5 + [None] * 4, dtype=object), KEYS[:39]
     rows = at_most(groups, 10, np.random.default_rng(0), keys)
     assert (np.diff(rows) > 0).all() and set(range(30, 35)) <= set(rows) and len(rows) == 15
     mixed = np.random.default_rng(1).permutation(39)
-    again = at_most(groups[mixed], 10, np.random.default_rng(0), [keys[n] for n in mixed])
+    again = at_most(groups[mixed], 10, np.random.default_rng(0), keys[mixed])
     assert sorted(mixed[again]) == rows.tolist()
     assert len(at_most([], 10, np.random.default_rng(0), [])) == 0
 
 
-def table_of_speakers():
-    people = [("x", f"f{n}", "female") for n in range(9)] + [("x", f"m{n}", "male") for n in range(4)]
-    people += [("y", "f9", "female"), ("z", "a", "other"), ("z", None, "male"), (None, "b", "male")]
-    people = [person for person in people for _ in range(3)]
-    return [*people, ("y", "f9", "male"), ("y", "m9", None)]
-
-
-def drawn(table, wanted=None):
-    found = draw_speakers(
-        *(list(column) for column in zip(*table, strict=True)),
-        wanted or {"female": 5, "male": 5},
-        lambda keys: uniform(0, "speakers", keys=keys),
-    )
+def draw_from(table, wanted):
+    columns = (list(column) for column in zip(*table, strict=True))
+    found = draw_speakers(*columns, wanted, lambda keys: uniform(0, "speakers", keys=keys))
     return {table[n][:2] for n in found.rows}, found
 
 
-def test_so_many_speakers_of_each_sex():
-    table = table_of_speakers()
-    kept, found = drawn(table)
+def test_so_many_speakers_of_each_sex_whatever_their_order():
+    people = [("x", f"f{n}", "female") for n in range(9)] + [("x", f"m{n}", "male") for n in range(4)]
+    people += [("y", "f9", "female"), ("z", "a", "other"), ("z", None, "male"), (None, "b", "male")]
+    table = [person for person in people for _ in range(3)] + [("y", "f9", "male"), ("y", "m9", None)]
+    wanted = {"female": 5, "male": 5}
+    drawn, found = draw_from(table, wanted)
     assert found.counts == {
         "x": {"female": (5, 9), "male": (4, 4)},
         "y": {"female": (1, 1), "male": (0, 0)},  # most of f9's segments say female
@@ -155,13 +131,139 @@ def test_so_many_speakers_of_each_sex():
     }
     assert len(found.rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(found.rows) > 0).all()
     assert found.unknown == 3 + 3 + 1  # of another sex, of nobody, without sex
-    assert {name[0] for group, name in kept if group == "x"} == {"f", "m"}
-    assert drawn(table, {"female": 1, "male": 0})[1].counts["x"] == {"female": (1, 9), "male": (0, 4)}
-
-
-def test_speakers_are_drawn_whatever_their_order():
-    table = table_of_speakers()
-    kept, *_ = drawn(table)
+    assert draw_from(table, {"female": 1, "male": 0})[1].counts["x"] == {"female": (1, 9), "male": (0, 4)}
     for seed in range(5):
         mixed = [table[n] for n in np.random.default_rng(seed).permutation(len(table))]
-        assert drawn(mixed)[0] == kept
+        assert draw_from(mixed, wanted)[0] == drawn
+
+
+@given(st.integers(1, 500), st.integers(2, 40))
+def test_equal_groups_have_their_own_size(size, groups):
+    assert {equal_size([size] * groups, place) for place in range(groups)} == {size}
+
+
+@pytest.mark.parametrize("sizes", [(808, 88, 88, 88, 88), (12, 60, 24)])
+def test_differences_vary_as_those_of_equal_groups(sizes, rng):
+    """Standard deviations of simulated differences from the average over groups."""
+
+    def deviation(sizes, tested):
+        means = [rng.normal(0, 1, (20_000, size)).mean(axis=1) for size in sizes]
+        return (means[tested] - np.mean(means, axis=0)).std()
+
+    for tested in range(2):
+        equal = [equal_size(sizes, tested)] * len(sizes)
+        assert deviation(sizes, tested) == pytest.approx(deviation(equal, 0), rel=0.03)
+
+
+# Cells in which both sides of an adjusted difference are alike: half of the speakers, 20 segments each
+
+
+def sides(speakers: int = 40):
+    blocks = np.repeat(np.arange(speakers), 20)
+    return blocks, blocks < speakers // 2, np.random.default_rng(0)
+
+
+def cells(column, blocks, group, usable=None, **more):
+    usable = np.ones(len(group), dtype=bool) if usable is None else usable
+    return cells_of({"x": column, **more}, group, ~group, blocks, usable)
+
+
+def test_numbers_are_cut_at_the_tenths_of_both_sides_or_at_the_fifths():
+    blocks, group, rng = sides()
+    x = rng.normal(size=800)
+    found = cells(x, blocks, group)
+    assert (found.n_cells, found.cuts, found.counterpart, found.reason) == (10, 10, 1.0, "")
+    assert np.bincount(found.codes).tolist() == [80] * 10 and (np.diff(found.codes[np.argsort(x)]) >= 0).all()
+    blocks, group, rng = sides(speakers=14)  # ten cells would have too few speakers
+    found = cells(rng.normal(size=280) + 0.8 * group, blocks, group)
+    assert found.cuts == found.n_cells == 5
+
+
+def test_cells_with_few_speakers_on_a_side_and_missing_values_are_left_out():
+    blocks, group, rng = sides()
+    level = rng.integers(0, 4, 800).astype(float)
+    level[group & (blocks >= 4) & (level == 0)] = 1  # the lowest ones of the group are those of four speakers
+    found = cells(level, blocks, group)
+    assert found.n_cells == 3 and ((found.codes == -1) == (level == 0)).all()
+    assert found.counterpart == np.mean(level[group] > 0) < 1
+    device = rng.choice(np.array(["phone", "headset"], dtype=object), 800)
+    device[blocks == 0] = "only mine"
+    found = cells(device, blocks, group)
+    assert found.n_cells == 2 and ((found.codes == -1) == (blocks == 0)).all()
+    assert found.counterpart == pytest.approx(0.95)
+    x = np.where(rng.random(800) < 0.2, np.nan, rng.normal(size=800))
+    found = cells(x, blocks, group)
+    assert ((found.codes == -1) == np.isnan(x)).all() and found.counterpart == np.mean(~np.isnan(x[group]))
+
+
+def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own():
+    blocks, group, rng = sides()
+    clipped = np.where(rng.random(800) < 0.95, 0.0, rng.random(800))
+    found = cells(clipped, blocks, group)
+    assert found.n_cells == 2 and ((found.codes == 0) == (clipped == 0)).all()
+    few = rng.integers(0, 4, 800).astype(float)
+    assert (cells(few, blocks, group).codes == few).all()
+    ends = np.clip(rng.normal(size=800), -0.8, 0.8)
+    codes = cells(ends, blocks, group).codes
+    assert all(len(set(codes[ends == end])) == 1 for end in (-0.8, 0.8))
+    assert not np.isin(codes[ends < 0.8], codes[ends == 0.8]).any()
+    silent = np.where(rng.random(800) < 0.3, np.inf, rng.normal(size=800))  # signal-to-noise ratios
+    found = cells(silent, blocks, group)
+    assert found.reason == "" and len(set(found.codes[np.isinf(silent)])) == 1
+    assert not np.isin(found.codes[np.isfinite(silent)], found.codes[np.isinf(silent)]).any()
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda g, r: np.full(len(g), 3.0), "x is the same for all"),
+        (lambda g, r: np.array(["a"] * len(g), dtype=object), "x is the same for all"),
+        (lambda g, r: np.where(g, "a", "b").astype(object), "x decides the group"),
+        (lambda g, r: r.random(len(g)) + 2 * g, "x decides the group"),
+        (lambda g, r: r.random(len(g)) - 2 * g, "x decides the group"),
+        (lambda g, r: np.where(g, np.nan, 1.0 + r.random(len(g))), "x is not known of the group"),
+        (lambda g, r: np.where(g, "a", None), "x is not known of the others"),
+        (lambda g, r: np.where(np.arange(len(g)) % 3, np.nan, r.random(len(g))), "x is missing in 66 % of"),
+        (lambda g, r: np.arange(len(g)).astype(str).astype(object), "x decides the group"),
+    ],
+)
+def test_what_cannot_be_adjusted_by_is_refused_with_words(make, reason):
+    blocks, group, rng = sides()
+    assert cells(make(group, rng), blocks, group).reason.startswith(reason)
+
+
+def test_two_columns_make_the_cells_of_their_product_unless_they_decide_together():
+    blocks, group, rng = sides()
+    word = rng.choice(np.array(["a", "b"], dtype=object), 800)
+    found = cells(rng.normal(size=800), blocks, group, word=word)
+    assert found.n_cells == 20 and all(len(set(word[found.codes == cell])) == 1 for cell in range(20))
+    one = np.arange(800) % 2
+    both = np.where(one.astype(bool) ^ group, "p", "q").astype(object)
+    found = cells(one.astype(float), blocks, group, y=both)
+    assert found.reason == "x and y together decide the group" and found.counterpart == 0
+    odd, even = np.where(one, blocks % 3, np.nan), np.where(one, np.nan, blocks % 3)
+    assert cells(odd, blocks, group, y=even).reason == "no segment has both x and y"
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    speakers=st.integers(2, 40),
+    levels=st.integers(1, 30),
+    shift=st.integers(0, 8),
+    missing=st.floats(0, 0.6),
+)
+def test_whatever_is_compared_has_speakers_on_both_sides(seed, speakers, levels, shift, missing):
+    rng, (blocks, group, _) = np.random.default_rng(seed), sides(speakers)
+    x = (rng.integers(0, levels, len(blocks)) + shift * group).astype(float)
+    x[rng.random(len(blocks)) < missing] = np.nan
+    usable = rng.random(len(blocks)) < 0.9
+    found = cells(x, blocks, group, usable, word=rng.choice(np.array(["a", None], dtype=object), len(blocks)))
+    assert 0 <= found.counterpart <= 1 and found.codes.min() >= -1
+    assert found.codes.max() < max(1, found.n_cells)
+    assert (found.codes[~usable | np.isnan(x)] == -1).all()
+    for cell in range(found.n_cells):
+        for side in (group, ~group):
+            assert len(np.unique(blocks[side & (found.codes == cell)])) >= 5
+    if not found.reason:
+        assert found.n_cells > 0 and found.counterpart == np.mean(found.codes[group & usable] >= 0) >= 0.5

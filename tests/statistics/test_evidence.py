@@ -1,11 +1,15 @@
-"""t intervals, p-values and what they say."""
+"""Intervals and p-values from replicates: textbook tests, limits of scales, what they say of thresholds."""
 
-from __future__ import annotations
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
+from soundcheck.statistics import draws
 from soundcheck.statistics.evidence import (
     CLEAR_FAIL,
     CLEAR_PASS,
@@ -19,79 +23,79 @@ from soundcheck.statistics.evidence import (
     p_value,
     t_interval,
 )
+from soundcheck.statistics.significance import (
+    adjusted_p_values,
+    paired_interval,
+    paired_p_value,
+    standard_error,
+    welch,
+)
 
 SHARE = Scale(0.0, 1.0)
+SIDES = pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 
 
-def replicates(mean: float = 0.6, sd: float = 0.05, n: int = 2000) -> np.ndarray:
-    return np.random.default_rng(0).normal(mean, sd, n)
+def means_drawn(values, replicates=20_000):
+    """Means of values that are drawn again, one value a block."""
+    return draws.weights(len(values), replicates, 1) @ values / len(values)
 
 
-def test_the_interval_of_a_mean_is_that_of_the_t_test():
+def test_the_interval_and_p_value_of_a_mean_are_those_of_the_t_test():
     values = np.random.default_rng(1).normal(0.5, 0.1, 12)
-    drawn = values[np.random.default_rng(2).integers(12, size=(200_000, 12))].mean(axis=1)
-    low, high = t_interval(values.mean(), drawn, 12)
+    drawn = means_drawn(values, 200_000)
     expected = stats.ttest_1samp(values, 0).confidence_interval()
-    assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-3)
-
-
-def test_the_p_value_of_a_mean_is_that_of_the_t_test():
-    values = np.random.default_rng(1).normal(0.5, 0.1, 12)
-    drawn = values[np.random.default_rng(2).integers(12, size=(200_000, 12))].mean(axis=1)
+    found = t_interval(values.mean(), drawn, 12)
+    assert found == pytest.approx((expected.low, expected.high), abs=1e-3)
     expected = stats.ttest_1samp(values, 0.55, alternative="less").pvalue
     assert p_value(values.mean(), drawn, 12, ">", 0.55) == pytest.approx(expected, abs=1e-3)
     assert p_value(values.mean(), drawn, 12, "<", 0.55) == pytest.approx(1 - expected, abs=1e-3)
 
 
-def test_intervals_of_shares_stay_between_0_and_1():
-    drawn = np.clip(replicates(0.95, 0.03), 0, 0.999)
+def test_intervals_stay_where_values_may_lie():
+    rng = np.random.default_rng(0)
+    drawn = np.clip(rng.normal(0.95, 0.03, 2000), 0, 0.999)
     low, high = t_interval(0.95, drawn, 10, SHARE)
-    assert 0 < low < 0.95 < high < 1
-    free = t_interval(0.95, drawn, 10)
-    assert free[1] > 1 > high
-
-
-def test_errors_without_upper_end_are_looked_at_on_a_logarithmic_scale():
-    low, high = t_interval(0.1, np.abs(replicates(0.1, 0.02)), 8, Scale(low=0.0))
-    assert 0 < low < 0.1 < high
+    assert 0 < low < 0.95 < high < 1 < t_interval(0.95, drawn, 10)[1]
+    low, high = t_interval(0.1, np.abs(rng.normal(0.1, 0.02, 2000)), 8, Scale(low=0.0))
+    assert 0 < low < 0.1 < high  # errors without upper end: on a logarithmic scale
     assert np.log(high / 0.1) == pytest.approx(np.log(0.1 / low))
 
 
 def test_on_a_limit_the_speakers_that_reach_it_are_counted():
     """All of ten speakers right: the lower end is where ten of ten happen once in forty times."""
-    assert t_interval(1.0, np.ones(100), 10, SHARE) == pytest.approx((0.025**0.1, 1.0))
-    assert t_interval(0.0, np.zeros(100), 10, SHARE) == pytest.approx((0.0, 1 - 0.025**0.1))
-    assert t_interval(0.0, np.zeros(100), 10, Scale(low=0.0)) == pytest.approx((0.0, 1 - 0.025**0.1))
-    a_minute = Scale(low=0.0, all_wrong=150.0)  # words: one of ten speakers may be spoken to throughout
-    assert t_interval(0.0, np.zeros(100), 10, a_minute) == pytest.approx((0.0, 150 * (1 - 0.025**0.1)))
-    assert p_value(0.0, np.zeros(100), 10, "<", 15.0, a_minute) == pytest.approx(1.0)
+    end, a_minute = 1 - 0.025**0.1, Scale(low=0.0, all_wrong=150.0)
+    for value, scale, expected in (
+        (1.0, SHARE, (1 - end, 1.0)),
+        (0.0, SHARE, (0.0, end)),
+        (0.0, Scale(low=0.0), (0.0, end)),
+        (0.0, a_minute, (0.0, 150 * end)),  # words: one of ten speakers may be spoken to throughout
+    ):
+        assert t_interval(value, np.full(100, value), 10, scale) == pytest.approx(expected)
     drawn = np.where(np.arange(100) < 40, 1.0, 0.97)
     of_blocks = np.array([1.0] * 8 + [0.9, 0.8])
     expected = stats.binomtest(8, 10).proportion_ci()
     found = t_interval(0.97, drawn, 10, SHARE, of_blocks)
     assert found == pytest.approx((expected.low, expected.high))
+    for value, rule, threshold, scale, expected in (
+        (0.0, ">", 0.5, SHARE, 0.5**10),
+        (1.0, ">", 0.5, SHARE, 1.0),
+        (1.0, "<", 0.25, SHARE, 0.25**10),
+        (0.0, "<", 15.0, a_minute, 1.0),
+    ):
+        found = p_value(value, np.full(100, value), 10, rule, threshold, scale)
+        assert found == pytest.approx(expected)
 
 
-def test_the_p_value_on_a_limit_is_that_of_the_binomial():
-    assert p_value(0.0, np.zeros(100), 10, ">", 0.5, SHARE) == pytest.approx(0.5**10)
-    assert p_value(1.0, np.ones(100), 10, ">", 0.5, SHARE) == pytest.approx(1.0)
-    assert p_value(1.0, np.ones(100), 10, "<", 0.25, SHARE) == pytest.approx(0.25**10)
-
-
-def test_what_cannot_be_known():
-    assert np.isnan(t_interval(0.5, np.ones(100), 1)).all()
-    assert np.isnan(t_interval(0.5, np.full(10, np.nan), 9)).all()
-    assert np.isnan(p_value(0.5, np.full(10, np.nan), 9, ">", 0.4))
-
-
-def test_values_that_no_draw_changes_are_judged_by_the_sign_test():
-    assert p_value(0.3, np.full(10, 0.3), 9, ">", 0.5) == 0.5**9
-    assert p_value(0.3, np.full(10, 0.3), 9, "<", 0.5) == 1 - 0.5**9
-    assert p_value(0.5, np.full(10, 0.5), 9, "<", 0.5) == 0.5
+def test_without_replicates_blocks_or_spread():
+    unknown = np.full(10, np.nan)
+    assert np.isnan([*t_interval(0.5, np.ones(100), 1), *t_interval(0.5, unknown, 9)]).all()
+    assert np.isnan(p_value(0.5, unknown, 9, ">", 0.4))
+    for value, rule, expected in ((0.3, ">", 0.5**9), (0.3, "<", 1 - 0.5**9), (0.5, "<", 0.5)):
+        assert p_value(value, np.full(10, value), 9, rule, 0.5) == expected  # the sign test
 
 
 @pytest.mark.parametrize(
-    ("rule", "low", "high", "threshold", "said"),
+    ("rule", "low", "high", "threshold", "expected"),
     [
         (">", 0.51, 0.6, 0.5, CLEAR_PASS),
         (">", 0.4, 0.49, 0.5, CLEAR_FAIL),
@@ -104,49 +108,103 @@ def test_values_that_no_draw_changes_are_judged_by_the_sign_test():
         (">", np.nan, np.nan, 0.5, NO_INTERVAL),
     ],
 )
-def test_evidence(rule, low, high, threshold, said):
-    assert evidence(rule, low, high, threshold) == said
+def test_what_an_interval_says_of_a_threshold(rule, low, high, threshold, expected):
+    assert evidence(rule, low, high, threshold) == expected
 
 
 def test_the_bound_is_the_worst_that_is_left():
-    assert bound(">", 0.4, 0.6) == 0.4
-    assert bound("<", 0.1, 0.2) == 0.2
-    assert bound("|gap| <", -0.3, 0.1) == 0.3
+    assert (bound(">", 0.4, 0.6), bound("<", 0.1, 0.2), bound("|gap| <", -0.3, 0.1)) == (0.4, 0.2, 0.3)
 
 
-# Intervals and certainty of given replicates, by known answers
-
-
-def test_percentile_interpolates_linearly():
-    assert interval(np.arange(101) / 100) == (0.025, 0.975)
+def test_intervals_of_given_replicates():
+    assert interval(np.arange(101) / 100) == (0.025, 0.975)  # interpolated linearly
     assert interval([0.3, 0.1, np.nan, 0.2], level=0.5) == (0.15, 0.25)
-
-
-def test_expanded_uses_the_t_distribution():
     samples = np.random.default_rng(0).normal(size=200_000)
-    low, high = interval(samples, "expanded", blocks=10)
     reach = np.sqrt(10 / 9) * 2.262157  # t of 9 degrees of freedom at 0.975, from a table
-    assert high == pytest.approx(reach, abs=0.03) and low == pytest.approx(-reach, abs=0.03)
+    assert interval(samples, "expanded", blocks=10) == pytest.approx((-reach, reach), abs=0.03)
     assert interval(samples, "expanded", blocks=10**6) == pytest.approx(interval(samples), abs=1e-4)
     assert np.isnan(interval(samples, "expanded", blocks=1)).all()
-
-
-def test_gaussian_is_1_96_standard_deviations():
-    samples = [0.1, 0.2, 0.3]
-    assert interval(samples, "gaussian", value=0.25) == pytest.approx(
-        (0.25 - 0.195996, 0.25 + 0.195996), abs=1e-6
-    )
-
-
-def test_unknown_interval():
+    found = interval([0.1, 0.2, 0.3], "gaussian", value=0.25)
+    assert found == pytest.approx((0.25 - 0.195996, 0.25 + 0.195996), abs=1e-6)
     with pytest.raises(ValueError, match="percentile, expanded, gaussian, t, not 'bca'"):
         interval([0.1, 0.2], "bca")
 
 
 def test_certainty_is_the_share_on_the_side_of_the_verdict():
     samples = np.array([0.1, 0.5, 0.6, np.nan, 0.7])
-    assert certainty(samples, ">", 0.5, True) == 0.5  # strict: 0.5 itself fails
-    assert certainty(samples, ">", 0.5, False) == 0.5
+    assert certainty(samples, ">", 0.5, True) == certainty(samples, ">", 0.5, False) == 0.5  # 0.5 fails
     assert certainty(samples, "<", 0.65, True) == 0.75
     assert certainty([-0.2, 0.01, 0.1, 0.3], "|value| <", 0.15, True) == 0.5
     assert np.isnan(certainty([np.nan], ">", 0.5, True))
+
+
+# Tests of differences
+
+
+@SIDES
+@pytest.mark.parametrize("blocks", [5, 40])
+def test_the_same_blocks_are_the_textbook_t_test(blocks, alternative):
+    values = np.random.default_rng(blocks).normal(0.4, 1, blocks)
+    oracle = stats.ttest_1samp(values, 0, alternative=alternative)
+    found = paired_p_value(means_drawn(values), values.mean(), blocks, alternative)
+    assert found == pytest.approx(oracle.pvalue, abs=0.01)
+    both = stats.ttest_1samp(values, 0).confidence_interval()
+    found = paired_interval(means_drawn(values), values.mean(), blocks)
+    assert found == pytest.approx((both.low, both.high), abs=0.03)
+
+
+@SIDES
+def test_different_blocks_are_the_textbook_welch_test(alternative):
+    rng = np.random.default_rng(3)
+    one, other = rng.normal(0, 1, 12), rng.normal(0.6, 2, 30)
+    oracle = stats.ttest_ind(other, one, equal_var=False, alternative=alternative)
+    errors = (standard_error(means_drawn(one), 12), standard_error(means_drawn(other), 30))
+    p, *ends = welch(other.mean() - one.mean(), errors, (12, 30), alternative)
+    assert p == pytest.approx(oracle.pvalue, abs=0.01)
+    both = stats.ttest_ind(other, one, equal_var=False).confidence_interval()
+    assert ends == pytest.approx([both.low, both.high], abs=0.03)
+
+
+def test_differences_of_few_blocks_and_without_spread():
+    replicates = np.random.default_rng(0).normal(size=100)
+    few = [paired_p_value(replicates, 1.0, 4), *paired_interval(replicates, 1.0, 4)]
+    few += [*welch(1.0, (0.1, np.nan), (9, 4)), paired_p_value(np.full(100, np.nan), 1.0, 40)]
+    assert np.isnan(few).all()
+    assert paired_p_value(np.zeros(100), 0.0, 5) == 1
+    assert paired_p_value(np.full(100, -0.1), -0.1, 5) == 2 / 2**5
+    assert paired_p_value(np.full(100, -0.1), -0.1, 5, "less") == 1 / 2**5
+    assert welch(0.1, (0.0, 0.0), (6, 9)) == (2 / 2**6, 0.1, 0.1)
+
+
+@given(st.floats(-3, 3), st.integers(5, 60), st.floats(0.01, 2))
+def test_interval_and_p_value_agree(estimate, blocks, spread):
+    replicates = estimate + spread * np.linspace(-1, 1, 101)
+    low, high = paired_interval(replicates, estimate, blocks)
+    p = paired_p_value(replicates, estimate, blocks)
+    assert (p < 0.05) == (low > 0 or high < 0) or p == pytest.approx(0.05, rel=1e-6)
+    sides = [paired_p_value(replicates, estimate, blocks, side) for side in ("greater", "less")]
+    assert sum(sides) == pytest.approx(1) and 2 * min(sides) == pytest.approx(p)
+
+
+@pytest.mark.parametrize("tests", [0, 1, 2, 100])
+def test_adjusted_p_values_are_those_of_scipy_to_the_last_bit(tests):
+    rng = np.random.default_rng(tests)
+    for p in (rng.uniform(size=tests), rng.integers(0, 3, tests) / 2, np.zeros(tests), np.ones(tests)):
+        expected = stats.false_discovery_control(p) if tests else p
+        np.testing.assert_array_equal(adjusted_p_values(p), expected)
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("soundcheck.pipeline", "scipy.stats scipy.signal audformat matplotlib seaborn distributed nbformat"),
+        *(
+            (f"soundcheck_demo.models.{model}", "scipy.stats scipy.signal pandas joblib sklearn")
+            for model in ("prosody", "biased", "voiceprint")
+        ),
+    ],
+)
+def test_what_every_run_loads_leaves_heavy_modules_alone(module, heavy):
+    code = f"import {module}, sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert set(heavy.split()).isdisjoint(loaded.split())

@@ -1,4 +1,4 @@
-"""Influence values against recordings added in part, errors against recordings drawn again."""
+"""Exactness for these speakers: influence against recordings added and left out, errors against new draws."""
 
 import numpy as np
 import pytest
@@ -27,18 +27,17 @@ N = 60
 rng = np.random.default_rng(3)
 TRUTH = rng.random(N)
 PREDICTION = np.clip(TRUTH + rng.normal(0, 0.2, N), 0, 1)
-SAID, HEARD = np.array(list("abc"))[rng.integers(0, 3, (2, N))]
-HEARD = np.where(rng.random(N) < 0.6, SAID, HEARD)
-WORDS = rng.integers(1, 9, N).astype(float)
-ERRORS = rng.integers(0, 4, N).astype(float)
+LABEL, GUESS = np.array(list("abc"))[rng.integers(0, 3, (2, N))]
+GUESS = np.where(rng.random(N) < 0.6, LABEL, GUESS)
+WORDS, ERRORS = rng.integers(1, 9, N).astype(float), rng.integers(0, 4, N).astype(float)
 GROUP = np.arange(N) % 3 == 0
-TWICE = 50  # copies of everything: one copy more of a segment is a small change then
+COPIES = 50  # of everything: one copy more of a segment is a small change then
 
 STATISTICS = {
     "mean absolute error": lambda i: mean_absolute_error(TRUTH[i], PREDICTION[i]),
     "concordance": lambda i: concordance_cc(TRUTH[i], PREDICTION[i]),
-    "recalls": lambda i: recall_per_class(SAID[i], HEARD[i], list("abc")),
-    "average recall": lambda i: unweighted_average_recall(SAID[i], HEARD[i], list("abc")),
+    "recalls": lambda i: recall_per_class(LABEL[i], GUESS[i], list("abc")),
+    "average recall": lambda i: unweighted_average_recall(LABEL[i], GUESS[i], list("abc")),
     "word error rate": lambda i: word_error_rate(WORDS[i], ERRORS[i]),
     "difference of groups": lambda i: difference(
         restrict(concordance_cc(TRUTH[i], PREDICTION[i]), GROUP[i]),
@@ -52,22 +51,21 @@ STATISTICS = {
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_influence_is_what_one_copy_more_changes(name):
-    make, everything = STATISTICS[name], np.tile(np.arange(N), TWICE)
-    found = make(np.arange(N)).influence()
+    make, everything = STATISTICS[name], np.tile(np.arange(N), COPIES)
+    influence = make(np.arange(N)).influence()
     before = values(make(everything))
     for row in (0, 7, 59):
-        more = (values(make(np.append(everything, row))) - before) * TWICE
-        less = (before - values(make(np.delete(everything, row)))) * TWICE
-        assert found[row] == pytest.approx((more + less) / 2, abs=2e-5)
-    assert found.sum(axis=0) == pytest.approx(0, abs=1e-7)
+        more = (values(make(np.append(everything, row))) - before) * COPIES
+        less = (before - values(make(np.delete(everything, row)))) * COPIES
+        assert influence[row] == pytest.approx((more + less) / 2, abs=2e-5)
+    assert influence.sum(axis=0) == pytest.approx(0, abs=1e-7)
 
 
-def of_recordings(seed: int, speakers: int = 12, each: int = 12) -> Trials:
+def trials_of_recordings(seed: int, speakers: int = 12, each: int = 12) -> Trials:
     """Compare all recordings of some speakers."""
     draw = np.random.default_rng(seed)
-    voice = np.repeat(draw.normal(size=(speakers, 4)), each, axis=0) + draw.normal(
-        0, 0.7, (speakers * each, 4)
-    )
+    voice = np.repeat(draw.normal(size=(speakers, 4)), each, axis=0)
+    voice += draw.normal(0, 0.7, (speakers * each, 4))
     speaker = np.repeat(np.arange(speakers), each)
     first, second = np.triu_indices(speakers * each, 1)
     scores = -np.abs(voice[first] - voice[second]).sum(axis=1)
@@ -86,22 +84,19 @@ def of_recordings(seed: int, speakers: int = 12, each: int = 12) -> Trials:
     ],
 )
 def test_influence_of_recordings_is_that_of_leaving_them_out(measure, tolerance):
-    trials = of_recordings(0)
+    trials = trials_of_recordings(0)
     influence, speakers = measure(trials).influence()
     assert speakers.tolist() == np.repeat(np.arange(12), 12).tolist()
-    value = values(measure(trials))[0]
-    without = [
-        values(measure(trials.only((trials.recordings[0] != n) & (trials.recordings[1] != n))))[0]
-        for n in range(len(speakers))
-    ]
-    expected = value - np.array(without)
+    first, second = trials.recordings
+    without = [values(measure(trials.only((first != n) & (second != n))))[0] for n in range(144)]
+    expected = values(measure(trials))[0] - np.array(without)
     slope = np.polyfit(influence[:, 0], expected, 1)[0]
     assert slope == pytest.approx(1, abs=tolerance + 0.03)  # leaving out one of 144 is no small change
     assert np.corrcoef(influence[:, 0], expected)[0, 1] > 1 - tolerance
 
 
 def test_differences_and_sums_of_trials_share_recordings():
-    trials = of_recordings(1)
+    trials = trials_of_recordings(1)
     part = trials.first % 2 == 0
     one, other = (false_acceptance_rate(trials.only(mask), -3.0) for mask in (part, ~part))
     a, b = one.influence()[0], other.influence()[0]
@@ -115,69 +110,62 @@ def test_differences_and_sums_of_trials_share_recordings():
 def test_errors_are_those_of_recordings_drawn_again():
     """Speakers differ a lot and stay; the spread over draws of their recordings is what is estimated."""
     draw = np.random.default_rng(0)
-    own, speakers = draw.normal(0, 1, 8), np.repeat(np.arange(8), [2, 3, 4, 5, 10, 20, 40, 80])
+    level, speakers = draw.normal(0, 1, 8), np.repeat(np.arange(8), [2, 3, 4, 5, 10, 20, 40, 80])
 
     def recorded() -> np.ndarray:
-        return own[speakers] + draw.normal(0, 0.3, len(speakers)) * (1 + speakers % 2)
+        return level[speakers] + draw.normal(0, 0.3, len(speakers)) * (1 + speakers % 2)
 
     means = [recorded().mean() for _ in range(4000)]
-    found = [fixed_speakers(mean_value(recorded()), speakers) for _ in range(200)]
-    errors = np.array([each.error[0] for each in found])
+    estimates = [fixed_speakers(mean_value(recorded()), speakers) for _ in range(200)]
+    errors = np.array([each.error[0] for each in estimates])
     assert np.sqrt(np.mean(errors**2)) == pytest.approx(np.std(means), rel=0.06)
-    assert not found[0].independent[0] and 60 < found[0].freedom[0] < len(speakers)
+    assert not estimates[0].independent[0] and 60 < estimates[0].freedom[0] < len(speakers)
 
 
 @pytest.mark.parametrize(
-    ("speakers", "independent", "freedom"),
+    ("speakers", "strata", "independent"),
     [
-        ([0, 1, 2, 3, 4, 5], True, 5),  # one recording of each: as if there were no speakers
-        ([0, 0, 1, 1, 2, 3], False, None),  # two speakers are alone, and one stratum
-        ([0, 0, 0, 1, 1, 2], False, None),  # the third joins the one with the fewest
-        ([0, 0, 0, 0, 0, 0], False, 5),
+        ([0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 0], True),  # one recording of each: as if there were no speakers
+        ([0, 0, 1, 1, 2, 3], [0, 0, 1, 1, 2, 2], False),  # two speakers are alone, and one stratum
+        ([0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 1], False),  # the third joins the one with the fewest
+        ([0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], False),
     ],
 )
-def test_speakers_with_one_recording_are_one_stratum(speakers, independent, freedom):
+def test_speakers_with_one_recording_are_one_stratum(speakers, strata, independent):
     data = np.array([0.1, 0.4, 0.2, 0.9, 0.5, 0.6])
-    found = fixed_speakers(mean_value(data), np.array(speakers))
-    assert found.independent[0] == independent
-    strata = np.array(
-        [0, 0, 0, 0, 0, 0] if freedom else {2: [0, 0, 0, 1, 1, 1], 3: [0, 0, 1, 1, 2, 2]}[speakers[-1]]
-    )
-    parts = [data[strata == n] for n in range(strata.max() + 1)]
+    exactness = fixed_speakers(mean_value(data), np.array(speakers))
+    assert exactness.independent[0] == independent
+    parts = [data[np.array(strata) == n] for n in set(strata)]
     variance = sum(len(part) * part.var(ddof=1) for part in parts) / len(data) ** 2
-    assert found.error[0] == pytest.approx(np.sqrt(variance))
-    assert freedom is None or found.freedom[0] == pytest.approx(freedom)
+    assert exactness.error[0] == pytest.approx(np.sqrt(variance))
+    if len(parts) == 1:
+        assert exactness.freedom[0] == pytest.approx(5)
 
 
-def test_what_has_no_errors_has_none():
+def test_without_influence_recordings_or_spread_there_is_no_interval():
     ranks = speaker_averages(TRUTH, PREDICTION, np.arange(N) % 6, 1).spearmans_rho()
-    for found in (
-        fixed_speakers(ranks, np.zeros(0, int)),
-        fixed_speakers(mean_value([0.3]), np.zeros(1, int)),
-    ):
-        assert np.isnan(found.error).all() and np.isnan(found.freedom).all()
+    for statistic, blocks in ((ranks, np.zeros(0, int)), (mean_value([0.3]), np.zeros(1, int))):
+        exactness = fixed_speakers(statistic, blocks)
+        assert np.isnan([exactness.error, exactness.freedom]).all()
     same = fixed_speakers(mean_value(np.full(9, 0.3)), np.arange(9) // 3)
     known = same.value(0, 0.3)
-    assert same.error[0] == 0 and np.isnan(known.interval()).all() and np.isnan(known.p_value(0.2))
+    assert same.error[0] == 0 and np.isnan([*known.interval(), known.p_value(0.2)]).all()
 
 
-SCALES = [Scale(), Scale(0.0, 1.0), Scale(0.0), Scale(-1.0, 1.0)]
-
-
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("difference", [False, True])
-def test_intervals_and_p_values_agree(scale, difference):
+@pytest.mark.parametrize("scale", [Scale(), Scale(0.0, 1.0), Scale(0.0), Scale(-1.0, 1.0)])
+@pytest.mark.parametrize("compared", [False, True])
+def test_intervals_and_p_values_agree(scale, compared):
     ends = value_ends(0.2, 0.05, 12.0, scale)
-    if difference:
+    if compared:
         sides = value_ends(0.4, 0.05, 12.0, scale), value_ends(0.2, 0.04, 20.0, scale)
         ends = difference_ends((0.4, 0.2), (0.05, 0.04, 0.055), sides)
     known = ForThese(ends)
     low, high = known.interval()
     assert 0 < low < 0.2 < high < 1
-    for end, side in ((low, "greater"), (high, "less")):
+    for end, side, other in ((low, "greater", "less"), (high, "less", "greater")):
         assert known.p_value(end) == pytest.approx(0.05)
         assert known.p_value(end, side) == pytest.approx(0.025)
-        assert known.p_value(end, "less" if side == "greater" else "greater") == pytest.approx(0.975)
+        assert known.p_value(end, other) == pytest.approx(0.975)
     assert known.p_value(0.2) == pytest.approx(1)
 
 
@@ -185,9 +173,8 @@ def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
     """Newcombe (1998), the example of his table II: 56 of 70 against 48 of 80."""
     counts, scale = ((56, 70), (48, 80)), Scale(0, 1)
     errors = [np.sqrt(right * (n - right) / n**3) for right, n in counts]
-    sides = [
-        value_ends(right / n, error, 9.0, scale, n) for (right, n), error in zip(counts, errors, strict=True)
-    ]
+    both = zip(counts, errors, strict=True)
+    sides = [value_ends(right / n, error, 9.0, scale, n) for (right, n), error in both]
     for ends, (right, n) in zip(sides, counts, strict=True):
         expected = stats.binomtest(right, n).proportion_ci(0.95, "wilson")
         assert ends(0.025) == pytest.approx((expected.low, expected.high))
@@ -200,8 +187,19 @@ def test_shares_on_their_limits(value, n):
     expected = stats.binomtest(round(value * n), n).proportion_ci(0.95, "wilson")
     ends = value_ends(value, 0.0, np.nan, Scale(0, 1), n)
     assert ends(0.025) == pytest.approx((expected.low, expected.high))
-    other = ForThese(value_ends(value, 0.0, np.nan, Scale(0, 1)))
-    assert np.isnan(other.interval()).all()  # of no recordings nothing is known
+    unknown = ForThese(value_ends(value, 0.0, np.nan, Scale(0, 1)))
+    assert np.isnan(unknown.interval()).all()  # of no recordings nothing is known
+
+
+def test_word_errors_of_two_recordings_stay_below_those_of_a_model_that_does_everything_wrong():
+    """Two recordings of ten words, 1 and 4 of them wrong: t of one degree of freedom reaches far."""
+    exactness = fixed_speakers(word_error_rate([10.0, 10.0], [1.0, 4.0]), np.arange(2))
+    low, high = exactness.value(0, 0.25, Scale(0.0)).interval()
+    assert 0 < low < 0.25 < high < 1
+    worse = fixed_speakers(word_error_rate([10.0, 10.0], [8.0, 16.0]), np.arange(2))
+    assert worse.value(0, 1.2, Scale(0.0)).interval()[1] > 1.2  # many words are put in: no end is known
+    several = fixed_speakers(word_error_rate(np.full(4, 10.0), [1.0, 4.0, 20.0, 1.0]), np.arange(4))
+    assert several.value(0, 0.65, Scale(0.0)).interval()[1] > 1
 
 
 @pytest.mark.parametrize("recordings", [240, 6000])  # as many rows, or a sketch of them
@@ -212,8 +210,8 @@ def test_spreads_of_two_models_give_the_error_of_their_difference(recordings):
     also = wrong | (draws.random(recordings) < 0.05)
     one, other = (word_error_rate(np.ones(recordings), errors.astype(float)) for errors in (wrong, also))
     before, after = (fixed_speakers(each, speakers, spread=True) for each in (one, other))
-    for found in (before, after):
-        assert np.linalg.norm(found.spread[:, 0]) == pytest.approx(found.error[0], rel=0.1)
+    for exactness in (before, after):
+        assert np.linalg.norm(exactness.spread[:, 0]) == pytest.approx(exactness.error[0], rel=0.1)
     assert fixed_speakers(one, speakers).spread.size == 0
     change = also.astype(float) - wrong
     squares = [change[speakers == s].var(ddof=1) * (speakers == s).sum() for s in range(6)]

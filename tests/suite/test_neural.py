@@ -1,4 +1,4 @@
-"""The suite of networks whose weights come in packages, and files inside of packages as models."""
+"""The suite of networks whose weights come in packages."""
 
 import re
 from pathlib import Path
@@ -17,40 +17,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "suites" / "neural.yml"
 TEXT = SUITE.read_text("utf-8")
-
-
-def test_places_in_packages(tmp_path):
-    suite = tmp_path / "suite.yml"
-    found, what, remedy = find_place(suite, "package:soundcheck/suite/paths.py", folder=False)
-    assert found.samefile(ROOT / "lib" / "soundcheck" / "suite" / "paths.py") and not what and not remedy
-    assert find_place(suite, "package:soundcheck/suite", folder=True)[0].is_dir()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("package:nobody_has_this/a.onnx", "the package nobody_has_this is not installed"),
-        ("package:soundcheck", "is no place in a package"),
-        ("package:soundcheck.suite/paths.py", "is no place in a package"),
-        ("package:../x", "is no place in a package"),
-        ("package:soundcheck/../secret", "leads out of the package"),
-        ("package:soundcheck//etc/passwd", "leads out of the package"),
-        ("package:soundcheck/suite/path.py", "has no such file"),
-        ("package:soundcheck/suite", "has no such file"),
-    ],
-)
-def test_places_that_cannot_be_used(tmp_path, text, message):
-    found, what, remedy = find_place(tmp_path / "suite.yml", text, folder=False)
-    assert found is None and message in what and remedy
-    assert str(ROOT) not in what + remedy
-
-
-def test_a_package_is_not_imported(tmp_path, monkeypatch):
-    (tmp_path / "unwanted").mkdir()
-    (tmp_path / "unwanted" / "__init__.py").write_text("raise SystemExit('was imported')")
-    (tmp_path / "unwanted" / "model.onnx").touch()
-    monkeypatch.syspath_prepend(tmp_path)
-    assert find_place(tmp_path / "suite.yml", "package:unwanted/model.onnx", folder=False)[0].is_file()
 
 
 def test_extras_and_pins_name_what_the_suite_needs():

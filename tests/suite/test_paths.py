@@ -1,28 +1,29 @@
-"""Files that a suite names by file, folder or pattern."""
+"""Files that a suite names by file, folder or pattern, and places inside of packages."""
 
 import os
 from pathlib import Path
 
 import pytest
 
+import soundcheck
 from soundcheck.common.files import MARKER
 from soundcheck.suite import paths
 from soundcheck.suite.paths import find_files, find_place
 
-
-@pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    for name in ("weights/a.bin", "weights/deep/b.bin", "weights/.git/c.bin", "weights/__pycache__/d.pyc"):
-        write(tmp_path / name)
-    for name in (f"weights/build/{MARKER}", "weights/build/cache/e.bin", "f[1].bin", "empty/deep/.git/g"):
-        write(tmp_path / name)
-    os.mkfifo(tmp_path / "weights" / "feed")
-    return tmp_path / "suite.yml"
+LIBRARY = Path(soundcheck.__file__).parent
 
 
-def write(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch()
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("suite")
+    for name in (
+        *("weights/a.bin", "weights/deep/b.bin", "weights/.git/c.bin", "weights/__pycache__/d.pyc"),
+        *(f"weights/build/{MARKER}", "weights/build/cache/e.bin", "f[1].bin", "empty/deep/.git/g"),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    os.mkfifo(folder / "weights" / "feed")
+    return folder / "suite.yml"
 
 
 @pytest.mark.parametrize(
@@ -31,37 +32,63 @@ def write(path: Path) -> None:
         ("weights/a.bin", ["weights/a.bin"]),
         ("weights", ["weights/a.bin", "weights/deep/b.bin"]),
         ("weights/*.bin", ["weights/a.bin"]),
-        ("**/b.bin", ["weights/deep/b.bin"]),
         ("**/*.bin", ["f[1].bin", "weights/a.bin", "weights/deep/b.bin"]),
         ("weights/*", ["weights/a.bin", "weights/deep/b.bin"]),  # a folder means what is in it
         ("f[1].bin", ["f[1].bin"]),  # a file of that name comes before the pattern
     ],
 )
-def test_what_is_found(suite, text, names):
-    found, what, remedy = find_files(suite, text)
-    assert ([str(path.relative_to(suite.parent)) for path in found], what, remedy) == (names, "", "")
+def test_files_that_are_named(suite, text, names):
+    files, what, remedy = find_files(suite, text)
+    assert ([str(path.relative_to(suite.parent)) for path in files], what, remedy) == (names, "", "")
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("weigths/a.bin", "'weigths/a.bin': the file does not exist (taken relative to the folder"),
+        ("~/no such file", "'~/no such file': the file does not exist"),
+        ("/no such file", "'/no such file': the file does not exist"),
         ("weights/*.onnx", "'weights/*.onnx' means no file"),
         ("empty", "'empty' means no file"),
         ("weights/feed", "'weights/feed': this is not a regular file"),
         ("$HOME/a.bin", "environment variables are not expanded"),
     ],
 )
-def test_what_is_refused(suite, text, words):
-    found, what, remedy = find_files(suite, text)
-    assert found == [] and words in what and remedy
-
-
-def test_a_path_in_the_home_folder_is_taken_relative_to_nothing(suite):
-    for text in ("~/no such file", "/no such file"):
-        assert find_place(suite, text, folder=False)[1] == f"'{text}': the file does not exist"
+def test_files_that_are_refused(suite, text, words):
+    files, what, remedy = find_files(suite, text)
+    assert files == [] and words in what and remedy
+    assert ("relative" in what) == (text[0] == "w" and "does not exist" in what)
 
 
 def test_too_many_files(suite, monkeypatch):
     monkeypatch.setattr(paths, "MANY_FILES", 1)
     assert "more than 1 files" in find_files(suite, "weights")[1]
+
+
+def test_places_in_packages_are_found_without_importing_them(suite, tmp_path, monkeypatch):
+    place, what, remedy = find_place(suite, "package:soundcheck/suite/paths.py", folder=False)
+    assert place.samefile(LIBRARY / "suite" / "paths.py") and not what and not remedy
+    assert find_place(suite, "package:soundcheck/suite", folder=True)[0].is_dir()
+    (tmp_path / "unwanted").mkdir()
+    (tmp_path / "unwanted" / "__init__.py").write_text("raise SystemExit('was imported')")
+    (tmp_path / "unwanted" / "model.onnx").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_place(suite, "package:unwanted/model.onnx", folder=False)[0].is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("package:nobody_has_this/a.onnx", "the package nobody_has_this is not installed"),
+        ("package:soundcheck", "is no place in a package"),
+        ("package:soundcheck.suite/paths.py", "is no place in a package"),
+        ("package:../x", "is no place in a package"),
+        ("package:soundcheck/../secret", "leads out of the package"),
+        ("package:soundcheck//etc/passwd", "leads out of the package"),
+        ("package:soundcheck/suite", "has no such file"),
+    ],
+)
+def test_places_in_packages_that_are_refused(suite, text, message):
+    place, what, remedy = find_place(suite, text, folder=False)
+    assert place is None and message in what and remedy
+    assert str(LIBRARY) not in what + remedy

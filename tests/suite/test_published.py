@@ -10,9 +10,13 @@ import pytest
 import soundfile
 import yaml
 
-from soundcheck.common import files
+from soundcheck.augment.registry import missing
+from soundcheck.common.errors import InputError
 from soundcheck.corpora.formats.audformat import only_flavour
-from soundcheck.results.table import read_results
+from soundcheck.run.material import load
+from soundcheck.run.options import RunOptions
+from soundcheck.run.selection import opened
+from soundcheck.suite.suite_file import read_suite
 
 pytestmark = pytest.mark.slow
 
@@ -110,19 +114,12 @@ def make_sounds(root):
         db.save(folder, storage_format="csv")
 
 
-def published(undrawn, folder, *options):
-    """Run the random models of the suite as it stands."""
-    (folder / "published.yml").write_text(TEXT.replace("replicates: 1000", "replicates: 100"))
-    models = ("--model", "random-gaussian", "--model", "random-categorical")
-    return undrawn("run", "published.yml", "--out", "out", *models, *options, cwd=folder)
-
-
-def test_missing_databases_are_named_with_the_line_that_fetches_them(tmp_path, undrawn):
-    done = published(undrawn, tmp_path, "--plan")
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "corpora.crema-d.path" in done.stderr and "the folder does not exist" in done.stderr
+def test_missing_databases_are_named_with_the_line_that_fetches_them(tmp_path):
+    (tmp_path / "published.yml").write_text(TEXT)
+    with pytest.raises(InputError, match="corpora.crema-d.path: .* the folder does not exist") as caught:
+        read_suite(tmp_path / "published.yml")
     call = "audb.load_to('published/crema-d/1.2.0', 'crema-d', version='1.2.0')"
-    assert call in done.stderr
+    assert call in str(caught.value)
 
 
 def test_the_head_of_the_file_fetches_each_database():
@@ -131,21 +128,26 @@ def test_the_head_of_the_file_fetches_each_database():
     assert fetched == {tuple(Path(path).parts[1:]) for path in paths}
 
 
-def test_the_suite_runs_on_databases_of_this_form(tmp_path, undrawn):
+def test_databases_of_this_form_have_what_their_families_test(tmp_path):
     for number, path in enumerate(DATABASES):  # as audb.load_to writes them, or as in audb's cache
         make_database(tmp_path / path / ("abcd0123" if number % 2 else ""), path)
     make_sounds(tmp_path / "published")
-    done = published(undrawn, tmp_path, "--no-book")
-    assert done.returncode == 0, done.stderr + done.stdout
-    frame = read_results(tmp_path / "out" / "results.csv")
-    families = yaml.safe_load(TEXT)["families"]
-    assert set(frame["family"]) == set(families) and len(families) == 17
-    assert set(frame["corpus"]) == set(CORPORA)
-    for name, entry in CORPORA.items():  # what the publication tests on it, and nothing else
-        assert set(frame.loc[frame["corpus"] == name, "family"]) == set(entry["families"]), name
-    for name, entry in CORPORA.items():
-        (path, *_) = [*(tmp_path / "out" / "predictions").rglob(f"{files.slug(name)}.parquet")]
-        heard = set(pd.read_parquet(path)["key"].str.partition("|")[0])
+    (tmp_path / "published.yml").write_text(TEXT)
+    models = ("random-gaussian", "random-categorical")
+    options = RunOptions(suite=tmp_path / "published.yml", out=tmp_path / "out", models=models)
+    with opened(read_suite(options.suite), options) as place:
+        material = load(place.plan, place.families, place.output, 1)
+    families = {family.name: family for family in material.families}
+    assert len(families) == 17 and set(families) == set(yaml.safe_load(TEXT)["families"])
+    assert not any(missing(change, material.sounds) for f in families.values() for change in f.all_changes)
+    for corpus in material.corpora:
+        entry = CORPORA[corpus.name]
+        assert [name for name in families if corpus.entry.is_for(name)] == [
+            name for name in families if name in entry["families"]
+        ]
+        for name in entry["families"]:
+            assert {*families[name].columns} <= {*corpus.segments}, name
         folder = only_flavour(tmp_path / entry["path"])
         listed = [pd.read_csv(folder / f"db.{table}.csv")["file"] for table in entry["tables"]]
-        assert heard == set(pd.concat(listed)), name  # attributes add no segments
+        assert set(corpus.segments["file"]) == set(pd.concat(listed))  # attributes add no segments
+    assert {corpus.name for corpus in material.corpora} == set(CORPORA)

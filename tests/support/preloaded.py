@@ -3,7 +3,7 @@
 Starting Python and importing all that a run needs takes five seconds of processor time, and the tests run
 the command a hundred times. Here a server, started once a test process, imports and computes nothing; each
 command is a fork of it with its own arguments, folder, environment and output, and ends as Python ends. The
-processes that it starts for notebooks, models and the book are forked from the same server, not from the
+processes that it starts for notebooks and the book are forked from the same server, not from the
 command, so that they know nothing of it.
 
 Tests that are about processes use the fixture ``started_command``, or start what they need themselves.
@@ -39,7 +39,6 @@ MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
-MODELS = ("soundcheck.models.processes",)
 NOTEBOOKS = "soundcheck.run.notebook_server"
 BOOKS = "soundcheck.book.sphinx_run"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
@@ -113,12 +112,9 @@ class Preloaded:
                 elif not left:
                     return None
 
-    def modules(self) -> tuple[types.SimpleNamespace, types.SimpleNamespace]:
-        """Give what code that starts processes takes for ``subprocess`` and ``os``: they are forked here."""
-        changed = {"Popen": functools.partial(_Forked, self)}
-        known = vars(os).copy()
-        known.pop("waitid", None)  # they are no children of whoever asks
-        return types.SimpleNamespace(**vars(subprocess) | changed), types.SimpleNamespace(**known)
+    def subprocess(self) -> types.SimpleNamespace:
+        """Give what code that starts processes takes for ``subprocess``: they are forked here."""
+        return types.SimpleNamespace(**vars(subprocess) | {"Popen": functools.partial(_Forked, self)})
 
     def _read(self) -> None:
         """Read what the server says: which process has begun, and how others have ended."""
@@ -172,7 +168,7 @@ class _Forked:
     ) -> None:
         python, *words = arguments
         module, *words = words if words[0] == SCRIPT else words[2:]
-        assert python == sys.executable and module in (*MODELS, NOTEBOOKS, BOOKS, SCRIPT)
+        assert python == sys.executable and module in (NOTEBOOKS, BOOKS, SCRIPT)
         assert start_new_session == (module not in (BOOKS, SCRIPT))
         self._server, self._module = server, module
         self.returncode: int | None = None
@@ -203,7 +199,7 @@ class _Forked:
 
 def _preload() -> None:
     from soundcheck import cli, pipeline  # noqa: F401
-    from soundcheck.predict import executor
+    from soundcheck.models import processes
     from soundcheck.run import notebook_server
     from soundcheck.suite import corpus_format, model_kind
 
@@ -217,7 +213,7 @@ def _preload() -> None:
     for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
     _keep_apart()
-    executor.context().set_forkserver_preload(executor.PRELOADED)
+    processes.context().set_forkserver_preload(list(processes.PRELOADED))
     forkserver.ensure_running()  # the commands have it in common
 
 
@@ -364,7 +360,6 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         return
     from soundcheck import cli
     from soundcheck.book import sphinx_run
-    from soundcheck.models import function, library_model, processes  # noqa: F401
     from soundcheck.run import notebook_server, notebooks
 
     if request["kind"] != COMMAND:
@@ -372,13 +367,10 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         os.setsid()
         sys.stdout.reconfigure(write_through=True)
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
-        mains = (processes._serve, notebook_server.main)
-        dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
+        notebook_server.main()
         return
     forkserver._forkserver.ensure_running = lambda: None
-    replaced = Preloaded(connection).modules()
-    processes.subprocess, processes.os = replaced
-    notebooks.subprocess = sphinx_run.subprocess = replaced[0]
+    notebooks.subprocess = sphinx_run.subprocess = Preloaded(connection).subprocess()
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 

@@ -96,23 +96,25 @@ class Book:
             corpus = next(one for one in self.corpora if one.name == name)
             settings = {key: getattr(self.record, key) for key in ("seed", "replicates", "interval")}
             made = corpus.entry.probes_of
-            found = None if made else audit(corpus, self.tasks, self.output.cache, jobs=self.jobs, **settings)
-            self.audits[name] = found
+            result = (
+                None if made else audit(corpus, self.tasks, self.output.cache, jobs=self.jobs, **settings)
+            )
+            self.audits[name] = result
         return self.audits[name]
 
     @functools.cached_property
     def audited(self) -> dict[str, str]:
         """Corpus -> digest of all that its audit depends on."""
-        found = {}
+        digests = {}
         for corpus in self.corpora:
             unopened = {*corpus.elsewhere["file"]} if corpus.entry.audio and len(corpus.elsewhere) else ()
-            found[corpus.name] = pages.digest(
+            digests[corpus.name] = pages.digest(
                 *(corpus.entry, corpus.groups, corpus.adjust, corpus.formats, self.tasks),
                 *(corpus.segments, corpus.elsewhere),
                 [(name, signature(corpus.root / name)) for name in sorted(unopened)],
                 *(self.record.seed, self.record.replicates, self.record.interval),
             )
-        return found
+        return digests
 
 
 def assemble(sources: pages.Sources, book: Book) -> None:
@@ -143,8 +145,8 @@ def _corpora(sources: pages.Sources, book: Book) -> None:
     for about, corpus in zip(book.record.corpora, book.corpora, strict=True):
 
         def make(about=about, corpus=corpus) -> list[dict]:
-            found = book.audit(about.name)
-            return corpus_page.cells(about, corpus, book.tasks, book.near, book.output.cache, found)
+            audit_ = book.audit(about.name)
+            return corpus_page.cells(about, corpus, book.tasks, book.near, book.output.cache, audit_)
 
         depends = (about, book.audited[about.name], book.record.voices)
         if sources.page(corpus_page_of(about.slug), make, *depends):
@@ -174,7 +176,7 @@ def _recorded_otherwise(book: Book, family: Family, rows: pd.DataFrame) -> Html:
     """Say which groups of a page of fairness were recorded otherwise."""
     if family.category != "fairness":
         return Html()
-    audits = {name: found for name in rows["corpus"].unique() if (found := book.audit(name)) is not None}
+    audits = {name: audit_ for name in rows["corpus"].unique() if (audit_ := book.audit(name)) is not None}
     addresses = {one.name: f"../../{corpus_page_of(one.slug)}.html" for one in book.record.corpora}
     return recorded_otherwise(rows, audits, addresses)
 
@@ -228,14 +230,14 @@ def _methods(sources: pages.Sources, book: Book) -> None:
     if speech is not None and any(map(methods.listens, book.families)):
         signal = speech.sample(book.output.cache, [corpus.entry for corpus in book.corpora])
     for family in book.families:
-        own = signal if methods.listens(family) else None
+        played = signal if methods.listens(family) else None
 
-        def make(family=family, own=own) -> str:
-            found = methods.MethodPage(family, book.near, own, book.record.seed, book.sounds)
+        def make(family=family, played=played) -> str:
+            page = methods.MethodPage(family, book.near, played, book.record.seed, book.sounds)
             tested = pages.raw(overview.tested(book.record, family.name))
-            return f"{found.text(book.suite_root)}\n\n{tested}"
+            return f"{page.text(book.suite_root)}\n\n{tested}"
 
-        heard = None if own is None else files.digest(np.asarray(own).tobytes())
+        heard = None if played is None else files.digest(np.asarray(played).tobytes())
         models = [entry.model for entry in book.record.notebooks if entry.family == family.name]
         about = (methods.written(family.name, book.suite_root), heard, book.record.seed, book.sounds.sets)
         about += (book.record.voices, models)
@@ -267,9 +269,9 @@ def _contents(book: Book, sources: pages.Sources) -> dict:
 
     models = []
     for model in record.models:
-        own = [entry for entry in record.notebooks if entry.model == model.name]
-        own.sort(key=lambda entry: order[entry.family])
-        below = [chapter(overview.page_of(entry), book.titles[entry.family]) for entry in own]
+        entries = [entry for entry in record.notebooks if entry.model == model.name]
+        entries.sort(key=lambda entry: order[entry.family])
+        below = [chapter(overview.page_of(entry), book.titles[entry.family]) for entry in entries]
         models.append(chapter(model_page(model.slug), model.name, below))
     corpora = [chapter(corpus_page_of(corpus.slug), corpus.name) for corpus in record.corpora]
     families = [chapter(f"methods/{files.slug(family.name)}", family.title) for family in ordered]
@@ -281,6 +283,6 @@ def _contents(book: Book, sources: pages.Sources) -> dict:
         ("Methods", [chapter("methods", below=families), *map(chapter, ("statistics", *written.STUDIES))]),
         ("About", [*map(chapter, ("reading", "columns", "provenance", "bibliography"))]),
     ]
-    there = {name: [one for one in part if one["file"] in sources.pages] for name, part in parts}
-    found = [{"caption": caption, "chapters": chapters} for caption, chapters in there.items() if chapters]
+    present = {name: [one for one in part if one["file"] in sources.pages] for name, part in parts}
+    found = [{"caption": caption, "chapters": chapters} for caption, chapters in present.items() if chapters]
     return {"format": "jb-book", "root": "index", "parts": found}

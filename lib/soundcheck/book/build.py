@@ -58,8 +58,8 @@ def build(
     )
     # Notebooks are not executed again to make their sounds and pictures anew.
     notebooks = [*output.notebooks.rglob("*.ipynb"), *output.comparisons.glob("*.ipynb")]
-    kept = {name for path in notebooks for name in media_in(path.read_bytes())}
-    output.prune(output.media, {path.name for path in sources.media} | kept)
+    used = {name for path in notebooks for name in media_in(path.read_bytes())}
+    output.prune(output.media, {path.name for path in sources.media} | used)
     return problems
 
 

@@ -37,7 +37,7 @@ def cells(
     tasks: Mapping[str, Task],
     media: MediaStore,
     cache: Path,
-    found: Audit | None = None,
+    audit_: Audit | None = None,
 ) -> list[dict]:
     """Make the page of a corpus, as it was recorded and as it was loaded.
 
@@ -60,7 +60,7 @@ def cells(
         pages.output(join(top)),
         *pages.sections(
             {
-                "Audit": _audit(found, listens) if found else Html(),
+                "Audit": _audit(audit_, listens) if audit_ else Html(),
                 "At a glance": join(_pictures(corpus, tasks, sounds, media)),
                 "Segments to listen to": _examples(corpus, media) if listens else Html(),
                 "Details": join(_details(about, corpus)),
@@ -75,15 +75,15 @@ def _columns(corpus: Corpus) -> list[str]:
     return [name for name in columns if name in corpus.segments and corpus.segments[name].notna().any()]
 
 
-def _audit(found: Audit, listens: bool) -> Html:
+def _audit(audit_: Audit, listens: bool) -> Html:
     """Say whether the corpus itself may be the explanation of what a model does."""
-    known = ", because the table names no speakers" if found.block == "file" else ""
-    units = corpus_views.many(found.blocks, found.block)
+    known = ", because the table names no speakers" if audit_.block == "file" else ""
+    units = corpus_views.many(audit_.blocks, audit_.block)
     note = (
         "Groups are compared in how they were recorded and labelled; a difference is named if it is "
         f"significant among all that were compared, and noticeable. Resampled and permuted: {units}{known}."
     )
-    return audited(found, listens) + element("p", note, class_="sc-note", limit=None)
+    return audited(audit_, listens) + element("p", note, class_="sc-note", limit=None)
 
 
 def _pictures(
@@ -116,10 +116,10 @@ def _details(about: CorpusRecord, corpus: Corpus) -> Iterator[Html]:
 def _examples(corpus: Corpus, media: MediaStore) -> Html:
     """Play a few segments, spread evenly over the corpus."""
     step = max(1, len(corpus.segments) // EXAMPLES)
-    shown = []
+    players = []
     for segment in corpus.segments.iloc[step // 2 :: step].head(EXAMPLES).to_dict("records"):
         signal = audio.read(corpus.root / segment["file"], segment["start"], segment["end"])
         about = (segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript"))
         caption = ", ".join(text for text in about if isinstance(text, str) and text)
-        shown.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
-    return row(shown)
+        players.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
+    return row(players)

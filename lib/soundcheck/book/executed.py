@@ -61,11 +61,11 @@ def cells(
     """
     title_, failure = f"# {heading(title)}", [_failure(outcome, out)] if outcome.failed else []
     try:
-        own = list(json.loads(path.read_text(encoding="utf-8"))["cells"])
+        every = list(json.loads(path.read_text(encoding="utf-8"))["cells"])
     except (OSError, ValueError, KeyError, TypeError):
         return [pages.markdown(title_), *failure]
     room, cleaned = MOST_BYTES, []
-    for cell in own:
+    for cell in every:
         source, tags = "".join(cell["source"]), {*cell.get("metadata", {}).get("tags", [])}
         if cell["cell_type"] != "code":
             if "papermill-error-cell-tag" not in tags and "papermill-error" not in source[:200]:
@@ -88,12 +88,12 @@ def _folded(cells: list[dict]) -> list[dict]:
     start = next((n for n, cell in enumerate(cells) if cell["source"].startswith(DETAILS)), len(cells))
     # The first section may begin in the cell of the heading.
     parts = [part for cell in cells[start : start + 1] for part in _SECTIONS.split(cell["source"])]
-    shown, sections = [*cells[:start], *map(pages.markdown, parts[:1])], []
+    result, sections = [*cells[:start], *map(pages.markdown, parts[:1])], []
     for cell in [*map(pages.markdown, parts[1:]), *cells[start + 1 :]]:
         if cell["source"].startswith("### ") or not sections:
             sections.append([])
         sections[-1].append(cell)
-    return shown + [pages.output(_section(cells)) for cells in sections]
+    return result + [pages.output(_section(cells)) for cells in sections]
 
 
 def _section(cells: list[dict]) -> Html:
@@ -127,7 +127,7 @@ def _failure(outcome: Executed, out: Path) -> dict:
 
 def _outputs(outputs: list[dict], room: int, out: Path, fill: Callable[[str], str]) -> tuple[list[dict], int]:
     """Bound and clean the outputs of a cell; returns them and the room that is left on the page."""
-    kept: list[dict] = []
+    result: list[dict] = []
     for output in outputs[:MOST_OUTPUTS]:
         kind = output.get("output_type")
         if kind == "stream" and output.get("name") == "stderr":
@@ -141,16 +141,16 @@ def _outputs(outputs: list[dict], room: int, out: Path, fill: Callable[[str], st
             html = _shown(output.get("data", {}), out, fill)
         size = len(str(html).encode("utf-8", "replace"))
         if size > room:
-            told = f"Left out: an output of {size // 1000} kB, which would make the page too large."
-            html, size = element("p", told, class_="sc-notice"), 0
+            message = f"Left out: an output of {size // 1000} kB, which would make the page too large."
+            html, size = element("p", message, class_="sc-notice"), 0
         room -= size
-        kept += pages.output(html)["outputs"]
+        result += pages.output(html)["outputs"]
         if isinstance(html, _Formula):
-            kept[-1]["data"] = {"text/latex": str(html)}
+            result[-1]["data"] = {"text/latex": str(html)}
     if len(outputs) > MOST_OUTPUTS:
         left = f"… {len(outputs) - MOST_OUTPUTS} outputs left out"
-        kept += pages.output(element("p", left))["outputs"]
-    return kept, room
+        result += pages.output(element("p", left))["outputs"]
+    return result, room
 
 
 def _shown(data: Mapping[str, str | list[str]], out: Path, fill: Callable[[str], str]) -> Html:
@@ -196,12 +196,12 @@ def _writable(text: str) -> str:
 def _printed(text: str, out: Path, class_: str | None = None) -> Html:
     """Show printed text without colours and paths; of a long one, how much was left out."""
     lines = without_paths(_ANSI.sub("", text), out).splitlines()
-    shown = "\n".join(lines[:MOST_LINES])
-    if len(shown) > MOST_CHARACTERS:
-        shown = f"{shown[:MOST_CHARACTERS]}\n… the rest is left out"
+    head = "\n".join(lines[:MOST_LINES])
+    if len(head) > MOST_CHARACTERS:
+        head = f"{head[:MOST_CHARACTERS]}\n… the rest is left out"
     elif len(lines) > MOST_LINES:
-        shown += f"\n… {len(lines) - MOST_LINES} lines left out"
-    return element("pre", shown, class_=class_, limit=None)
+        head += f"\n… {len(lines) - MOST_LINES} lines left out"
+    return element("pre", head, class_=class_, limit=None)
 
 
 def title(model: str, family: str) -> str:

@@ -67,8 +67,8 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
         text = _method_page(app, name).text()
     else:
         families = map(_family, _families()) if written.METHODS in source[0] else ()
-        shown = methods.listed((f.name, f.category, f.title, f.question) for f in families)
-        text = written.page(name).replace(written.METHODS, shown)
+        table = methods.listed((f.name, f.category, f.title, f.question) for f in families)
+        text = written.page(name).replace(written.METHODS, table)
     known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
     source[0] = written.linked(text, page, known - app.env.found_docs)
 
@@ -129,8 +129,8 @@ def _copy_mathjax(app: Sphinx, problem: Exception | None) -> None:
     """Put what shows formulas beside the pages; a package of the same name as an extension brings it."""
     if problem is not None:
         return
-    found = importlib.util.find_spec("sphinx-mathjax-offline")
-    source = Path(found.submodule_search_locations[0]) / "static" / "mathjax"
+    package = importlib.util.find_spec("sphinx-mathjax-offline")
+    source = Path(package.submodule_search_locations[0]) / "static" / "mathjax"
     for name in MATHJAX:
         for path in (source / name, *(source / name).rglob("*")):
             target = Path(app.outdir) / "_static" / "mathjax" / path.relative_to(source)

@@ -23,8 +23,8 @@ _EXAMPLE = re.compile(r"^>{3} .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 def listed() -> dict[ModuleType, dict[str, Callable]]:
     """List by module the functions, and methods behind their class, that give or make up statistics."""
     names = (f"{metrics.__name__}.{info.name}" for info in pkgutil.iter_modules(metrics.__path__))
-    found = {module: dict(_statistics(module)) for module in map(importlib.import_module, names)}
-    return {module: own for module, own in found.items() if own}
+    statistics = {module: dict(_statistics(module)) for module in map(importlib.import_module, names)}
+    return {module: members for module, members in statistics.items() if members}
 
 
 def page(text: str) -> str:
@@ -38,8 +38,8 @@ def page(text: str) -> str:
 
 def _statistics(module: ModuleType) -> Iterator[tuple[str, Callable]]:
     for name, member in vars(module).items():
-        own = vars(member).items() if inspect.isclass(member) else ()
-        for full, each in ((name, member), *((f"{name}.{key}", one) for key, one in own)):
+        members = vars(member).items() if inspect.isclass(member) else ()
+        for full, each in ((name, member), *((f"{name}.{key}", one) for key, one in members)):
             public = getattr(member, "__module__", "") == module.__name__ and not re.search(r"\b_", full)
             if (
                 public
@@ -56,8 +56,8 @@ def _parameters(function: Callable) -> str:
 def _documented(what: object, whole: bool = True) -> str:
     """Give a docstring, or its first line, as Markdown within an item of a list."""
     first, _, rest = (inspect.getdoc(what) or "").partition("\n")
-    rest = _FORMULA.sub(lambda found: f"$$\n{' '.join(found[1].split())}\n$$", rest)
-    rest = _EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", rest)
+    rest = _FORMULA.sub(lambda match: f"$$\n{' '.join(match[1].split())}\n$$", rest)
+    rest = _EXAMPLE.sub(lambda match: f"```pycon\n{match[0]}\n```", rest)
     text = textwrap.indent(f"{first}\n{rest}" if whole else first, "  ").strip()
     return _ROLE.sub(lambda role: f"${role[2]}$" if role[1] == "math" else f"`{role[2]}`", _one_tick(text))
 

@@ -75,9 +75,9 @@ def listens(family: Family) -> bool:
     return bool(family.all_changes) or "condition" in family.columns
 
 
-def written(family: str, own: Path | None = None) -> Path:
+def written(family: str, suite_root: Path | None = None) -> Path:
     """Find what is written about a family; the folder of the suite comes first."""
-    return resources.find(f"book/methods/{family}.md", own)
+    return resources.find(f"book/methods/{family}.md", suite_root)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,20 +90,20 @@ class MethodPage:
     seed: int
     sounds: Sounds  # noises and impulse responses of the suite
 
-    def text(self, own: Path | None = None) -> str:
+    def text(self, suite_root: Path | None = None) -> str:
         """Give its Markdown; ``own`` is the folder of the suite, which may hold pages of its own."""
-        text = written(self.family.name, own).read_text(encoding="utf-8")
+        text = written(self.family.name, suite_root).read_text(encoding="utf-8")
         opening = [f"# {heading(self.family.title)}"]
         if name := published_name(self.family.name):
             opening.append(f"*{name}* of the published tests {{cite:p}}`method-tests`.")
         text = _TITLE.sub(lambda _: "\n\n".join(opening), text, count=1)
         if _THRESHOLDS not in text:
             text += f"\n\n## Tests and thresholds\n\n{_THRESHOLDS}\n"
-        return _PLACE.sub(lambda found: getattr(self, f"_{found[1]}")(), text)
+        return _PLACE.sub(lambda match: getattr(self, f"_{match[1]}")(), text)
 
     def _thresholds(self) -> str:
-        own = f"{OWN}\n\n" if self.family.of_suite else ""
-        return own + raw(threshold_tables.threshold_table(self.family))
+        notice = f"{OWN}\n\n" if self.family.of_suite else ""
+        return notice + raw(threshold_tables.threshold_table(self.family))
 
     def _sounds(self) -> str:
         return raw(material(self.family, self.sounds))
@@ -121,11 +121,11 @@ class MethodPage:
         if not self.family.all_changes:
             return notice + raw(switched(self.media, self._conditions()))
         changes = self.family.changes.values()
-        shown = [switched(self.media, self._changed(changes))] if changes else []
+        players_ = [switched(self.media, self._changed(changes))] if changes else []
         for series in (*self.family.transformations.values(), *self.family.sweeps.values()):
             title = f"{series.name}: {series.axis}, from mild to severe"
-            shown.append(sweep(self.media, self._changed(series.steps.values()), title))
-        return notice + raw(join(shown))
+            players_.append(sweep(self.media, self._changed(series.steps.values()), title))
+        return notice + raw(join(players_))
 
     def _conditions(self) -> list[Side]:
         speech = speech_source()
@@ -166,8 +166,8 @@ class MethodPage:
         for test in filter(lambda test: test.simulation, self.family.tests.values()):
             groups, samples = simulated_thresholds.published_size(test.simulation)
             setting = setting_of(test.simulation, groups, samples)
-            own = [recorded[name].eq(getattr(setting, name)) for name in ("metric", "prediction", "truth")]
-            rows = recorded[np.logical_and.reduce(own)]
+            same = [recorded[name].eq(getattr(setting, name)) for name in ("metric", "prediction", "truth")]
+            rows = recorded[np.logical_and.reduce(same)]
             if len(rows):
                 title = METRICS[setting.metric].title
                 panels[title] = rows

@@ -187,8 +187,8 @@ def provenance_cells(record: RunRecord) -> list[dict]:
     }
     words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
     top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
-    shown = {title: views.table(frame, sortable=False, none="") for title, frame in sections.items()}
-    return [pages.markdown(words), pages.output(top), *pages.sections(shown)]
+    tables = {title: views.table(frame, sortable=False, none="") for title, frame in sections.items()}
+    return [pages.markdown(words), pages.output(top), *pages.sections(tables)]
 
 
 def more_items(count: int) -> Html:

@@ -50,8 +50,8 @@ def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
 
 def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFacts]) -> list[dict]:
     """Make the first page; ``facts`` are from :func:`soundcheck.results.facts.facts_by_model`."""
-    tested = [own for own in facts.values() if not own.random]
-    rows = pd.concat([own.counted for own in tested]) if tested else results.iloc[:0]
+    tested = [one for one in facts.values() if not one.random]
+    rows = pd.concat([one.counted for one in tested]) if tested else results.iloc[:0]
     concluded = rows["state"].isin((PASS, FAIL)).any()
     none = said(f"{headline(rows)}.")
     sections = {
@@ -72,7 +72,7 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
         notices.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
         Html() if concluded else none,
         models_table(tested),
-        references([own for own in facts.values() if own.random]),
+        references([one for one in facts.values() if one.random]),
     ]
     title = pages.markdown(f"# {heading(record.title, 'Soundcheck')}")
     return [title, pages.output(join(top)), *pages.sections(sections)]
@@ -137,8 +137,8 @@ def dot(figure: KeyFigure) -> SimpleNamespace:
 
 def further(facts: ModelFacts, main: KeyFigure) -> Iterator[str]:
     """Write the other numbers of a model on the corpus of its headline, and the class that it finds least."""
-    own = [one for one in facts.figures if one.corpus == main.corpus and one != main]
-    numbers = [key_figures.short(one).removeprefix(f"{one.measure} of ") for one in own]
+    others = [one for one in facts.figures if one.corpus == main.corpus and one != main]
+    numbers = [key_figures.short(one).removeprefix(f"{one.measure} of ") for one in others]
     yield ", ".join(filter(None, numbers))
     classes = facts.classes[facts.classes["corpus"].eq(main.corpus) & facts.classes["task"].eq(main.task)]
     for row in classes.head(1).itertuples():
@@ -157,12 +157,15 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
     notebooks = {(one.model, one.family): one for one in record.notebooks}
     sections: dict[str, list[dict]] = {}
     for family in sorted(record.families, key=lambda one: methods.place(one.name, one.category)):
-        cells = [_state_cell(own, family, notebooks.get((own.model.name, family.name))) for own in every]
+        cells = [
+            _state_cell(model_facts, family, notebooks.get((model_facts.model.name, family.name)))
+            for model_facts in every
+        ]
         if any(cells):
             row = {"title": capitalised(SHORT.sub("", family.title)), "cells": cells}
             section = methods.SECTIONS[methods.section(family.name, family.category)]
             sections.setdefault(section, []).append(row)
-    models = [own.model.name for own in every]
+    models = [model_facts.model.name for model_facts in every]
     return templates.html("heat_map", models=models, sections=sections) if sections else Html()
 
 
@@ -181,7 +184,7 @@ def _state_cell(facts: ModelFacts, family: FamilyRecord, notebook: NotebookRecor
 
 def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -> Html:
     """List the largest findings, of each model and aspect first the largest, so that none hides another."""
-    failing = pd.concat([own.failing for own in facts])
+    failing = pd.concat([one.failing for one in facts])
     every = findings(failing)
     later = every.groupby(["model", aspects(every)]).cumcount().gt(0)
     first = later.sort_values(kind="stable").index[:most]
@@ -200,18 +203,18 @@ def listed(record: RunRecord, rows: pd.DataFrame, root: str = "", left: int = 0,
     titles = {family.name: family.title for family in record.families}
     items = []
     for row in rows.itertuples():
-        found = failures.finding(row, record.block_of(row.corpus))
+        fact = failures.finding(row, record.block_of(row.corpus))
         more = getattr(row, "more", 0)
         further_ = counted(int(more), "more measure") if more else ""
-        rests = [found.rests, found.limit, failures.both_rules(row).partition(";")[0], further_]
+        rests = [fact.rests, fact.limit, failures.both_rules(row).partition(";")[0], further_]
         items.append(
             {
                 "name": titles[row.family] if alone else row.model,
                 "address": f"{root}{result_page(row.model, row.family)}.html#{anchor_of(row)}",
-                "who": found.who,
+                "who": fact.who,
                 "fails": row.state == FAIL,
                 "corpus": row.corpus if row.model in several else "",
-                "says": f"{found.measured} is {found.says}" if found.rests else found.says,
+                "says": f"{fact.measured} is {fact.says}" if fact.rests else fact.says,
                 "rests": "; ".join(filter(None, rests)),
                 "accepted": getattr(row, "accepted", ""),
             }
@@ -221,21 +224,21 @@ def listed(record: RunRecord, rows: pd.DataFrame, root: str = "", left: int = 0,
 
 def of_few_speakers(record: RunRecord, rows: pd.DataFrame, root: str = "", alone: bool = False) -> Html:
     """List the differences that have too few speakers to generalise, the largest first; empty without any."""
-    own = few_speakers(rows)
-    return listed(record, own.head(FEW), root, max(0, len(own) - FEW), alone) if len(own) else Html()
+    few = few_speakers(rows)
+    return listed(record, few.head(FEW), root, max(0, len(few) - FEW), alone) if len(few) else Html()
 
 
 def unknown_groups(every: Sequence[ModelFacts]) -> Html:
     """Say by kind of group how many speakers would decide half of the tests that are inconclusive."""
-    found = []
+    unknown = []
     for facts in every:
         frame = facts.unknown.sort_values("needed", kind="stable")
         plans = [failures.planned(row.needed, row.blocks) for row in frame.itertuples()]
         kinds = frame["kind"].str.replace("_", " ")
         by_plan = kinds.groupby(pd.Series(plans, index=frame.index, dtype=object), sort=False)
-        lines = [f"{some(list(own), MOST_KINDS)}: {plan}" for plan, own in by_plan]
-        found += [(facts.model, "; ".join(lines))] if lines else []
-    return templates.html("unknown", unknown=found) if found else Html()
+        lines = [f"{some(list(groups), MOST_KINDS)}: {plan}" for plan, groups in by_plan]
+        unknown += [(facts.model, "; ".join(lines))] if lines else []
+    return templates.html("unknown", unknown=unknown) if unknown else Html()
 
 
 def tested(record: RunRecord, family: str) -> Html:
@@ -249,9 +252,9 @@ def tested(record: RunRecord, family: str) -> Html:
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or not evaluated, with the way to the details."""
-    shown = templates.html("missing", record=record, counts=counts(results))
+    html = templates.html("missing", record=record, counts=counts(results))
     nothing = said("Nothing was left out, nothing failed, everything was evaluated.")
-    return shown if "<li>" in shown else nothing
+    return html if "<li>" in html else nothing
 
 
 templates.FILTERS |= {

@@ -67,10 +67,10 @@ class Value(NamedTuple):
     def written(self) -> str | list:
         """Give it as the script takes it: as short as it can be said."""
         small, facet = "\n".join(map(text, self.small)), self.facet and text(self.facet)
-        found = [text(self.text), small, self.sort, facet]
-        while len(found) > 1 and found[-1] in (None, ""):
-            found.pop()
-        return found if len(found) > 1 else found[0]
+        fields = [text(self.text), small, self.sort, facet]
+        while len(fields) > 1 and fields[-1] in (None, ""):
+            fields.pop()
+        return fields if len(fields) > 1 else fields[0]
 
 
 def all_results_cells(results: pd.DataFrame) -> list[dict]:
@@ -132,10 +132,10 @@ def search_entries(
         *_rows(results.assign(test=results["test"].map(measure)), "test", number),
         *_rows(results[results["group"].ne("")], "group", number),
     ]
-    found = _segments(segments, sources, [page for page in named if not page.startswith("methods/")])
-    for name, places in list(found.items())[:MOST_SEGMENTS]:
+    named_segments = _segments(segments, sources, [page for page in named if not page.startswith("methods/")])
+    for name, places in list(named_segments.items())[:MOST_SEGMENTS]:
         entries.append([text(name), "segment", [[number[page]] for page in places]])
-    left = max(0, len(found) - MOST_SEGMENTS)
+    left = max(0, len(named_segments) - MOST_SEGMENTS)
     return script("search", {"entries": entries, "left": left, "pages": [*map(list, named.items())]})
 
 
@@ -170,11 +170,11 @@ def _rows(rows: pd.DataFrame, kind: str, number: Mapping[str, int]) -> Iterator[
 def _segments(names: Iterable[str], sources: Path, listed: Iterable[str]) -> dict[str, list[str]]:
     """Find the pages that name a segment."""
     written = {escape(name, None): name for name in names}
-    found: dict[str, list[str]] = {}
+    pages_of: dict[str, list[str]] = {}
     for page in listed:
         path = sources / f"{page}.ipynb"
         texts = set(_TEXT.findall(path.read_text(encoding="utf-8"))) if path.is_file() else ()
         words = {word for each in texts for word in (each, *_WORDS.split(each))}
         for word in sorted(words & written.keys()):
-            found.setdefault(written[word], []).append(page)
-    return dict(sorted(found.items()))
+            pages_of.setdefault(written[word], []).append(page)
+    return dict(sorted(pages_of.items()))

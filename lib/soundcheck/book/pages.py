@@ -45,9 +45,9 @@ def markdown(text: str) -> dict:
 def output(html: Html) -> dict:
     """Make a cell that shows HTML and no code."""
     data = {"text/html": str(html), "text/plain": ""}
-    shown = {"output_type": "display_data", "data": data, "metadata": {}}
+    display = {"output_type": "display_data", "data": data, "metadata": {}}
     # The source is never shown; MyST-NB drops a cell without source, outputs and all.
-    return code("show", "remove-input", [shown])
+    return code("show", "remove-input", [display])
 
 
 def sections(parts: Mapping[str, Html]) -> list[dict]:
@@ -76,13 +76,13 @@ def footer() -> Html:
 def notebook(cells: Sequence[dict]) -> str:
     """Write the cells of a page, with its footer."""
     numbered = [{**cell, "id": f"cell-{n}"} for n, cell in enumerate([*_said_once(cells), output(footer())])]
-    found = {"cells": numbered, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    content = {"cells": numbered, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def media_in(data: bytes) -> set[str]:
     """Name the sounds and pictures that a page or a notebook refers to."""
-    return {found.decode() for found in _MEDIA.findall(data)}
+    return {match.decode() for match in _MEDIA.findall(data)}
 
 
 def digest(*parts: object) -> str:
@@ -182,12 +182,12 @@ class Sources:
     def write(self, jobs: int = 1) -> None:
         """Make what was registered, by several processes, and remove all other files."""
         tasks = [task for task in self._tasks if self.folder / task.name not in self._written]
-        with Progress("book", "pages", len(tasks)) as told:
+        with Progress("book", "pages", len(tasks)) as progress:
             for task, text in zip(tasks, _made(tasks, jobs), strict=True):
                 self.file(task.name, text)
                 if task.depends:
                     self._now[task.name] = [task.depends, files.digest(self.folder / task.name)]
-                told.update()
+                progress.update()
         for name, make in self._last:
             self.file(name, make())
         for path in self.folder.rglob("*"):
@@ -213,7 +213,7 @@ class Sources:
         """Find the sounds and pictures that a file refers to."""
         names = media_in(data)
         places = {name: [at / name for at in self._media if (at / name).is_file()] for name in names}
-        return {found[0] for found in places.values() if found}
+        return {place[0] for place in places.values() if place}
 
 
 def _made(tasks: Sequence[_Task], jobs: int) -> Iterator[str]:
@@ -235,7 +235,7 @@ def _make(number: int) -> str:
 def _said_once(cells: Sequence[dict]) -> Sequence[dict]:
     """Say above the first recording of a page that cannot be heard why nobody hears it."""
     for number, cell in enumerate(cells):
-        shown = ("".join(one.get("data", {}).get("text/html", "")) for one in cell.get("outputs", ()))
-        if any(UNHEARD in html for html in shown):
+        html_texts = ("".join(one.get("data", {}).get("text/html", "")) for one in cell.get("outputs", ()))
+        if any(UNHEARD in html for html in html_texts):
             return [*cells[:number], output(element("p", NO_VOICES, class_="sc-notice")), *cells[number:]]
     return cells

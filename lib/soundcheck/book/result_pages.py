@@ -46,8 +46,8 @@ def cells(
 ) -> list[dict]:
     """Make the page; ``rows`` are its finished results, ``otherwise`` is which groups were recorded so."""
     table = FinalTable(record, rows)
-    found = executed.cells(notebook, executed.title(entry.model, family.title), entry, out, table)
-    heading_line, _, question = found[0]["source"].partition("\n")
+    written = executed.cells(notebook, executed.title(entry.model, family.title), entry, out, table)
+    heading_line, _, question = written[0]["source"].partition("\n")
     answered = answer(record, rows)
     if few := of_few_speakers(record, rows, "../../"):
         answered += element("p", element("strong", f"{FEW_TITLE}.")) + few
@@ -55,7 +55,7 @@ def cells(
     answered += element("p", method, class_="sc-note") + caveats_notice(caveats) + otherwise
     asked = [pages.markdown(question.strip())] * bool(question.strip())
     at_end = [] if table.placed else [pages.output(table.html)]
-    return [pages.markdown(heading_line), *asked, pages.output(answered), *found[1:], *at_end]
+    return [pages.markdown(heading_line), *asked, pages.output(answered), *written[1:], *at_end]
 
 
 def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
@@ -78,10 +78,10 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
 
 
 def _written(record: RunRecord, row: object, opening: str) -> tuple[str, str]:
-    found = failures.finding(row, record.block_of(row.corpus))
-    about = f" of {found.who}" if found.who else ""
-    says = f"{opening}{found.measured}{about} is {found.says}" if found.rests else found.says
-    return sentence(says), f" ({found.rests}){found.more}." if found.rests else "."
+    fact = failures.finding(row, record.block_of(row.corpus))
+    about = f" of {fact.who}" if fact.who else ""
+    says = f"{opening}{fact.measured}{about} is {fact.says}" if fact.rests else fact.says
+    return sentence(says), f" ({fact.rests}){fact.more}." if fact.rests else "."
 
 
 def _headline_rows(rows: pd.DataFrame) -> pd.DataFrame:

@@ -89,23 +89,23 @@ def into_place(site: Path, html: Path) -> None:
 
 def signature(html: Path) -> str:
     """Digest of names, sizes and times of all files, which tell whether anybody has changed a site."""
-    found = []
+    entries = []
     for folder, _, names in os.walk(html):
         for path in (os.path.join(folder, name) for name in names):
             seen = os.lstat(path)
-            found.append((os.path.relpath(path, html), seen.st_size, seen.st_mtime_ns))
-    return files.digest(repr(sorted(found)))
+            entries.append((os.path.relpath(path, html), seen.st_size, seen.st_mtime_ns))
+    return files.digest(repr(sorted(entries)))
 
 
 def run_style(record: RunRecord, day: datetime.date) -> str:
     """Write the style sheet; ``day`` is when the run ended, in UTC."""
     about = f"run of {day.isoformat()}, results {record.run}"
-    shown = css_string(f", {record.title}, {about}", 300)
+    text = css_string(f", {record.title}, {about}", 300)
     left = css_string(record.title, _PRINTED)
     right = css_string(f"{about}, Soundcheck {record.version}, page ")
     font = "font: 7pt sans-serif; color: #555;"
     return (
-        f".sc-footer::after {{ content: {shown}; }}\n"
+        f".sc-footer::after {{ content: {text}; }}\n"
         "@page {\n"
         f"  @bottom-left {{ content: {left}; {font} }}\n"
         f'  @bottom-right {{ content: {right} counter(page) " / " counter(pages); {font} }}\n'
@@ -151,20 +151,20 @@ Leak = tuple[str, re.Pattern[str], str]  # a word, where it is a leak, and what 
 
 def _leaks(out: Path) -> list[Leak]:
     """List what belongs to this machine and not into a publication."""
-    found: list[Leak] = []
+    leaks: list[Leak] = []
     for folder, what in {out: "output", Path.home(): "home", Path.cwd(): "working"}.items():
         for text in sorted({str(folder), escape(folder, None)}):  # as it is and as HTML has it
             if len(folder.parts) > 1:
                 # Not inside of a longer path or address: "/root" is no leak in "https://a.org/root".
                 pattern = re.compile(rf"(?<![\w.~-]){re.escape(text)}(?![\w.-])")
-                found.append((text, pattern, f"the path of the {what} folder"))
+                leaks.append((text, pattern, f"the path of the {what} folder"))
     if name := user_name():
-        found.append((name, re.compile(rf"/(home|Users)/{re.escape(name)}\b"), "the user's name"))
+        leaks.append((name, re.compile(rf"/(home|Users)/{re.escape(name)}\b"), "the user's name"))
     for name, value in os.environ.items():
         if len(value) > 8 and SECRET.search(name.upper()):
             what = f"the value of the environment variable {name}"
-            found.append((value, re.compile(re.escape(value)), what))
+            leaks.append((value, re.compile(re.escape(value)), what))
     host = socket.gethostname()
     if len(host) > 5 and "." in host:
-        found.append((host, re.compile(re.escape(host)), "the name of this computer"))
-    return found
+        leaks.append((host, re.compile(re.escape(host)), "the name of this computer"))
+    return leaks

@@ -84,8 +84,8 @@ def main(source: Path, work: Path, jobs: int) -> int:
     warnings = work / "warnings.txt"
     options = ["-q", "-j", str(jobs), "-d", str(work / "doctrees"), "-w", str(warnings), "--keep-going"]
     code = sphinx_build([*options, str(source), str(work / "html")])
-    told = warnings.read_text(encoding="utf-8").splitlines() if warnings.is_file() else []
-    serious = [line for line in told if "WARNING" in line and not any(text in line for text in _SERIAL)]
+    messages = warnings.read_text(encoding="utf-8").splitlines() if warnings.is_file() else []
+    serious = [line for line in messages if "WARNING" in line and not any(text in line for text in _SERIAL)]
     return code or int(bool(serious))
 
 

@@ -44,11 +44,11 @@ def linked(text: str, name: str, absent: Collection[str], handbook: str = "") ->
     Without its address, and where the handbook has no such page, they become plain words.
     """
 
-    def link(found: re.Match[str]) -> str:
-        words, path, anchor = found.groups()
+    def link(match: re.Match[str]) -> str:
+        words, path, anchor = match.groups()
         target = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
         if target not in absent:
-            return found[0]
+            return match[0]
         if handbook and target not in STUDIES:
             return f"[{words}]({handbook}/book/{target}.html{anchor or ''})"
         return words

@@ -8,12 +8,12 @@ States are not: they depend on all tests of a model, and are computed again anyw
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 
@@ -55,7 +55,10 @@ def again(
         what = "the suite has no model and family of which the book holds a value"
         raise input_error(suite.file.name, what, "Give the suite that the book was made of")
     pairs = drawn[["model", "family"]].drop_duplicates()
-    with tempfile.TemporaryDirectory(prefix="soundcheck-") as name, _own_cache(Path(name) / "cache"):
+    with (
+        tempfile.TemporaryDirectory(prefix="soundcheck-") as name,
+        mock.patch.dict(os.environ, {CACHE_VARIABLE: str(Path(name) / "cache")}),
+    ):
         new, records, notes = [], [], []
         for number, (models, families) in enumerate(_runs(pairs, frame, suite)):
             out = Path(name) / f"run {number}"
@@ -136,24 +139,13 @@ def _runs(pairs: pd.DataFrame, frame: pd.DataFrame, suite: Suite) -> Iterator[tu
         yield [name for name in suite.models if name in tested], among
 
 
-@contextlib.contextmanager
-def _own_cache(folder: Path) -> Iterator[None]:
-    """Keep predictions and all else that is computed once in a folder, for the time of a block."""
-    before = os.environ.get(CACHE_VARIABLE)
-    os.environ[CACHE_VARIABLE] = str(folder)
-    try:
-        yield
-    finally:
-        os.environ.pop(CACHE_VARIABLE)
-        if before is not None:
-            os.environ[CACHE_VARIABLE] = before
-
-
 def _inputs(book: Book) -> Provenance:
     record = book.record()
     inputs = Provenance.of(record) if record is not None else book.inputs()
     if inputs is None:
-        raise input_error(quoted(book.shown), "the pages compare two runs, so there is nothing to compute")
+        raise input_error(
+            quoted(book.display_name), "the pages compare two runs, so there is nothing to compute"
+        )
     return inputs
 
 

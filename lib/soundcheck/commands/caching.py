@@ -31,15 +31,15 @@ def cache(suite: Path | None, out: Path, clear: bool) -> None:
         share_cache(read_suite(suite))
     output = Output(out)
     folder = output.cache
-    kept = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
-    answers = [path for path in kept if path.parent == folder and NAME.partition(".")[0] in path.name]
-    sizes = [sum(path.stat().st_size for path in paths) / 1e6 for paths in (kept, answers)]
+    cached = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    predictions = [path for path in cached if path.parent == folder and NAME.partition(".")[0] in path.name]
+    sizes = [sum(path.stat().st_size for path in paths) / 1e6 for paths in (cached, predictions)]
     click.echo(terminal(f"Cache {folder}: {sizes[0]:.1f} MB, of these {sizes[1]:.1f} MB predictions"))
-    if clear and kept:
-        own = folder == output.folder / "cache" and (output.folder / MARKER).is_file()
+    if clear and cached:
+        is_own = folder == output.folder / "cache" and (output.folder / MARKER).is_file()
         with FolderLock(output.folder, output.display_name):
-            for path in answers:
+            for path in predictions:
                 path.unlink()
-            if own:
+            if is_own:
                 shutil.rmtree(folder)
-        click.echo("Everything in it was removed" if own else "The predictions of models were removed")
+        click.echo("Everything in it was removed" if is_own else "The predictions of models were removed")

@@ -76,8 +76,8 @@ def run_options(*names: str, **others: Callable[[Command], Command]) -> Callable
         def command(**values: Any) -> Any:
             if "no_book" in values:
                 values["book"] = not values.pop("no_book")
-            own = {name: values.pop(name) for name in names}
-            return function(RunOptions(**own), **values)
+            options = {name: values.pop(name) for name in names}
+            return function(RunOptions(**options), **values)
 
         for name in reversed(names):
             command = (_OPTIONS | others)[name](command)

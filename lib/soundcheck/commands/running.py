@@ -51,11 +51,10 @@ def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
     kept: after an interruption, run again to go on.
     """
     share = None if shard is None else _share(shard)
-    if share is not None and (options.models or options.families or options.fresh or options.cluster):
+    of_part = options.models or options.families or options.fresh or options.cluster or options.quick
+    if share is not None and of_part:
         what = "A shard is part of the whole suite, and other shards may use the same cache: "
-        raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
-    if options.quick and (share is not None):
-        raise click.UsageError("A shard is part of the whole run: leave out --quick.")
+        raise click.UsageError(f"{what}leave out --model, --family, --fresh, --cluster and --quick.")
     if options.quick and click.get_current_context().get_parameter_source("out") is ParameterSource.DEFAULT:
         options = dataclasses.replace(options, out=options.out / "quick")
     if options.efficiency is not None and (plan or share is not None):

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from soundcheck.common.escaping import terminal
+from soundcheck.common.escaping import quoted, terminal
 
 FILE = click.Path(path_type=Path)
 
@@ -16,15 +16,11 @@ FILE = click.Path(path_type=Path)
 @click.command()
 @click.argument("references", type=FILE)
 @click.argument("predictions", type=FILE)
+@click.argument("further", nargs=-1, metavar="")
 @click.option("--truth", metavar="COLUMN", default="", help="Column of REFERENCES with what is true.")
 @click.option("--prediction", metavar="COLUMN", default="", help="Column of PREDICTIONS with predictions.")
 @click.option("--speaker", metavar="COLUMN", default="", help="Column of REFERENCES with the speakers.")
-@click.option(
-    *("--group", "groups"),
-    metavar="COLUMN",
-    multiple=True,
-    help="Column whose groups are compared; may be repeated.",
-)
+@click.option("--group", "groups", metavar="COLUMN", multiple=True, help="Columns whose groups are compared.")
 @click.option("--against", metavar="GROUP", default="others", help="Group that others are compared with.")
 @click.option(
     "--kind",
@@ -40,24 +36,28 @@ def score(
     kind: str | None,
     out: Path | None,
     check: bool,
-    **roles: Any,
+    further: tuple[str, ...],
+    **columns: Any,
 ) -> NoReturn:
     """Score PREDICTIONS against REFERENCES, two tables, without a suite.
 
     Prints the headline measure with its interval, the value of each group, and differences between groups
     with their state. Columns are recognised by their names, as `soundcheck init` does.
     """
-    from soundcheck.score import pages, tables
+    if further and not columns["groups"]:
+        raise click.UsageError(f"There are two tables, not more: {quoted(further[0])}.")
+    columns["groups"] += further
+    from soundcheck.score import tables
     from soundcheck.score.scores import score_tables, score_trials
 
-    wanted = tables.Roles(**roles)
     if kind == "trials" or (kind is None and tables.is_trial_list(references)):
-        if wanted.truth or wanted.prediction or wanted.speaker:
+        groups = columns.pop("groups")
+        if any(columns.values()):
             raise click.UsageError("These are trials: leave out --truth, --prediction and --speaker.")
-        scores = score_trials(references, predictions, wanted.groups, against=against)
+        scores = score_trials(references, predictions, groups, against=against)
     else:
-        scores = score_tables(references, predictions, wanted, against=against, kind=kind)
+        scores = score_tables(references, predictions, against=against, kind=kind, **columns)
     click.echo(terminal(scores))
     if out is not None:
-        click.echo(terminal(f"Page: {pages.write_page(scores, out)}"))
+        click.echo(terminal(f"Page: {scores.to_html(out)}"))
     sys.exit(scores.exit_code if check else 0)

@@ -30,7 +30,7 @@ class Verified(NamedTuple):
 class Book(NamedTuple):
     """What there is to verify."""
 
-    shown: str  # the folder as the user named it
+    display_name: str  # the folder as the user named it
     output: Output | None  # of a run; None if there are only pages
     html: Path | None  # None if the run built none
 
@@ -115,7 +115,7 @@ def verify(path: Path, digest: str = "") -> Verified:
         problems += _of_table(book.results, inputs)
     lines = [one if one.endswith(".") else f"{one}." for one in problems] + notes
     beside = f", {counted(sizes[book.output.folder], 'file')} of the run" if book.output else ""
-    lines.append(f"{book.shown}: {counted(sizes.get(book.html, 0), 'file')} of the book{beside}")
+    lines.append(f"{book.display_name}: {counted(sizes.get(book.html, 0), 'file')} of the book{beside}")
     lines += [f"Digest of the book: {of_book}"] if of_book else []
     lines += [line.replace("\n", "\\n") for line in _about(inputs)]
     if not problems:

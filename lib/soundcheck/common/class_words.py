@@ -32,10 +32,10 @@ def meanings(labels: Iterable[str], classes: Sequence[str]) -> dict[str, str]:
     >>> meanings(["A", "H", "W"], ["anger", "happiness"]), meanings(["Turn Left"], ["turn_left"])
     ({}, {'Turn Left': 'turn_left'})
     """
-    found = {label: _plain(label) for label in labels}
-    short = {word for word in found.values() if len(word) <= 2}
+    words = {label: _plain(label) for label in labels}
+    short = {word for word in words.values() if len(word) <= 2}
     letters = _LETTERS if "h" in short and short <= {*_LETTERS, *_OTHERS} else {}
-    means = {label: _meaning(letters.get(word, word), classes) for label, word in found.items()}
+    means = {label: _meaning(letters.get(word, word), classes) for label, word in words.items()}
     return {label: name for label, name in means.items() if name and label not in classes}
 
 
@@ -45,8 +45,8 @@ def _meaning(word: str, classes: Sequence[str]) -> str:
     same = next((words for words in _SAME if word in words), (word,))
     alike = [name for name, text in plain.items() if text in same]
     begun = [name for name, text in plain.items() if len(word) >= _PREFIX and text.startswith(word)]
-    found = alike or begun
-    return found[0] if len(found) == 1 else ""
+    matches = alike or begun
+    return matches[0] if len(matches) == 1 else ""
 
 
 def _plain(text: str) -> str:

@@ -101,15 +101,15 @@ def told_apart(one: str, other: str) -> tuple[str, str]:
     cut = max(0, len(same) - 20) if max(len(one), len(other)) > VALUE_LIMIT else 0
     alike = difflib.SequenceMatcher(None, one[-200:], other[-200:], autojunk=False).ratio() > 0.75
     alike |= unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
-    shown = []
+    texts = []
     for name, against in ((one, other), (other, one)):
         scripts = {_script(sign) for sign in {*against} - {*name}}
         codes = {sign for sign in {*name} - {*against} if not sign.isascii() and _script(sign) not in scripts}
         codes = {sign for sign in codes if alike or _script(sign) == sign}
         codes |= {" "} if name != name.strip() or "  " in name else set()
         text = "".join(f"\\u{ord(sign):04x}" if sign in codes else sign for sign in name[cut:])
-        shown.append(quoted("…" * bool(cut) + text))
-    return shown[0], shown[1]
+        texts.append(quoted("…" * bool(cut) + text))
+    return texts[0], texts[1]
 
 
 def _script(sign: str) -> str:
@@ -151,4 +151,4 @@ def heading(value: str, fallback: str = "unnamed") -> str:
     >>> heading("C++ {{ 1 }}")
     'C++ &#123;&#123; 1 &#125;&#125;'
     """
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", one_line(value, fallback))
+    return _MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", one_line(value, fallback))

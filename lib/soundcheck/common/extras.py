@@ -40,10 +40,10 @@ def extra_folder(package: str, extra: str, where: str) -> Path:
     - ``extra, where``: see :func:`import_extra`.
     - Raises InputError: if it is not installed.
     """
-    found = importlib.util.find_spec(package)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
         raise input_error(where, f"the package {package} is not installed", _remedy(extra))
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])
 
 
 def _remedy(extra: str) -> str:
@@ -52,10 +52,10 @@ def _remedy(extra: str) -> str:
 
 def versions(distributions: Iterable[str]) -> dict[str, str]:
     """Give the versions of installed distributions; empty text for those that are not there."""
-    found = {}
+    result = {}
     for name in distributions:
         try:
-            found[name] = importlib.metadata.version(name)
+            result[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            found[name] = ""
-    return found
+            result[name] = ""
+    return result

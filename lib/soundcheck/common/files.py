@@ -115,10 +115,12 @@ def irregularity(path: str | os.PathLike, maximum: int | None = None) -> str:
     return ""
 
 
-def require_regular(path: str | os.PathLike, shown: str | None = None, maximum: int = TABLE_BYTES) -> Path:
+def require_regular(
+    path: str | os.PathLike, display_name: str | None = None, maximum: int = TABLE_BYTES
+) -> Path:
     """Return the path if it may be opened.
 
-    - ``shown``: how messages call it; default: the path as given.
+    - ``display_name``: how messages call it; default: the path as given.
     - Raises InputError: if it is missing, not a regular file, too large or not readable. A missing file's
       message names the nearest name in its folder.
     """
@@ -127,7 +129,7 @@ def require_regular(path: str | os.PathLike, shown: str | None = None, maximum: 
         remedy = ""
         if "not exist" in reason:
             remedy = nearest_name(Path(path)) or "Check the path; it is relative to the suite's folder"
-        raise input_error(shown or str(path), reason, remedy)
+        raise input_error(display_name or str(path), reason, remedy)
     return Path(path)
 
 
@@ -163,9 +165,9 @@ def digests_after(beginning: str) -> Callable[[str], str]:
     begun = hashlib.blake2b(beginning.encode("utf-8", "surrogatepass"), digest_size=20)
 
     def ended(text: str) -> str:
-        own = begun.copy()
-        own.update(text.encode("utf-8", "surrogatepass"))
-        return own.hexdigest()
+        hashed = begun.copy()
+        hashed.update(text.encode("utf-8", "surrogatepass"))
+        return hashed.hexdigest()
 
     return ended
 

@@ -26,7 +26,7 @@ KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"
 _ONE_A_LINE = "Give one JSON object a line"
 
 
-def read_json_lines(content: bytes, shown: str, fields: Mapping[str, str]) -> TextTable:
+def read_json_lines(content: bytes, display_name: str, fields: Mapping[str, str]) -> TextTable:
     """Read fields of all lines as columns: texts or ``None`` (object), or numbers (float64, NaN = none).
 
     - ``fields``: name of a field -> :data:`TEXT` or :data:`NUMBER`; others may hold anything.
@@ -38,25 +38,25 @@ def read_json_lines(content: bytes, shown: str, fields: Mapping[str, str]) -> Te
     problems = Problems()
     lines: list[int] = []
     values: dict[str, list] = {name: [] for name in fields}
-    for line, item in json_objects(decode_text(content, shown), shown, problems):
+    for line, item in json_objects(decode_text(content, display_name), display_name, problems):
         lines.append(line)
         for name, kind in fields.items():
             value = item.get(name)
             if what := field_problem(value, kind):
-                problems.add(f"{shown} line {line}, field {name}", what, f"Give {kind}")
+                problems.add(f"{display_name} line {line}, field {name}", what, f"Give {kind}")
                 value = None
             values[name].append(math.nan if value is None and kind == NUMBER else value)
     problems.raise_if_any()
     if not lines:
-        raise input_error(shown, "the file has no line", _ONE_A_LINE)
+        raise input_error(display_name, "the file has no line", _ONE_A_LINE)
     types = {TEXT: object, NUMBER: np.float64}
     columns = {name: np.array(values[name], dtype=types[kind]) for name, kind in fields.items()}
-    return TextTable(columns, lines, "line", shown, noun="field")
+    return TextTable(columns, lines, "line", display_name, noun="field")
 
 
 def read_json_table(
     path: Path,
-    shown: str,
+    display_name: str,
     *,
     texts: Collection[str] = (),
     numbers: Collection[str] = (),
@@ -71,20 +71,20 @@ def read_json_table(
     - Raises InputError: if the file is missing, empty or another kind of file; all lines that are no object,
       have a key twice, lack one that is needed, or have a value of another type.
     """
-    text = decode_text(files.require_regular(path, shown).read_bytes(), shown)
+    text = decode_text(files.require_regular(path, display_name).read_bytes(), display_name)
     if not text.strip():
-        raise input_error(shown, "the file is empty", _ONE_A_LINE)
+        raise input_error(display_name, "the file is empty", _ONE_A_LINE)
     first = text.lstrip().split("\n", 1)[0]
     if not first.startswith("{"):  # another kind of file, all of whose lines are wrong
-        json_object(first, f"{shown} line {text[: text.index(first)].count(chr(10)) + 1}")
+        json_object(first, f"{display_name} line {text[: text.index(first)].count(chr(10)) + 1}")
     problems = Problems()
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     expected = {**dict.fromkeys(texts, TEXT), **dict.fromkeys(numbers, NUMBER)}
-    for line, row in json_objects(text, shown, problems):
+    for line, row in json_objects(text, display_name, problems):
         for key in needed:
             if row.get(key) in (None, ""):
-                where = f"{shown} line {line}, key {key}"
+                where = f"{display_name} line {line}, key {key}"
                 problems.add(where, "it is missing or empty", "Each line needs one")
         for key, value in row.items():
             kind = expected.get(key)
@@ -92,12 +92,14 @@ def read_json_table(
             if kind and value is not None and kind_of(value) != kind:
                 what = f"{kind_of(value)}, not {kind}"
             if what:
-                problems.add(f"{shown} line {line}, key {key}", what, "Correct it")
+                problems.add(f"{display_name} line {line}, key {key}", what, "Correct it")
         rows.append(row)
         lines.append(line)
     problems.raise_if_any()
     keys = dict.fromkeys(key for row in rows for key in row)
-    return TextTable({key: [_cell(row.get(key)) for row in rows] for key in keys}, lines, "line", shown)
+    return TextTable(
+        {key: [_cell(row.get(key)) for row in rows] for key in keys}, lines, "line", display_name
+    )
 
 
 def _cell(value: object) -> str:
@@ -108,31 +110,31 @@ def _cell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def json_objects(text: str, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_objects(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give the object of each line with its number; lines that are none are noted."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            yield number, json_object(line, f"{shown} line {number}")
+            yield number, json_object(line, f"{display_name} line {number}")
         except InputError as error:
             problems.extend(error)
 
 
-def json_list(text: str, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_list(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give the objects of one list with their numbers, from 1; items that are none are noted.
 
     Raises InputError: if the text is no list.
     """
     remedy = "Give one JSON list of objects"
-    items = _loaded(text, shown, remedy)
+    items = _loaded(text, display_name, remedy)
     if not isinstance(items, list):
-        raise input_error(shown, f"this is {kind_of(items)}, not a list", remedy)
+        raise input_error(display_name, f"this is {kind_of(items)}, not a list", remedy)
     for number, item in enumerate(items, start=1):
         if isinstance(item, dict):
             yield number, item
         else:
-            problems.add(f"{shown} entry {number}", f"this is {kind_of(item)}, not an object", remedy)
+            problems.add(f"{display_name} entry {number}", f"this is {kind_of(item)}, not an object", remedy)
 
 
 def json_object(text: str, where: str, remedy: str = _ONE_A_LINE) -> dict[str, Any]:

@@ -24,18 +24,18 @@ def root() -> Path:
     return share if share.is_dir() else PACKAGE.parent.parent
 
 
-def find(name: str, own: Path | None = None) -> Path | None:
+def find(name: str, first: Path | None = None) -> Path | None:
     """Find a file such as ``thresholds/fairness_sex.yml``; ``None`` if there is none.
 
-    - ``own``: folder of the suite, looked at first.
+    - ``first``: folder of the suite, looked at first.
     """
-    places = [place / name for place in (own, root()) if place is not None]
+    places = [place / name for place in (first, root()) if place is not None]
     return next((place for place in places if place.is_file()), None)
 
 
-def names(folder: str, suffix: str, own: Path | None = None) -> list[str]:
+def names(folder: str, suffix: str, first: Path | None = None) -> list[str]:
     """List the stems of all files of a folder, sorted, the suite's own included."""
-    places = [place / folder for place in (own, root()) if place is not None]
+    places = [place / folder for place in (first, root()) if place is not None]
     paths = [path for place in places if place.is_dir() for path in place.glob(f"[!.]*{suffix}")]
     return sorted({path.stem for path in paths if path.is_file()})
 

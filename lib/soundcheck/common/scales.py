@@ -69,8 +69,8 @@ def usual_scales(values: np.ndarray, first: Iterable[Scale] = ()) -> list[Scale]
     return []
 
 
-def range_advice(found: Sequence[Scale], name: str = "") -> str:
+def range_advice(scales: Sequence[Scale], name: str = "") -> str:
     """Write what ``range:`` may say, with the scales that were found; ``name`` = of this task alone."""
-    texts = [f"[{low:g}, {high:g}]" for low, high in found] or ["[lowest, highest]"]
+    texts = [f"[{low:g}, {high:g}]" for low, high in scales] or ["[lowest, highest]"]
     given = f"{{{name}: {texts[0]}}}" if name else texts[0]
     return " or ".join([f"`range: {given}`", *texts[1:]])

@@ -77,51 +77,51 @@ class TextTable:
         return f"{self.shown} line 1" if self.unit == "line" else self.shown
 
 
-def read_text_table(path: Path, shown: str) -> TextTable:
+def read_text_table(path: Path, display_name: str) -> TextTable:
     """Read a CSV or Parquet table as text.
 
     Raises InputError: if it is missing, no regular file, not a table or has no rows; if rows and header
     differ in length.
     """
-    files.require_regular(path, shown)
-    return parse_text_table(Path(path).read_bytes(), shown)
+    files.require_regular(path, display_name)
+    return parse_text_table(Path(path).read_bytes(), display_name)
 
 
-def read_tab_table(path: Path, shown: str) -> TextTable:
+def read_tab_table(path: Path, display_name: str) -> TextTable:
     """Read a table whose cells are separated by tabs, and whose quotes are letters like others."""
-    text = decode_text(files.require_regular(path, shown).read_bytes(), shown)
+    text = decode_text(files.require_regular(path, display_name).read_bytes(), display_name)
     if not text.strip():
-        raise input_error(shown, "the file is empty", "Give a table with tabs and one row a segment")
+        raise input_error(display_name, "the file is empty", "Give a table with tabs and one row a segment")
     if "\t" not in text.lstrip().split("\n", 1)[0]:
-        raise input_error(f"{shown} line 1", "the header has no tabs", "Separate the cells by tabs")
-    return _csv(text, shown, "\t", csv.QUOTE_NONE)
+        raise input_error(f"{display_name} line 1", "the header has no tabs", "Separate the cells by tabs")
+    return _csv(text, display_name, "\t", csv.QUOTE_NONE)
 
 
-def parse_text_table(content: bytes, shown: str) -> TextTable:
+def parse_text_table(content: bytes, display_name: str) -> TextTable:
     """Read the bytes of a table; see :func:`read_text_table`."""
     if content[:4] == b"PAR1":
-        return _parquet(content, shown)
+        return _parquet(content, display_name)
     if not content.strip():
         remedy = "Give a CSV or Parquet table with names of columns and at least one row"
-        raise input_error(shown, "the file is empty", remedy)
-    text = decode_text(content, shown)
+        raise input_error(display_name, "the file is empty", remedy)
+    text = decode_text(content, display_name)
     if _JSON.match(text):
         remedy = "Give a CSV text whose first line has the names of the columns, or a Parquet table"
-        raise input_error(f"{shown} line 1", "this is JSON, not a table", remedy)
+        raise input_error(f"{display_name} line 1", "this is JSON, not a table", remedy)
     separator = max(",;\t", key=re.search(r"\S[^\r\n]*", text)[0].count)
-    return _csv(text, shown, separator)
+    return _csv(text, display_name, separator)
 
 
-def decode_text(content: bytes, shown: str) -> str:
+def decode_text(content: bytes, display_name: str) -> str:
     """Decode UTF-8, perhaps with a byte order mark.
 
     Raises InputError: if this is another kind of file, is not UTF-8 or has a NUL character; names the line.
     """
     if content.startswith(_WIDE):
-        raise input_error(f"{shown} line 1", "byte 0 begins UTF-16 text", "Save the file as UTF-8")
+        raise input_error(f"{display_name} line 1", "byte 0 begins UTF-16 text", "Save the file as UTF-8")
     for start, what in _FOREIGN.items():
         if content.startswith(start):
-            raise input_error(shown, f"this is {what}", "Give a CSV text in UTF-8 or a Parquet table")
+            raise input_error(display_name, f"this is {what}", "Give a CSV text in UTF-8 or a Parquet table")
     try:
         text = content.decode().removeprefix("\ufeff")
         offset, what = content.find(b"\0"), "is a NUL character, this is not text"
@@ -129,11 +129,13 @@ def decode_text(content: bytes, shown: str) -> str:
         offset, what = error.start, "is not UTF-8 text"
     if offset >= 0:
         line = len(content[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
-        raise input_error(f"{shown} line {line}", f"byte {offset} {what}", "Save the file as UTF-8 text")
+        raise input_error(
+            f"{display_name} line {line}", f"byte {offset} {what}", "Save the file as UTF-8 text"
+        )
     return text
 
 
-def _csv(text: str, shown: str, separator: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> TextTable:
+def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> TextTable:
     problems = Problems()
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, quoting=quoting)
@@ -149,26 +151,28 @@ def _csv(text: str, shown: str, separator: str = ",", quoting: int = csv.QUOTE_M
         for row in reader:
             if not header:
                 header = [cell.strip() for cell in row]
-                _check_header(header, shown)
+                _check_header(header, display_name)
             elif row:
                 if len(row) != len(header):
                     what = f"the row has {len(row)} cells, the header {len(header)}"
-                    problems.add(f"{shown} line {line}", what, remedy)
+                    problems.add(f"{display_name} line {line}", what, remedy)
                 rows.append(row)
                 places.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
         what = f"the row that begins here is no CSV ({error})"
-        raise input_error(f"{shown} line {line}", what, "Check its quotes: one is not closed") from error
+        raise input_error(
+            f"{display_name} line {line}", what, "Check its quotes: one is not closed"
+        ) from error
     problems.raise_if_any()
     if not rows:
-        raise input_error(shown, "the table has a header but no rows", "Give at least one row")
+        raise input_error(display_name, "the table has a header but no rows", "Give at least one row")
     columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
-    return TextTable(columns, places, "line", shown)
+    return TextTable(columns, places, "line", display_name)
 
 
-def _check_header(header: list[str], shown: str) -> None:
-    where = f"{shown} line 1"
+def _check_header(header: list[str], display_name: str) -> None:
+    where = f"{display_name} line 1"
     if len(header) == 1 and "|" in header[0]:
         what = "the cells are separated by bars, not by commas"
         raise input_error(where, what, "Save the table with commas")
@@ -182,7 +186,7 @@ def _check_names(names: Sequence[str], where: str) -> None:
     problems.raise_if_any()
 
 
-def _parquet(content: bytes, shown: str) -> TextTable:
+def _parquet(content: bytes, display_name: str) -> TextTable:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -191,13 +195,13 @@ def _parquet(content: bytes, shown: str) -> TextTable:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         what = f"the file is not a valid Parquet table ({str(error).splitlines()[0][:100]})"
-        raise input_error(shown, what, "Write it again") from error
-    _check_names(table.column_names, shown)
+        raise input_error(display_name, what, "Write it again") from error
+    _check_names(table.column_names, display_name)
     if not table.num_rows:
-        raise input_error(shown, "the table has no rows", "Give at least one row")
+        raise input_error(display_name, "the table has no rows", "Give at least one row")
     columns = {name: cell_texts(table.column(name)) for name in table.column_names}
     nested = {field.name: str(field.type) for field in table.schema if pa.types.is_nested(field.type)}
-    return TextTable(columns, range(1, table.num_rows + 1), "row", shown, nested)
+    return TextTable(columns, range(1, table.num_rows + 1), "row", display_name, nested)
 
 
 def cell_texts(column: pa.ChunkedArray) -> list[str]:

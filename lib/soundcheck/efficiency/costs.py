@@ -46,8 +46,8 @@ def _measured(model: Measured) -> Iterator[Row]:
     yield ("speed", None, *speed(model), SPEED, len(answered))
     yield from (_latency(answered, share) for share in QUANTILES)
     for length in sorted({call.duration for call in model.calls if call.kind == JOINED}):
-        own = [call for call in model.calls if call.kind == JOINED and call.duration == length]
-        yield _latency([call.seconds for call in own if call.seconds is not None], 0.5, length)
+        joined = [call for call in model.calls if call.kind == JOINED and call.duration == length]
+        yield _latency([call.seconds for call in joined if call.seconds is not None], 0.5, length)
     failed = sum(call.seconds is None and not call.timed_out for call in model.calls)
     for measure, value, unit, count in (
         ("load", model.load_seconds, "s", 1),

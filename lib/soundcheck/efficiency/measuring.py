@@ -25,51 +25,22 @@ import soundfile
 from soundcheck.common.json_file import JsonFile
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict import protocol
 from soundcheck.predict.executor import ModelProcess
 from soundcheck.predict.inputs import list_segments
 from soundcheck.predict.opened_files import READ
-from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
+from soundcheck.predict.protocol import Item, Result, Setup, Unit
 from soundcheck.suite.groups import numbers_of
 
 FEW = 8  # recorded segments
 DURATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds of joined ones
-
-
-def chosen(corpora: Sequence[Corpus], file: Path) -> list[Input]:
-    """Choose what a model is asked; the first one has a usual duration."""
-    segments = [segment for corpus in corpora for segment in list_segments(corpus, [], None)]
-    if not segments:
-        return []
-    seconds = np.concatenate([numbers_of(corpus.segments, "duration") for corpus in corpora])
-    order = sorted(range(len(segments)), key=lambda n: (seconds[n], segments[n].content))
-    few = min(FEW, len(order))
-    places = [order[int((n + 0.5) * len(order) / few)] for n in range(few)]
-    inputs = [
-        Input(RECORDED, round(float(seconds[n]), 3), Item(one.path, one.start, one.end, one.content, _CALL))
-        for n in places
-        for one in [segments[n]]
-    ]
-    inputs.insert(0, inputs.pop(few // 2))
-    signals, samples = [], 0
-    for one in sorted(segments, key=lambda one: one.content):
-        if samples >= max(DURATIONS) * audio.SAMPLING_RATE:
-            break
-        signals.append(audio.read(one.path, one.start, one.end))
-        samples += len(signals[-1])
-    soundfile.write(file, np.concatenate(signals), audio.SAMPLING_RATE, subtype="FLOAT")
-    there = [length for length in DURATIONS if length * audio.SAMPLING_RATE <= samples]
-    return inputs + [Input(JOINED, length, Item(str(file), 0.0, length, "", _CALL)) for length in there]
-
-
-_CALL = (Call("", None),)
-
-
 RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind each other, for a duration
 TURNS = 40  # of a model, at most
 OVER = "its seconds were over"
 MOST_LOST = 3  # processes of a model, after which it is asked nothing more
 LEAST_FREE = 0.1  # of the machine's memory; who holds more than is left is then asked nothing more
 FULL = "it held more memory than the machine had left"
+_CALL = (protocol.Call("", None),)  # of each input: its signal as it is
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,6 +89,32 @@ class Measured(JsonFile):
     given: list[tuple[float, float]] = dataclasses.field(default_factory=list)
 
 
+def chosen(corpora: Sequence[Corpus], file: Path) -> list[Input]:
+    """Choose what a model is asked; the first one has a usual duration."""
+    segments = [segment for corpus in corpora for segment in list_segments(corpus, [], None)]
+    if not segments:
+        return []
+    seconds = np.concatenate([numbers_of(corpus.segments, "duration") for corpus in corpora])
+    order = sorted(range(len(segments)), key=lambda n: (seconds[n], segments[n].content))
+    few = min(FEW, len(order))
+    places = [order[int((n + 0.5) * len(order) / few)] for n in range(few)]
+    inputs = [
+        Input(RECORDED, round(float(seconds[n]), 3), Item(one.path, one.start, one.end, one.content, _CALL))
+        for n in places
+        for one in [segments[n]]
+    ]
+    inputs.insert(0, inputs.pop(few // 2))
+    signals, samples = [], 0
+    for one in sorted(segments, key=lambda one: one.content):
+        if samples >= max(DURATIONS) * audio.SAMPLING_RATE:
+            break
+        signals.append(audio.read(one.path, one.start, one.end))
+        samples += len(signals[-1])
+    soundfile.write(file, np.concatenate(signals), audio.SAMPLING_RATE, subtype="FLOAT")
+    durations = [length for length in DURATIONS if length * audio.SAMPLING_RATE <= samples]
+    return inputs + [Input(JOINED, length, Item(str(file), 0.0, length, "", _CALL)) for length in durations]
+
+
 def measure(
     setups: Sequence[Setup],
     inputs: Sequence[Sequence[Input]],
@@ -125,61 +122,61 @@ def measure(
     seconds: float,
     cache: Path,
     log: Callable[[bytes], None] = lambda _: None,
-    told: Callable[[float], None] = lambda _: None,
+    report: Callable[[float], None] = lambda _: None,
 ) -> list[Measured]:
     """Measure models, all of which are in memory at a time."""
-    models = [_Asked(setup, own, seconds, cache, log) for setup, own in zip(setups, inputs, strict=True)]
+    models = [_Model(setup, items, seconds, cache, log) for setup, items in zip(setups, inputs, strict=True)]
     try:
         for turn in range(TURNS):
             for model in models if turn % 2 == 0 else models[::-1]:
                 model.take_turn(turn)
-                told(sum(one.done(seconds) for one in models) / len(models))
+                report(sum(one.done(seconds) for one in models) / len(models))
     finally:
         for model in models:
             model.end()
-    return [model.found for model in models]
+    return [model.costs for model in models]
 
 
-class _Asked:
+class _Model:
     """A model that is measured."""
 
     def __init__(
         self, setup: Setup, inputs: Sequence[Input], seconds: float, cache: Path, log: Callable
     ) -> None:
-        self.found = Measured(setup.entry.name)
+        self.costs = Measured(setup.entry.name)
         self._inputs, self._left = inputs, seconds
         self._process = ModelProcess(setup, cache, log)
         self._warm, self._lost, self._turns = False, 0, 0
 
     def done(self, seconds: float) -> float:
         """Give the share that is done of what there is time for."""
-        return 1.0 if self.found.stopped else max(self._turns / TURNS, 1 - self._left / seconds)
+        return 1.0 if self.costs.stopped else max(self._turns / TURNS, 1 - self._left / seconds)
 
     def take_turn(self, turn: int) -> None:
         """Ask about all inputs, as far as there is time."""
-        if self.found.stopped:
+        if self.costs.stopped:
             return
         for one in self._inputs:
-            while not self._warm and not self.found.stopped:  # again after a process was lost
+            while not self._warm and not self.costs.stopped:  # again after a process was lost
                 self._warm_up()
-            if self.found.stopped:
+            if self.costs.stopped:
                 break
             self._ask(turn, one)
             free, whole = _free()
             if free < LEAST_FREE * whole and free < self._held():  # before the system ends any process
-                self.found.stopped = FULL
+                self.costs.stopped = FULL
                 break
         if held := self._held():
-            self.found.memory.append((len(self.found.calls), held))
+            self.costs.memory.append((len(self.costs.calls), held))
         self._turns += 1
-        if self.found.stopped:
+        if self.costs.stopped:
             self.end()
 
     def _held(self) -> int:
         """Look at the memory of the process: what it holds; 0 if there is none."""
         process = self._process.process_id
         held, peak = (0, 0) if process is None else _memory(process)
-        self.found.peak_bytes = max(self.found.peak_bytes, peak)
+        self.costs.peak_bytes = max(self.costs.peak_bytes, peak)
         return held
 
     def end(self) -> None:
@@ -188,27 +185,28 @@ class _Asked:
 
     def _warm_up(self) -> None:
         result, _, _ = self._call(self._inputs[0].item)
-        self.found.load_seconds = self.found.load_seconds or self._process.load_seconds or None
+        self.costs.load_seconds = self.costs.load_seconds or self._process.load_seconds or None
         if result.problem:
-            self.found.first_problems.append(result.problem)
-        elif self.found.first_seconds is None:
-            self.found.first_seconds, self.found.first_bytes = result.seconds, self._held()
+            self.costs.first_problems.append(result.problem)
+        elif self.costs.first_seconds is None:
+            self.costs.first_seconds, self.costs.first_bytes = result.seconds, self._held()
 
     def _ask(self, turn: int, one: Input) -> None:
         result, late, took = self._call(one.item)
         seconds = None if result.problem else result.seconds
-        self.found.calls.append(Call(turn, one.kind, one.seconds, seconds, result.problem, late))
+        self.costs.calls.append(Call(turn, one.kind, one.seconds, seconds, result.problem, late))
         self._left -= took
-        if self._left < 0 and not self.found.stopped:
-            self.found.stopped = OVER
+        if self._left < 0 and not self.costs.stopped:
+            self.costs.stopped = OVER
 
     def _call(self, item: Item) -> tuple[Result, bool, float]:
         """Ask once; gives the answer, whether it took too long, and the seconds with reading the sound."""
         came: list[Result] = []
 
         def emit(results: list[Result]) -> None:
-            if not results:  # the model is loaded, and has had no call
-                _use_one_core(self._process.process_id)
+            if not results:  # the model is loaded, and has had no call: it uses one core, where that can be
+                with contextlib.suppress(AttributeError, OSError):
+                    os.sched_setaffinity(self._process.process_id, {max(os.sched_getaffinity(0))})
             came.extend(results)
 
         begin = time.monotonic()
@@ -216,20 +214,14 @@ class _Asked:
         for result in came:
             for kind, name, *signature in result.opened:
                 if kind == READ:
-                    self.found.files[name] = int(signature[0])
+                    self.costs.files[name] = int(signature[0])
         self._warm = not outcome.problem
         if self._warm:
             return came[0], False, outcome.seconds
         self._lost += 1
         if self._lost == MOST_LOST:
-            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}"
+            self.costs.stopped = f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}"
         return Result("", problem=outcome.problem), outcome.timed_out, time.monotonic() - begin
-
-
-def _use_one_core(process: int) -> None:
-    """Let a process, and what it starts, use one core, where the system can do that."""
-    with contextlib.suppress(AttributeError, OSError):
-        os.sched_setaffinity(process, {max(os.sched_getaffinity(0))})
 
 
 def _free() -> tuple[int, int]:

@@ -39,7 +39,7 @@ def page(
 ) -> str:
     """Make the page of a table of costs, whose address is ``table``; figures say how good the models are."""
     overall = frame[frame["sound_seconds"].isna()].assign(value=lambda f: f["value"].astype(float))
-    costs = {name: own.set_index("measure") for name, own in overall.groupby("model", sort=False)}
+    costs = {name: rows.set_index("measure") for name, rows in overall.groupby("model", sort=False)}
     speeds = overall[overall["measure"].eq("speed") & overall["value"].notna()].set_index("model")
     media = EmbeddedMedia()
     drawn = [
@@ -73,7 +73,7 @@ def _conclusion(costs: Mapping[str, pd.DataFrame], speeds: pd.Series) -> str:
     parts = ", ".join(
         f"{name} takes a second for {significant(speeds[name], DIGITS)} s of sound" for name in ends
     )
-    lost = [name for name, own in costs.items() if own["value"].reindex(list(LOST)).gt(0).any()]
+    lost = [name for name, rows in costs.items() if rows["value"].reindex(list(LOST)).gt(0).any()]
     calls = f"; calls of {', '.join(lost)} failed" if lost else ""
     count = f"{len(speeds)} of " if len(speeds) < len(costs) else ""
     return f"{count}{counted(len(costs), 'model')}: {parts}{calls}."
@@ -81,8 +81,8 @@ def _conclusion(costs: Mapping[str, pd.DataFrame], speeds: pd.Series) -> str:
 
 def _summary(costs: Mapping[str, pd.DataFrame]) -> Html:
     rows = [
-        {"model": name, "costs": own, "given": own["origin"].get("speed") == GIVEN}
-        for name, own in costs.items()
+        {"model": name, "costs": table, "given": table["origin"].get("speed") == GIVEN}
+        for name, table in costs.items()
     ]
     columns: dict[str, views.Column] = {
         "model": lambda row: stacked(row.model, "times as its file gives them" if row.given else ""),
@@ -180,11 +180,11 @@ def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
         if one.guessing is not None:
             axes.axhline(one.guessing, color="0.4", linestyle=":", linewidth=1)
             axes.annotate("guessing", (0.01, one.guessing), xycoords=("axes fraction", "data"), fontsize=8)
-        own = speeds.loc[[about.model for about in panel], "value"]
+        values = speeds.loc[[about.model for about in panel], "value"]
         axes.set_xscale("log")
-        axes.set_xlim(own.min() / 2, own.max() * 2)
+        axes.set_xlim(values.min() / 2, values.max() * 2)
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter("{x:g}" if own.max() < 10 * own.min() else "")
+        axes.xaxis.set_minor_formatter("{x:g}" if values.max() < 10 * values.min() else "")
         axes.set_xlabel("seconds of sound a second: to the right is quicker")
         axes.set_ylabel(f"{one.measure}: {'higher' if one.measure in HIGHER else 'lower'} is better")
         axes.set_title(label(f"{one.task}, {one.corpus}", 60), fontsize=10, loc="left")

@@ -13,11 +13,11 @@ _HEADER_BYTES = 100_000_000  # of a safetensors file, by its specification
 
 def named_bytes(paths: Iterable[Path | None]) -> dict[str, int]:
     """Give the size of files, and of all files in folders, in bytes; what is not there has none."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for path in paths:
         inside = sorted(path.rglob("*")) if path is not None and path.is_dir() else [path]
-        found |= {str(one): one.stat().st_size for one in inside if one is not None and one.is_file()}
-    return found
+        sizes |= {str(one): one.stat().st_size for one in inside if one is not None and one.is_file()}
+    return sizes
 
 
 def parameters(paths: Iterable[Path]) -> int | None:

@@ -11,9 +11,9 @@ Conventions
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
-import importlib.metadata
 import json
 import os
 import platform
@@ -26,6 +26,7 @@ import psutil
 from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
+from soundcheck.common.extras import versions
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.progress import Progress
 from soundcheck.common.resources import library_digest
@@ -48,24 +49,17 @@ _LIBRARIES = ("numpy", "scipy", "onnxruntime", "torch", "transformers", "tensorf
 
 def machine() -> dict[str, str]:
     """Describe the machine by names for people; no name of a host or a user."""
-    found = {
+    one_core = ", of which one was used" if hasattr(os, "sched_setaffinity") else ""
+    libraries = {name: version for name, version in versions(_LIBRARIES).items() if version}
+    return {
         "processor": _processor(),
-        "cores": f"{os.cpu_count()}, of which one was used" if _can_choose() else f"{os.cpu_count()}",
+        "cores": f"{os.cpu_count()}{one_core}",
         "memory": f"{psutil.virtual_memory().total / 1e9:.0f} GB",
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         "soundcheck": __version__,
+        **libraries,
     }
-    for name in _LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def _can_choose() -> bool:
-    return hasattr(os, "sched_setaffinity")
 
 
 def _processor() -> str:
@@ -102,40 +96,44 @@ def measure_run(
             if entry.about.needs_audio and not entry.about.asked_here
         }
         depends = _depends(material, inputs, seconds)
-        kept = _read(place)
-        again = kept is None or kept.depends != depends
+        record = None
+        with contextlib.suppress(OSError, ValueError):  # nothing was measured, or by another version
+            record = Kept.read(place)
+        again = record is None or record.depends != depends
         if again:
-            kept = Kept(depends, machine(), day, seconds, *_measured(material, output, inputs, seconds))
-            kept.write(place)
-    frame = costs(kept.models)
+            record = Kept(depends, machine(), day, seconds, *_measured(material, output, inputs, seconds))
+            record.write(place)
+    frame = costs(record.models)
     table = output.folder / f"{NAME}.csv"
     files.write_text(table, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     written = page(
         frame,
         figures,
-        machine=kept.machine,
-        day=kept.day.isoformat(),
-        notes=_notes(kept),
+        machine=record.machine,
+        day=record.day.isoformat(),
+        notes=_notes(record),
         synthetic=any(corpus.synthetic for corpus in material.corpora),
         table=table.name,
     )
     files.write_text(output.folder / f"{NAME}.html", written)
-    count = counted(sum(len(model.calls) for model in kept.models), "call")
-    told = (
-        f"measured with {count}" if again else f"as measured on {kept.day}: models and machine are the same"
+    count = counted(sum(len(model.calls) for model in record.models), "call")
+    how = (
+        f"measured with {count}" if again else f"as measured on {record.day}: models and machine are the same"
     )
-    return [f"Efficiency: {Path(output.display_name) / NAME}.html, {told}"]
+    return [f"Efficiency: {Path(output.display_name) / NAME}.html, {how}"]
 
 
 def _corpora(entry: ModelEntry, material: Material, output: Output) -> list:
-    asked = request_of(entry, material, output, material.corpora).corpora
-    return [corpus for corpus in asked if corpus.entry.audio and not corpus.entry.probes_of]
+    corpora = request_of(entry, material, output, material.corpora).corpora
+    return [corpus for corpus in corpora if corpus.entry.audio and not corpus.entry.probes_of]
 
 
 def _depends(material: Material, inputs: dict[str, list[Input]], seconds: float) -> str:
-    asked = {name: [(one.kind, one.seconds, one.item.content) for one in own] for name, own in inputs.items()}
+    contents = {
+        name: [(one.kind, one.seconds, one.item.content) for one in items] for name, items in inputs.items()
+    }
     models = {entry.name: material.fingerprints[entry.name] for entry in material.suite.models.values()}
-    return files.digest(json.dumps([asked, models, seconds, machine(), library_digest()]))
+    return files.digest(json.dumps([contents, models, seconds, machine(), library_digest()]))
 
 
 def _measured(
@@ -143,43 +141,43 @@ def _measured(
 ) -> tuple[list[Measured], list[str]]:
     """Measure models that listen, take over times that files give, and name the other models."""
     suite, cache = material.suite, output.cache
-    found, setups, unmeasured = {}, [], []
+    measured, setups, unmeasured = {}, [], []
     for entry in material.suite.models.values():
         if not inputs.get(entry.name):
             given = _given(entry, material)
             if given is None:
                 unmeasured.append(entry.name)
             else:
-                found[entry.name] = given
+                measured[entry.name] = given
             continue
         try:
             entry.about.prepare(entry, suite, cache=cache, jobs=1, progress=False)
         except InputError as error:
-            found[entry.name] = Measured(entry.name, stopped=error.problems[0].what)
+            measured[entry.name] = Measured(entry.name, stopped=error.problems[0].what)
             continue
         ignored = (str(output.folder), str(cache))
         setups.append(Setup(entry, suite, entry.about, (), material.sounds, ignored))
     log = Log(output.logs / f"{NAME}.log")
     with Progress("efficiency", "percent", 100) as progress:
-        asked = [inputs[setup.entry.name] for setup in setups]
-        shown = 0
+        chosen_inputs = [inputs[setup.entry.name] for setup in setups]
+        percent = 0
 
-        def told(share: float) -> None:
-            nonlocal shown
-            progress.update(int(100 * share) - shown)
-            shown = int(100 * share)
+        def report(share: float) -> None:
+            nonlocal percent
+            progress.update(int(100 * share) - percent)
+            percent = int(100 * share)
 
-        options = {"seconds": seconds, "cache": cache, "log": log.write, "told": told}
-        for setup, one in zip(setups, measure(setups, asked, **options), strict=True):
+        options = {"seconds": seconds, "cache": cache, "log": log.write, "report": report}
+        for setup, one in zip(setups, measure(setups, chosen_inputs, **options), strict=True):
             # Libraries look up what the time is; that is no part of a model.
             seen = {name: size for name, size in one.files.items() if "/zoneinfo/" not in name}
-            own = {str(suite.root / name): size for name, size in seen.items()}
+            sizes = {str(suite.root / name): size for name, size in seen.items()}
             entry = setup.entry
-            own |= named_bytes([entry.path, *entry.about.named_files(entry, suite)])
-            one.parameters = parameters(map(Path, own))
-            one.files = {_name(name, suite.root): size for name, size in sorted(own.items())}
-            found[one.model] = one
-    return [found[entry.name] for entry in material.suite.models.values() if entry.name in found], unmeasured
+            sizes |= named_bytes([entry.path, *entry.about.named_files(entry, suite)])
+            one.parameters = parameters(map(Path, sizes))
+            one.files = {_name(name, suite.root): size for name, size in sorted(sizes.items())}
+            measured[one.model] = one
+    return [measured[name] for name in material.suite.models if name in measured], unmeasured
 
 
 def _given(entry: ModelEntry, material: Material) -> Measured | None:
@@ -188,8 +186,8 @@ def _given(entry: ModelEntry, material: Material) -> Measured | None:
         return None
     model = entry.about.load(entry, material.suite)
     times = model.computing_times() if isinstance(model, LookUpModel) else []
-    told = len(times) and times.any()
-    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if told else None
+    tells = len(times) and times.any()
+    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if tells else None
 
 
 def _name(path: str, root: Path) -> str:
@@ -198,26 +196,19 @@ def _name(path: str, root: Path) -> str:
     return place.relative_to(root).as_posix() if place.is_relative_to(root) else place.name
 
 
-def _notes(kept: Kept) -> list[str]:
-    over = [one.model for one in kept.models if one.stopped == OVER]
+def _notes(record: Kept) -> list[str]:
+    over = [one.model for one in record.models if one.stopped == OVER]
     notes = []
     if over:
         last = f"{', '.join(over)} used them up, so that there are fewer calls than {TURNS} turns make"
-        notes.append(f"Each model had {kept.seconds:g} s for its calls: {last}")
-    stopped = [one for one in kept.models if one.stopped not in ("", OVER)]
+        notes.append(f"Each model had {record.seconds:g} s for its calls: {last}")
+    stopped = [one for one in record.models if one.stopped not in ("", OVER)]
     notes += [f"{one.model}: asked nothing more, because {one.stopped}" for one in stopped]
-    for one in kept.models:
+    for one in record.models:
         problems = dict.fromkeys(filter(None, (*one.first_problems, *(call.problem for call in one.calls))))
         notes += [f"{one.model} gave no answer: {problem}" for problem in list(problems)[:3]]
-    if kept.unmeasured:
-        names = ", ".join(kept.unmeasured)
+    if record.unmeasured:
+        names = ", ".join(record.unmeasured)
         why = "their answers are looked up, guessed, of a service, or of an earlier run"
         notes.append(f"Not measured, because {why}: {names}")
     return notes
-
-
-def _read(path: Path) -> Kept | None:
-    try:
-        return Kept.read(path)
-    except (OSError, ValueError):
-        return None

@@ -321,7 +321,7 @@ class Evaluation(TextTasks, TrialTasks):
             for one in (None, change):
                 if count := corpus.failures(one.identity if one else ""):
                     where = f"{corpus.name}, {one.name}" if one else corpus.name
-                    what = f"{counted(count, 'input')} without an answer: all words count as missed"
+                    what = f"{counted(count, 'input')} without a prediction: all words count as missed"
                     self.note(f"{where}: {what}")
         changes = [base] if change is None else [base, change]
         given = Predictions(*(predicted(one.identity if one else "") for one in changes))

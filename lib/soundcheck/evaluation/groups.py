@@ -488,7 +488,7 @@ def _tell(evaluation: Evaluation, result: Groups) -> None:
         return  # what lies within no group is in the table
     missing = next((count.segments for count in result.counts if not count.group), 0)
     if missing:
-        count = f"{missing} of {len(result.everything)} segments"
+        count = f"{missing:,} of {len(result.everything):,} segments"
         evaluation.note(f"{count} have no value of {column}", subset)
     for other, words in _NESTED.items():
         if other in column.split(BOTH) or subset.segments.get(other, pd.Series()).nunique() < 2:

@@ -2,27 +2,29 @@
 
 Conventions
 -----------
+- Children are forks of one process that has imported what all of them need; where forks are not safe, they
+  start anew. Python's search path does not begin with the working directory, where a ``json.py`` of the user
+  may lie.
 - A child is a process in a session of its own, so that it and whatever it starts can be killed together, and
   with one thread for each numerical library, so that answers do not depend on the machine.
 - Parent and child talk through a connection of their own: what the code prints never gets in between.
-- A child ends when its parent is gone, however the parent ended. Python's search path does not begin with
-  the working directory, where a ``json.py`` of the user may lie.
+- A child ends when its parent is gone, however the parent ended.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib
+import multiprocessing.forkserver
 import os
 import signal
-import subprocess
 import sys
+import tempfile
 import threading
-import time
-from collections.abc import Callable
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 import psutil
@@ -39,10 +41,18 @@ ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
 )
 RUN_VARIABLE = "SOUNDCHECK_RUN"  # tells children whose they are: number and start of the process
+PRELOADED = (  # what children import: code that is run, what is sent to them, what changes signals
+    "__main__",
+    "soundcheck.predict.worker",
+    "soundcheck.suite.entries",
+    "soundcheck.augment.registry",
+    "soundcheck.models.function",
+)
+LONGEST_PLACE = 60  # characters of a folder of temporary files; the address of a server of forks may have 107
 _RETURNED, _REFUSED, _MORE = "returned", "refused", "more time"  # what a child sends
 _parent: Connection | None = None  # in a child of in_child
+_starting = threading.Lock()
 _PR_SET_PDEATHSIG = 1
-_ORPHAN_SECONDS = 1.0  # how often a child looks whether it still has its parent
 
 
 def environment(cache: str | os.PathLike | None = None) -> dict[str, str]:
@@ -75,6 +85,63 @@ def ending(code: int) -> str:
     return f"signal {-code}"
 
 
+def context() -> BaseContext:
+    """Say how processes start."""
+    forks = sys.platform == "linux" and hasattr(os, "fork") and len(tempfile.gettempdir()) <= LONGEST_PLACE
+    return multiprocessing.get_context("forkserver" if forks else "spawn")
+
+
+def start(function: Callable[..., None], arguments: tuple, environment: dict[str, str]) -> BaseProcess:
+    """Start a child that calls a function, which begins with :func:`detach`."""
+    own = context()
+    child = own.Process(target=function, args=arguments)
+    with _starting, _set(environment | {"PYTHONSAFEPATH": "1"}):  # libraries read it when they are imported
+        own.set_forkserver_preload(list(PRELOADED))
+        child.start()
+    return child
+
+
+@contextlib.contextmanager
+def _set(environment: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        for name in environment.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def kill(child: BaseProcess) -> None:
+    """Kill a child and all that it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.kill()  # if it had no group of its own yet
+    child.join()
+
+
+def detach(environment: dict[str, str], output: int, streams: tuple[int, ...] = (1, 2)) -> None:
+    """Give this process its own group, environment and output, and tie its life to that of the run."""
+    os.setsid()  # so that whatever it starts is killed with it
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for stream in streams:
+        os.dup2(output, stream)
+    alive = multiprocessing.forkserver._forkserver._forkserver_alive_fd
+    if alive is not None:  # the server that forked this process ends with the run, unless a fork prevents it
+        os.close(alive)
+    with contextlib.suppress(AttributeError):  # at once, even while code holds the interpreter; on Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    threading.Thread(target=_follow_run, daemon=True).start()
+
+
+def _follow_run() -> None:
+    wait([multiprocessing.parent_process().sentinel])
+    os.killpg(0, signal.SIGKILL)
+
+
 class Task(NamedTuple):
     """What a child is to do, for messages: where the suite says so, and remedies."""
 
@@ -97,22 +164,13 @@ def in_child(
     Raises InputError as the function does, or if it takes too long or ends the process. With ``shown``,
     errors and progress bars go to the terminal.
     """
-    ours, theirs = Pipe()
-    with ours, theirs:
-        numbers = map(str, (theirs.fileno(), os.getpid()))
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "soundcheck.models.processes", *numbers],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=None if shown else subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            env=environment(cache),
-            start_new_session=True,
-        )
-        theirs.close()
+    ours, theirs = multiprocessing.Pipe()
+    own = environment(cache)
+    with ours:
+        with theirs:
+            child = start(_call, (theirs, own, shown, function, arguments), own)
         seconds = task.seconds
         try:
-            ours.send((function, arguments))
             while ours.poll(seconds):
                 word, content = ours.recv()
                 if word == _REFUSED:
@@ -122,15 +180,11 @@ def in_child(
                 seconds = content
             what, remedy = f"{task.doing} did not end within {task.seconds:g} s", task.late
         except (EOFError, OSError):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(1.0)
-            what, remedy = f"{task.doing} ended the process", task.lost
-        finally:  # with all that it has started
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-    lost = f" ({ending(child.returncode)})" if remedy == task.lost else ""
-    raise input_error(task.where, what + lost, remedy)
+            child.join(1.0)
+            what, remedy = f"{task.doing} ended the process ({ending(child.exitcode)})", task.lost
+        finally:
+            kill(child)
+    raise input_error(task.where, what, remedy)
 
 
 def more_time(seconds: float) -> None:
@@ -139,30 +193,19 @@ def more_time(seconds: float) -> None:
         _parent.send((_MORE, seconds))
 
 
-def _serve() -> None:
-    """Call what the parent wants, in a child whose life is tied to it."""
+def _call(
+    parent: Connection,
+    environment: dict[str, str],
+    shown: bool,
+    function: Callable[..., Any],
+    arguments: tuple,
+) -> None:
+    """Call what the parent wants, in a child."""
     global _parent
-    descriptor, parent = map(int, sys.argv[1:3])
-    os.set_inheritable(descriptor, False)
-    if sys.platform == "linux":  # at once, even while code holds the interpreter
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
-    _parent = Connection(descriptor)
-    function, arguments = _parent.recv()
+    _parent = parent
+    detach(environment, os.open(os.devnull, os.O_RDWR), (0, 1) if shown else (0, 1, 2))
     try:
         answer = (_RETURNED, function(*arguments))
     except InputError as error:
         answer = (_REFUSED, [(one.where, one.what, one.remedy) for one in error.problems])
-    _parent.send(answer)
-
-
-def _follow(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(_ORPHAN_SECONDS)
-    os.killpg(os.getpid(), signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    # As the module that others import, so that there is one parent in this process.
-    importlib.import_module("soundcheck.models.processes")._serve()
+    parent.send(answer)

@@ -228,10 +228,10 @@ class _Model:
     def __init__(self, shared: _Shared) -> None:
         from distributed import get_worker
 
+        multiprocessing.current_process().daemon = False  # else it must not start any
         self.refused = _difference(shared)
         self._printed: list[bytes] = []
         setup, cache = pickle.loads(shared.content)
-        multiprocessing.current_process().daemon = False  # else it must not start any
         count = get_worker().state.nthreads
         log = self._printed.append
         self._executor = LocalExecutor(setup, count, Path(cache), lambda _: log, IDLE_SECONDS)

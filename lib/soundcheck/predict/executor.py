@@ -5,8 +5,7 @@ what it was doing is known, and its process is killed, with all that it has star
 
 Conventions
 -----------
-- Processes are forks of one that has imported what all of them need; where forks are not safe, they start
-  anew. Numerical libraries use one thread, so that answers do not depend on the machine.
+- Processes start as :mod:`soundcheck.models.processes` says.
 - A call that takes longer than the model's time limit is lost, and its process killed by its parent, which
   needs nothing of it for that. The first call of a process may take longer, because many models load
   themselves only then.
@@ -16,17 +15,13 @@ Conventions
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import signal
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Self
 
@@ -34,8 +29,6 @@ from soundcheck.models import processes
 from soundcheck.predict import protocol, worker
 from soundcheck.predict.protocol import Outcome, Result, Setup, Unit
 
-LONGEST_PLACE = 60  # characters of a folder of temporary files; the address of a server of forks may have 107
-PRELOADED = ["soundcheck.predict.worker", "soundcheck.augment.registry", "soundcheck.models.function"]
 START_SECONDS = 180.0  # for starting a process and loading the model, on a busy machine
 STEP_SECONDS = 600.0  # for reading or changing a signal
 LOADING_SECONDS = 60.0  # on top of the time limit of a first call, but not more than ...
@@ -45,14 +38,6 @@ TICK_SECONDS = 0.2  # how often one looks whether all is to be stopped
 LOG_BYTES = 1_000_000  # of a model's output that are kept
 STOPPED = "stopped"
 _WHILE = {protocol.READING: "reading the audio", protocol.CHANGING: "changing the signal"}
-_starting = threading.Lock()
-
-
-def context() -> BaseContext:
-    """Say how processes start."""
-    forks = sys.platform == "linux" and hasattr(os, "fork") and len(tempfile.gettempdir()) <= LONGEST_PLACE
-    return multiprocessing.get_context("forkserver" if forks else "spawn")
-
 
 Emit = Callable[[list[Result]], None]
 
@@ -78,20 +63,6 @@ class Log:
                 file.write(kept)
 
 
-@contextlib.contextmanager
-def _environment(changed: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in changed}
-    os.environ.update(changed)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
 class ModelProcess:
     """A model in a child process, which is started when there is a unit, and replaced when it is lost."""
 
@@ -108,7 +79,7 @@ class ModelProcess:
         self._limit = setup.entry.time_limit
         self._loading = min(LOADING_SECONDS, LOADING_SHARE * self._limit)
         self._called = False  # whether a call has ever ended
-        self._process: multiprocessing.Process | None = None
+        self._process: BaseProcess | None = None
         self.load_seconds = 0.0  # that the present process took to load the model
 
     @property
@@ -156,9 +127,7 @@ class ModelProcess:
         deadline = time.monotonic() + (END_SECONDS if politely else 0)
         while self._process.is_alive() and time.monotonic() < deadline:
             self._listen(0.02)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.join()
+        processes.kill(self._process)
         self._listen(0)
         self._close(self._output)
         ending = processes.ending(self._process.exitcode)
@@ -168,17 +137,14 @@ class ModelProcess:
     def _start(self) -> None:
         """Start a process in the place of the one that is gone."""
         self.end()
-        own = context()
+        own = processes.context()
         self._connection, theirs = own.Pipe()
         self._output, printed = own.Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
         self._channels = [self._connection, self._output]
         self._place = own.RawArray("d", 4)
         arguments = (theirs, printed, self._place, self._environment, self._idle)
-        self._process = own.Process(target=worker.serve, args=arguments)
-        with _starting, _environment(self._environment):  # libraries read it when they are imported
-            own.set_forkserver_preload(PRELOADED)
-            self._process.start()
+        self._process = processes.start(worker.serve, arguments, self._environment)
         theirs.close()
         printed.close()
         self._ready, self._first = False, True

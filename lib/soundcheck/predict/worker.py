@@ -8,21 +8,18 @@ further ones after :data:`SEND_SECONDS`, together. What was not sent when a proc
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import multiprocessing.forkserver
 import os
-import signal
-import threading
 import time
 import traceback
 from collections.abc import Iterator, MutableSequence, Sequence
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
+from soundcheck.models import processes
 from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output
 from soundcheck.models.base import Model, reason
 from soundcheck.predict import protocol
@@ -31,7 +28,6 @@ from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 
 SAME = 1e-6  # of its peak by which a signal may differ that a change has left as it was: rounding
 SEND_SECONDS = 0.02  # between two times that answers are sent: what may be lost of a process that dies
-_PR_SET_PDEATHSIG = 1
 
 
 class _Pending(NamedTuple):
@@ -183,7 +179,7 @@ def serve(
     idle: float | None,
 ) -> None:
     """Load the model and work, until the run hangs up or nothing comes for ``idle`` seconds."""
-    _detach(output, environment)
+    processes.detach(environment, output.fileno())
     setup: Setup = connection.recv()
     try:
         watch = Watch(setup.suite.root, setup.ignored)  # listens to what is opened from now on
@@ -202,28 +198,3 @@ def serve(
     with contextlib.suppress(EOFError):
         while connection.poll(idle):
             worker.work(connection.recv())
-
-
-def _detach(output: Connection, environment: dict[str, str]) -> None:
-    """Give this process its own group, environment and output, and tie its life to that of the run."""
-    os.setsid()  # so that whatever the model starts is killed with it
-    os.environ.clear()
-    os.environ.update(environment)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for stream in (1, 2):
-        os.dup2(output.fileno(), stream)
-    alive = multiprocessing.forkserver._forkserver._forkserver_alive_fd
-    if (
-        alive is not None
-    ):  # the server that this process was forked from ends with the run, unless a fork prevents it
-        os.close(alive)
-    with contextlib.suppress(
-        AttributeError
-    ):  # at once, even while code holds the interpreter; Linux alone has it
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    threading.Thread(target=_follow_run, daemon=True).start()
-
-
-def _follow_run() -> None:
-    wait([multiprocessing.parent_process().sentinel])
-    os.killpg(0, signal.SIGKILL)

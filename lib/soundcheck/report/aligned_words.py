@@ -45,7 +45,7 @@ def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "
         lines[who] = (
             [*map(_written, steps[who][:MOST_WORDS]), *nothing] if who in steps else [_aside(MISSING)]
         )
-    lengths = {said: len(words)} | {who: len(own) for who, own in steps.items()}
+    lengths = {said: len(words)} | {who: len(each) for who, each in steps.items()}
     cut = [
         f"{who}: {n - MOST_WORDS} more words are not shown" for who, n in lengths.items() if n > MOST_WORDS
     ]
@@ -74,16 +74,16 @@ def _fates(names: Sequence[str]) -> dict[tuple[bool, ...], tuple[str, str, str]]
 
 def _reference(words: Sequence[str], steps: Mapping[str, Sequence[AlignedWord]]) -> list[_Word]:
     """Mark the words that were said and that somebody has wrong."""
-    wrong = [[step.kind != "equal" for step in own if step.kind != "insert"] for own in steps.values()]
+    wrong = [[step.kind != "equal" for step in each if step.kind != "insert"] for each in steps.values()]
     fates = _fates(list(steps)) if len(steps) == 2 else {}
-    shown = []
+    marked = []
     for place, word in enumerate(words[:MOST_WORDS]):
-        fate = tuple(own[place] for own in wrong)
+        fate = tuple(each[place] for each in wrong)
         kind, sign, words_ = fates.get(fate, ("said", "", ""))
         after = f" ({words_})" if words_ else ""
         text = shorten(word, LONGEST_WORD)
-        shown.append(_marked(text, "mark", kind, sign, after=after) if any(fate) else _Word(text))
-    return shown
+        marked.append(_marked(text, "mark", kind, sign, after=after) if any(fate) else _Word(text))
+    return marked
 
 
 def _written(step: AlignedWord) -> _Word:

@@ -44,7 +44,7 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
         "reliability": _reliability(evaluation, subset),
         "risk": pd.DataFrame({"x": coverage, "value": risk}),
     }
-    drawn = pd.concat(own.assign(panel=f"{place}: {name}") for name, own in panels.items())
+    drawn = pd.concat(points.assign(panel=f"{place}: {name}") for name, points in panels.items())
     figure = views.lines(drawn, "x", panels="panel")
     left, right = figure.axes
     left.axline((0, 0), slope=1, linestyle="--", color=GREY, linewidth=1)
@@ -74,11 +74,11 @@ def _reliability(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     """Give the mean confidence of each bin, and how often its predictions are right, with intervals."""
     bins = evaluation.family.options["bins"]
     confidence, correct = judged_by(subset.predictions.clean)
-    found = evaluation.resample(metrics.reliability(confidence, correct, bins), subset.blocks)
-    low, high = found.interval(evaluation.interval, scale=_SHARE)
+    resampled = evaluation.resample(metrics.reliability(confidence, correct, bins), subset.blocks)
+    low, high = resampled.interval(evaluation.interval, scale=_SHARE)
     place = metrics.equal_mass_bins(np.where(np.isnan(correct), np.nan, confidence), bins)
-    means = [confidence[place == number].mean() for number in range(len(found.labels))]
-    return pd.DataFrame({"x": means, "value": found.value, "low": low, "high": high})
+    means = [confidence[place == number].mean() for number in range(len(resampled.labels))]
+    return pd.DataFrame({"x": means, "value": resampled.value, "low": low, "high": high})
 
 
 def risk_at_coverage(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,13 +98,13 @@ def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     frames = []
     for subset in subsets:
         measures = _measures(evaluation, subset)
-        own = {name: lambda s, p, one=one: one(p.clean) for name, one in measures.items()}
+        named = {name: lambda s, p, one=one: one(p.clean) for name, one in measures.items()}
         usual = {name: lambda s, p, one=one: one(s.reference.clean) for name, one in measures.items()}
-        frames.append(evaluation.estimates(subset, own, biased=BIASED))
+        frames.append(evaluation.estimates(subset, named, biased=BIASED))
         frames.append(evaluation.estimates(subset, usual, condition=CHANCE, biased=BIASED))
     judged = evaluation.estimated()
-    own = judged["measure"].eq("expected_calibration_error") & judged["part"].eq(ALL)
-    frame = pd.concat([*frames, judged[own & judged["condition"].isin(WHOSE)]])
+    named = judged["measure"].eq("expected_calibration_error") & judged["part"].eq(ALL)
+    frame = pd.concat([*frames, judged[named & judged["condition"].isin(WHOSE)]])
     frame["what"] = [measured(row) for row in frame.itertuples()]
     frame["whose"] = frame["condition"].map(WHOSE)
     names = {"corpus": "corpus", "task": "task", "what": "measure"}
@@ -122,20 +122,20 @@ def _measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
     def right_of_known(table: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(table[:, 0]), np.nan, table[:, 1])
 
-    found: dict[str, Callable] = {
+    result: dict[str, Callable] = {
         "calibration_error_as_computed": lambda t: metrics.calibration_error(*judged_by(t), bins),
         "share_of_right_answers": lambda t: metrics.mean_of_known(right_of_known(t)),
         "mean_confidence": lambda t: metrics.mean_of_known(judged_by(t)[0]),
         "area_under_risk": lambda t: metrics.area_under_risk(*judged_by(t), blocks),
     }
     if subset.task.is_transcription:
-        found["normalised_cross_entropy"] = lambda t: normalised_cross_entropy(*judged_by(t))
+        result["normalised_cross_entropy"] = lambda t: normalised_cross_entropy(*judged_by(t))
     elif has_probabilities(subset):
-        found |= {
+        result |= {
             "brier_score": lambda t: metrics.brier_score(subset.truth, probabilities_of(t), classes),
             "brier_parts": lambda t: metrics.brier_parts(subset.truth, probabilities_of(t), classes, bins),
         }
-    return found
+    return result
 
 
 def level_curves(
@@ -148,8 +148,8 @@ def level_curves(
         of_values, (_, measure) = first.task.is_regression, certainty.unbiased(evaluation, first)
         name = "interval_coverage_error" if of_values else "overconfidence"
         about = {"name": name, "series": series.name}
-        found = evaluation.curve(steps, certainty.under_change(measure), **about)
-        curves[of_values].append((series, found))
+        curve = evaluation.curve(steps, certainty.under_change(measure), **about)
+        curves[of_values].append((series, curve))
     severity_views.step_curves(evaluation, curves[False], "overconfidence")
     severity_views.step_curves(evaluation, curves[True], "coverage minus what is promised")
 

@@ -45,24 +45,24 @@ def badge(outcome: str) -> Html:
 
 def answer(frame: pd.DataFrame) -> Html:
     """Say of the headline measures what they were and became, then in how many tests what follows."""
-    found = headline_sentences(frame)[:HEADLINES_TOLD]
-    rest = remark(conclusion(frame).removeprefix(" ".join(found)).strip())
-    items = [element("li", element("strong", remark(text), limit=None)) for text in found]
+    sentences = headline_sentences(frame)[:HEADLINES_TOLD]
+    rest = remark(conclusion(frame).removeprefix(" ".join(sentences)).strip())
+    items = [element("li", element("strong", remark(text), limit=None)) for text in sentences]
     return join([element("ul", *items), element("p", rest, limit=None)])
 
 
 def before_after(comparison: Comparison, frame: pd.DataFrame) -> Html:
     """Draw the headline measures before and after, with those of groups and classes; gives their table."""
-    shown = headline_rows(frame)
-    if shown.empty:
+    headline = headline_rows(frame)
+    if headline.empty:
         return element("p", "The models share no task with a headline measure.")
-    titles = [measure_of(*pair).title for pair in zip(shown["test"], shown["family"], strict=True)]
-    parts = [label(group or name) for group, name in zip(shown["group"], shown["label"], strict=True)]
+    titles = [measure_of(*pair).title for pair in zip(headline["test"], headline["family"], strict=True)]
+    parts = [label(group or name) for group, name in zip(headline["group"], headline["label"], strict=True)]
     named = [f"{part}: {title}" if part else title for part, title in zip(parts, titles, strict=True)]
-    drawn = shown.assign(name=named, place=shown["corpus"] + ", " + shown["task"])
+    drawn = headline.assign(name=named, place=headline["corpus"] + ", " + headline["task"])
     alt = "Headline measures of the candidate minus those of the baseline"
     page.show(comparison, _differences(drawn, "place"), f"{alt}, with 95 % intervals; right is better")
-    return contrast_table(shown, ordered=True)
+    return contrast_table(headline, ordered=True)
 
 
 def _differences(frame: pd.DataFrame, panels: str | None = None) -> Figure:
@@ -87,13 +87,13 @@ def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     """Count better and worse for each family, and for all, with these speakers and for new ones."""
     sides = {"these": "outcome_sample", "new": "outcome"}
     rows = []
-    for family, own in [*frame.groupby(frame["family"].replace(titles)), ("all", frame)]:
+    for family, group in [*frame.groupby(frame["family"].replace(titles)), ("all", frame)]:
         counts = {
-            f"{text}, {who} speakers": own[side].eq(name).sum()
+            f"{text}, {who} speakers": group[side].eq(name).sum()
             for who, side in sides.items()
             for name, (_, text) in OUTCOMES.items()
         }
-        none = own[[*sides.values()]].eq("").all(axis=1).sum()
+        none = group[[*sides.values()]].eq("").all(axis=1).sum()
         rows.append({"family": family} | counts | {"not compared": none})
     return views.table(rows, sortable=False)
 
@@ -104,9 +104,9 @@ def unshared(answered: pd.DataFrame) -> Html:
     ``answered`` is from :meth:`soundcheck.evaluation.comparison.Comparison.answered`.
     """
     rows = []
-    for (corpus, task), own in answered.groupby(["corpus", "task"], sort=False):
-        both = own["baseline"] & own["candidate"]
-        alone = {side: own.loc[own[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")}
+    for (corpus, task), group in answered.groupby(["corpus", "task"], sort=False):
+        both = group["baseline"] & group["candidate"]
+        alone = {side: group.loc[group[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")}
         row = {"corpus": corpus, "task": task, "predicted by both": int(both.sum())}
         for side, names in alone.items():
             row |= {f"{side} alone": len(names), f"of these of the {side}": some(names, NAMED)}
@@ -134,11 +134,11 @@ def contrast_table(
         "for new speakers": lambda row: _answer(row.outcome, row.p_value, row.low, row.high, row.skipped),
         "speakers": "blocks",
     }
-    shown = views.table(rows.head(MOST_ROWS), columns, filters=None if ordered else FILTERS, stacked=True)
+    html = views.table(rows.head(MOST_ROWS), columns, filters=None if ordered else FILTERS, stacked=True)
     if len(frame) <= MOST_ROWS:
-        return shown
+        return html
     more = f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv."
-    return join([shown, element("p", more, class_="sc-note")])
+    return join([html, element("p", more, class_="sc-note")])
 
 
 def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> Cell:
@@ -162,8 +162,8 @@ def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
 
 def corrected_and_broken(comparison: Comparison, pairs: Sequence[Pair], spoken: Sequence[Pair]) -> Html:
     """Show how many answers, and words of transcripts, a candidate corrects and breaks."""
-    shown = impacts(comparison, pairs) + word_impacts(comparison, spoken)
-    return shown or element("p", "The models share no task with labels or transcripts.")
+    html = impacts(comparison, pairs) + word_impacts(comparison, spoken)
+    return html or element("p", "The models share no task with labels or transcripts.")
 
 
 def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
@@ -173,12 +173,12 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
         predictions = (pair.truth, pair.baseline, pair.candidate)
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
         statistics = (changed, impact(*predictions), net_corrections(*predictions))
-        found = [comparison.resample(pair, statistic) for statistic in statistics]
-        cells = [cell for one in found for cell in _shares(one, comparison.interval)]
-        net = found[-1].value[0]
+        resampled = [comparison.resample(pair, statistic) for statistic in statistics]
+        cells = [cell for one in resampled for cell in _shares(one, comparison.interval)]
+        net = resampled[-1].value[0]
         effect = "positive" if net >= MARGIN else "negative" if net <= -MARGIN else "neutral"
         effect = "" if pd.isna(net) else effect
-        rows.append((pair.corpus, pair.task.name, int(found[0].segments[0]), *cells, effect))
+        rows.append((pair.corpus, pair.task.name, int(resampled[0].segments[0]), *cells, effect))
     columns = ["corpus", "task", "segments", "changed", *EVENTS, "corrections − added errors", "effect"]
     return views.listed(rows, columns, sortable=False, none="")
 
@@ -210,15 +210,18 @@ def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
 
 def words(pair: Pair) -> Html:
     """Show which words a candidate corrects and breaks most often."""
-    found = changed_words(pair.truth, pair.baseline, pair.candidate)
-    caption = f"{pair.corpus}; {min(MOST_WORDS, len(found))} of {len(found)} changed words"
+    changed = changed_words(pair.truth, pair.baseline, pair.candidate)
+    caption = f"{pair.corpus}; {min(MOST_WORDS, len(changed))} of {len(changed)} changed words"
     columns: dict[str, views.Column] = {name: name for name in ("word", "said", "corrected", "broken")}
     columns["corrected − broken"] = lambda row: row.corrected - row.broken
     columns["wrong by both"] = "wrong"
-    return views.table(found.head(MOST_WORDS), columns, caption=caption)
+    return views.table(changed.head(MOST_WORDS), columns, caption=caption)
 
 
-def _shares(found: Resampled, kind: str) -> list[Cell]:
+def _shares(resampled: Resampled, kind: str) -> list[Cell]:
     """Show the shares that a statistic gives, with their intervals, or why there are none."""
-    each = zip(found.value, *found.interval(kind), found.reasons, strict=True)
-    return [Cell(element("small", why)) if pd.isna(own[0]) else value_cell(*own, "%") for *own, why in each]
+    each = zip(resampled.value, *resampled.interval(kind), resampled.reasons, strict=True)
+    return [
+        Cell(element("small", why)) if pd.isna(numbers[0]) else value_cell(*numbers, "%")
+        for *numbers, why in each
+    ]

@@ -38,35 +38,35 @@ FILES = 3  # of such a recording that are named
 _STANDING_OUT = ("signal_to_noise", "silence")
 
 
-def audited(found: Audit, audio: bool) -> Html:
+def audited(audit: Audit, audio: bool) -> Html:
     """Show what an audit found: sentences, tables of means behind lines that open them, copies."""
-    own, known = found.repeats, [found.measured[name] for name in _STANDING_OUT if name in found.measured]
-    audible, measured = min(known, key=lambda own: own[0] / max(1, own[1]), default=(0, 0))
+    repeats, known = audit.repeats, [audit.measured[name] for name in _STANDING_OUT if name in audit.measured]
+    audible, measured = min(known, key=lambda repeats: repeats[0] / max(1, repeats[1]), default=(0, 0))
     noise = f"{measured - audible:,} of {many(measured, 'segment')}"
-    same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in found.unchanging]
+    same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in audit.unchanging]
     details = {
-        "of them in several splits": sum(len(one.splits) > 1 for one in own.recordings),
-        "under the names of several speakers": sum(len(one.speakers) > 1 for one in own.recordings),
-        "with labels that differ": sum(bool(one.differing) for one in own.recordings),
+        "of them in several splits": sum(len(one.splits) > 1 for one in repeats.recordings),
+        "under the names of several speakers": sum(len(one.speakers) > 1 for one in repeats.recordings),
+        "with labels that differ": sum(bool(one.differing) for one in repeats.recordings),
     }
     said = templates.html(
         "audit",
-        **{"found": found, "repeats": own, "audio": audio, "differences": _differences(found)},
-        **{"copies": sum(len(one.files) for one in own.recordings), "unchanging": ", ".join(same)},
+        **{"found": audit, "repeats": repeats, "audio": audio, "differences": _differences(audit)},
+        **{"copies": sum(len(one.files) for one in repeats.recordings), "unchanging": ", ".join(same)},
         details=[(count, what) for what, count in details.items()],
         noise=noise if audible < measured / 2 else "",
-        shared=some([shorten(name, 40) for name in found.shared], 5),
+        shared=some([shorten(name, 40) for name in audit.shared], 5),
         **{"many": many, "counted": counted},
     )
     parts = [said]
     for recorded, what in ((True, "recordings"), (False, "labels")):
-        rows = found.frame[found.frame["recorded"].eq(recorded)]
+        rows = audit.frame[audit.frame["recorded"].eq(recorded)]
         if len(rows):
             groups = counted(
                 rows.loc[rows["column"].ne(""), ["column", "group"]].drop_duplicates().shape[0], "group"
             )
             parts.append(folded(f"Means of {what} by group, with 95 % intervals: {groups}", [_means(rows)]))
-    return join([*parts, _copies(found)])
+    return join([*parts, _copies(audit)])
 
 
 def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresses: Mapping[str, str]) -> Html:
@@ -77,26 +77,27 @@ def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresse
     lines = []
     compared = rows[rows["group"].fillna("").ne("") & rows["value"].notna()]
     columns = compared["group"].map(lambda group: group.partition(": ")[0])
-    for (corpus, column), own in compared.groupby([compared["corpus"], columns], sort=True):
+    for (corpus, column), gaps in compared.groupby([compared["corpus"], columns], sort=True):
         if corpus not in audits:
             continue
-        groups, adjust = {group.partition(": ")[2] for group in own["group"]}, audits[corpus].adjust
-        found = audits[corpus].differences.query("recorded and column == @column")
+        groups, adjust = {group.partition(": ")[2] for group in gaps["group"]}, audits[corpus].adjust
+        differences = audits[corpus].differences.query("recorded and column == @column")
         if len(groups) != 2:  # of two groups one stands for both
-            found = found[found["group"].isin(groups)]
-        if found.empty:
+            differences = differences[differences["group"].isin(groups)]
+        if differences.empty:
             continue
-        adjusted = own[own["adjusted_by"].fillna("").ne("") & found["name"].isin(adjust).any()]
-        missing = [name for name in found["name"].unique() if name not in adjust]
+        adjusted = gaps[gaps["adjusted_by"].fillna("").ne("") & differences["name"].isin(adjust).any()]
+        missing = [name for name in differences["name"].unique() if name not in adjust]
         named = shorten(column, 40), shorten(corpus, 40)
         lines.append(
             {
                 "title": f"Groups of {named[0]} in {named[1]} were recorded differently",
                 "differences": some(
-                    [f"{shorten(row.group, 40)}: {_both(row)}" for row in found.itertuples()], MOST_NAMED
+                    [f"{shorten(row.group, 40)}: {_both(row)}" for row in differences.itertuples()],
+                    MOST_NAMED,
                 ),
                 "adjusted": f"#{anchor_of(next(adjusted.itertuples()))}" if len(adjusted) else "",
-                "keys": [*adjust, *missing][:MOST_ADJUSTED] if missing and own["gap"].notna().any() else [],
+                "keys": [*adjust, *missing][:MOST_ADJUSTED] if missing and gaps["gap"].notna().any() else [],
                 "page": addresses[corpus],
             }
         )
@@ -120,8 +121,8 @@ def _means(rows: pd.DataFrame) -> Html:
 def _both(row: object) -> str:
     """Write ``level −30.1 dB, the others −20.5 dB``."""
     digits = digits_for(row.value, row.others)
-    own, others = (_with_unit(number(value, digits), row.unit) for value in (row.value, row.others))
-    return f"{row.title} {own}, the others {others}"
+    inside, others = (_with_unit(number(value, digits), row.unit) for value in (row.value, row.others))
+    return f"{row.title} {inside}, the others {others}"
 
 
 def _with_unit(text: str, unit: str) -> str:
@@ -132,15 +133,15 @@ def _group(row: object) -> str:
     return f"{shorten(row.column, 40)} {shorten(row.group, 40)}"
 
 
-def _differences(found: Audit) -> Iterator[str]:
-    compared = found.frame[found.frame["gap"].notna()]
-    for row in found.differences.head(SENTENCES).itertuples():
+def _differences(audit: Audit) -> Iterator[str]:
+    compared = audit.frame[audit.frame["gap"].notna()]
+    for row in audit.differences.head(SENTENCES).itertuples():
         ends = span(row.gap_low, row.gap_high, digits_for(row.value, row.others))
         sure = f" (difference {_with_unit(ends, row.unit)}, {p_value(row.adjusted)})" if ends else ""
         yield f"{_group(row)}: {_both(row)}{sure}"
-    if len(found.differences) > SENTENCES:
-        yield f"{len(found.differences) - SENTENCES} more significant differences are in the tables"
-    if compared["adjusted"].notna().any() and found.differences.empty:
+    if len(audit.differences) > SENTENCES:
+        yield f"{len(audit.differences) - SENTENCES} more significant differences are in the tables"
+    if compared["adjusted"].notna().any() and audit.differences.empty:
         count = counted(int(compared["adjusted"].notna().sum()), "difference")
         yield f"None of {count} between groups is both significant and large enough to be noticed"
     unsure = [
@@ -154,7 +155,7 @@ def _differences(found: Audit) -> Iterator[str]:
         yield "No groups to compare: no column of groups has two values"
 
 
-def _copies(found: Audit) -> Html:
+def _copies(audit: Audit) -> Html:
     def names(values: tuple[str, ...], limit: int = 40) -> str:
         return some([shorten(name, limit) for name in values], FILES)
 
@@ -167,7 +168,7 @@ def _copies(found: Audit) -> Html:
         "labels that differ": lambda row: ", ".join(row.differing),
     }
     about = {"caption": "Recordings that are there more than once", "first": MOST_LISTED, "none": ""}
-    return table(found.repeats.recordings, columns, **about)
+    return table(audit.repeats.recordings, columns, **about)
 
 
 COLUMNS = ("sex", "language", "accent", "condition", "split")
@@ -294,12 +295,12 @@ def _used_as(row: object) -> str:
 
 def measured_in(segments: pd.DataFrame) -> dict[str, str]:
     """List what was measured: name of the measure -> column of the segment table with its numbers."""
-    found = {}
+    columns = {}
     for name in MEASURES:
         for column in (name, number_of(name)):
             if column in segments and is_numeric_dtype(segments[column]):
-                found[name] = column
-    return found
+                columns[name] = column
+    return columns
 
 
 def summary(segments: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -309,7 +310,7 @@ def summary(segments: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     ``seconds``, ``measure``, ``measured`` (segments that have a number), ``low``, ``median``, ``high``;
     where nothing is measured, a row a group.
     """
-    found = []
+    result = []
     for group, rows in _groups(segments, columns):
         speakers = int(rows["speaker"].nunique()) if "speaker" in rows else 0
         seconds = pd.Series(numbers_of(rows, "duration")).sum(min_count=1)
@@ -318,8 +319,8 @@ def summary(segments: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
             values = rows[column] if column else pd.Series(dtype=float)
             low, median, high = values.quantile(_RANGE)
             numbers = {"measured": int(values.count()), "low": low, "median": median, "high": high}
-            found.append(about | {"measure": name} | numbers)
-    return pd.DataFrame(found)
+            result.append(about | {"measure": name} | numbers)
+    return pd.DataFrame(result)
 
 
 def _groups(segments: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -335,18 +336,18 @@ def _groups(segments: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[st
             yield f"{column} not known", segments[segments[column].isna()]
 
 
-def group_table(found: pd.DataFrame, caption: str = "") -> Html:
+def group_table(measures: pd.DataFrame, caption: str = "") -> Html:
     """Show a :func:`summary`: a row a group, a column a measure."""
-    measured = found.groupby("measure")["measured"].sum()
+    measured = measures.groupby("measure")["measured"].sum()
     names = [name for name in MEASURES if measured.get(name, 0)]
-    cells = {(row.group, row.measure): _median(row) for row in found.itertuples()}
+    cells = {(row.group, row.measure): _median(row) for row in measures.itertuples()}
     columns = {"group": "group", "segments": "segments", "speakers": lambda row: row.speakers or ""}
-    if "seconds" in found and found["seconds"].notna().any():
+    if "seconds" in measures and measures["seconds"].notna().any():
         columns["length"] = lambda row: Cell(hours(row.seconds), row.seconds, "sc-number")
     for name in names:
         title = f"{MEASURES[name].title} ({MEASURES[name].unit})"
         columns[title] = lambda row, name=name: cells[row.group, name]
-    return table(found.drop_duplicates("group"), columns, caption=caption if names else "", first=SHOWN)
+    return table(measures.drop_duplicates("group"), columns, caption=caption if names else "", first=SHOWN)
 
 
 def _median(row: object) -> Cell:
@@ -397,9 +398,9 @@ def _distribution(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
     """Draw a histogram of numbers, bars of words; says what a title adds."""
     if not is_numeric_dtype(values):
         counts = values.value_counts()
-        shown = counts.iloc[:MOST_BARS].rename(lambda name: label(name, 18))
-        shown.plot.barh(ax=axes, color=BLUE, width=0.7, fontsize=8, xlabel=noun, ylabel="")
-        axes.set_ylim(max(5, len(shown)) - 0.4, -0.6)
+        bars = counts.iloc[:MOST_BARS].rename(lambda name: label(name, 18))
+        bars.plot.barh(ax=axes, color=BLUE, width=0.7, fontsize=8, xlabel=noun, ylabel="")
+        axes.set_ylim(max(5, len(bars)) - 0.4, -0.6)
         axes.xaxis.get_major_locator().set_params(integer=True)
         return f"the first {MOST_BARS} of {len(counts):,} values" if len(counts) > MOST_BARS else ""
     values = values.round(9)  # numbers that differ by rounding alone cannot be divided into bins

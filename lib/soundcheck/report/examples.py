@@ -148,11 +148,11 @@ def show(
     signs = join(map(legend, dict.fromkeys(tuple(words.written) for words in aligned)))
     lists = [
         {
-            "summary": f"{counted(sum(len(scene.examples) for scene in own), 'segment')}: {own[0].title}"
-            + (f"; and {counted(len(own) - 1, 'other group')}" if len(own) > 1 else ""),
-            "parts": map(_listed, own),
+            "summary": f"{counted(sum(len(scene.examples) for scene in group), 'segment')}: {group[0].title}"
+            + (f"; and {counted(len(group) - 1, 'other group')}" if len(group) > 1 else ""),
+            "parts": map(_listed, group),
         }
-        for own in listed.values()
+        for group in listed.values()
     ]
     made = Examples(templates.html("examples", legend=signs, played=played, lists=lists))
     made.played = records
@@ -237,17 +237,17 @@ def choose(
         BEST: (best, every["score"]),
     }
     share = min(1.0, len(rows) / max(1, worst + typical + best))  # so that few are not all of one kind
-    found: list[Example] = []
+    examples: list[Example] = []
     for why, (most, order) in kinds.items():
-        left = every.assign(order=order)[~every["row"].isin([one.row for one in found])]
+        left = every.assign(order=order)[~every["row"].isin([one.row for one in examples])]
         if why == WORST and every["score"].min() == 0 and every["score"].any():
             left = left[left["score"].gt(0)]
         count = math.ceil(share * most)
         near = left.sort_values(["order", "key"]).head(AHEAD * count)
         turns = near.groupby("speaker").cumcount().sort_values(kind="stable").index
         chosen = near.loc[turns, "row"].head(count)
-        found += [Example(int(n), why, whose, place < played) for place, n in enumerate(chosen)]
-    return found
+        examples += [Example(int(n), why, whose, place < played) for place, n in enumerate(chosen)]
+    return examples
 
 
 def segment_errors(subset: Subset) -> np.ndarray:
@@ -329,23 +329,27 @@ def of_predictions(
                 if np.isfinite(scores[mask]).any():
                     scores[mask] -= np.nanmean(scores[mask])
             scores[~inside] = np.nan
-    found = [(-abs(gap), what) for what, own in predicted.items() for gap, _ in gaps(own, masks)[:1]]
-    if not found:
+    sizes = [
+        (-abs(gap), what)
+        for what, predictions in predicted.items()
+        for gap, _ in gaps(predictions, masks)[:1]
+    ]
+    if not sizes:
         return []
-    _, what = min(found)
+    _, what = min(sizes)
     about = f"{context} {value}: {what} moves" if context else what
     return of_groups(subset, column, groups, predicted[what], about)
 
 
 def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[float, str]]:
     """Say how far the mean score of each group is from that of the other groups, the largest gap first."""
-    found, known = [], np.isfinite(scores)
+    result, known = [], np.isfinite(scores)
     everybody = np.logical_or.reduce([~known, *masks.values()])
     for group, mask in masks.items():
-        own, others = known & mask, known & everybody & ~mask
-        if own.any() and others.any():
-            found.append((float(scores[own].mean() - scores[others].mean()), group))
-    return sorted(found, key=lambda entry: (-abs(entry[0]), entry[1]))
+        members, others = known & mask, known & everybody & ~mask
+        if members.any() and others.any():
+            result.append((float(scores[members].mean() - scores[others].mean()), group))
+    return sorted(result, key=lambda entry: (-abs(entry[0]), entry[1]))
 
 
 def _predicted(subset: Subset) -> dict[str, np.ndarray]:
@@ -359,14 +363,16 @@ def _predicted(subset: Subset) -> dict[str, np.ndarray]:
 
 def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> list[Scene]:
     """Choose the segments whose prediction a change moves most, each once; of values if there are any."""
-    found = []
+    sizes = []
     for subset in [one for one in subsets if one.task.is_regression] or subsets:
-        clean, changed = (pd.Series(own) for own in (subset.predictions.clean, subset.predictions.changed))
+        clean, changed = (
+            pd.Series(values) for values in (subset.predictions.clean, subset.predictions.changed)
+        )
         size = (changed - clean).abs() if subset.task.is_regression else (changed != clean).astype(float)
         for n in np.flatnonzero(clean.notna() & changed.notna() & (size > 0)):
-            found.append((-size[n], subset.segments["key"].iloc[n], subset.change, int(n), subset))
+            sizes.append((-size[n], subset.segments["key"].iloc[n], subset.change, int(n), subset))
     first: dict[str, Scene] = {}
-    for _, key, _, n, subset in sorted(found, key=lambda entry: entry[:3]):
+    for _, key, _, n, subset in sorted(sizes, key=lambda entry: entry[:3]):
         if len(first) < count and key not in first:
             first[key] = _moved(evaluation, subset, n)
     return [*first.values()]
@@ -374,7 +380,7 @@ def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> 
 
 def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     name, (first, second), segment = subset.task.name, subset.sides, subset.segments.iloc[n]
-    texts = [_written(own[n]) for own in (subset.predictions.clean, subset.predictions.changed)]
+    texts = [_written(part[n]) for part in (subset.predictions.clean, subset.predictions.changed)]
     before, after = (f"{name} {text}" for text in texts)
     if subset.partner is not None:
         sides = [(segment, None, first, before), (subset.partner.iloc[n], None, second, after)]
@@ -385,8 +391,8 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
 
     def sounds(_: int) -> list[Side]:
         return [
-            side(evaluation, subset, own, evaluation.change(change) if change else None, *words)
-            for own, change, *words in sides
+            side(evaluation, subset, part, evaluation.change(change) if change else None, *words)
+            for part, change, *words in sides
         ]
 
     said = f"{segment['file']} under {subset.change}: {name} {' → '.join(texts)}"
@@ -435,9 +441,9 @@ def of_two_models(pair: Pair, count: int = 4) -> Scene:
         size[pd.isna(pair.baseline) | pd.isna(pair.candidate)] = np.nan
 
     def said(n: int) -> str:
-        own = [f"{name} {_written(texts_[n])}" for name, texts_ in texts.items() if pd.notna(texts_[n])]
-        own += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
-        return ", ".join(own)
+        parts = [f"{name} {_written(texts_[n])}" for name, texts_ in texts.items() if pd.notna(texts_[n])]
+        parts += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
+        return ", ".join(parts)
 
     chosen = choose(np.where(size > 0, size, np.nan), pair.segments, worst=count, played=count)
     return Scene(_place(pair), pair, chosen, said=said)
@@ -471,7 +477,7 @@ def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, cou
     scores, target = subset.predictions.clean, subset.truth
     one = "One speaker who does not sound like the same speaker to the model"
     kinds = {"Two speakers that sound alike to the model": (scores, ~target), one: (-scores, target)}
-    return [_trials(evaluation, subset, threshold, title, *own, count) for title, own in kinds.items()]
+    return [_trials(evaluation, subset, threshold, title, *chosen, count) for title, chosen in kinds.items()]
 
 
 def harmed_trials(
@@ -487,7 +493,7 @@ def harmed_trials(
         wrong = (threshold - subset.predictions.settings[setting]) * np.where(target, 1, -1)
         wrong = np.where(right & (wrong > 0), wrong, np.nan)
         both = ((subset.corpus, wrong, mask, 1, setting) for mask in (target, ~target))
-        scenes += [_trials(evaluation, subset, threshold, *own) for own in both]
+        scenes += [_trials(evaluation, subset, threshold, *chosen) for chosen in both]
     return scenes
 
 
@@ -509,8 +515,8 @@ def _trials(
 
     def said(n: int) -> str:
         parts = [
-            f"{name}score {number(own[n])}, {'accepted' if own[n] > threshold else 'rejected'}"
-            for name, own in both.items()
+            f"{name}score {number(values[n])}, {'accepted' if values[n] > threshold else 'rejected'}"
+            for name, values in both.items()
         ]
         return "; ".join([*parts, trials["kind"].iloc[n]])
 
@@ -528,14 +534,14 @@ def _trials(
     return Scene(title, subset, chosen, said=said, sounds=sounds)
 
 
-def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised]) -> list[Scene]:
+def lost_words(evaluation: Evaluation, subset: Subset, localised: Sequence[Localised]) -> list[Scene]:
     """Choose segments whose transcript loses a word at the worst level of the transformation.
 
     ``found`` are words of everybody; those with the largest share lost first.
     """
     series, scenes = subset.predictions.settings, []
     levels = [setting for setting in evaluation.settings if setting[0] == evaluation.family.options["by"]]
-    for one in [one for one in found if one.drop > 0][:MOST_WORDS]:
+    for one in [one for one in localised if one.drop > 0][:MOST_WORDS]:
         with_it = {
             setting: np.array([one.word in (text or "").split() for text in series[setting]])
             for setting in (CLEAN, *levels)
@@ -550,11 +556,11 @@ def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised
 
 def most_harmed(evaluation: Evaluation, subset: Subset, settings_: Sequence[Setting]) -> list[Scene]:
     """Choose a typical segment under each of some settings, and the one that loses most words."""
-    texts = {one: missing_as_empty(own) for one, own in subset.predictions.settings.items()}
+    texts = {one: missing_as_empty(texts_) for one, texts_ in subset.predictions.settings.items()}
     growth = {one: _apart(subset.truth, texts[one]) - _apart(subset.truth, texts[CLEAN]) for one in settings_}
     return [
-        _changed(evaluation, subset, one, own, f"{subset.corpus}: {_name(one)}")
-        for one, own in growth.items()
+        _changed(evaluation, subset, one, texts_, f"{subset.corpus}: {_name(one)}")
+        for one, texts_ in growth.items()
     ]
 
 
@@ -570,8 +576,8 @@ def most_violated(
     for pair in pairs:
         places.setdefault(pair.place, []).append(pair)
     scenes = []
-    for place, own in places.items():
-        judging = [pair for pair in own if pair.with_transcripts] or own
+    for place, pairs_ in places.items():
+        judging = [pair for pair in pairs_ if pair.with_transcripts] or pairs_
         further = [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in judging]
         worse = np.mean(further, axis=0)
         others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
@@ -603,7 +609,7 @@ def _changed(
 ) -> Scene:
     """Choose a typical segment under a setting, to play as it is and changed, and the most changed one."""
     name, truth = _name(setting), subset.truth
-    clean, changed = (subset.predictions.settings[own] for own in (CLEAN, setting))
+    clean, changed = (subset.predictions.settings[place] for place in (CLEAN, setting))
 
     def words(n: int) -> Words:
         if truth is None or truth[n] is None:
@@ -622,15 +628,15 @@ def _changed(
 def _growth(evaluation: Evaluation, pair: RecogniserPair, place: int) -> np.ndarray:
     """Count by how many words a setting moves a pair apart; float64 ``(segments,)``."""
     sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
-    clean, changed = (_apart(*(own[n] for own in sides)) for n in (0, place))
+    clean, changed = (_apart(*(series[n] for series in sides)) for n in (0, place))
     return changed - clean
 
 
 def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:
     """Count the words in which texts differ, float64; NaN where one is missing."""
     both = zip(first, second, strict=True)
-    found = [np.nan if one is None or other is None else word_edits(one, other)[0] for one, other in both]
-    return np.array(found, dtype=np.float64)
+    edits = [np.nan if one is None or other is None else word_edits(one, other)[0] for one, other in both]
+    return np.array(edits, dtype=np.float64)
 
 
 def _about(subset: Subset, about: str, chosen: Sequence[Example], size: float, group: str = "") -> Scene:

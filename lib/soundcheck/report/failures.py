@@ -60,9 +60,9 @@ def sentence(row: object, blocks: str = "speaker") -> str:
 def finding(row: object, blocks: str = "speaker") -> Finding:
     """Say in parts what a row says, see :func:`sentence`."""
     if row.test == SEARCHED and row.skipped:
-        found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
+        groups = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
         task = "" if row.task in SINGLE else f" in {row.task}"
-        return Finding("", "", f"{found} worse off than the others{task}: {row.skipped}", "")
+        return Finding("", "", f"{groups} worse off than the others{task}: {row.skipped}", "")
     count = counted(row.blocks, blocks)
     who, named = people(row.group), measured(row)
     if row.group and not pd.isna(row.gap):

@@ -138,7 +138,7 @@ def distribution(subset: Subset, title: str = "") -> Figure:
         else:
             known = np.isfinite(np.array(both, dtype=float)).all(axis=0)
             if known.any():
-                audplot.distribution(*(np.clip(own[known], 0, 1) for own in both), ax=axes)
+                audplot.distribution(*(np.clip(values[known], 0, 1) for values in both), ax=axes)
             axes.set(xlim=(0, 1), xlabel="value", yticklabels=[])
             axes.set_ylabel(f"density of {known.sum():,} segments")
         axes.set_title(label(title, 50), loc="left")
@@ -147,7 +147,9 @@ def distribution(subset: Subset, title: str = "") -> Figure:
 
 def _shares(axes: Axes, sides: Mapping[str, Sequence[str]], classes: Sequence[str]) -> None:
     """Draw the shares of classes, a colour a side."""
-    counts = {name: pd.Series(own, dtype=object).value_counts(normalize=True) for name, own in sides.items()}
+    counts = {
+        name: pd.Series(values, dtype=object).value_counts(normalize=True) for name, values in sides.items()
+    }
     frame = 100 * pd.DataFrame(counts).reindex(list(classes)).fillna(0.0)
     frame = frame.rename(columns=style.legend_name)
     frame.plot.bar(ax=axes, color=list(style.PALETTE), width=0.8)
@@ -201,7 +203,7 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
     classes, place = subset.task.classes, f"{subset.corpus}, {subset.task.name}"
     counts = _confusion_counts(subset)
     used = counts.sum(axis=0) + counts.sum(axis=1)
-    shown = np.sort(np.argsort(-used, kind="stable")[:MOST_CLASSES])
+    largest = np.sort(np.argsort(-used, kind="stable")[:MOST_CLASSES])
     anchor = f"confusion-{files.slug(subset.corpus)}-{files.slug(subset.task.name)}"
     cells = {
         (r, c): {
@@ -212,8 +214,8 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
             "anchor": f"{anchor}-{r}-{c}",
             "title": f"{classes[r]} taken for {classes[c]}" if r != c else f"{classes[r]}, recognised",
         }
-        for r in shown
-        for c in shown
+        for r in largest
+        for c in largest
     }
     ranked = sorted((cell for cell in cells if counts[cell]), key=lambda cell: (-counts[cell], cell))
     listed = sorted(ranked[:MOST_CELLS])
@@ -223,7 +225,7 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
         cells[r, c] |= {"segments": names, "more": int(counts[r, c]) - len(names)}
     missing = len(subset) - int(counts.sum())
     notes = {
-        f"The {len(shown)} of {len(classes)} classes with the most segments are shown.": len(shown)
+        f"The {len(largest)} of {len(classes)} classes with the most segments are shown.": len(largest)
         < len(classes),
         f"Segments are listed for the {MOST_CELLS} of {len(ranked)} cells that have the most.": len(ranked)
         > MOST_CELLS,
@@ -231,8 +233,8 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
     }
     return templates.html(
         "confusions",
-        names=[classes[c] for c in shown],
-        rows=[{"name": classes[r], "cells": [cells[r, c] for c in shown]} for r in shown],
+        names=[classes[c] for c in largest],
+        rows=[{"name": classes[r], "cells": [cells[r, c] for c in largest]} for r in largest],
         listed=[cells[cell] for cell in listed],
         finding=finding,
         title=f"{place}: where the segments of each class (row) went, and how many",
@@ -261,5 +263,5 @@ def _in_cell(subset: Subset, row: int, column: int, count: int) -> list[Example]
     """Choose segments of a cell by their keys, each speaker once before another one of the same comes."""
     classes = subset.task.classes
     mask = (subset.truth == classes[row]) & (subset.predictions.clean == classes[column])
-    found = choose(np.zeros(len(subset)), subset.segments, mask, typical=count)
-    return [one._replace(why="") for one in found]
+    examples = choose(np.zeros(len(subset)), subset.segments, mask, typical=count)
+    return [one._replace(why="") for one in examples]

@@ -151,9 +151,9 @@ def value_cell(
         return Cell("")
     low, high = (MISSING if end is None else end for end in (low, high))  # of rows that are no table
     scale, digits = (100, 1) if unit else (1, digits_for(value, low, high))
-    shown = percent(value, unit=unit) if unit else number(value, digits)
+    text = percent(value, unit=unit) if unit else number(value, digits)
     ends = span(*(MISSING if pd.isna(end) else scale * end for end in (low, high)), digits)
-    return Cell(stacked(shown, " ".join(filter(None, (ends, below)))), float(value), "sc-number")
+    return Cell(stacked(text, " ".join(filter(None, (ends, below)))), float(value), "sc-number")
 
 
 def values(name: str = "value", unit: str = "") -> Callable[[object], Cell]:

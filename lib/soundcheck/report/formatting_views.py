@@ -29,7 +29,7 @@ def plain_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html:
     for test, measure in formatting.measures.items():
         if test in judged and test != PER_MARK:
             both = zip(judged[test], values_of(measure(subset, writer)), strict=True)
-            rows += [vars(verdict) | {"plain": found} for verdict, found in both]
+            rows += [vars(verdict) | {"plain": plain} for verdict, plain in both]
     columns = {"test": "test", "class": "label", formatting.evaluation.model: values(unit="%")}
     columns["right words, lower case, no marks"] = values("plain", "%")
     caption = f"Beside a recogniser that does not format, {subset.corpus}"
@@ -44,14 +44,14 @@ def reference_table(formatting: Formatting, subset: Subset) -> Html:
     titles = {"plain": "lower case, no marks", normaliser.name: f"normaliser {normaliser.name}"}
     rows: dict[str, dict[str, object]] = {}
     for way, writer in ways.items():
-        for name, own in formatting.by_reference(subset, writer).items():
-            rate, condition = word_error_rate(own.words, own.errors), f"{name} reference, {way}"
-            (found,) = evaluation.estimate(subset, "word_error_rate", rate, condition=condition)
+        for name, texts in formatting.by_reference(subset, writer).items():
+            rate, condition = word_error_rate(texts.words, texts.errors), f"{name} reference, {way}"
+            (estimate,) = evaluation.estimate(subset, "word_error_rate", rate, condition=condition)
             row = rows.setdefault(name, {"reference": name})
-            row[titles[way]] = value_cell(found.value, found.low, found.high, "%")
-    for name, own in formatting.by_reference(subset, plain).items():
-        known, right = np.isfinite(own.errors).sum(), (own.errors == 0).sum()
-        counts = {"words": np.nansum(own.words), "segments without an error": right}
+            row[titles[way]] = value_cell(estimate.value, estimate.low, estimate.high, "%")
+    for name, texts in formatting.by_reference(subset, plain).items():
+        known, right = np.isfinite(texts.errors).sum(), (texts.errors == 0).sum()
+        counts = {"words": np.nansum(texts.words), "segments without an error": right}
         rows[name] |= {what: int(n) for what, n in (counts | {"segments with both": known}).items()}
     caption = f"Word error rate against spoken and written references, {subset.corpus}"
     none = f"{subset.corpus}: no segment has a spoken and a written reference whose words can be separated."
@@ -66,9 +66,9 @@ def mark_table(subset: Subset, judged: Judged) -> Html:
     counts = format_errors(subset.truth, subset.predictions.clean).marks
     counts = counts[~pd.isna(counts[:, 0, 0])].sum(axis=0).astype(int)
     rows = [
-        (f"{name} {MARKS[name][0]}", rates.get(name), *own)
-        for name, own in zip(MARKS, counts.tolist(), strict=True)
-        if any(own)
+        (f"{name} {MARKS[name][0]}", rates.get(name), *cells)
+        for name, cells in zip(MARKS, counts.tolist(), strict=True)
+        if any(cells)
     ]
     heads = ["mark", "error rate", "in the references", *KINDS[1:]]
     about = {
@@ -82,9 +82,9 @@ def entity_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html
     """Show how many entities of each class there are and are wrong."""
     every, rows = _entities(formatting, subset), []
     for verdict in judged.get("Entity Error Rate", ()):
-        own = every[every["kind"].eq(verdict.label)]
-        speakers = own["speaker"].nunique() if "speaker" in subset.segments else ""
-        counts = (len(own), int((~own["right"]).sum()), own["segment"].nunique(), speakers)
+        rows_ = every[every["kind"].eq(verdict.label)]
+        speakers = rows_["speaker"].nunique() if "speaker" in subset.segments else ""
+        counts = (len(rows_), int((~rows_["right"]).sum()), rows_["segment"].nunique(), speakers)
         rows.append((verdict.label, value_cell(*_ends(verdict), "%"), *counts))
     heads = ["class", "error rate", "entities", "wrong", "segments", "speakers"]
     none = f"{subset.corpus}: the references have no entities."
@@ -96,14 +96,14 @@ def lost_table(formatting: Formatting, subset: Subset) -> Html:
     every, rows = _entities(formatting, subset), []
     if every.empty:
         return Html()
-    for (kind, said), own in every.groupby(["kind", "said"]):
-        instead = own.loc[~own["right"], "written"].value_counts().rename_axis("text").reset_index()
+    for (kind, said), rows_ in every.groupby(["kind", "said"]):
+        instead = rows_.loc[~rows_["right"], "written"].value_counts().rename_axis("text").reset_index()
         instead = instead.sort_values(["count", "text"], ascending=[False, True])
         texts = [
             f"{shorten(text, LONGEST) or '(nothing)'} ({n})" for text, n in instead.head(INSTEAD).to_numpy()
         ]
         texts += [counted(len(instead) - INSTEAD, "other")] if len(instead) > INSTEAD else []
-        row = {"class": kind, "entity": shorten(said, LONGEST), "said": len(own)}
+        row = {"class": kind, "entity": shorten(said, LONGEST), "said": len(rows_)}
         rows.append(row | {"wrong": int(instead["count"].sum()), "instead": ", ".join(texts)})
     columns = {name: name for name in ("class", "entity", "said", "wrong")}
     columns["written instead, how often"] = whole("instead")
@@ -115,8 +115,10 @@ def lost_table(formatting: Formatting, subset: Subset) -> Html:
 
 def _entities(formatting: Formatting, subset: Subset) -> pd.DataFrame:
     """List all entities: ``kind``, what was ``said`` and ``written``, ``right``, ``segment``, ``speaker``."""
-    found = enumerate(formatting.entities(subset, subset.predictions))
-    rows = [(one.kind, one.said, one.written, one.right, n) for n, own in found for one in own or ()]
+    numbered = enumerate(formatting.entities(subset, subset.predictions))
+    rows = [
+        (one.kind, one.said, one.written, one.right, n) for n, entities in numbered for one in entities or ()
+    ]
     frame = pd.DataFrame(rows, columns=["kind", "said", "written", "right", "segment"])
     speakers = subset.segments.get("speaker", pd.Series(dtype=str))
     return frame.astype({"right": bool}).assign(speaker=frame["segment"].map(dict(enumerate(speakers))))

@@ -55,19 +55,21 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     predictions. ``others_value`` and what follows is empty where nothing was compared.
     """
     names = [measure_of(*pair).name for pair in zip(rows["test"], rows["family"], strict=True)]
-    own = estimates.assign(measure=estimates["measure"].str.removesuffix(BALANCED))
-    own = own[own["part"].str.contains(": ", regex=False) & own["condition"].eq("")]
-    own = own[own["measure"].isin(names)].drop_duplicates(_PLACE, keep="last")
-    shares = own["measure"].eq("predicted_share") & own["label"].eq(own["label"].map(label))
-    own = own[own["label"].eq("") | shares]
-    found = rows.assign(measure=pd.Series(names, rows.index, "str"), part=rows["group"])
-    found = found[rows["against"].ne("")]
-    found = found.assign(mirrors=mirrors(found), excess=excess(found))
-    found["evidence"] = found["evidence"].where(found["mirrors"].eq(""), "")  # two groups are one test
-    found = found[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
-    parts = own["part"].str.split(": ", n=1)
-    own = own.assign(column=parts.str[0], group=parts.str[1].map(label))
-    return own.merge(found, on=_PLACE, how="left").fillna(_NOT_COMPARED)
+    values = estimates.assign(measure=estimates["measure"].str.removesuffix(BALANCED))
+    values = values[values["part"].str.contains(": ", regex=False) & values["condition"].eq("")]
+    values = values[values["measure"].isin(names)].drop_duplicates(_PLACE, keep="last")
+    shares = values["measure"].eq("predicted_share") & values["label"].eq(values["label"].map(label))
+    values = values[values["label"].eq("") | shares]
+    comparisons = rows.assign(measure=pd.Series(names, rows.index, "str"), part=rows["group"])
+    comparisons = comparisons[rows["against"].ne("")]
+    comparisons = comparisons.assign(mirrors=mirrors(comparisons), excess=excess(comparisons))
+    comparisons["evidence"] = comparisons["evidence"].where(
+        comparisons["mirrors"].eq(""), ""
+    )  # two groups are one test
+    comparisons = comparisons[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
+    parts = values["part"].str.split(": ", n=1)
+    values = values.assign(column=parts.str[0], group=parts.str[1].map(label))
+    return values.merge(comparisons, on=_PLACE, how="left").fillna(_NOT_COMPARED)
 
 
 def own_values(evaluation: Evaluation) -> Html:
@@ -76,23 +78,23 @@ def own_values(evaluation: Evaluation) -> Html:
     Measures whose differences are furthest beyond their margins come first. Columns of which no group is
     compared are left out.
     """
-    frame, shown = group_values(evaluation.estimated(), evaluation.frame()), []
+    frame, parts = group_values(evaluation.estimated(), evaluation.frame()), []
     compared = frame.groupby(["corpus", "column"])["gap"].transform("count").gt(0)
     places = list(frame[frame["value"].notna() & compared].groupby(["corpus", "column"], sort=False))
-    for (corpus, name), own in places:
+    for (corpus, name), values in places:
         if len(places) > 1:
-            shown.append(element("h2", f"By {name.replace('_', ' ')}, {corpus}"))
-        own = drawn(own)
-        sizes = own.groupby("panel", sort=False).size().clip(upper=MOST_GROUPS) + 2
+            parts.append(element("h2", f"By {name.replace('_', ' ')}, {corpus}"))
+        values = drawn(values)
+        sizes = values.groupby("panel", sort=False).size().clip(upper=MOST_GROUPS) + 2
         first = sizes.cumsum().le(MOST_LINES) | sizes.index.isin(sizes.index[:1])
-        now = own["panel"].map(first)
-        shown.append(_figure(evaluation, own[now]))
+        now = values["panel"].map(first)
+        parts.append(_figure(evaluation, values[now]))
         if not first.all():
             others = counted(int((~first).sum()), "other measure")
-            shown.append(folded(others, [_figure(evaluation, own[~now])]))
-    if not shown:
+            parts.append(folded(others, [_figure(evaluation, values[~now])]))
+    if not parts:
         return element("p", "No groups are compared.")
-    return join([*shown, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
+    return join([*parts, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
 
 
 def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:
@@ -138,29 +140,31 @@ def finding(frame: pd.DataFrame) -> str:
 def described(frame: pd.DataFrame) -> str:
     """Say in words what a figure of values shows, for readers who do not see it."""
     each = frame["group"] + " " + frame["said"] + " (" + frame["words"] + ")"
-    return ". ".join(f"{panel}: {', '.join(own)}" for panel, own in each.groupby(frame["panel"], sort=False))
+    return ". ".join(
+        f"{panel}: {', '.join(texts)}" for panel, texts in each.groupby(frame["panel"], sort=False)
+    )
 
 
-def error_profile(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+def error_profile(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """Show which errors groups have, where one is worse: of words by kind, of classes what is predicted."""
     rows = evaluation.frame()
     rows = rows[rows["gap"].abs().gt(rows["matters"]) & (rows["gap_low"] * rows["gap_high"]).gt(0)]
     worse = set(zip(rows["corpus"], rows["task"], rows["group"], strict=True))
-    shown = []
-    for one in found:
+    parts = []
+    for one in groups:
         task, corpus = one.subset.task, one.subset.corpus
         if not {(corpus, task.name, f"{one.column}: {name}") for name in one.names} & worse:
             continue
         if task.is_transcription:
             profile = words.error_profile(evaluation, one.everything, {one.column: one.names})
-            shown.append(word_views.error_profile(evaluation, profile))
+            parts.append(word_views.error_profile(evaluation, profile))
         elif task.classes and one.subset.truth is not None:
-            shown.append(_taken_for(evaluation, one))
-    return join([element("h3", "Which errors"), *shown]) if shown else Html()
+            parts.append(_taken_for(evaluation, one))
+    return join([element("h3", "Which errors"), *parts]) if parts else Html()
 
 
 def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
-    measures = {f"{name}{BALANCED * one.subset.balanced}": own for name, own in TAKEN_FOR.items()}
+    measures = {f"{name}{BALANCED * one.subset.balanced}": measure for name, measure in TAKEN_FOR.items()}
     parts = {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
     frame = evaluation.estimates(one.subset, measures, parts)
     ends = frame.groupby("label")["value"].agg(["max", "min"])
@@ -176,16 +180,16 @@ def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
     return show(evaluation.media, figure, alt, finding=text)
 
 
-def speaker_tables(found: Mapping[str, pd.DataFrame]) -> Html:
+def speaker_tables(tables: Mapping[str, pd.DataFrame]) -> Html:
     """Show how many speakers there are of each range of a measured number."""
-    return join(views.table(own, caption=title) for title, own in found.items())
+    return join(views.table(table, caption=title) for title, table in tables.items())
 
 
-def sizes(found: Iterable[Groups]) -> Html:
+def sizes(groups: Iterable[Groups]) -> Html:
     """Show how many segments and speakers each group has, and why it is not compared."""
     counts = [
         {"corpus": one.subset.corpus, "column": one.column, "task": one.subset.task.name} | vars(count)
-        for one in found
+        for one in groups
         for count in one.counts
     ]
     if not counts:
@@ -202,10 +206,10 @@ def sizes(found: Iterable[Groups]) -> Html:
     return views.table(frame, {head or name: name for name, head in columns.items()}, first=MOST_ROWS)
 
 
-def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+def limits(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """Say how large groups are on average, and how few segments of a bin or class are not evaluated."""
     notes: dict[str, list[str]] = {}
-    for one in found:
+    for one in groups:
         if one.names:
             size, bins = one.subset.group_size[1], least_per_bin(evaluation, one.subset)
             given = least_predictions(evaluation, one.subset)
@@ -215,10 +219,10 @@ def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     return notices.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
 
 
-def label_shares(found: Iterable[Groups]) -> Html:
+def label_shares(groups: Iterable[Groups]) -> Html:
     """Show how the labels of each group are distributed, a table a corpus, task and column, in per cent."""
     tables = []
-    for one in found:
+    for one in groups:
         subset = one.subset
         if not one.names or subset.truth is None or not subset.task.is_labelled:
             continue
@@ -237,40 +241,40 @@ def label_shares(found: Iterable[Groups]) -> Html:
     return join(tables) or element("p", "There are no labels.")
 
 
-def agreements(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+def agreements(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """Draw labels and predictions of each group."""
     drawn = []
-    for one in found:
+    for one in groups:
         for group, mask in one.masks.items():
-            title, own = f"{_place(one)}: {group}", one.subset.take(np.flatnonzero(mask))
+            title, members = f"{_place(one)}: {group}", one.subset.take(np.flatnonzero(mask))
             alt = f"Predictions against labels: {title}"
-            drawn.append(show(evaluation.media, figures.agreement(own, title), alt))
+            drawn.append(show(evaluation.media, figures.agreement(members, title), alt))
     return join(drawn)
 
 
 def predictions(
-    evaluation: Evaluation, found: Iterable[Groups], context: str = "", values: Sequence[str] = ("",)
+    evaluation: Evaluation, groups: Iterable[Groups], context: str = "", values: Sequence[str] = ("",)
 ) -> Html:
     """Draw what is predicted for each group; in a context for each of these ``values`` of that column."""
     drawn = []
-    for one in (one for one in found if one.names):
+    for one in (one for one in groups if one.names):
         for value in values:
-            own = one.everything
+            subset = one.everything
             if context:
-                own = one.subset.take(np.flatnonzero(one.subset.mask(context, value)))
-            names = own.segments[one.column]
+                subset = one.subset.take(np.flatnonzero(one.subset.mask(context, value)))
+            names = subset.segments[one.column]
             order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
             title = ", ".join(filter(None, (_place(one), f"{context} {value}".strip())))
-            figure = figures.by_group(own.predictions.clean, names, order, own.task.classes, title)
+            figure = figures.by_group(subset.predictions.clean, names, order, subset.task.classes, title)
             drawn.append(show(evaluation.media, figure, f"Predictions for each {one.column}: {title}"))
     return join(drawn)
 
 
-def not_compared(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+def not_compared(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """List the values of groups that are too small to be compared, with the reason."""
     small = {
         (one.subset.corpus, one.subset.task.name, f"{one.column}: {count.group}")
-        for one in found
+        for one in groups
         for count in one.counts
         if count.group not in one.names
     }
@@ -283,17 +287,17 @@ def not_compared(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     return views.table(frame, columns, first=MOST_ROWS, none="All groups are compared.")
 
 
-def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = True) -> Html:
+def segments(evaluation: Evaluation, groups: Iterable[Groups], *, labels: bool = True) -> Html:
     """Play segments of the groups whose errors, or predictions, differ most from the others'."""
     scenes = []
-    for one in found:
+    for one in groups:
         subset, masks = one.subset, one.masks
         if subset.task.is_embedding and masks:
             threshold = evaluation.threshold(subset, subset.predictions.clean)
             wrong = np.where(subset.predictions.clean > threshold, ~subset.truth, subset.truth)
             worst = max(masks, key=lambda group: wrong[masks[group]].mean())
-            own = subset.take(np.flatnonzero(masks[worst]))
-            scenes += examples.hardest_trials(evaluation, own, threshold, 1)
+            members = subset.take(np.flatnonzero(masks[worst]))
+            scenes += examples.hardest_trials(evaluation, members, threshold, 1)
         elif masks:
             choose = examples.of_groups if labels and subset.truth is not None else examples.of_predictions
             scenes += choose(subset, one.column, one.names)
@@ -301,12 +305,12 @@ def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = 
 
 
 def shifted_segments(
-    evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]
+    evaluation: Evaluation, groups: Iterable[Groups], context: str, values: Sequence[str]
 ) -> Html:
     """Play segments of the groups whose predictions a context shifts most unlike those of the others."""
     scenes = [
         scene
-        for one in found
+        for one in groups
         for value in values
         for scene in examples.of_predictions(one.subset, one.column, one.names, context, value)
     ]

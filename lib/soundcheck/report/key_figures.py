@@ -122,9 +122,9 @@ def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Seque
     """
     notes = []
     for task in tasks if figures is not None else ():
-        found = standing(figures, model, task)
-        if found.name != PROVEN:
-            why = sentence(found.figure) if found.figure else "no corpus has labels for it"
-            worse = found.figure is not None and worse_than_chance(found.figure)
-            notes.append(f"{WORSE_THAN_CHANCE if worse else EXPLAINED[found.name]} at {task}: {why}")
+        state = standing(figures, model, task)
+        if state.name != PROVEN:
+            why = sentence(state.figure) if state.figure else "no corpus has labels for it"
+            worse = state.figure is not None and worse_than_chance(state.figure)
+            notes.append(f"{WORSE_THAN_CHANCE if worse else EXPLAINED[state.name]} at {task}: {why}")
     return notes

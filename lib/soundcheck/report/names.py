@@ -42,8 +42,8 @@ def remark(text: str) -> str:
     return measure(_NAMED_BIN.sub(_range, text))
 
 
-def _range(found: re.Match) -> str:
-    low, high, closing = (part.replace("-inf", "").replace("inf", "") for part in found.groups())
+def _range(match: re.Match) -> str:
+    low, high, closing = (part.replace("-inf", "").replace("inf", "") for part in match.groups())
     low, high = low.replace("-", "−"), high.replace("-", "−")
     if low and high:
         return f"{low} to {high}"
@@ -58,7 +58,7 @@ def measure(test: str) -> str:
     >>> measure("Change Ccc Babble Noise"), measure("Spearmans Rho"), measure("Concordance Correlation Coeff")
     ('Change CCC Babble Noise', "Spearman's Rho", 'Concordance Correlation Coefficient')
     """
-    return _NAME.sub(lambda found: _NAMES[found[1]], test)
+    return _NAME.sub(lambda match: _NAMES[match[1]], test)
 
 
 def hinted(test: str) -> Html:
@@ -78,8 +78,8 @@ def in_words(test: str) -> str:
     return _UNDER.sub(_under, words)
 
 
-def _under(found: re.Match) -> str:
-    return f"{'change' if found[1] else 'share'} of {found[1] or found[2]} under "
+def _under(match: re.Match) -> str:
+    return f"{'change' if match[1] else 'share'} of {match[1] or match[2]} under "
 
 
 def sentence(text: str) -> str:

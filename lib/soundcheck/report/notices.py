@@ -16,8 +16,8 @@ def notes(texts: Sequence[str]) -> Html:
 
 def _item(text: str) -> Html:
     parts = text.split("`") if text.count("`") % 2 == 0 else [text]
-    shown = (element("code", part, limit=None) if n % 2 else part for n, part in enumerate(parts))
-    return element("li", *shown, limit=None)
+    marked = (element("code", part, limit=None) if n % 2 else part for n, part in enumerate(parts))
+    return element("li", *marked, limit=None)
 
 
 def caveats_notice(caveats: Sequence[Caveat]) -> Html:

@@ -53,8 +53,8 @@ def intervals(evaluation: Evaluation) -> None:
 def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:
     """Say how many speakers take part; from :func:`evaluation.correctness.subsets_with_speakers`."""
     rows = [
-        (s.corpus, s.task.name, len(found), s.segments["speaker"].nunique(), found.counts.sum())
-        for s, found in subsets
+        (s.corpus, s.task.name, len(averages), s.segments["speaker"].nunique(), averages.counts.sum())
+        for s, averages in subsets
     ]
     display(views.listed(rows, ["corpus", "task", "speakers that take part", "of", "segments"]))
 

@@ -40,8 +40,8 @@ class Brief(NamedTuple):
 def for_groups(facts: ModelFacts) -> Brief:
     """Say for which group a model is worse, or the largest difference that shows nothing."""
     if (row := first(facts.groups)) is not None:
-        own = facts.groups[facts.groups["side"].eq(row.side)]
-        who, *more = dict.fromkeys(map(failures.people, own["group"]))
+        groups = facts.groups[facts.groups["side"].eq(row.side)]
+        who, *more = dict.fromkeys(map(failures.people, groups["group"]))
         return Brief(FAIL, who, f"{'' if row.side else 'differs: '}{_both(row)}", some(more, MOST_ALSO))
     if (row := facts.largest_difference) is None:
         return Brief(NOT_EVALUATED, "", _why_not(facts, FAIRNESS))
@@ -84,8 +84,8 @@ def _why_not(facts: ModelFacts, aspect: str) -> str:
     """Say why nothing is known of groups or changes: not counted, not evaluated or not tested."""
     if aspects(facts.uncounted).eq(aspect).any():
         return f"not counted: {EXPLAINED[HOLLOW]}"
-    own = facts.not_evaluated
-    reasons = own.loc[aspects(own).eq(aspect), "skipped"]
+    rows = facts.not_evaluated
+    reasons = rows.loc[aspects(rows).eq(aspect), "skipped"]
     return f"not evaluated: {label(reasons.mode().iloc[0])}" if len(reasons) else NOT_TESTED
 
 

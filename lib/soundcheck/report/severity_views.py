@@ -33,19 +33,19 @@ _TEST = "Percentage Unchanged Predictions "
 
 def quality(evaluation: Evaluation) -> None:
     """Draw the quality under each change, with that of the same segments before it as a grey mark."""
-    found = evaluation.estimated()
-    before = found["condition"].str.startswith("before ")
-    clean = found[before].assign(condition=found["condition"].str.removeprefix("before "))
+    estimates = evaluation.estimated()
+    before = estimates["condition"].str.startswith("before ")
+    clean = estimates[before].assign(condition=estimates["condition"].str.removeprefix("before "))
     same = ["corpus", "task", "measure", "condition"]
     clean = clean[[*same, "value"]].rename(columns={"value": "reference"})
-    rows = found[~before].merge(clean, on=same).dropna(subset=["value", "reference"])
+    rows = estimates[~before].merge(clean, on=same).dropna(subset=["value", "reference"])
     rows["about"] = rows["task"] + ": " + rows["measure"].map(lambda name: info_of(name).title)
     rows["words"] = [_arrow(row.reference, row.value) for row in rows.itertuples()]
-    for corpus, own in rows.groupby("corpus", sort=False):
-        worst = own.loc[(own["value"] - own["reference"]).idxmin()]
+    for corpus, changes in rows.groupby("corpus", sort=False):
+        worst = changes.loc[(changes["value"] - changes["reference"]).idxmin()]
         finding = f"Largest loss: {worst['about']} {worst['words']} under {worst['condition']}"
         alt = f"Quality before and under each change, {corpus}"
-        _by_change(evaluation, own, "under the change; grey mark: before it", alt, finding)
+        _by_change(evaluation, changes, "under the change; grey mark: before it", alt, finding)
 
 
 def _by_change(evaluation: Evaluation, rows: pd.DataFrame, unit: str, alt: str, finding: str) -> None:
@@ -68,10 +68,12 @@ def unchanged(evaluation: Evaluation) -> None:
     changes = rows["label"].where(rows["label"].ne(""), rows["test"].str.removeprefix(_TEST))
     rows = rows.assign(condition=changes, about=rows["task"], reference=rows["threshold"])
     rows["words"] = [number(value, 2) for value in rows["value"]]
-    for corpus, own in rows.groupby("corpus", sort=False):
-        finding = f"Below its threshold: {counted(own['passed'].eq(False).sum(), 'share')} of {len(own)}"
+    for corpus, shares in rows.groupby("corpus", sort=False):
+        finding = (
+            f"Below its threshold: {counted(shares['passed'].eq(False).sum(), 'share')} of {len(shares)}"
+        )
         alt = f"Share of unchanged predictions under each change, {corpus}"
-        _by_change(evaluation, own, "share of unchanged predictions; grey mark: threshold", alt, finding)
+        _by_change(evaluation, shares, "share of unchanged predictions; grey mark: threshold", alt, finding)
 
 
 def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
@@ -98,12 +100,12 @@ def curves(
 
     ``name`` gives its name among the estimates, if it is one; ``share`` says that values lie from 0 to 1.
     """
-    found, scale = [], Scale(0, 1) if share else FREE
+    curves_, scale = [], Scale(0, 1) if share else FREE
     for series, everywhere in swept:
         for steps in everywhere:
             of = name(next(iter(steps.values())))
-            found.append((series, evaluation.curve(steps, measure, scale, of, series.name)))
-    step_curves(evaluation, found, what)
+            curves_.append((series, evaluation.curve(steps, measure, scale, of, series.name)))
+    step_curves(evaluation, curves_, what)
 
 
 def step_curves(
@@ -112,7 +114,7 @@ def step_curves(
     """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""
     if not curves:
         return
-    parts = [own.assign(change=series.name, axis=series.axis) for series, own in curves]
+    parts = [curve.assign(change=series.name, axis=series.axis) for series, curve in curves]
     frame = pd.concat(parts, ignore_index=True)
     frame["panel"] = frame["corpus"] + ", " + frame["change"] + ": " + frame["axis"]
     figure = views.lines(frame, "step", hue="task", panels="panel", xlabel="mild → severe", ylabel=what)
@@ -143,21 +145,21 @@ def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     drawn: dict[str, list[Html]] = {}
     for subset in subsets:
         alt = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
-        shown = show(evaluation.media, figures.movement(subset), alt)
-        drawn.setdefault(subset.change, []).append(shown)
-    for change, own in drawn.items():
-        display(folded(f"{change}: {counted(len(own), 'figure')}", own))
+        figure = show(evaluation.media, figures.movement(subset), alt)
+        drawn.setdefault(subset.change, []).append(figure)
+    for change, figures_ in drawn.items():
+        display(folded(f"{change}: {counted(len(figures_), 'figure')}", figures_))
 
 
 def worst_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> list[Subset]:
     """Give of each task of numbers the subset with the smallest share of unchanged predictions."""
     shares = evaluation.frame().set_index(["corpus", "task", "test"])["value"]
-    found: dict[str, tuple[float, Subset]] = {}
+    worst: dict[str, tuple[float, Subset]] = {}
     for subset in subsets:
         share = shares[subset.corpus, subset.task.name, _TEST + subset.change]
-        if subset.task.is_regression and share < found.get(subset.task.name, (np.inf,))[0]:
-            found[subset.task.name] = share, subset
-    return [subset for _, subset in found.values()]
+        if subset.task.is_regression and share < worst.get(subset.task.name, (np.inf,))[0]:
+            worst[subset.task.name] = share, subset
+    return [subset for _, subset in worst.values()]
 
 
 def spectra_of_pairs(evaluation: Evaluation, subsets: Iterable[Subset], most: int = 20) -> None:
@@ -176,8 +178,8 @@ def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str) -> None
     axes = {name: series.axis for name, series in evaluation.family.transformations.items()}
     start, rest = frame.iloc[:1].assign(level="clean"), frame.iloc[1:]
     parts = [
-        pd.concat([start, own]).assign(panel=f"{name} ({axes[name]})", rise=own["change"].max())
-        for name, own in rest.groupby("transformation", sort=False)
+        pd.concat([start, curve]).assign(panel=f"{name} ({axes[name]})", rise=curve["change"].max())
+        for name, curve in rest.groupby("transformation", sort=False)
     ]
     drawn = pd.concat(parts).sort_values("rise", ascending=False, kind="stable")
     drawn = drawn.rename(columns={"rate_low": "low", "rate_high": "high"})
@@ -211,7 +213,7 @@ def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], cou
     ``columns`` are measures -> title and unit, which is empty unless it is a share; the rate first.
     ``counts`` say what is counted, a preposition, and what it is in: ``("segments", "in", "speakers")``.
     """
-    shown = {
+    titles = {
         "corpus": "corpus",
         "change of the sound": lambda row: row.transformation or AS_IT_IS,
         "level": "level",
@@ -219,7 +221,7 @@ def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], cou
         "random model": values("reference", "%"),
         counts[0]: lambda row: f"{row.segments:,} {counts[1]} {row.blocks} {counts[2]}",
     }
-    return folded(f"All levels in numbers: {counted(len(frame), 'row')}", [views.table(frame, shown)])
+    return folded(f"All levels in numbers: {counted(len(frame), 'row')}", [views.table(frame, titles)])
 
 
 def level_table(

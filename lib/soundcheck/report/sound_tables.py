@@ -37,16 +37,16 @@ def material(family: Family, sounds: Sounds) -> Html:
         for one in groups
     ]
     heads = ["Kind", "Used for", "Sounds", "Seconds in all", "Where they come from"]
-    shown = [views.listed(rows, heads, caption="Sound material")]
+    parts = [views.listed(rows, heads, caption="Sound material")]
     for group in groups:
-        shown += _measured(family, sounds, group) if group.kind in RESPONSE_KINDS else []
+        parts += _measured(family, sounds, group) if group.kind in RESPONSE_KINDS else []
         if group.left_out:
             named = some([f"{name}: {reason}" for name, reason in group.left_out], MOST)
             text = f"{len(group.left_out)} files of {group.kind} cannot be used: {named}"
-            shown.append(element("p", text, limit=None))
+            parts.append(element("p", text, limit=None))
     if any(group.synthetic for group in groups):
-        shown.append(element("p", SYNTHETIC, class_="sc-note", limit=None))
-    return join(shown)
+        parts.append(element("p", SYNTHETIC, class_="sc-note", limit=None))
+    return join(parts)
 
 
 def _measured(family: Family, sounds: Sounds, group: SoundSet) -> Iterator[Html]:
@@ -74,8 +74,8 @@ def _changes(family: Family, sounds: Sounds) -> Iterator[tuple[str, str, Perturb
     """Give name, step and change; of sweeps that are shown, which have two possible steps."""
     for name, change in family.changes.items():
         yield name, name, change
-    for shown, every in ((1, family.transformations), (2, family.sweeps)):
+    for least, every in ((1, family.transformations), (2, family.sweeps)):
         for series in every.values():
             steps = [step for step in series.steps.values() if not missing(step, sounds)]
-            if len(steps) >= shown:
+            if len(steps) >= least:
                 yield from ((series.name, step.name, step) for step in steps)

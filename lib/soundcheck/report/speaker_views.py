@@ -54,6 +54,6 @@ def _title(subset: Subset, name: str) -> str:
 
 
 def _each(subsets: Found) -> Iterator[tuple[Subset, str, np.ndarray, np.ndarray]]:
-    for subset, found in subsets:
-        for n, name in enumerate(found.labels):
-            yield subset, name, found.truth[:, n], found.prediction[:, n]
+    for subset, averages in subsets:
+        for n, name in enumerate(averages.labels):
+            yield subset, name, averages.truth[:, n], averages.prediction[:, n]

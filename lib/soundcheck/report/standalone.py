@@ -44,12 +44,12 @@ def _files(suffix: str) -> list[Path]:
     return sorted((resources.root() / "book" / "_static").glob(f"*.{suffix}"))
 
 
-def standalone(title: str, body: Html, own: str = "") -> str:
+def standalone(title: str, body: Html, page_style: str = "") -> str:
     """Make a page, its pictures carried in their addresses; ``own`` comes after the style of all pages."""
     written = style()
     dark = "\n".join(f":root{rule}" for rule in _DARK.findall(written))
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n"
-    sheet = _OUTSIDE.sub("", written) + _OWN + dark + own
+    sheet = _OUTSIDE.sub("", written) + _OWN + dark + page_style
     head = element(
         "head",
         element("meta", charset="utf-8"),

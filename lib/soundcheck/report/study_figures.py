@@ -101,16 +101,18 @@ def interval_bars(frame: pd.DataFrame, unit: str) -> Figure:
     """
     with look():
         figure, panels = new(8, 5.4, frame["way"].nunique(), 1, sharex=True, sharey=True)
-        for axes, (name, found) in zip(panels, frame.groupby("way", sort=False), strict=True):
-            misses = (found["low"] > found["true"]) | (found["high"] < found["true"])
-            covers = found["low"].notna() & ~misses
-            for own, color, style, text in (
-                (found[covers], BLUE, "-", "contains the true value"),
-                (found[misses], RED, ":", "misses it"),
+        for axes, (name, sets) in zip(panels, frame.groupby("way", sort=False), strict=True):
+            misses = (sets["low"] > sets["true"]) | (sets["high"] < sets["true"])
+            covers = sets["low"].notna() & ~misses
+            for part, color, style, text in (
+                (sets[covers], BLUE, "-", "contains the true value"),
+                (sets[misses], RED, ":", "misses it"),
             ):
                 look_of = {"color": color, "linestyle": style, "linewidth": 2.5}
-                axes.vlines(own["data_set"], own["low"], own["high"], label=f"{text}: {len(own)}", **look_of)
-            axes.axhline(found["true"].iloc[0], color="black", linewidth=1)
+                axes.vlines(
+                    part["data_set"], part["low"], part["high"], label=f"{text}: {len(part)}", **look_of
+                )
+            axes.axhline(sets["true"].iloc[0], color="black", linewidth=1)
             axes.set_title(name, loc="left")
             axes.set(ylabel=unit, xlabel="data set")
             axes.legend(loc="lower left", bbox_to_anchor=(0.55, 1.0), ncols=2, fontsize=9)
@@ -144,8 +146,10 @@ def certainties(counts: Mapping[str, Sequence[int]]) -> Figure:
     """Draw how many data sets have a share of passing replicates in each tenth; even lines are right."""
     tenths = [f"{n / 10:g} to {(n + 1) / 10:g}" for n in range(10)]
     rows = [
-        pd.DataFrame({"metric": name, "tenth": tenths, "share": np.array(own) / max(1, sum(own))})
-        for name, own in counts.items()
+        pd.DataFrame(
+            {"metric": name, "tenth": tenths, "share": np.array(tenth_counts) / max(1, sum(tenth_counts))}
+        )
+        for name, tenth_counts in counts.items()
     ]
     about = {"xlabel": "share of replicates that pass", "ylabel": "share of data sets", "threshold": 0.1}
     return views.lines(pd.concat(rows), "tenth", y="share", hue="metric", **about)

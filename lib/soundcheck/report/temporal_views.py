@@ -21,10 +21,10 @@ from soundcheck.suite.families import PerturbationSeries
 InTime = tuple[Subset, Neighbours, FileChanges]
 
 
-def files_table(found: Sequence[tuple[Subset, Neighbours]]) -> Html:
+def files_table(files: Sequence[tuple[Subset, Neighbours]]) -> Html:
     """Say how many files and segments take part, and how far apart in time neighbours are."""
     rows = []
-    for subset, pairs in found:
+    for subset, pairs in files:
         segments, start, inside = subset.segments, _starts(subset), pairs.file >= 0
         gaps = pd.Series(start[pairs.after] - (start + segments["duration"].to_numpy())[pairs.before])
         left_out = segments["file"][~inside]
@@ -49,27 +49,27 @@ def trivial_table(
     return views.table(rows, none="")
 
 
-def change_figures(evaluation: Evaluation, found: Sequence[InTime]) -> None:
+def change_figures(evaluation: Evaluation, files: Sequence[InTime]) -> None:
     """Draw the predicted against the true change of each file, a figure a corpus and task."""
-    for subset, _, own in found:
+    for subset, _, changes in files:
         title = f"{subset.corpus}, {subset.task.name}"
         axes_of = ("true change, of the largest", "predicted change")
-        both = (np.array(values) / own.largest for values in (own.truth, own.prediction))
+        both = (np.array(values) / changes.largest for values in (changes.truth, changes.prediction))
         figure = figures.truth_and_prediction(*both, title, axes_of)
         page.show(evaluation, figure, f"Predicted against true change of each file: {title}")
 
 
-def course_figure(found: Sequence[InTime]) -> Figure:
+def course_figure(files: Sequence[InTime]) -> Figure:
     """Draw truth and predictions over time, of each corpus and task the file that is predicted worst."""
     parts = []
-    for subset, pairs, own in found:
-        rows, classes = _worst_rows(pairs, own), subset.task.classes
+    for subset, pairs, changes in files:
+        rows, classes = _worst_rows(pairs, changes), subset.task.classes
         for name, values in (("truth", subset.truth), ("prediction", subset.predictions.clean)):
-            shown = class_numbers(values[rows], classes) if classes else values[rows]
+            numbers = class_numbers(values[rows], classes) if classes else values[rows]
             about = {"who": name, "panel": f"{subset.corpus}, {subset.task.name}"}
-            parts.append(pd.DataFrame({"seconds": _starts(subset)[rows], "value": shown}).assign(**about))
+            parts.append(pd.DataFrame({"seconds": _starts(subset)[rows], "value": numbers}).assign(**about))
     figure = views.lines(pd.concat(parts), "seconds", hue="who", panels="panel", xlabel="seconds")
-    for axes, (subset, *_) in zip(figure.axes, found, strict=False):
+    for axes, (subset, *_) in zip(figure.axes, files, strict=False):
         classes = subset.task.classes
         axes.set_ylim(*((-0.4, len(classes) - 0.6) if classes else (-0.03, 1.03)))
         if classes:
@@ -87,18 +87,18 @@ def growth_curves(
             levels = [name for name in (CLEAN, *series.steps) if subset.mask("step", name).any()]
             steps = {name: subset.take(np.flatnonzero(subset.mask("step", name))) for name in levels}
             about = {"name": "movement", "series": series.name}
-            found = evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed), **about)
-            curves.append((series, found))
+            curve = evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed), **about)
+            curves.append((series, curve))
     severity_views.step_curves(evaluation, curves, "movement of predictions")
 
 
-def _off(found: FileChanges) -> np.ndarray:
-    return np.abs(found.prediction - found.truth)
+def _off(changes: FileChanges) -> np.ndarray:
+    return np.abs(changes.prediction - changes.truth)
 
 
-def _worst_rows(pairs: Neighbours, found: FileChanges) -> np.ndarray:
+def _worst_rows(pairs: Neighbours, changes: FileChanges) -> np.ndarray:
     """Give the segments of the file whose change is predicted worst, in the order of time."""
-    rows = np.flatnonzero(found.file == int(_off(found).argmax()))
+    rows = np.flatnonzero(changes.file == int(_off(changes).argmax()))
     return rows[np.argsort(pairs.place[rows])]
 
 

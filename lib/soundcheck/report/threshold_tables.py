@@ -34,11 +34,11 @@ def threshold_table(family: Family) -> Html:
         if any(test.simulation for test in family.tests.values()):
             row["largest of 1000 unbiased random models"] = _simulation(test.simulation)
         rows.append(row)
-    shown = views.table(rows)
+    table = views.table(rows)
     if len(sources) != 1:
-        return shown
+        return table
     source = "Source of what this suite does not change" if family.of_suite else "Source"
-    return shown + element("p", f"{source}: {sources[0]}", class_="sc-note", limit=None)
+    return table + element("p", f"{source}: {sources[0]}", class_="sc-note", limit=None)
 
 
 _HEADS = {"regression": "values", "classification": "classes", "transcription": "transcripts"}
@@ -57,11 +57,11 @@ def _note(test: TestDefinition) -> str:
     return ". ".join(filter(None, (test.off, note)))
 
 
-def _simulation(found: Mapping) -> Cell:
-    maximum = found.get("maximum")
+def _simulation(setting: Mapping) -> Cell:
+    maximum = setting.get("maximum")
     if not isinstance(maximum, int | float):
         return Cell("")
-    groups = f"{found.get('groups', '?')} groups of {found.get('samples', '?')}"
+    groups = f"{setting.get('groups', '?')} groups of {setting.get('samples', '?')}"
     return Cell(stacked(number(maximum, 5), groups), maximum, "sc-number")
 
 
@@ -93,5 +93,5 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         "below, in groups of this number and size (at most the published size) and of the published ones. "
         "Simulated: the published threshold times their ratio, rounded up to a multiple of 0.005."
     )
-    shown = views.table(frame.sort_values(["test", "samples"], kind="stable"), columns)
-    return shown + element("p", about, class_="sc-note", limit=None)
+    table = views.table(frame.sort_values(["test", "samples"], kind="stable"), columns)
+    return table + element("p", about, class_="sc-note", limit=None)

@@ -115,8 +115,8 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
 
 def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: str) -> Html:
     """Show rows in the order of states; single bins and classes are folded if there is anything else."""
-    found = [state_lines(row)[0] for row in rows.itertuples()]
-    rows = rows.assign(shown=found, order=[*map(state_order, found, rows["p_value"])])
+    states_ = [state_lines(row)[0] for row in rows.itertuples()]
+    rows = rows.assign(shown=states_, order=[*map(state_order, states_, rows["p_value"])])
     rows = rows.sort_values("order", kind="stable")
     columns = {"task": "task", "test": test_cell, **columns}
     columns = {"corpus": "corpus", **columns} if rows["corpus"].nunique() > 1 else columns
@@ -162,8 +162,8 @@ def _reference(row: object) -> Cell:
 
 def _value(row: object) -> Cell:
     digits = digits_for(row.value, row.low, row.high)
-    shown = stacked(number(row.value, digits, row.threshold), span(row.low, row.high, digits))
-    return Cell(shown, None if pd.isna(row.value) else row.value, "sc-number")
+    html = stacked(number(row.value, digits, row.threshold), span(row.low, row.high, digits))
+    return Cell(html, None if pd.isna(row.value) else row.value, "sc-number")
 
 
 def _counts(row: object) -> Cell:
@@ -193,15 +193,15 @@ def _random(row: object) -> Cell:
 def _state(row: object) -> Cell:
     state, lines = state_lines(row)
     small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
-    shown = element("span", states.mark(state), class_="sc-line") + small
-    return Cell(shown, row.order, "sc-state", anchor_of(row) if hasattr(row, "tests") else None)
+    html = element("span", states.mark(state), class_="sc-line") + small
+    return Cell(html, row.order, "sc-state", anchor_of(row) if hasattr(row, "tests") else None)
 
 
 def difference_cell(row: object) -> Cell:
     """Show the difference of a group to its reference, with interval, ratio and adjusted difference."""
-    shown, *below = difference_lines(row)
+    first, *below = difference_lines(row)
     adjusted = [element("small", line, class_="sc-line sc-wrapped") for line in _adjusted_lines(row)]
-    return Cell(stacked(shown, *below) + join(adjusted), row.gap, "sc-number") if shown else Cell("")
+    return Cell(stacked(first, *below) + join(adjusted), row.gap, "sc-number") if first else Cell("")
 
 
 def difference_lines(row: object) -> list[str]:
@@ -213,8 +213,8 @@ def difference_lines(row: object) -> list[str]:
     digits = digits_for(row.gap, low, high)
     ends = span(low, high, digits)
     ratio = "" if pd.isna(row.ratio) else f"{row.ratio:.2g} times the reference"
-    shown = [number(row.gap, digits, row.matters), ends + " for these speakers" * bool(ends and few), ratio]
-    return list(filter(None, shown))
+    texts = [number(row.gap, digits, row.matters), ends + " for these speakers" * bool(ends and few), ratio]
+    return list(filter(None, texts))
 
 
 def _adjusted_lines(row: object) -> list[str]:
@@ -225,8 +225,8 @@ def _adjusted_lines(row: object) -> list[str]:
         return [f"not adjusted: {row.adjusted_by.removeprefix(NOT_ADJUSTED)}"]
     digits = digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
     ends = span(row.adjusted_low, row.adjusted_high, digits)
-    shown = f"adjusted: {number(row.adjusted, digits)}{f' ({ends})' if ends else ''}"
-    return list(filter(None, (f"{shown}, {100 * row.counterpart:.0f} % matched", failures.adjustment(row))))
+    text = f"adjusted: {number(row.adjusted, digits)}{f' ({ends})' if ends else ''}"
+    return list(filter(None, (f"{text}, {100 * row.counterpart:.0f} % matched", failures.adjustment(row))))
 
 
 def state_lines(row: object) -> tuple[str, list[str]]:

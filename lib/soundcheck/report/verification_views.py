@@ -50,16 +50,16 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
     Martin et al. (1997), The DET curve in assessment of detection task performance. ``curves`` are names ->
     what :func:`soundcheck.evaluation.trials.det_curves` gives; the first 8 are drawn.
     """
-    shown = dict(list(curves.items())[:MOST_CURVES])
-    limits = _limits(shown)
+    drawn = dict(list(curves.items())[:MOST_CURVES])
+    limits = _limits(drawn)
     with look():
         figure, axes = pyplot.subplots(figsize=(6.6, 6.4), layout="constrained")  # audplot draws on pyplot's
-        for entry in shown.values():
+        for entry in drawn.values():
             far, frr = _thin(entry)
             audplot.detection_error_tradeoff(far, frr, error_rates=True, xlim=limits, ylim=limits, ax=axes)
             axes.collections[-1].remove()  # the interval of single values
         pyplot.close(figure)
-        for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), shown.items(), strict=True)):
+        for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), drawn.items(), strict=True)):
             style = {"color": PALETTE[n], "linestyle": DASHES[n], "linewidth": 1.6}
             line.set(label=f"{legend_name(name)}, EER {100 * entry['equal']:.3g} %", **style)
             if "rates" in entry:
@@ -72,8 +72,8 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
         axes.axline((0, 0), slope=1, color=GREY, linestyle=":", linewidth=1)
         axes.set(xlim=ndtri(limits), ylim=ndtri(limits), aspect="equal", title="")
         axes.set(xlabel="false acceptance rate", ylabel="false rejection rate")
-        if len(shown) < len(curves):
-            axes.set_title(f"the first {len(shown)} of {len(curves)}", loc="right", fontsize=9)
+        if len(drawn) < len(curves):
+            axes.set_title(f"the first {len(drawn)} of {len(curves)}", loc="right", fontsize=9)
         handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
         if handles:
             figure.legend(handles.values(), handles, loc="outside lower center", ncols=2, fontsize=9)
@@ -127,9 +127,13 @@ def score_histograms(scores: Sequence[float], target: Sequence[bool], marks: Map
         figure, (axes,) = new(7.5, 3.9)
         bars = {"bins": list(edges), "stat": "density", "element": "step", "alpha": 0.25, "linewidth": 1.5}
         sides = {"target": scores[known & target], "non-target": scores[known & ~target]}
-        for n, (name, own) in enumerate(sides.items()):
-            side = {"color": PALETTE[n], "linestyle": DASHES[n], "label": f"{name} trials ({len(own):,})"}
-            seaborn.histplot(x=np.clip(own, edges[0], edges[-1]), ax=axes, **bars, **side)
+        for n, (name, side_scores) in enumerate(sides.items()):
+            side = {
+                "color": PALETTE[n],
+                "linestyle": DASHES[n],
+                "label": f"{name} trials ({len(side_scores):,})",
+            }
+            seaborn.histplot(x=np.clip(side_scores, edges[0], edges[-1]), ax=axes, **bars, **side)
         for n, (name, value) in enumerate(marks.items()):
             mark = {"color": "black", "linewidth": 1, "linestyle": DASHES[n % len(DASHES)]}
             axes.axvline(value, label=f"threshold, {label(name)}: {value:.4g}", **mark)
@@ -144,11 +148,11 @@ def conditions(
     """Show the equal error rate along conditions, and a table of both errors; without any, the note."""
     display(notes([note]))
     if ways:
-        found = estimate_frame(errors_of(evaluation, subset, ways, across))
-        rates = found[found["measure"].eq("equal_error_rate")].assign(way=[str(way) for way in ways])
+        estimates = estimate_frame(errors_of(evaluation, subset, ways, across))
+        rates = estimates[estimates["measure"].eq("equal_error_rate")].assign(way=[str(way) for way in ways])
         figure = views.lines(rates, "way", xlabel=across, ylabel="equal error rate")
         page.show(evaluation, figure, f"Equal error rate by {across}, {subset.corpus}")
-        display(_by_condition(found, across, subset.corpus))
+        display(_by_condition(estimates, across, subset.corpus))
 
 
 def carried_over(evaluation: Evaluation, split: Split) -> None:
@@ -160,10 +164,10 @@ def carried_over(evaluation: Evaluation, split: Split) -> None:
     carried = carry_over(evaluation, split, split.tested.predictions)
     used = ", ".join(f"{name} {number(value, 4)}" for name, value in carried.thresholds.items())
     display(notes([split.about, f"Thresholds: {used}. Calibration: {carried.calibration}."]))
-    found = carried_errors(evaluation, split, carried)
-    frame = estimate_frame(found)
+    estimates = carried_errors(evaluation, split, carried)
+    frame = estimate_frame(estimates)
     display(_by_condition(frame[frame["condition"].ne(what)], what, corpus))
-    display(measures([one for one in found if one.condition == what], corpus))
+    display(measures([one for one in estimates if one.condition == what], corpus))
 
 
 def _by_condition(frame: pd.DataFrame, across: str, caption: str) -> Html:
@@ -173,9 +177,9 @@ def _by_condition(frame: pd.DataFrame, across: str, caption: str) -> Html:
     return estimate_table(frame, {"way": across}, "title", counts="trials", caption=caption)
 
 
-def measures(found: Sequence[Estimate], caption: str) -> Html:
+def measures(estimates: Sequence[Estimate], caption: str) -> Html:
     """Show estimates, a row a measure and condition."""
-    frame = estimate_frame(found)
+    frame = estimate_frame(estimates)
     titles = frame["measure"].map(_title) + frame["condition"].map(lambda name: f", {name}" if name else "")
     frame = frame.assign(what=titles, head="value, 95 % interval")
     return estimate_table(frame, {"what": ""}, "head", counts="trials", caption=caption)
@@ -190,11 +194,13 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
     rows = []
     for subset in subsets:
         trials = subset.segments.assign(scored=np.isfinite(subset.predictions.clean))
-        for kind, own in trials.groupby(pd.Categorical(trials["kind"], KINDS), observed=True):
-            speakers = pd.concat([own["enrol_speaker"], own["test_speaker"]]).nunique()
-            sides = own["enrolment"].nunique(), own["segment"].nunique()
+        for kind, rows_ in trials.groupby(pd.Categorical(trials["kind"], KINDS), observed=True):
+            speakers = pd.concat([rows_["enrol_speaker"], rows_["test_speaker"]]).nunique()
+            sides = rows_["enrolment"].nunique(), rows_["segment"].nunique()
             origin = evaluation.view(subset).trials.origin
-            rows.append((subset.corpus, origin, kind, len(own), int(own["scored"].sum()), speakers, *sides))
+            rows.append(
+                (subset.corpus, origin, kind, len(rows_), int(rows_["scored"].sum()), speakers, *sides)
+            )
     names = ["corpus", "trials from", "of", "trials", "with a score", "speakers", "enrolled", "tested"]
     return views.listed(rows, names, sortable=False)
 
@@ -219,13 +225,13 @@ def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, floa
 def score_file(evaluation: Evaluation, subset: Subset) -> Html:
     """Offer scores and decisions of all trials, one a line in the order of the list, as packed text."""
     scores = subset.predictions.clean
-    there = np.isfinite(scores)
-    where = f"{subset.corpus}: {int(there.sum()):,} scores"
-    if there.sum() > MOST_LINKED:
+    scored = np.isfinite(scores)
+    where = f"{subset.corpus}: {int(scored.sum()):,} scores"
+    if scored.sum() > MOST_LINKED:
         return element("p", f"{where}; the folder scores of the output has them.")
-    names = (subset.segments.loc[there, side].tolist() for side in ("enrol", "test"))
+    names = (subset.segments.loc[scored, side].tolist() for side in ("enrol", "test"))
     threshold = threshold_in_use(evaluation.family, evaluation.model, scores, subset.truth)
-    text, suffix = score_text(*names, scores[there], threshold)
+    text, suffix = score_text(*names, scores[scored], threshold)
     address = evaluation.media.add(gzip.compress(text, mtime=0), ".gz")  # a third of the size
     link = element("a", f"scores of {quoted(subset.corpus)}", href=address, download=f"scores{suffix}.gz")
     return element("p", f"{where}: ", link, ", packed with gzip")

@@ -240,14 +240,16 @@ def lines(
         for axes, (title, rows) in zip(all_axes, parts, strict=False):
             steps = list(dict.fromkeys(rows[x]))
             for n, name in enumerate(names):
-                own = rows[rows[hue].eq(name)] if hue else rows
-                at = own[x] if numeric else own[x].map(steps.index)
-                mark = MARKS[n % len(MARKS)] if len(own) < MOST_MARKED else None
+                line_rows = rows[rows[hue].eq(name)] if hue else rows
+                at = line_rows[x] if numeric else line_rows[x].map(steps.index)
+                mark = MARKS[n % len(MARKS)] if len(line_rows) < MOST_MARKED else None
                 line = {"color": PALETTE[n % len(PALETTE)], "marker": mark}
                 line["linestyle"] = "-" if mark else DASHES[n % len(DASHES)]
-                axes.plot(at, own[y], label=legend_name(name), **line)
-                if "low" in own and own["low"].notna().any():
-                    axes.fill_between(at, own["low"], own["high"], color=line["color"], alpha=0.15, lw=0)
+                axes.plot(at, line_rows[y], label=legend_name(name), **line)
+                if "low" in line_rows and line_rows["low"].notna().any():
+                    axes.fill_between(
+                        at, line_rows["low"], line_rows["high"], color=line["color"], alpha=0.15, lw=0
+                    )
             if not numeric:
                 slope = {"rotation": 35, "ha": "right"} if len(steps) > MOST_STEPS else {}
                 axes.set_xticks(range(len(steps)), [label(step, 20) for step in steps], **slope)

@@ -26,14 +26,14 @@ MOST_CERTAIN = 10  # violations that are shown
 MOST_LINES = 16  # groups of a panel: those that are worst
 
 
-def clean_distances(evaluation: Evaluation, found: Mapping[RecogniserPair, Resampled]) -> Html:
+def clean_distances(evaluation: Evaluation, resampled: Mapping[RecogniserPair, Resampled]) -> Html:
     """Show how far apart both sides of each pair are on each group, before anything is changed."""
     clean, rows = slice(None, None, len(evaluation.settings)), []
-    for pair, distances in found.items():
+    for pair, distances in resampled.items():
         low, high = distances.interval(evaluation.interval)
         cells = map(value_cell, distances.value[clean], low[clean], high[clean], ["%"] * len(pair.groups))
         about = (pair.subset.corpus, pair.pair, pair.column)
-        rows += [(*about, *own) for own in zip(pair.groups, cells, strict=True)]
+        rows += [(*about, *values) for values in zip(pair.groups, cells, strict=True)]
     return views.listed(rows, ["corpus", "pair", "column", "group", "distance, signals as they are"])
 
 
@@ -41,8 +41,8 @@ def clean_differences(evaluation: Evaluation, pairs: Sequence[RecogniserPair]) -
     """Count how often the distance of a group exceeds that of another one before anything is changed."""
     taus, title = evaluation.family.options["taus"], "Differences between groups, signals as they are"
     distances = pd.concat(evaluation.distance_table(pair) for pair in pairs)
-    found = differential.differences(distances, taus)
-    by_tau = differential.counts(found, pairs[0].groups, "tau", taus)
+    differences = differential.differences(distances, taus)
+    by_tau = differential.counts(differences, pairs[0].groups, "tau", taus)
     return count_table({"by τ": by_tau}, f"{title}, {', '.join(pairs[0].place)}")
 
 
@@ -81,7 +81,7 @@ def group_table(pairs: Sequence[RecogniserPair]) -> Html:
 def settings_notes(evaluation: Evaluation) -> list[str]:
     """Say in what the changes and distances differ from those of the study."""
     series = evaluation.family.transformations
-    changes = {name: list(own.steps.values()) for name, own in series.items()}
+    changes = {name: list(swept.steps.values()) for name, swept in series.items()}
     count, chunks = sum(map(len, changes.values())), "dropped_chunks"
     said = [
         "Distances are measured after the suite's normaliser; the study splits words and lower-cases them."
@@ -89,7 +89,7 @@ def settings_notes(evaluation: Evaluation) -> list[str]:
     if len(series) < STUDY[0] or count < STUDY[1]:
         limits = f"{len(series)} of the study's {STUDY[0]} transformations"
         said.append(f"The suite limits the changes: {limits}, {count} of its {STUDY[1]} settings.")
-    halves = [name for name, own in changes.items() if any(one.transform == chunks for one in own)]
+    halves = [name for name, swept in changes.items() if any(one.transform == chunks for one in swept)]
     if halves:
         said.append(f"{' and '.join(halves)}: only every second chunk can be lost, never two neighbours.")
     return said
@@ -106,13 +106,13 @@ def violations(
     ``judged`` says of each corpus which settings count.
     """
     options, judged = evaluation.family.options, judged[pairs[0].subset.corpus]
-    found = evaluation.violation_counts(pairs, excluded_settings(judged))
+    counted = evaluation.violation_counts(pairs, excluded_settings(judged))
     rated = evaluation.violation_counts(pairs, excluded_settings(judged, options["shown_rating"]))
-    totals = {"in all": found["in all"], "comprehensible": rated["in all"]}
+    totals = {"in all": counted["in all"], "comprehensible": rated["in all"]}
     preferred = (options.get("base_groups") or {}).get(pairs[0].column, "")
-    base, _ = differential.against_base(found["in all"].loc["all"], preferred)
+    base, _ = differential.against_base(counted["in all"].loc["all"], preferred)
     beside = {what: differential.against_base(table.loc["all"], base)[1] for what, table in totals.items()}
-    parts = [count_table(found | totals, f"Violations of each group, {title}")]
+    parts = [count_table(counted | totals, f"Violations of each group, {title}")]
     parts.append(base_table(beside, base, f"Violations beside those of {base}, {title}"))
     return join(parts)
 
@@ -138,9 +138,12 @@ def base_table(counted: Counts, base: str, caption: str) -> Html:
         return Cell(text, times, "sc-number")
 
     columns = {}
-    for what, own in counted.items():
-        columns[what] = own["violations"].map(count)
-        columns |= {f"{what}, times as many": own["times"], f"{what}, difference": own["times"].map(more)}
+    for what, counts in counted.items():
+        columns[what] = counts["violations"].map(count)
+        columns |= {
+            f"{what}, times as many": counts["times"],
+            f"{what}, difference": counts["times"].map(more),
+        }
     frame = pd.DataFrame(columns, dtype=object).rename_axis("group").reset_index()
     return views.table(frame, caption=caption, sortable=False)
 
@@ -150,13 +153,13 @@ def certainties(
 ) -> Html:
     """Show in which share of replicates each violation of a pair is there, the surest and largest first."""
     tau, settings = evaluation.family.options["tau"], list(evaluation.settings)
-    found = differential.violations(evaluation.distance_table(pair), [tau], excluded_settings(judged))
-    certain = differential.violation_certainties(distances.replicates, found, settings, pair.groups)
-    caption = f"{pair.pair}, {pair.column}, {pair.subset.corpus}, τ = {tau:g}: {len(found)} violations"
+    violations = differential.violations(evaluation.distance_table(pair), [tau], excluded_settings(judged))
+    certain = differential.violation_certainties(distances.replicates, violations, settings, pair.groups)
+    caption = f"{pair.pair}, {pair.column}, {pair.subset.corpus}, τ = {tau:g}: {len(violations)} violations"
     caption += f", {int((certain >= SURE).sum())} of them at least {SURE:.0%} sure"
     order = ["certainty", "excess", "transformation", "level", "base", "other"]
     ascending = [name not in order[:2] for name in order]
-    ordered = found.assign(certainty=certain).sort_values(order, ascending=ascending)
+    ordered = violations.assign(certainty=certain).sort_values(order, ascending=ascending)
     columns = {"transformation": "transformation", "level": "level", "worse for": "base", "than for": "other"}
     columns["by"] = values("excess", POINTS)
     columns["certainty"] = lambda row: Cell(number(row.certainty, 2), row.certainty)
@@ -165,9 +168,9 @@ def certainties(
 
 def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resampled) -> Html:
     """Draw how much further apart both sides of a pair are for each group, from mild to severe."""
-    found = differential.degradations(distances.value, len(pair.groups))
+    grown = differential.degradations(distances.value, len(pair.groups))
     index = pd.MultiIndex.from_tuples(list(evaluation.settings)[1:], names=["transformation", "level"])
-    frame = pd.DataFrame(found.T, index, pd.Index(pair.groups, name="group")).stack().rename("value")
+    frame = pd.DataFrame(grown.T, index, pd.Index(pair.groups, name="group")).stack().rename("value")
     frame = frame.reset_index()
     ranked = frame.groupby("group")["value"].mean().sort_values(ascending=False, kind="stable").index
     title = f"Degradation of each group, {pair.pair}, {pair.column}, {pair.subset.corpus}"
@@ -183,8 +186,8 @@ def rating_table(options: Mapping[str, object]) -> Html:
     for name, levels in options["ratings"].items():
         texts = [f"{level}: {rating:g}" for level, rating in levels.items()]
         high = [rating >= least for rating in levels.values()]
-        shown = [text if own else f"({text})" for text, own in zip(texts, high, strict=True)]
-        rows.append({"transformation": name} | {f"level {n}": text for n, text in enumerate(shown, 1)})
+        marked = [text if is_high else f"({text})" for text, is_high in zip(texts, high, strict=True)]
+        rows.append({"transformation": name} | {f"level {n}": text for n, text in enumerate(marked, 1)})
     caption = f"Mean rating of each level, 1 to 10; in brackets below {least:g}"
     return views.table(rows, caption=caption, sortable=False)
 

@@ -73,18 +73,18 @@ def error_profile(evaluation: Evaluation, profile: pd.DataFrame) -> Html:
 
     ``profile`` is of a corpus, from :func:`soundcheck.evaluation.words.error_profile`.
     """
-    found = profile.pivot(index="part", columns="measure", values="value")[list(PROFILE)]
-    groups = found.drop("all")
+    rates_of = profile.pivot(index="part", columns="measure", values="value")[list(PROFILE)]
+    groups = rates_of.drop("all")
     if groups.empty:
         return Html()
     worst = groups[list(PROFILE[:3])].sum(axis=1).idxmax()
-    rates = [(info_of(name).title, *map(percent, found.loc[[worst, "all"], name])) for name in PROFILE]
-    each = ", ".join(f"{title} {own} (all: {every})" for title, own, every in rates)
+    rates = [(info_of(name).title, *map(percent, rates_of.loc[[worst, "all"], name])) for name in PROFILE]
+    each = ", ".join(f"{title} {rate} (all: {every})" for title, rate, every in rates)
     said = f"{profile['corpus'].iloc[0]}, {worst}, the group with the most errors: {each}"
-    shown = profile[profile["part"].str.startswith(f"{worst.partition(':')[0]}: ")]
-    kind = shown["measure"].map(lambda name: info_of(name).title)
-    shown = shown.assign(kind=kind, reference=shown["measure"].map(found.loc["all"]))
-    figure = views.forest(shown, name="part", panels="kind", unit="share (grey: all)")
+    drawn = profile[profile["part"].str.startswith(f"{worst.partition(':')[0]}: ")]
+    kind = drawn["measure"].map(lambda name: info_of(name).title)
+    drawn = drawn.assign(kind=kind, reference=drawn["measure"].map(rates_of.loc["all"]))
+    figure = views.forest(drawn, name="part", panels="kind", unit="share (grey: all)")
     return show(evaluation.media, figure, f"Errors of each group. {said}", finding=said)
 
 
@@ -114,16 +114,18 @@ def comparison_table(
     rows = []
     for each in compared:
         what = f"{each.model} minus {each.other}, {'absolute' if each.unit == POINTS else 'relative'}"
-        for way, found in (("blockwise", each.blockwise), ("ordinary", each.ordinary)):
-            row = {"difference": what, "resampled": way, "value": percent(found.value[0], 2, each.unit)}
-            row["standard error"] = percent(found.standard_error[0], 2, each.unit)
-            for own, title in titles.items():
-                ends = [percent(end[0], 2, each.unit) for end in found.interval(own)]
+        for way, resampled in (("blockwise", each.blockwise), ("ordinary", each.ordinary)):
+            row = {"difference": what, "resampled": way, "value": percent(resampled.value[0], 2, each.unit)}
+            row["standard error"] = percent(resampled.standard_error[0], 2, each.unit)
+            for interval, title in titles.items():
+                ends = [percent(end[0], 2, each.unit) for end in resampled.interval(interval)]
                 row[title] = " to ".join(ends) if all(ends) else "withheld"
-            drawn = found.replicates[:, 0] if len(found.replicates) else np.empty(0)
+            drawn = resampled.replicates[:, 0] if len(resampled.replicates) else np.empty(0)
             drawn = drawn[np.isfinite(drawn)]
             row["replicates below 0"] = percent((drawn < 0).mean()) if len(drawn) else ""
-            rows.append(row | {"words": each.words, "segments": found.segments[0], blocks: found.blocks[0]})
+            rows.append(
+                row | {"words": each.words, "segments": resampled.segments[0], blocks: resampled.blocks[0]}
+            )
     return views.table(rows, sortable=False, none="")
 
 
@@ -148,9 +150,9 @@ def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
     """Show the most frequent errors, from :func:`soundcheck.metrics.alignment.confusions`."""
     columns = {"error": lambda row: f"{MARKS[row.kind]} {row.kind}", "said": "reference"}
     columns |= {"recognised": "hypothesis", "times": "count", "of all words": values("share", "%")}
-    shown = frame.head(count)
+    frequent = frame.head(count)
     return views.table(
-        shown, columns, caption=f"The {len(shown)} most frequent of {len(frame)} different errors"
+        frequent, columns, caption=f"The {len(frequent)} most frequent of {len(frame)} different errors"
     )
 
 
@@ -160,30 +162,30 @@ def group_name(group: tuple[str, str]) -> str:
 
 
 def localised_tables(
-    found: Mapping[tuple[str, str], Sequence[Localised]], probed: KeywordSentences, title: str
+    localised: Mapping[tuple[str, str], Sequence[Localised]], probed: KeywordSentences, title: str
 ) -> list[Html]:
     """Show the words of all groups, then those of the group that is tested again and of everybody in full."""
     columns = {"word": "word", "recognised": "count", "drop": "drop", "": "kind"}
     columns["share"] = lambda row: value_cell(row.drop / row.count, unit="%")
     options = {"first": MOST_NAMED, "none": ""}
     full = [
-        views.table(found[group], columns, caption=f"{title}, {group_name(group)}", **options)
+        views.table(localised[group], columns, caption=f"{title}, {group_name(group)}", **options)
         for group in dict.fromkeys([probed.group or EVERYBODY, EVERYBODY])
     ]
-    return [group_words(found, title), *full]
+    return [group_words(localised, title), *full]
 
 
-def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: str) -> Html:
+def group_words(localised: Mapping[tuple[str, str], Sequence[Localised]], caption: str) -> Html:
     """Show for each group which words are not robust, which ones are, and how many are of each kind."""
-    pooled = {own.word for own in found.get(EVERYBODY, ()) if own.kind == NOT_ROBUST}
+    pooled = {word.word for word in localised.get(EVERYBODY, ()) if word.kind == NOT_ROBUST}
     rows = []
-    for group, words in found.items():
-        of = {kind: [own for own in words if own.kind == kind] for kind in (ROBUST, BETWEEN, NOT_ROBUST)}
-        more = "" if group == EVERYBODY else sum(own.word not in pooled for own in of[NOT_ROBUST])
-        row = {"group": group_name(group)} | {kind: len(own) for kind, own in of.items()}
+    for group, words in localised.items():
+        of = {kind: [word for word in words if word.kind == kind] for kind in (ROBUST, BETWEEN, NOT_ROBUST)}
+        more = "" if group == EVERYBODY else sum(word.word not in pooled for word in of[NOT_ROBUST])
+        row = {"group": group_name(group)} | {kind: len(word) for kind, word in of.items()}
         row |= {"not so for everybody": more}
-        lost = [f"{own.word} ({own.drop} of {own.count})" for own in of[NOT_ROBUST]]
-        robust = [own.word for own in of[ROBUST]]
+        lost = [f"{word.word} ({word.drop} of {word.count})" for word in of[NOT_ROBUST]]
+        robust = [word.word for word in of[ROBUST]]
         row |= {"words that are not robust": _uncut(lost), "robust words": _uncut(robust)}
         rows.append(row)
     return views.table(rows, caption=caption, sortable=False)
@@ -231,16 +233,16 @@ def drop_tables(subset: Subset, drops: pd.DataFrame, model: str, words: int) -> 
 
     ``drops`` are from :func:`soundcheck.evaluation.fault_localisation.average_drops`, of so many words.
     """
-    shown = []
+    tables = []
     for column in dict.fromkeys(drops.columns.get_level_values(0)):
-        own = drops[column].rename(
+        table = drops[column].rename(
             columns=lambda group, of=column: f"{group} ({subset.mask(of, group).sum()})"
         )
         title = f"{subset.corpus}, {column} (segments): average drop"
-        here = own.loc[[model]].droplevel("recogniser")
-        shown.append(drop_table(here, f"{title} of {words} words of {model}"))
-        shown += [drop_table(own, f"{title}, all recognisers")] if len(own) > len(here) else []
-    return shown
+        here = table.loc[[model]].droplevel("recogniser")
+        tables.append(drop_table(here, f"{title} of {words} words of {model}"))
+        tables += [drop_table(table, f"{title}, all recognisers")] if len(table) > len(here) else []
+    return tables
 
 
 def drop_table(drops: pd.DataFrame, caption: str) -> Html:
@@ -313,9 +315,9 @@ def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
     """Show the words that are written most often for each kind of sound in which nobody speaks."""
     rows = []
     for kind in kinds:
-        found = words_made_up(kind.subset.predictions.changed, count) if kind.silent else []
-        words = ", ".join(f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in found)
-        rows += [(kind.subset.corpus, kind.name, element("span", words, limit=None))] if found else []
+        made_up = words_made_up(kind.subset.predictions.changed, count) if kind.silent else []
+        words = ", ".join(f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in made_up)
+        rows += [(kind.subset.corpus, kind.name, element("span", words, limit=None))] if made_up else []
     about = {"caption": "Words that are written most often where nobody says them"}
     about["none"] = "No word was written where nobody speaks."
     return views.listed(rows, ["corpus", "sound", "words and how often they are written"], **about)
@@ -333,7 +335,7 @@ def most_written(evaluation: Evaluation, kinds: Sequence[Kind], count: int = 6) 
             n = int(np.argmax(rates))  # the first of equals: segments are in canonical order
             order = (not kind.silent, -float(rates[n]), kind.name, kind.subset.corpus)
             worst.append((order, _scene(evaluation, kind, n)))
-    return [scene for _, scene in sorted(worst, key=lambda found: found[0])[:count]]
+    return [scene for _, scene in sorted(worst, key=lambda entry: entry[0])[:count]]
 
 
 def _scene(evaluation: Evaluation, kind: Kind, n: int) -> Scene:

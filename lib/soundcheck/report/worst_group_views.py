@@ -28,24 +28,24 @@ _NO_PROOF = "That is no proof that all are alike; see below what these data coul
 
 def named_groups(evaluation: Evaluation, searches: Sequence[Found]) -> Html:
     """Draw how much worse the model is for each named group, above a table of the groups."""
-    shown = []
-    for found in searches:
-        if named := found.search.named:
+    parts = []
+    for search in searches:
+        if named := search.search.named:
             values = f"{significant(named[0].value)}, of the others {significant(named[0].others)}"
-            text = f"{_title(found)}: {found.unit} of {named[0].name} is {values}"
+            text = f"{_title(search)}: {search.unit} of {named[0].name} is {values}"
             names = ", ".join(one.name for one in named)
-            alt = f"How much higher the {found.unit} of {names} is than that of the others"
-            shown.append(show(evaluation.media, _figure(found), alt, finding=text))
-            shown.append(_table(found))
-    alike = [f"{_title(found)} (of {_groups(found)})" for found in searches if not found.search.named]
+            alt = f"How much higher the {search.unit} of {names} is than that of the others"
+            parts.append(show(evaluation.media, _figure(search), alt, finding=text))
+            parts.append(_table(search))
+    alike = [f"{_title(search)} (of {_groups(search)})" for search in searches if not search.search.named]
     if alike:
         text = f"No group is shown to be worse: {'; '.join(alike)}. {_NO_PROOF}"
-        shown.append(element("p", text, limit=None))
-    return join(shown)
+        parts.append(element("p", text, limit=None))
+    return join(parts)
 
 
-def _figure(found: Found) -> Figure:
-    named = found.search.named[:MOST_DRAWN]
+def _figure(search: Found) -> Figure:
+    named = search.search.named[:MOST_DRAWN]
     frame = pd.DataFrame(
         {
             "name": [f"{one.name} ({len(one.segments):,})" for one in named],
@@ -55,21 +55,21 @@ def _figure(found: Found) -> Figure:
             "words": [f"{significant(one.value)}, others {significant(one.others)}" for one in named],
         }
     )
-    frame = frame.assign(reference=0.0, margin=found.search.matters)
-    frame["state"] = np.where(frame["low"].ge(found.search.matters), FAIL, INCONCLUSIVE)
-    unit = f"{found.unit}: the group minus the others; grey: within the margin"
+    frame = frame.assign(reference=0.0, margin=search.search.matters)
+    frame["state"] = np.where(frame["low"].ge(search.search.matters), FAIL, INCONCLUSIVE)
+    unit = f"{search.unit}: the group minus the others; grey: within the margin"
     return views.forest(frame, unit=unit)
 
 
-def _table(found: Found) -> Html:
-    rows, level = [], f"{100 * found.search.level:.4g}".rstrip(".")
-    heads = ["group", found.unit, "of the others", f"difference ({level} %)", "segments"]
-    for one in found.search.named:
+def _table(search: Found) -> Html:
+    rows, level = [], f"{100 * search.search.level:.4g}".rstrip(".")
+    heads = ["group", search.unit, "of the others", f"difference ({level} %)", "segments"]
+    for one in search.search.named:
         rows += [_row(one, ""), *(_row(each, "– ") for each in one.folded[:MOST_FOLDED])]
         if len(one.folded) > MOST_FOLDED:
             rows.append((f"– {len(one.folded) - MOST_FOLDED} more", *[""] * 6))
     heads += ["speakers or blocks", "adjusted p"]
-    return views.listed(rows, heads, caption=_title(found), sortable=False)
+    return views.listed(rows, heads, caption=_title(search), sortable=False)
 
 
 def _row(one: Subgroup, mark: str) -> tuple[object, ...]:
@@ -81,37 +81,37 @@ def _row(one: Subgroup, mark: str) -> tuple[object, ...]:
 def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
     """Play the worst segments of each named group, beside typical ones of all others."""
     count, scenes = int(evaluation.option("heard")), []
-    for found in searches:
-        subset, everything = found.subset, np.arange(len(found.subset))
-        statistic = found.measure(subset, subset.predictions)
+    for search in searches:
+        subset, everything = search.subset, np.arange(len(search.subset))
+        statistic = search.measure(subset, subset.predictions)
         errors = statistic.compute(statistic.block_sums(everything, len(everything)))[:, 0]
 
         def said(n: int, errors: np.ndarray = errors) -> str:
             return "rejected" if errors[n] else "accepted"
 
-        for one in found.search.named[:MOST_HEARD]:
+        for one in search.search.named[:MOST_HEARD]:
             inside = np.isin(everything, one.segments)
             chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
             most = {"typical": count, "played": count}
             chosen += examples.choose(errors, subset.segments, ~inside, examples.OTHERS, **most)
-            about = f"{_title(found)}: {one.name}"
-            own = said if subset.task.is_embedding else None
-            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=own))
+            about = f"{_title(search)}: {one.name}"
+            said_ = said if subset.task.is_embedding else None
+            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=said_))
     return examples.show(evaluation, scenes, every=True) if scenes else Html()
 
 
 def looked_at(searches: Iterable[Found]) -> Html:
     """Show which columns were looked at, which were not and why, and how many groups that makes."""
     rows, notes = [], []
-    for found in searches:
-        place = found.subset.corpus, found.subset.task.name
-        for name, words in found.columns.items():
+    for search in searches:
+        place = search.subset.corpus, search.subset.task.name
+        for name, words in search.columns.items():
             known = pd.Series(words, dtype=object).dropna().str.removeprefix(f"{name}: ")
             values = sorted(known.unique())
             which = shorten(", ".join(values), 120)
             rows.append((*place, name, len(values), which, len(words) - len(known)))
-        rows += [(*place, name, "", f"left out: {why}", "") for name, why in found.passed_over.items()]
-        notes.append(f"{_title(found)}: {_groups(found)} of {found.search.segments:,} segments looked at.")
+        rows += [(*place, name, "", f"left out: {why}", "") for name, why in search.passed_over.items()]
+        notes.append(f"{_title(search)}: {_groups(search)} of {search.search.segments:,} segments looked at.")
     columns = ["corpus", "task", "column", "values", "which", "segments without"]
     frame = pd.DataFrame(rows, columns=columns)
     same = [name for name in columns if name != "task"]
@@ -124,18 +124,18 @@ def could_be_shown(searches: Iterable[Found]) -> Html:
     simulated, _ = recorded("worst_groups")
     simulated = simulated[simulated["planted"].eq(_SPREAD)].set_index("speakers")["found"].sort_index()
     planned, compared = [], {}
-    for found in searches:
-        blocks = len(np.unique(found.subset.blocks))
+    for search in searches:
+        blocks = len(np.unique(search.subset.blocks))
         near = simulated[: max(blocks, simulated.index[0])]
-        planned.append((_title(found), found.search.planned_gap()))
-        compared[found.subset.corpus, blocks] = (near.index[-1], near.iloc[-1])
+        planned.append((_title(search), search.search.planned_gap()))
+        compared[search.subset.corpus, blocks] = (near.index[-1], near.iloc[-1])
     about = {"planned": planned, "compared": compared.items(), "power": PLANNED_POWER, "counted": counted}
     return templates.html("could_be_shown", **about)
 
 
-def _title(found: Found) -> str:
-    return f"{found.subset.corpus}, {found.subset.task.name}"
+def _title(search: Found) -> str:
+    return f"{search.subset.corpus}, {search.subset.task.name}"
 
 
-def _groups(found: Found) -> str:
-    return counted(len(found.search.candidates), "group")
+def _groups(search: Found) -> str:
+    return counted(len(search.search.candidates), "group")

@@ -1,27 +1,66 @@
-"""Scores in words for the terminal, and as one page: values first, then each column of groups."""
+"""Scores, in words for the terminal and as one page: values first, then each column of groups."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 
 from soundcheck.common import files, templates
-from soundcheck.common.templates import Html
-from soundcheck.common.wording import counted
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED
+from soundcheck.common.tasks import Task
+from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.standalone import standalone
 from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.estimates import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED
-from soundcheck.score.scores import Scores
 from soundcheck.suite.groups import OTHERS
 from soundcheck.suite.measures import LOWER, info_of
 
 MOST_TOO_SMALL = 12  # groups that are listed with their values
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scores:
+    """What was computed: the tables of a run, for one model and one corpus."""
+
+    estimates: pd.DataFrame  # every value with its intervals: the columns of estimates.csv
+    results: pd.DataFrame  # differences between groups with margin and state: the columns of results.csv
+    task: Task
+    model: str
+    notes: tuple[str, ...]  # what a reader has to know: missing values, how words were compared
+    block: str  # what was resampled: ``speaker``, or ``file`` if no speakers are known
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a group is worse than its reference by more than the margin, else 0."""
+        return EXIT_TEST_FAILED if self.results["state"].eq(FAIL).any() else EXIT_OK
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+    def _repr_html_(self) -> str:
+        by_column = group_rows(self).groupby("column", sort=False)
+        values = {"measure": measured, "value (95 %)": estimate_cell, unit(self): "segments"}
+        return templates.html(
+            "scores",
+            model=self.model,
+            headline=headline(self),
+            everybody=views.table(overall(self), values | {"speakers": "speakers"}, sortable=False),
+            fails=failing(self),
+            columns=[_column(self, name, rows) for name, rows in by_column],
+            notes=self.notes,
+        )
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained page: the values, a figure and a table of each column of groups."""
+        files.write_text(Path(path), standalone(f"{self.model}: scores", self._repr_html_()))
+        return Path(path)
 
 
 def overall(scores: Scores) -> pd.DataFrame:
@@ -86,58 +125,34 @@ def compared(row: object) -> str:
     return ", ".join([*parts, "too few speakers to generalise" if failures.few(row) else row.state])
 
 
-def text(scores: Scores) -> str:
-    """Write scores for the terminal."""
-    return "\n".join(_lines(scores))
-
-
 def _lines(scores: Scores) -> Iterator[str]:
     yield f"{scores.model}: {headline(scores)}"
     yield from (f"  {measured(row)} {written(row)}" for row in list(overall(scores).itertuples())[1:])
     rows = group_rows(scores)
-    for (column, measure), own in rows.groupby(["column", "measure"], sort=False):
+    for (column, measure), members in rows.groupby(["column", "measure"], sort=False):
         if scores.task.is_embedding or measure == rows["measure"].iloc[0]:
             of = f", {info_of(measure).title}" if scores.task.is_embedding else ""
-            yield from _column_lines(f"{column}{of}", own, unit(scores))
-    sentences = failing(scores)
-    yield from ["Fail:"] * bool(sentences)
-    yield from (f"  {sentence}" for sentence in sentences)
+            yield from _column_lines(f"{column}{of}", members, unit(scores))
+    if sentences := failing(scores):
+        yield from ("Fail:", *(f"  {sentence}" for sentence in sentences))
     yield from (f"Note: {note}" for note in scores.notes)
 
 
-def _column_lines(title: str, own: pd.DataFrame, unit: str) -> Iterator[str]:
-    against = own["against"].max().replace(OTHERS, "the others")
+def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
+    against = rows["against"].max().replace(OTHERS, "the others")
     yield f"{title}, against {against}:" if against else f"{title}:"
-    large = own[~own["small"]]
+    large = rows[~rows["small"]]
     width = max((len(group) for group in large["group"]), default=0)
     for row in large.itertuples():
         yield "; ".join(filter(None, (f"  {row.group:<{width}}  {written(row)}", compared(row))))
-    small = own[own["small"]].itertuples()
+    small = rows[rows["small"]].itertuples()
     each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
     if each:
-        more = f" and {len(each) - MOST_TOO_SMALL} more" if len(each) > MOST_TOO_SMALL else ""
-        yield f"  too small to compare ({unit}): {', '.join(each[:MOST_TOO_SMALL])}{more}"
+        yield f"  too small to compare ({unit}): {some(each, MOST_TOO_SMALL)}"
 
 
-def body(scores: Scores) -> Html:
-    """Write scores as HTML, pictures inside."""
-    values = {"measure": measured, "value (95 %)": estimate_cell}
-    columns = group_rows(scores).groupby("column", sort=False)
-    return templates.html(
-        "scores",
-        model=scores.model,
-        headline=headline(scores),
-        everybody=views.table(
-            overall(scores), values | {unit(scores): "segments", "speakers": "speakers"}, sortable=False
-        ),
-        fails=failing(scores),
-        columns=[_column(scores, name, own) for name, own in columns],
-        notes=scores.notes,
-    )
-
-
-def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
-    large = own[~own["small"]]
+def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
+    large = rows[~rows["small"]]
     drawn = group_views.drawn(large)
     judged = large.loc[drawn.index]  # here states are known, in a notebook of a suite intervals alone
     drawn = drawn.assign(
@@ -145,23 +160,20 @@ def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
         words=[compared(row).rpartition(", ")[2] for row in judged.itertuples()],
     )
     picture = base64.b64encode(style.svg(views.forest(drawn, panels="panel", name="name"))).decode()
-    columns = {
-        "group": "group",
-        "measure": measured,
-        "value (95 %)": estimate_cell,
-        "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
-        unit(scores): "segments",
-        "speakers": "speakers",
-    }
+    several = {"measure": measured} if rows["measure"].nunique() > 1 else {}
+    columns = (
+        {"group": "group"}
+        | several
+        | {
+            "value (95 %)": estimate_cell,
+            "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
+            unit(scores): "segments",
+            "speakers": "speakers",
+        }
+    )
     return {
         "name": name,
         "picture": f"data:image/svg+xml;base64,{picture}",
         "alt": group_views.described(drawn),
-        "table": views.table(own, columns, stacked=True),
+        "table": views.table(rows, columns, stacked=True),
     }
-
-
-def write_page(scores: Scores, path: Path) -> Path:
-    """Write one self-contained page."""
-    files.write_text(path, standalone(f"{scores.model}: scores", body(scores)))
-    return path

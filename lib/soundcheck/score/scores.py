@@ -12,15 +12,15 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
+from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
-from soundcheck.common.wording import counted
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.speakers import read_trial_corpus
@@ -36,8 +36,9 @@ from soundcheck.metrics import classification, regression
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.word_rates import cer, wer
 from soundcheck.metrics.writing import CHARACTER, unit_of
-from soundcheck.results.states import FAIL, decide
+from soundcheck.results.states import decide
 from soundcheck.score import tables
+from soundcheck.score.pages import Scores
 from soundcheck.start.infer import likely_scale
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
@@ -48,39 +49,6 @@ MOST_CLASSES = 50  # different labels, above which they are no classes
 MOST_GROUPS = 300  # different values of a column of groups
 FEWEST_VALUES = 3  # different numbers, below which they are classes
 OF_SUITE = ("seed", "replicates", "interval", "thresholds", "margin", "balance_samples", "normaliser")
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Scores:
-    """What was computed: the tables of a run, for one model and one corpus."""
-
-    estimates: pd.DataFrame  # every value with its intervals: the columns of estimates.csv
-    results: pd.DataFrame  # differences between groups with margin and state: the columns of results.csv
-    task: Task
-    model: str
-    notes: tuple[str, ...]  # what a reader has to know: missing values, how words were compared
-    block: str  # what was resampled: ``speaker``, or ``file`` if no speakers are known
-
-    @property
-    def exit_code(self) -> int:
-        """1 if a group is worse than its reference by more than the margin, else 0."""
-        return EXIT_TEST_FAILED if self.results["state"].eq(FAIL).any() else EXIT_OK
-
-    def __str__(self) -> str:
-        from soundcheck.score.pages import text  # late: whoever reads the tables needs no text
-
-        return text(self)
-
-    def _repr_html_(self) -> str:
-        from soundcheck.score.pages import body
-
-        return str(body(self))
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained page: the values, a figure and a table of each column of groups."""
-        from soundcheck.score.pages import write_page
-
-        return write_page(self, Path(path))
 
 
 def evaluate(
@@ -116,15 +84,15 @@ def evaluate(
     task = _task(frame, truth, prediction, kind, scale)
     segments, notes = _segments(frame, task, truth, groups, speaker)
     references = _references(segments, groups, against)
-    own = frame[prediction]
-    predicted = pd.to_numeric(own).astype(float) if task.is_regression else _texts(own)
+    cells = frame[prediction]
+    predicted = pd.to_numeric(cells).astype(float) if task.is_regression else _texts(cells)
     missing = predicted.isna()
     if missing.any() and not task.is_transcription:
-        notes.append(f"{counted(missing.sum(), 'prediction')} of {len(frame)} missing: they are left out")
+        notes.append(f"{missing.sum():,} of {len(frame):,} predictions missing: they are left out")
     predictions = pd.DataFrame({"key": segments["key"], "change": "", "drawn": "", task.name: predicted})
     predictions["error"] = np.where(missing, "missing", "")
-    about = {"model": model, "groups": groups, "references": references}
-    with _evaluation("fairness_groups", task, segments, predictions, **about) as evaluation:
+    corpus = {"groups": tuple(groups), "against": references}
+    with _evaluation("fairness_groups", task, segments, predictions, model, **corpus) as evaluation:
         for subset in evaluation.subsets():
             evaluation.estimates(subset, headline_measures(subset))
             if task.is_transcription:
@@ -135,20 +103,13 @@ def evaluate(
 
 
 def score_tables(
-    references: Path,
-    predictions: Path,
-    wanted: tables.Roles,
-    *,
-    against: str = OTHERS,
-    kind: str | None = None,
+    references: Path, predictions: Path, *, against: str = OTHERS, kind: str | None = None, **columns: Any
 ) -> Scores:
     """Score a file of predictions against a file of references; columns that are not named are found out."""
-    read = [tables.read(path) for path in (references, predictions)]
-    frame, notes = tables.side_by_side(*read, (references.name, predictions.name))
-    roles = tables.recognise(frame, list(frame.columns[len(read[0].columns) :]), wanted)
-    speakers = f", speakers are those of {roles.speaker}" if roles.speaker else ""
-    notes.append(f"{roles.prediction} is compared with {roles.truth}{speakers}")
-    columns = dataclasses.asdict(roles) | {"speaker": roles.speaker or None}
+    frame, predicted, notes = tables.side_by_side(references, predictions)
+    columns = tables.recognise(frame, predicted, columns)
+    speakers = f", speakers are those of {columns['speaker']}" if columns["speaker"] else ""
+    notes.append(f"{columns['prediction']} is compared with {columns['truth']}{speakers}")
     scores = evaluate(frame, **columns, against=against, kind=kind, model=predictions.stem)
     return dataclasses.replace(scores, notes=(*notes, *scores.notes))
 
@@ -174,33 +135,32 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
         remedy = f"Write the list as a CSV table with the columns enrol, test, label and {groups[0]}"
         raise input_error(trials.name, "lines of trials have no columns of groups", remedy)
     _check_columns(columns, groups, groups)
-    own = columns[list(groups)].iloc[table.numbers].reset_index(drop=True)
-    table = dataclasses.replace(table, frame=pd.concat([table.frame, own], axis=1))
+    group_cells = columns[list(groups)].iloc[table.numbers].reset_index(drop=True)
+    table = dataclasses.replace(table, frame=pd.concat([table.frame, group_cells], axis=1))
     predictions = pd.DataFrame({"key": table.frame["key"], "change": "", "error": "", "drawn": ""})
     predictions[SCORE] = values
-    task, about = BUILTIN["embedding"], {"model": scores.stem, "groups": groups, "trials": table}
-    about["references"] = _references(own, groups, against)
-    with _evaluation("speaker_verification", task, segments, predictions, **about) as evaluation:
+    corpus = {"groups": tuple(groups), "against": _references(group_cells, groups, against)}
+    task, family = BUILTIN["embedding"], "speaker_verification"
+    with _evaluation(family, task, segments, predictions, scores.stem, table, **corpus) as evaluation:
         for subset in evaluation.subsets():
             verification.overview(evaluation, subset)
         compared = group_sets.of_suite(evaluation) if groups else []
         for one in compared:
-            _estimate_error_rates(evaluation, one)
+            counts = {f"{one.column}: {count.group}": count for count in one.counts if count.group}
+            evaluation.estimates(
+                one.everything,
+                {
+                    "equal_error_rate": lambda s, p, mask: equal_error_rate(
+                        evaluation.trials(s, p.clean).only(mask)
+                    )
+                },
+                {part: one.everything.mask(one.column, count.group) for part, count in counts.items()},
+                excluded={part: count.lacks for part, count in counts.items() if count.lacks},
+            )
         group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
         result = _scores(evaluation, task, [*raw.notices, *table.notices])
     costs = result.estimates["measure"].str.contains(" (cost", regex=False)
     return dataclasses.replace(result, estimates=result.estimates[~costs])
-
-
-def _estimate_error_rates(evaluation: Evaluation, groups: group_sets.Groups) -> None:
-    """Estimate the equal error rate within each group of trials."""
-    counts = {f"{groups.column}: {count.group}": count for count in groups.counts if count.group}
-    masks = {part: groups.everything.mask(groups.column, count.group) for part, count in counts.items()}
-    lacks = {part: count.lacks for part, count in counts.items() if count.lacks}
-    measures = {
-        "equal_error_rate": lambda s, p, mask: equal_error_rate(evaluation.trials(s, p.clean).only(mask))
-    }
-    evaluation.estimates(groups.everything, measures, masks, excluded=lacks)
 
 
 def _scores(evaluation: Evaluation, task: Task, notes: Sequence[str]) -> Scores:
@@ -266,7 +226,7 @@ def _task(
         what = "no row has a prediction"
         raise input_error(f"column {prediction}", what, "Name the column with what is predicted")
     numbers = {name: pd.to_numeric(frame[name].dropna(), errors="coerce") for name in (truth, prediction)}
-    wrong = next((name for name, own in numbers.items() if own.isna().any()), "")
+    wrong = next((name for name, cells in numbers.items() if cells.isna().any()), "")
     different = labels.astype(str).unique()
     if kind is None and not wrong and len(different) >= FEWEST_VALUES:
         kind = "values"
@@ -302,7 +262,7 @@ def _segments(
         return segments, ["no column of speakers is named, so that nothing is concluded for new speakers"]
     who = _texts(frame[speaker], "speaker")
     segments["speaker"] = who.where(who.notna(), "unknown " + segments["key"])
-    unknown = f"{who.isna().sum()} of {len(frame)} rows name no speaker: each counts as a speaker of its own"
+    unknown = f"{who.isna().sum():,} of {len(frame):,} rows name no speaker: each counts as one of its own"
     return segments, [unknown] * bool(who.isna().any())
 
 
@@ -339,34 +299,22 @@ def _evaluation(
     task: Task,
     segments: pd.DataFrame,
     predictions: pd.DataFrame,
-    *,
     model: str,
-    groups: Sequence[str],
-    references: Mapping[str, str],
     trials: TrialTable | None = None,
+    **corpus: Any,
 ) -> Iterator[Evaluation]:
-    """Make the evaluation of a suite with one corpus and one model, for the time of a block."""
+    """Make the evaluation of a suite with one model and one ``corpus``, for the time of a block."""
     suite = Suite()
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as name:
         folder = Path(name)
-        files = {one: folder / f"{one}.parquet" for one in ("segments", "predictions")}
-        segments.to_parquet(files["segments"], index=False)
-        predictions.to_parquet(files["predictions"], index=False)
+        parts = {one: folder / f"{one}.parquet" for one in ("segments", "predictions")}
+        segments.to_parquet(parts["segments"], index=False)
+        predictions.to_parquet(parts["predictions"], index=False)
         if trials is not None:
-            files["trials"] = folder / "trials.parquet"
-            write_table(files["trials"], trials)
+            parts["trials"] = folder / "trials.parquet"
+            write_table(parts["trials"], trials)
         Sounds({}).write(folder / "sounds.json")
-        corpus = CorpusDescription(
-            name=TABLE,
-            title=TABLE,
-            root=folder,
-            audio=False,
-            blocks=("speaker",),
-            missing=ERROR,
-            groups=tuple(groups),
-            against=dict(references),
-            **files,
-        )
+        parts |= {"root": folder, "name": TABLE, "title": TABLE, "audio": False, "missing": ERROR}
         yield Evaluation(
             EvaluationDescription(
                 media=folder,
@@ -378,7 +326,7 @@ def _evaluation(
                 tasks=(task,),
                 model=model,
                 family=family,
-                corpora=(corpus,),
+                corpora=(CorpusDescription(blocks=("speaker",), **parts, **corpus),),
                 **{name: getattr(suite, name) for name in OF_SUITE},
             )
         )

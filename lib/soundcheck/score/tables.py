@@ -9,10 +9,10 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -38,16 +38,6 @@ FORMS: Sequence[Callable[[str], str]] = (  # of names of files, the strictest fi
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Roles:
-    """Which column is what; empty = to be found out."""
-
-    truth: str = ""
-    prediction: str = ""
-    speaker: str = ""
-    groups: tuple[str, ...] = ()
-
-
 def read(path: Path) -> pd.DataFrame:
     """Read a table of texts, ``None`` where a cell is empty; InputError if it is missing or no table."""
     files.require_regular(path, path.name)
@@ -64,46 +54,46 @@ def is_trial_list(path: Path) -> bool:
     return is_table or (len(words) == 3 and bool({words[0], words[2]} & {*TRIAL_LABELS}))
 
 
-def side_by_side(
-    references: pd.DataFrame, predictions: pd.DataFrame, names: tuple[str, str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Join two tables, which messages call ``names``; gives a row a reference, and notes for the reader.
+def side_by_side(first: Path, second: Path) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Read and join references and predictions: a row a reference, columns of the predictions, and notes.
 
     Columns of the predictions that the references have, too, are called ``NAME (predicted)``.
     InputError: if no column of either names the same files, or a name stands twice.
     """
-    tables = (references, predictions)
-    ours, theirs, form = _matching(references, predictions)
-    if form is None:
+    names, tables = (first.name, second.name), (read(first), read(second))
+    references, predictions = tables
+    matching = _matching(references, predictions)
+    if matching is None:
         examples = [f"{name}: {_example(frame)}" for name, frame in zip(names, tables, strict=True)]
         what = "no column of either table names the same files"
         remedy = f"Give both a column with the names of files ({'; '.join(examples)})"
         raise input_error(names[1], what, remedy)
+    *joining, form = matching
     keys = []
-    for name, frame, column in zip(names, tables, (ours, theirs), strict=True):
-        own = frame[column].map(form, na_action="ignore")
-        twice = own[own.notna() & own.duplicated(keep=False)]
+    for name, frame, column in zip(names, tables, joining, strict=True):
+        key = frame[column].map(form, na_action="ignore")
+        twice = key[key.notna() & key.duplicated(keep=False)]
         if len(twice):
             lines = ", ".join(str(row + 2) for row in twice.index[twice.eq(twice.iloc[0])][:3])
             what = f"{quoted(twice.iloc[0])} stands more than once (rows {lines})"
             raise input_error(f"{name}, column {column}", what, "Keep one row a recording")
-        keys.append(own)
+        keys.append(key)
     right = predictions.rename(columns={name: f"{name}{PREDICTED}" for name in references})
     right = right[keys[1].notna()].set_index(keys[1].dropna())
     joined = pd.concat([references, right.reindex(keys[0]).reset_index(drop=True)], axis=1)
     without = int((right.index.get_indexer(keys[0]) < 0).sum())
     unused = len(right) - len(references) + without
-    notes = [f"rows are joined by {ours} of {names[0]} and {theirs} of {names[1]}"]
+    notes = [f"rows are joined by {joining[0]} of {names[0]} and {joining[1]} of {names[1]}"]
     if without:
-        notes.append(f"{without} of {len(joined)} rows of {names[0]} have no row in {names[1]}")
+        notes.append(f"{without:,} of {len(joined):,} rows of {names[0]} have no row in {names[1]}")
     if unused:
-        notes.append(f"{unused} of {len(predictions)} rows of {names[1]} have no row in {names[0]}: left out")
-    return joined, notes
+        notes.append(
+            f"{unused:,} of {len(predictions):,} rows of {names[1]} have no row in {names[0]}: left out"
+        )
+    return joined, list(right), notes
 
 
-def _matching(
-    one: pd.DataFrame, other: pd.DataFrame
-) -> tuple[str, str, Callable[[str], str]] | tuple[None, None, None]:
+def _matching(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str, Callable[[str], str]] | None:
     """Find columns that name the same files: among those with usual names, else among all that name rows."""
     for candidates in (_named, _naming):
         for form in FORMS:
@@ -115,7 +105,7 @@ def _matching(
             best = max(pairs, key=pairs.__getitem__, default=None)
             if best and 2 * pairs[best] > min(len(one), len(other)):
                 return *best, form
-    return None, None, None
+    return None
 
 
 def _naming(frame: pd.DataFrame) -> list[str]:
@@ -137,25 +127,24 @@ def _example(frame: pd.DataFrame) -> str:
     return f"column {quoted(name)}" + (f", such as {quoted(values.iloc[0])}" if len(values) else "")
 
 
-def recognise(frame: pd.DataFrame, predicted: Sequence[str], wanted: Roles) -> Roles:
-    """Find out which column is what by its name; ``predicted`` are those of the table of predictions.
+def recognise(
+    frame: pd.DataFrame, predicted: Sequence[str], named: Mapping[str, Any]
+) -> dict[str, str | tuple[str, ...] | None]:
+    """Find out by their names which columns hold ``truth, prediction, speaker, groups``, but those ``named``.
 
-    InputError: if labels or predictions are in no column that is known.
+    - ``predicted``: the columns of the table of predictions.
+    - Raises InputError: if labels or predictions are in no column that is known.
     """
-    own = [name for name in frame if name not in predicted]
-    both = [name for name in own if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
-    truth = wanted.truth or next(iter(both), "") or _first(own, LABELS)
-    prediction = wanted.prediction or (truth and _prediction(predicted, truth))
-    for name, option, table, columns in (
-        (truth, "truth", "references", own),
-        (prediction, "prediction", "predictions", predicted),
-    ):
-        if not name:
-            what = f"no column is known to hold {'what is true' if option == 'truth' else 'predictions'}"
-            remedy = f"Name it with --{option}. There are: {', '.join(map(str, columns))}"
-            raise input_error(table, what, remedy)
-    speaker = wanted.speaker or _first(own, _spellings("speaker"))
-    return Roles(truth, prediction, speaker, wanted.groups or usual_groups(frame[own]))
+    of_references = [name for name in frame if name not in predicted]
+    both = [name for name in of_references if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
+    truth = named.get("truth") or next(iter(both), "") or _first(of_references, LABELS)
+    columns = {"truth": truth, "prediction": named.get("prediction") or _prediction(predicted, truth)}
+    for role, of in (("truth", of_references), ("prediction", predicted)):
+        if not columns[role]:
+            remedy = f"Name it with --{role}. There are: {', '.join(map(str, of))}"
+            raise input_error("the tables", f"no column is known to hold the {role}", remedy)
+    speaker = named.get("speaker") or _first(of_references, _spellings("speaker")) or None
+    return columns | {"speaker": speaker, "groups": named.get("groups") or usual_groups(frame[of_references])}
 
 
 def usual_groups(frame: pd.DataFrame) -> tuple[str, ...]:

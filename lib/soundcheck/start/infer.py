@@ -187,8 +187,8 @@ def _find_classes(inferred: InferredColumns) -> None:
             inferred.values |= {task.name: mapped} if mapped else {}
             frame[task.name] = frame[theirs].map(means).fillna("")
         else:
-            own = "feeling" if "emo" in name or any(means.values()) else f"own_{name}"
-            task = Task(own, CLASSIFICATION, tuple(labels))
+            new_task = "feeling" if "emo" in name or any(means.values()) else f"own_{name}"
+            task = Task(new_task, CLASSIFICATION, tuple(labels))
             frame[task.name] = frame[theirs]
         inferred.tasks[task.name] = task
         inferred.columns |= {task.name: theirs} if task.name != theirs else {}

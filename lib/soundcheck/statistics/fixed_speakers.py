@@ -25,6 +25,8 @@ Conventions
 - Speakers with one recording say nothing about how their recordings vary: together they are one stratum.
   Where they are the majority, speakers take the place of recordings. For trials the same goes for up to three
   recordings, of which each target trial is too large a part.
+- Of two or three recordings, up to 2 degrees of freedom, rates of errors without upper end are taken as
+  shares of what was said, at most :attr:`Scale.all_wrong`: from 1 to 400 % word errors is no knowledge.
 - Where nothing varies there is no interval, but of shares of recordings.
 """
 
@@ -45,6 +47,7 @@ _LEAST = 1e-9  # standard error of values of the order of 1
 _NOISE = 1e-12  # of squares, below which a spread is none
 SKETCH = 1000  # rows of a spread
 _LEAST_TAIL, _HALVINGS = 1e-50, 60  # of p-values, and steps to find them
+_FEW = 2  # degrees of freedom, up to which errors lie below those of a model that does everything wrong
 
 
 Ends = Callable[[float], tuple[float, float]]  # of the interval that leaves out so much on either side
@@ -196,6 +199,8 @@ def value_ends(value: float, error: float, freedom: float, scale: Scale = FREE, 
     (0.755, 0.963)
     """
     low, high = scale.low, scale.high
+    if freedom <= _FEW and value < low + scale.all_wrong:
+        high = min(high, low + scale.all_wrong)
     on_limit = error == 0 and recordings > 0 and value in (low, high)
     bounded = math.isfinite(low) and (on_limit or (error > 0 and low < value < high))
     # (value - true)^2 = reach^2 unit slope(true), with slope(true) = (true - low) (high - true) or true - low

@@ -146,7 +146,7 @@ class EntryReader(DocumentReader):
         self.file = file
         self.root = file.parent
         self.tasks: dict[str, Task] = dict(BUILTIN)
-        self.families = resources.names("thresholds", ".yml", own=self.root)
+        self.families = resources.names("thresholds", ".yml", first=self.root)
 
     def read_keys(
         self,

@@ -102,9 +102,9 @@ class PerturbationSeries:
         left_out = {self.step(level) for level in excluded}
         names = [name for name in self.steps if name not in left_out] or list(self.steps)
         places = np.linspace(len(names) - 1, 0, min(most, len(names))).round().astype(int)
-        kept = {names[place] for place in places}
+        chosen = {names[place] for place in places}
         return dataclasses.replace(
-            self, steps={name: step for name, step in self.steps.items() if name in kept}
+            self, steps={name: step for name, step in self.steps.items() if name in chosen}
         )
 
 
@@ -304,13 +304,13 @@ class Family:
             options = options | {"sweep_segments": transformed_segments}
         if segments_per_change is not None:
             options = options | {"segments_per_change": segments_per_change}
-        kept = transformations.get(self.name, self.series)
-        heard = {name: series for name, series in self.transformations.items() if name in kept}
-        swept = {name: series for name, series in self.sweeps.items() if sweeps and name in kept}
-        if len(heard) < len(self.transformations) and options.get("excluded"):
-            excluded = {name: own for name, own in options["excluded"].items() if name in heard}
+        names = transformations.get(self.name, self.series)
+        included = {name: series for name, series in self.transformations.items() if name in names}
+        swept = {name: series for name, series in self.sweeps.items() if sweeps and name in names}
+        if len(included) < len(self.transformations) and options.get("excluded"):
+            excluded = {name: cut for name, cut in options["excluded"].items() if name in included}
             options = options | {"excluded": excluded}
-        stepped = {"sweeps": swept, "transformations": heard}
+        stepped = {"sweeps": swept, "transformations": included}
         if levels is not None:
             excluded = options.get("excluded") or {}
             stepped = {

@@ -64,8 +64,8 @@ def number_of(name: str) -> str:
 
 def numbers_of(table: pd.DataFrame, name: str) -> np.ndarray:
     """Give a column of numbers of a segment table, also where a suite cuts it into groups, float64."""
-    kept = number_of(name)
-    return table[kept if kept in table else name].to_numpy(dtype="float64")
+    numbers = number_of(name)
+    return table[numbers if numbers in table else name].to_numpy(dtype="float64")
 
 
 def with_suite_groups(family: Family, names: Iterable[str]) -> Family:
@@ -151,8 +151,8 @@ class GroupsReader:
                 self._reader.note(place, f"{quoted(BOTH.join(columns))} is named twice", "Name it once")
             for column in columns:
                 self._check_column(place, column, column in ranges)
-            own = {column: ranges[column] for column in columns if column in ranges}
-            groups[frozenset(columns)] = GroupColumn(BOTH.join(columns), columns, own)
+            cuts = {column: ranges[column] for column in columns if column in ranges}
+            groups[frozenset(columns)] = GroupColumn(BOTH.join(columns), columns, cuts)
         return tuple(groups.values()), against
 
     def read_adjust(self, path: tuple, value: object) -> tuple[str, ...]:

@@ -70,8 +70,7 @@ def info_of(measure: str) -> MeasureInfo:
     """Give a measure by its name, also where a remark follows it: ``concordance_cc (balanced)``."""
     known = {info.name: info for info in _table().values()}
     plain = measure.partition(" (")[0]
-    found = known.get(measure) or known.get(plain)
-    return found or MeasureInfo(measure, measure.replace("_", " "))
+    return known.get(measure) or known.get(plain) or MeasureInfo(measure, measure.replace("_", " "))
 
 
 def named(title: str) -> str:

@@ -117,9 +117,9 @@ class ModelKind:
         return public_path(target)
 
 
-def public_path(shown: str) -> str:
+def public_path(path: str) -> str:
     """Keep a path as written, but of an absolute one only the last name."""
-    return f"…/{PurePath(shown).name}" if os.path.isabs(shown) else shown
+    return f"…/{PurePath(path).name}" if os.path.isabs(path) else path
 
 
 MODEL_KINDS = Registry(ModelKind, "soundcheck.models", "soundcheck.models")

@@ -89,10 +89,10 @@ class AcceptedFailure:
         return ", ".join(f"{name}: {value}" for name, value in self.named.items())
 
 
-def with_own_tests(family: Family, own: Mapping[str, OwnTest]) -> Family:
+def with_own_tests(family: Family, changes: Mapping[str, OwnTest]) -> Family:
     """Give a family the thresholds of a suite: name of a test -> what the suite changes about it."""
     tests = dict(family.tests)
-    for name, change in own.items():
+    for name, change in changes.items():
         test = tests[name]
         tests[name] = dataclasses.replace(
             test,
@@ -142,8 +142,8 @@ class OwnRulesReader(DocumentReader):
             return {}
         from soundcheck.suite.thresholds import read_family  # heavy, and most suites change nothing
 
-        own: dict[str, dict[str, OwnTest]] = {}
-        known = resources.names("thresholds", ".yml", own=self.root)
+        changes: dict[str, dict[str, OwnTest]] = {}
+        known = resources.names("thresholds", ".yml", first=self.root)
         for name, value in self._mapping(("tests",), self.document.data["tests"]).items():
             path = ("tests", name)
             if name not in known:
@@ -154,14 +154,14 @@ class OwnRulesReader(DocumentReader):
             except InputError as error:
                 self.problems.extend(error)
                 continue
-            own[name] = {}
+            changes[name] = {}
             for test, change in self._mapping(path, value).items():
                 if test not in family.tests:
                     what = f"{name} has no test {quoted(test)}"
                     self.note((*path, test), what, did_you_mean(test, family.tests))
                 elif changed := self._read_test((*path, test), change, family, tested.get(name)):
-                    own[name][test] = changed
-        return own
+                    changes[name][test] = changed
+        return changes
 
     def read_accepted(self) -> tuple[AcceptedFailure, ...]:
         """Read ``accepted``, a list of failures that are known and accepted."""
@@ -205,13 +205,13 @@ class OwnRulesReader(DocumentReader):
                 self.note((*path, "run"), "a test is run unless it is left out", "Remove it, or write false")
             return left
         others = ("threshold", "matters", "label")
-        own = self.section(path, value, OwnTest, others, fixed | {"run": True}, ("why",))
+        change = self.section(path, value, OwnTest, others, fixed | {"run": True}, ("why",))
         labels = self.check((*path, "label"), value["label"], schema.Names) if "label" in value else ()
         test = family.tests[path[-1]]
         thresholds = self._read_thresholds((*path, "threshold"), value.get("threshold"), family, test)
-        if own is None:
+        if change is None:
             return None
-        if not {"threshold", "matters"} & value.keys() and not own.hard:
+        if not {"threshold", "matters"} & value.keys() and not change.hard:
             self.note(path, "nothing is changed", _EXAMPLE)
         margin, matters = None, value.get("matters")
         if matters is not None:
@@ -220,34 +220,34 @@ class OwnRulesReader(DocumentReader):
             if named and margin.relative is not None and not measure_of(test.name, family.name).error:
                 what = f"{test.name} is no error rate that a margin could be relative to"
                 self.note((*path, "matters"), what, "Write a number, the absolute margin")
-        own = dataclasses.replace(own, thresholds=thresholds, margin=margin, labels=labels or ())
-        if own.hard:
-            self._check_hard(path, own, "threshold" in value, family.name, predicted)
-        elif own.labels:
+        change = dataclasses.replace(change, thresholds=thresholds, margin=margin, labels=labels or ())
+        if change.hard:
+            self._check_hard(path, change, "threshold" in value, family.name, predicted)
+        elif change.labels:
             self.note((*path, "label"), "a label narrows a hard bar only", "Add hard: true, or remove it")
-        return own
+        return change
 
     def _check_hard(
-        self, path: tuple, own: OwnTest, has_threshold: bool, family: str, predicted: set[str] | None
+        self, path: tuple, change: OwnTest, has_threshold: bool, family: str, predicted: set[str] | None
     ) -> None:
         """Note a hard bar that nothing in the suite could be compared with."""
         place = (*path, "hard")
         tasks = [self.tasks[name] for name in predicted or ()]
-        judged = [task for task in tasks if {task.name, task.kind} & own.thresholds.keys()]
+        judged = [task for task in tasks if {task.name, task.kind} & change.thresholds.keys()]
         if not has_threshold:
             self.note(place, "a hard bar needs a threshold", "Add threshold: 0.7")
         elif predicted is None:
             self.note(place, f"the suite does not run {family}", "Add it to families, or remove hard")
-        elif own.thresholds and not judged:
+        elif change.thresholds and not judged:
             what = "no model predicts a task that this is a threshold for"
             names = ", ".join(sorted(task.name for task in tasks)) or "none"
             self.note(place, what, f"Models predict: {names}")
         classes = list(dict.fromkeys(name for task in judged for name in task.classes))
         if not classes or not all(task.classes for task in judged):
             return
-        for label in [label for label in own.labels if label not in classes]:
+        for label in [label for label in change.labels if label not in classes]:
             self.note((*path, "label"), f"{quoted(label)} is no class", did_you_mean(label, classes))
-        if own.labels and "Class" not in path[-1]:
+        if change.labels and "Class" not in path[-1]:
             what = f"{path[-1]} has one value, not one a class"
             self.note((*path, "label"), what, "Remove label, or name a test per class")
 

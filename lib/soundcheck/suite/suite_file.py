@@ -94,13 +94,13 @@ def read_suite(path: str | os.PathLike) -> Suite:
     - ``path``: the suite.yml; messages name it as given here.
     - Raises InputError: if anything is wrong; holds all problems.
     """
-    shown = os.fspath(path)
+    display_name = os.fspath(path)
     if os.path.isdir(path):
-        inner = os.path.join(shown, "suite.yml")
+        inner = os.path.join(display_name, "suite.yml")
         remedy = f"Did you mean {quoted(inner)}?" if os.path.isfile(inner) else "Name the suite.yml in it"
-        raise input_error(shown, "this is a folder, not a file", remedy)
+        raise input_error(display_name, "this is a folder, not a file", remedy)
     problems = Problems()
-    document = read_yaml(path, shown, problems)
+    document = read_yaml(path, display_name, problems)
     suite = _Reader(document, problems, Path(path).absolute()).read()
     problems.raise_if_any()
     return suite
@@ -210,21 +210,21 @@ class _Reader(EntryReader):
 
     def read_synonyms(self, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
         """Read the file of phrases that count as the same."""
-        shown = None if value is None else self.check(("synonyms",), value, schema.Text)
-        if shown is None:
+        text = None if value is None else self.check(("synonyms",), value, schema.Text)
+        if text is None:
             return ()
-        path = self.root / os.path.expanduser(shown)
-        return read_synonyms(path, shown, NORMALISERS[normaliser], self.problems)
+        path = self.root / os.path.expanduser(text)
+        return read_synonyms(path, text, NORMALISERS[normaliser], self.problems)
 
     def read_folder(self, key: str, value: object) -> tuple[Path | None, str]:
         """Read a folder that need not exist, of finished runs or of what is computed once."""
-        shown = None if value is None else self.check((key,), value, schema.Text)
-        if shown is None:
+        text = None if value is None else self.check((key,), value, schema.Text)
+        if text is None:
             return None, ""
-        folder = self.root / os.path.expanduser(shown)
+        folder = self.root / os.path.expanduser(text)
         if folder.exists() and not folder.is_dir():
-            self.note((key,), f"{quoted(shown)}: this is a file, not a folder", "Name a folder")
-        return folder, shown
+            self.note((key,), f"{quoted(text)}: this is a file, not a folder", "Name a folder")
+        return folder, text
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
         """List the named entries of a section, names checked."""
@@ -246,8 +246,8 @@ class _Reader(EntryReader):
     ) -> None:
         """Note models that need audio and whose corpora have none."""
         for name, model in models.items():
-            own = [corpora.get(corpus) for corpus in model.corpora or corpora]
-            if model.about.needs_audio and own and all(corpus and not corpus.audio for corpus in own):
+            tested = [corpora.get(corpus) for corpus in model.corpora or corpora]
+            if model.about.needs_audio and tested and all(corpus and not corpus.audio for corpus in tested):
                 what = "the model listens, and none of its corpora has audio"
                 self.note(("models", name), what, "Give its answers instead: `predictions: file`")
 
@@ -334,10 +334,10 @@ class _Reader(EntryReader):
         keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
         grouping = GroupsReader(self, self.tasks)
         keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), corpus.benchmark, self.tasks)
-        own, against = self.groups, {}
+        groups, against = self.groups, {}
         if corpus.groups is not None:
-            own, against = grouping.read_groups((*path, "groups"), corpus.groups, self.groups)
-        keys |= {"groups": own, "against": self.against | against, "adjust": self.adjust}
+            groups, against = grouping.read_groups((*path, "groups"), corpus.groups, self.groups)
+        keys |= {"groups": groups, "against": self.against | against, "adjust": self.adjust}
         if corpus.adjust is not None:
             keys["adjust"] = grouping.read_adjust((*path, "adjust"), corpus.adjust)
         self.check_columns(path, keys)

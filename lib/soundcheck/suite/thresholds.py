@@ -100,29 +100,29 @@ def _limits(name: str, test: TestDefinition, family: Family) -> tuple[float, flo
     return limits if all(map(math.isfinite, limits)) else None
 
 
-def read_family(name: str, own: Path | None = None) -> Family:
+def read_family(name: str, folder: Path | None = None) -> Family:
     """Read and check the threshold file of a family.
 
-    - ``own``: folder of the suite, looked at first.
+    - ``folder``: that of the suite, looked at first.
     - Raises InputError: if there is no such file or anything in it is wrong; holds all problems.
     """
-    shown = f"thresholds/{name}.yml"
-    file = resources.find(shown, own)
+    display_name = f"thresholds/{name}.yml"
+    file = resources.find(display_name, folder)
     if file is None or not re.fullmatch(r"\w[\w-]*", name):
-        names = resources.names("thresholds", ".yml", own)
-        raise input_error(shown, f"there is no family {quoted(name)}", did_you_mean(name, names))
+        names = resources.names("thresholds", ".yml", folder)
+        raise input_error(display_name, f"there is no family {quoted(name)}", did_you_mean(name, names))
     shipped = resources.root() / "thresholds" / f"{name}.yml"
     ours = read_family(name) if shipped.is_file() and not shipped.samefile(file) else None
     problems = Problems()
-    reader = _Reader(read_yaml(file, shown, problems), problems, name)
+    reader = _Reader(read_yaml(file, display_name, problems), problems, name)
     family = reader.read(ours.options if ours else None if shipped.is_file() else ())
-    if ours and not (own / "notebooks" / f"{name}.ipynb").is_file():
+    if ours and not (folder / "notebooks" / f"{name}.ipynb").is_file():
         reader.check_known(ours)
     problems.raise_if_any()
     if not ours:
         return family
     tests = {
-        key: dataclasses.replace(test, shipped=known, why=shown)
+        key: dataclasses.replace(test, shipped=known, why=display_name)
         if (known := ours.tests.get(key)) and (test.thresholds, test.rule) != (known.thresholds, known.rule)
         else test
         for key, test in family.tests.items()
@@ -172,9 +172,9 @@ class _Reader(DocumentReader):
         """Read what the family is, without changes and tests."""
         name = self.check(("family",), data.get("family", self.name), schema.Text)
         kinds = self.check(("tasks",), data.get("tasks", []), tuple[schema.choice(*KINDS), ...])
-        own = {"name": self.name, "kinds": kinds or (), "digest": "", **{part: {} for part in _PARTS}}
+        fixed = {"name": self.name, "kinds": kinds or (), "digest": "", **{part: {} for part in _PARTS}}
         family = self.section(
-            (), data, Family, ("family", "tasks", "defaults", *_PARTS), own, ("family", "tasks")
+            (), data, Family, ("family", "tasks", "defaults", *_PARTS), fixed, ("family", "tasks")
         )
         if name not in (None, self.name):
             self.note(("family",), f"{quoted(name)} is not the name of the file", f"Write {self.name}")
@@ -213,10 +213,10 @@ class _Reader(DocumentReader):
                 self.note(path, "there are no changes", f"Write changes: {{...}}, or no {EACH_CHANGE}")
                 continue
             for change in changes:
-                own = value
+                definition = value
                 if isinstance(value, dict) and isinstance(notes := value.get("note"), dict):
-                    own = value | {"note": notes.get(change, "")}
-                yield name.replace(EACH_CHANGE, change), (path, own)
+                    definition = value | {"note": notes.get(change, "")}
+                yield name.replace(EACH_CHANGE, change), (path, definition)
 
     def entries(self, key: str, needed: bool = False) -> list[tuple[str, object]]:
         """List the named entries of a section."""
@@ -250,9 +250,9 @@ class _Reader(DocumentReader):
             remedy = "Write {transform: ..., axis: ..., option: ..., values: [...]}"
             self.note(path, "this is not a sweep", remedy)
             return None
-        own = {key: item for key, item in value.items() if key in _Sweep.model_fields}
-        rest = {key: item for key, item in value.items() if key not in own}
-        sweep, change = self.section(path, own, _Sweep), self.read_change(path, rest)
+        keys = {key: item for key, item in value.items() if key in _Sweep.model_fields}
+        rest = {key: item for key, item in value.items() if key not in keys}
+        sweep, change = self.section(path, keys, _Sweep), self.read_change(path, rest)
         if sweep is None or change is None:
             return None
         steps = sweep.steps
@@ -281,14 +281,14 @@ class _Reader(DocumentReader):
         self, name: str, path: tuple, value: object, family: Family | None
     ) -> TestDefinition | None:
         """Read a test of a family; ``threshold`` is that of all kinds of its tasks."""
-        own = {"name": name, "margin": None, "off": "", "shipped": None, "why": ""}
+        fixed = {"name": name, "margin": None, "off": "", "shipped": None, "why": ""}
         given = threshold = None
         if isinstance(value, dict):
             if "threshold" in value:
                 threshold = self.check((*path, "threshold"), value["threshold"], schema.Number)
             given = value.get("simulation")
             value = {"thresholds": {}, **value, "simulation": {}}
-        test = self.section(path, value, TestDefinition, ("threshold",), own, ("source",))
+        test = self.section(path, value, TestDefinition, ("threshold",), fixed, ("source",))
         if test is None or family is None:
             return None
         if ("threshold" in value) == bool(test.thresholds):

@@ -32,7 +32,7 @@ _ENTITIES = "Write entities: {person: [Anna, Peter], room: rooms.csv}"
 
 
 def read_synonyms(
-    path: Path, shown: str, normalise: Callable[[str], str], problems: Problems
+    path: Path, display_name: str, normalise: Callable[[str], str], problems: Problems
 ) -> tuple[tuple[str, str], ...]:
     """Read and check a file of synonyms.
 
@@ -40,14 +40,14 @@ def read_synonyms(
       say already, which makes a circle.
     """
     try:
-        table = read_text_table(path, shown)
+        table = read_text_table(path, display_name)
     except InputError as error:
         content = path.read_text("utf-8", "replace") if path.is_file() else ""
         if any(sign in content for sign in _RULES):
             what = "rules such as those of sclite (a => b) and fstalign (a | b) are not read"
-            problems.add(shown, what, _PAIRS)
+            problems.add(display_name, what, _PAIRS)
         elif path.is_file() and not content.strip():
-            problems.add(shown, "the file is empty", _PAIRS)
+            problems.add(display_name, "the file is empty", _PAIRS)
         else:
             problems.extend(error)
         return ()
@@ -116,11 +116,11 @@ def _listed(reader: EntryReader, path: tuple[str, ...], given: list[object]) -> 
 
 def _in_file(reader: EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
     """Read names from a table, each with its place."""
-    shown = reader.check(path, given, schema.Text)
-    if shown is None:
+    text = reader.check(path, given, schema.Text)
+    if text is None:
         return []
     try:
-        table = read_text_table(reader.root / os.path.expanduser(shown), shown)
+        table = read_text_table(reader.root / os.path.expanduser(text), text)
     except InputError as error:
         reader.problems.extend(error)
         return []

@@ -94,25 +94,25 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Document:
+def read_yaml(path: str | os.PathLike, display_name: str, problems: Problems) -> Document:
     """Read a YAML file whose document is a mapping.
 
     - ``problems``: takes the problems that leave the rest of the file readable (a duplicate key: the first
       one counts).
     - Raises InputError: if the file cannot be read as a whole; holds everything in ``problems``, too.
     """
-    content = require_regular(path, shown, MAXIMUM_BYTES).read_bytes()
+    content = require_regular(path, display_name, MAXIMUM_BYTES).read_bytes()
     try:
         text = content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         what = f"byte {error.start} (0x{content[error.start]:02x}) is not UTF-8; is it UTF-16 or Latin-1?"
-        raise input_error(f"{shown} line {line}", what, "Save the file as UTF-8") from error
-    builder = _Builder(text, shown, problems)
+        raise input_error(f"{display_name} line {line}", what, "Save the file as UTF-8") from error
+    builder = _Builder(text, display_name, problems)
     data = builder.document()
     if builder.unusable:
         problems.raise_if_any()
-    return Document(data, builder.places, shown, digest(content))
+    return Document(data, builder.places, display_name, digest(content))
 
 
 class _Builder:

@@ -1,16 +1,15 @@
 """Shards of the Hugging Face Hub: sounds in Parquet files."""
 
 import json
-import os
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pages import example
+from segment_rows import rows
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
 from soundcheck.corpora import parquet_shards
 
 SHARDS = "format: parquet, path: hub/data"
@@ -22,19 +21,17 @@ FEATURES = {
 
 
 @pytest.fixture
-def sound(tmp_path, write_sound):
+def sound(tmp_path, tone):
     """Give the bytes of a sound."""
-    return lambda number, kind="wav": write_sound(tmp_path / f"made.{kind}", number).read_bytes()
+    return lambda number, kind="wav": tone(tmp_path / f"made.{kind}", number).read_bytes()
 
 
 @pytest.fixture
 def shard(tmp_path):
     """Write a shard with a column of sounds and others."""
 
-    def write(
-        name: str, sounds: list, features: object = FEATURES, group: int = 2, **columns: object
-    ) -> Path:
-        path = tmp_path / "hub" / name
+    def write(name: str, sounds: list, features: object = FEATURES, **columns: object) -> Path:
+        path = tmp_path / "hub" / "data" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         table = pa.table({"audio": pa.array(sounds, AUDIO), **columns})
         table = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
@@ -45,27 +42,28 @@ def shard(tmp_path):
 
 
 @pytest.fixture
-def hub(shard, sound):
-    """Write three shards of two splits."""
+def hub(shard, sound, tmp_path):
+    """Write three shards of two splits; gives their folder."""
     first = [{"bytes": sound(n), "path": f"x/{n}.wav"} for n in range(3)]
     second = [{"bytes": sound(3, "flac"), "path": "3.flac"}, None, {"bytes": sound(4), "path": "0.wav"}]
     more = {"gender": ["female", "male", None], "emotion": [0, 1, -1], "age": pa.nulls(3)}
-    shard("data/test-00000-of-00002.parquet", first, text=["a", "NA", ""], **more)
-    shard("data/test-00001-of-00002.parquet", second, text=["d", "e", "f"], speech=[1.5, None, float("nan")])
-    shard("data/train-00000-of-00001-0123abcd.parquet", first[:1], text=["t"], lists=[[1, 2]])
+    shard("test-00000-of-00002.parquet", first, text=["a", "NA", ""], **more)
+    shard("test-00001-of-00002.parquet", second, text=["d", "e", "f"], speech=[1.5, None, float("nan")])
+    shard("train-00000-of-00001-0123abcd.parquet", first[:1], text=["t"], lists=[[1, 2]])
+    return tmp_path / "hub" / "data"
 
 
 def test_the_table(load, hub, tmp_path):
     corpus = load(f"{SHARDS}, groups: [speech, age]")
-    table = corpus.segments
-    names = ["test/0-0.wav", "test/1-2.wav", "test/1.wav", "test/2.wav", "test/3.flac"]
-    assert table["file"].tolist() == names  # 0.wav is there twice, so both get another name
-    assert table["transcript"].tolist() == ["a", "f", "NA", None, "d"]
-    assert table["sex"].tolist() == ["female", None, "male", None, None]
-    assert table["emotion"].tolist() == ["anger", None, "neutral", None, None]
-    assert table["speech"].tolist() == [None, None, None, None, "1.5"]
-    assert table["age"].isna().all() and table["split"].eq("test").all()
-    assert table["duration"].round(6).eq(0.5).all() and table["audio"].is_unique
+    columns = ("file", "transcript", "sex", "emotion", "speech", "age", "split", "duration")
+    assert rows(corpus, *columns) == [  # 0.wav is there twice, so both get another name
+        ("test/0-0.wav", "a", "female", "anger", None, None, "test", 0.5),
+        ("test/1-2.wav", "f", None, None, None, None, "test", 0.5),
+        ("test/1.wav", "NA", "male", "neutral", None, None, "test", 0.5),
+        ("test/2.wav", None, None, None, None, None, "test", 0.5),
+        ("test/3.flac", "d", None, None, "1.5", None, "test", 0.5),
+    ]
+    assert corpus.segments["audio"].is_unique
     (absent,) = corpus.left_out
     assert absent.item == "hub/data/test-00001-of-00002.parquet row 2"
     assert absent.reason == "the shard holds no sound for this row"
@@ -73,13 +71,14 @@ def test_the_table(load, hub, tmp_path):
     assert not list((tmp_path / "cache").rglob(f"{files.TEMPORARY}*"))
 
 
-def test_other_splits(load, hub):
-    assert load(f"{SHARDS}, split: train").segments["file"].tolist() == ["train/0.wav"]
+def test_other_splits_and_missing_shards(load, refused, hub):
+    assert rows(load(f"{SHARDS}, split: train"), "file") == [("train/0.wav",)]
     assert len(load(f"{SHARDS}, split: all").segments) == 6
-    with pytest.raises(InputError, match="no shard belongs to the split 'dev'. Allowed: test, train"):
-        load(f"{SHARDS}, split: dev")
+    refused("no shard belongs to the split 'dev'. Allowed: test, train", f"{SHARDS}, split: dev")
     one = load(f"{SHARDS}/test-00001-of-00002.parquet")
-    assert one.segments["file"].tolist() == ["test/0.wav", "test/3.flac"]
+    assert rows(one, "file") == [("test/0.wav",), ("test/3.flac",)]
+    (hub / "test-00000-of-00002.parquet").unlink()
+    assert "1 of 2 shards of 'test' are not there" in load(SHARDS).notices
 
 
 def test_without_audio_nothing_is_unpacked(load, hub, tmp_path):
@@ -119,109 +118,81 @@ def test_a_run_that_was_stopped_goes_on(load, hub, monkeypatch):
 def test_names_stay_inside(load, shard, sound, tmp_path):
     names = ["../../out.wav", "/etc/x.wav", "C:\\y.wav", ".hidden.wav", "a b.wav", "", None, "..", "z" * 300]
     names += ["1089-134686-0000.wav", "0-3.wav", "A.wav", "a.wav", "ü.wav", "a\0.wav"]
-    shard("data/..-00000-of-00001.parquet", [])
-    os.remove(tmp_path / "hub" / "data" / "..-00000-of-00001.parquet")
-    shard("data/x..y-00000-of-00001.parquet", [{"bytes": sound(n), "path": p} for n, p in enumerate(names)])
-    corpus = load(SHARDS)
-    found = {Path(name).name for name in corpus.segments["file"]}
-    assert found >= {"out.wav", "x.wav", "y.wav", "1089-134686-0000.wav", "0-3", "0-10.wav", "0-11.wav"}
-    assert len(found) == len(names) and len(corpus.segments) == len(names)
-    everything = {path for path in tmp_path.rglob("*.wav")} - {tmp_path / "made.wav"}
+    shard("x..y-00000-of-00001.parquet", [{"bytes": sound(n), "path": p} for n, p in enumerate(names)])
+    unpacked = {Path(name).name for name in load(SHARDS).segments["file"]}
+    assert unpacked >= {"out.wav", "x.wav", "y.wav", "1089-134686-0000.wav", "0-3", "0-10.wav", "0-11.wav"}
+    assert len(unpacked) == len(names)
+    everything = {*tmp_path.rglob("*.wav")} - {tmp_path / "made.wav"}
     assert all(path.is_relative_to(tmp_path / "cache") for path in everything)
 
 
-def test_several_columns_of_bytes(load, tmp_path, sound):
-    (tmp_path / "hub").mkdir()
-    data = pa.array([sound(1)], pa.binary())
-    pq.write_table(pa.table({"one": data, "two": data}), tmp_path / "hub" / "x.parquet")
-    with pytest.raises(InputError, match="several columns hold bytes: one, two. Choose one with"):
-        load("format: parquet, path: hub")
-    corpus = load("format: parquet, path: hub, columns: {file: two}")
-    assert corpus.segments["file"].tolist() == ["0-0"] and corpus.segments["duration"].tolist() == [0.5]
-
-
-def test_what_a_sound_is_not_is_listed(load, shard, sound):
+def test_what_is_no_sound_is_listed(load, shard, sound):
     sounds = [sound(1), b"", b"rubbish", sound(2)[:500]]
-    shard("data/test-00000-of-00001.parquet", [{"bytes": one, "path": None} for one in sounds])
+    shard("test-00000-of-00001.parquet", [{"bytes": one, "path": None} for one in sounds])
     corpus = load(SHARDS)
-    assert corpus.segments["file"].tolist() == ["test/0-0"] and len(corpus.left_out) == 3
+    assert rows(corpus, "file") == [("test/0-0",)] and len(corpus.left_out) == 3
 
 
-def test_damaged_shards(load, hub, tmp_path):
-    path = tmp_path / "hub" / "data" / "test-00001-of-00002.parquet"
-    content = path.read_bytes()
+def test_damaged_shards_are_refused(refused, hub):
+    first, second = (hub / f"test-0000{n}-of-00002.parquet" for n in (0, 1))
+    content = second.read_bytes()
     for broken in (content[:-20], b"", b"PAR1" + b"x" * 100 + b"PAR1"):
-        path.write_bytes(broken)
-        with pytest.raises(InputError, match="test-00001-of-00002.parquet: it is no Parquet file, or a dam"):
-            load(SHARDS)
-    file = pq.ParquetFile(path.parent / "test-00000-of-00002.parquet")
-    chunk = file.metadata.row_group(1).column(0)
-    begin = chunk.dictionary_page_offset or chunk.data_page_offset
-    path.write_bytes(content)
-    first = path.parent / "test-00000-of-00002.parquet"
-    content = bytearray(first.read_bytes())
-    content[begin : begin + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
-    first.write_bytes(content)
-    with pytest.raises(InputError, match="test-00000-of-00002.parquet: it is no Parquet"):
-        load(SHARDS)
+        second.write_bytes(broken)
+        refused("test-00001-of-00002.parquet: it is no Parquet file, or a damaged", SHARDS)
+    second.write_bytes(content)
+    chunk = pq.ParquetFile(first).metadata.row_group(1).column(0)
+    begin, size = chunk.dictionary_page_offset or chunk.data_page_offset, chunk.total_compressed_size
+    content = first.read_bytes()
+    first.write_bytes(content[:begin] + b"\xff" * size + content[begin + size :])
+    refused("test-00000-of-00002.parquet: it is no Parquet", SHARDS)
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "columns", "words"),
     [
-        ("other/test-00000-of-00001.parquet", "shards of several data sets: ., other. Name one of these"),
-        ("test-00002-of-00002.parquet", "does not have the column 'audio' that the first shard has"),
+        ("data/other/test-00000-of-00001.parquet", {"text": ["x"]}, "several data sets: ., other. Name one"),
+        ("data/test-00002-of-00002.parquet", {"text": ["x"]}, "does not have the column 'audio' that the fi"),
+        ("alone/x.parquet", None, "no Parquet file in the folder"),
+        ("alone/x.parquet", {"file": ["a.wav"]}, "no column holds sounds .*A table of names of files is"),
+        ("alone/x.parquet", {"one": [b""], "two": [b""]}, "several columns hold bytes: one, two. Choose one"),
     ],
 )
-def test_shards_that_do_not_belong_together(load, hub, tmp_path, name, words):
-    path = tmp_path / "hub" / "data" / name
+def test_shards_that_cannot_be_read(refused, hub, name, columns, words):
+    path = hub.parent / name
     path.parent.mkdir(exist_ok=True)
-    pq.write_table(pa.table({"text": ["x"]}), path)
-    with pytest.raises(InputError, match=words):
-        load(SHARDS)
+    if columns:
+        pd.DataFrame(columns).to_parquet(path)
+    refused(words, "format: parquet, path: hub/alone" if "alone" in name else SHARDS)
 
 
-def test_missing_shards_are_told(load, hub, tmp_path):
-    (tmp_path / "hub" / "data" / "test-00000-of-00002.parquet").unlink()
-    assert "1 of 2 shards of 'test' are not there" in load(SHARDS).notices
+def test_links_out_of_the_folder_are_refused(refused, hub):
+    (hub.parent / "linked").mkdir()
+    (hub.parent / "linked" / "y.parquet").symlink_to(hub / "test-00000-of-00002.parquet")
+    words = "y.parquet: the link leads out of the folder. Download"
+    refused(words, "format: parquet, path: hub/linked")
 
 
-def test_other_folders(load, hub, tmp_path):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="no Parquet file in the folder"):
-        load("format: parquet, path: empty")
-    pq.write_table(pa.table({"file": ["a.wav"], "arousal": [0.5]}), tmp_path / "empty" / "x.parquet")
-    with pytest.raises(InputError, match="no column holds sounds .*A table of names of files is"):
-        load("format: parquet, path: empty")
-    (tmp_path / "empty" / "y.parquet").symlink_to(tmp_path / "hub/data/test-00000-of-00002.parquet")
-    with pytest.raises(InputError, match="y.parquet: the link leads out of the folder. Download"):
-        load("format: parquet, path: empty")
+def test_a_column_of_bytes_is_chosen(load, tmp_path, sound):
+    (tmp_path / "hub").mkdir()
+    data = pa.array([sound(1)], pa.binary())
+    pq.write_table(pa.table({"one": data, "two": data}), tmp_path / "hub" / "x.parquet")
+    corpus = load("format: parquet, path: hub, columns: {file: two}")
+    assert rows(corpus, "file", "duration") == [("0-0", 0.5)]
 
 
-def test_odd_features_mean_nothing(load, shard, sound):
-    sounds = [{"bytes": sound(1), "path": "a.wav"}, {"bytes": sound(2), "path": "b.wav"}]
-    for features in (None, [], {"emotion": 3}, {"emotion": {"_type": "ClassLabel", "names": "anger"}}):
-        shard("data/test-00000-of-00001.parquet", sounds, features, emotion=[0, 1])
-        assert [item.item for item in load(SHARDS).left_out] == ["label '0'", "label '1'"]
+@pytest.mark.parametrize(
+    "features", [None, [], {"emotion": 3}, {"emotion": {"_type": "ClassLabel", "names": "anger"}}]
+)
+def test_odd_features_mean_nothing(load, shard, sound, features):
+    sounds = [{"bytes": sound(number), "path": f"{number}.wav"} for number in range(2)]
+    shard("test-00000-of-00001.parquet", sounds, features, emotion=[0, 1])
+    assert [item.item for item in load(SHARDS).left_out] == ["label '0'", "label '1'"]
 
 
-def test_the_example_of_the_page(load, shard, sound, tmp_path):
-    sounds = [{"bytes": sound(1), "path": "en-US~1.wav"}]
-    columns = {"transcription": ["hola"], "english_transcription": ["hello"], "lang_id": [4]}
-    shard("minds14/en-US/train-00000-of-00001.parquet", sounds, **columns)
-    text = example("data", "Parquet shards")
-    entry = ", ".join(line.split("#")[0].strip() for line in text.splitlines()[2:])
-    (tmp_path / "hub" / "minds14").rename(tmp_path / "minds14")
-    assert load(entry).segments["transcript"].tolist() == ["hello"]
-
-
-def test_columns_of_lists_that_would_be_used_are_refused(load, shard, sound):
-    sounds = [{"bytes": sound(1), "path": None}]
-    shard("data/test-00000-of-00001.parquet", sounds, transcript=[["a", "b"]], speaker_id=[[1]], other=["c"])
-    with pytest.raises(
-        InputError, match="column speaker_id: .*list(.|\n)*column transcript: .*not a cell"
-    ) as raised:
-        load(SHARDS)
-    assert len(raised.value.problems) == 2
-    shard("data/test-00000-of-00001.parquet", sounds, transcript=[["a", "b"]], sentence=["c"], odd=[[1]])
-    assert load(SHARDS).segments["transcript"].tolist() == ["c"]
+def test_columns_of_lists_that_would_be_used_are_refused(load, refused, shard, sound):
+    sounds, name = [{"bytes": sound(1), "path": None}], "test-00000-of-00001.parquet"
+    shard(name, sounds, transcript=[["a", "b"]], speaker_id=[[1]], other=["c"])
+    text = refused("column speaker_id: .*list(.|\n)*column transcript: .*not a cell", SHARDS)
+    assert len(text.splitlines()) == 2
+    shard(name, sounds, transcript=[["a", "b"]], sentence=["c"], odd=[[1]])
+    assert rows(load(SHARDS), "transcript") == [("c",)]

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from segment_rows import rows
 
-from soundcheck.common.errors import InputError
-from soundcheck.corpora.trials.speakers import ContradictionError, infer_speakers, read_trial_corpus
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.corpora.trials.speakers import ContradictionError, infer_speakers
 
 
 def inferred(*trials: tuple[str, str, int]) -> tuple[dict[str, str], str]:
@@ -18,11 +17,8 @@ def test_folders_are_speakers_if_they_fit():
     speakers, how = inferred(("s1/a.wav", "s1/x/b.wav", 1), ("s1/a.wav", "s2/a.wav", 0))
     assert speakers == {"s1/a.wav": "s1", "s1/x/b.wav": "s1", "s2/a.wav": "s2"}
     assert how == "speakers are taken from the folders of the files, which fit all labels: 2 speakers"
-
-
-def test_folders_that_all_files_share_are_passed_over():
     speakers, _ = inferred(("wav/id1/x/a", "wav/id1/y/b", 1), ("wav/id1/x/a", "wav/id2/x/a", 0))
-    assert set(speakers.values()) == {"id1", "id2"}
+    assert set(speakers.values()) == {"id1", "id2"}  # folders that all files share are passed over
 
 
 @pytest.mark.parametrize(
@@ -59,80 +55,47 @@ def test_contradictions():
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30))
 def test_what_is_inferred_fits_all_labels(both):
     """Speakers are numbers modulo 3; names do not tell."""
-    names = [f"u{n}" for n in range(10)]
     target = np.array([one % 3 == other % 3 for one, other in both])
-    speakers, _ = infer_speakers([names[n] for n, _ in both], [names[n] for _, n in both], target)
+    speakers, _ = infer_speakers([f"u{n}" for n, _ in both], [f"u{n}" for _, n in both], target)
     for (one, other), same in zip(both, target, strict=True):
-        assert (speakers[names[one]] == speakers[names[other]]) == same
-    assert all(int(speakers[name][1:]) % 3 == int(name[1:]) % 3 for name in speakers)
+        assert (speakers[f"u{one}"] == speakers[f"u{other}"]) == same
+    assert all(int(speaker[1:]) % 3 == int(name[1:]) % 3 for name, speaker in speakers.items())
 
 
-@pytest.fixture
-def read(tmp_path):
-    def read(trials, enrolments="", layout=""):
-        (tmp_path / "trials.txt").write_text(trials)
-        path = None
-        if enrolments:
-            path = tmp_path / "enrolments.txt"
-            path.write_text(enrolments)
-        file = tmp_path / "trials.txt"
-        return read_trial_corpus(
-            CorpusEntry(
-                "pairs",
-                "trials",
-                file,
-                "trials.txt",
-                trials=file,
-                enrolments=path,
-                shown_enrolments="enrolments.txt",
-                layout=layout,
-            )
-        )
-
-    return read
+ENTRY = "format: trials, path: trials.txt, audio: false"
 
 
-def speakers(raw):
-    return dict(zip(raw.table["file"], raw.table["speaker"], strict=True))
+def test_recordings_of_a_list_and_their_speakers(load):
+    corpus = load(ENTRY, {"trials.txt": "1 id1/x/1.wav id1/y/2.wav\n0 id1/x/1.wav id2/z/3.wav\n"})
+    names = [("id1/x/1.wav", "id1"), ("id1/y/2.wav", "id1"), ("id2/z/3.wav", "id2")]
+    assert rows(corpus, "file", "speaker") == names
+    assert any("folder" in notice for notice in corpus.notices) and len(corpus.trials) == 2
 
 
-def test_the_first_folder_is_the_speaker(read):
-    raw = read("1 id1/x/1.wav id1/y/2.wav\n0 id1/x/1.wav id2/z/3.wav\n")
-    assert speakers(raw) == {"id1/x/1.wav": "id1", "id1/y/2.wav": "id1", "id2/z/3.wav": "id2"}
-    assert list(raw.places)[2] == "trials.txt line 2"
-    assert "folder" in raw.notices[0]
+def test_an_enrolled_speaker_has_several_recordings(load):
+    files = {"trials.txt": "anna t1 target\nben t1 nontarget\nben t2 target\n"}
+    files |= {"enrolments.txt": "anna a1 a2\nben b1 b2 b3\n"}
+    corpus = load(f"{ENTRY}, enrolments: enrolments.txt", files)
+    anna, ben = [("a1",), ("a2",), ("t1",)], [("b1",), ("b2",), ("b3",), ("t2",)]
+    speakers = dict(rows(corpus, "file", "speaker"))
+    assert {*speakers} == {name for (name,) in [*anna, *ben]}
+    assert len({speakers[name] for (name,) in anna}) == len({speakers[name] for (name,) in ben}) == 1
+    assert speakers["t1"] != speakers["t2"]
 
 
-def test_recordings_of_targets_belong_together(read):
-    found = speakers(read("1 a b\n1 b c\n0 a d\n1 d e\n"))
-    assert found["a"] == found["b"] == found["c"] != found["d"] == found["e"]
+def test_the_corpus_may_say_the_layout(load, refused):
+    files = {"trials.txt": "1 a target\n0 b c\n"}
+    refused("^trials.txt line 2: 'c' is not a valid label", f"{ENTRY}, layout: kaldi", files)
+    assert len(load(f"{ENTRY}, layout: voxceleb").segments) == 4
 
 
-def test_an_enrolled_speaker_has_several_recordings(read):
-    raw = read("anna t1 target\nben t1 nontarget\nben t2 target\n", "anna a1 a2\nben b1 b2 b3\n")
-    found = speakers(raw)
-    assert set(found) == {"a1", "a2", "b1", "b2", "b3", "t1", "t2"}
-    assert found["a1"] == found["a2"] == found["t1"]
-    assert found["b1"] == found["b2"] == found["b3"] == found["t2"] != found["t1"]
+def test_lists_that_contradict_themselves_are_refused_with_their_line(refused):
+    refused("trials.txt line 3: .*column speaker", ENTRY, {"trials.txt": "1 a b\n1 b c\n0 a c\n"})
 
 
-def test_a_list_that_contradicts_itself_is_refused(read):
-    with pytest.raises(InputError, match=r"trials.txt line 3: .*column speaker"):
-        read("1 a b\n1 b c\n0 a c\n")
-
-
-def test_the_corpus_may_say_the_layout(read):
-    trials = "1 a target\n0 b c\n"
-    with pytest.raises(InputError, match="^trials.txt line 2: 'c' is not a valid label"):
-        read(trials, layout="kaldi")
-    assert set(speakers(read(trials, layout="voxceleb"))) == {"a", "target", "b", "c"}
-
-
-def test_places_of_files(read):
-    raw = read("m b target\n\nm c nontarget\n", "m a1 a2\n")
-    assert dict(zip(raw.table["file"], raw.places, strict=True)) == {
-        "a1": "enrolments.txt, utterance a1",
-        "b": "trials.txt line 1",
-        "c": "trials.txt line 3",
-        "a2": "enrolments.txt, utterance a2",
-    }
+def test_places_of_files_that_are_missing(refused):
+    files = {"trials.txt": "m b target\n\nm c nontarget\n", "enrolments.txt": "m a1 a2\n"}
+    text = refused("does not exist", "format: trials, path: trials.txt, enrolments: enrolments.txt", files)
+    places = {line.partition(", column file")[0] for line in text.splitlines()}
+    listed = {"trials.txt line 1", "trials.txt line 3"}
+    assert places == listed | {"enrolments.txt, utterance a1", "enrolments.txt, utterance a2"}

@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.corpora.trials.trial_design import generate
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.corpora.trials.trial_design import generate, trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.thresholds import read_family
 
-pytestmark = pytest.mark.slow
-
-NAN = float("nan")
-SEXES = {"f": "female", "m": "male", "": None}
-some = settings(max_examples=30, deadline=None)
+SEXES = {"f": ["female"], "m": ["male"], "": [None], "both": ["female", "male"]}  # of segments in turn
+some = settings(max_examples=25, deadline=None)
 
 # Sex and number of segments of each speaker
 VOICES = st.lists(st.tuples(st.sampled_from("ffmm"), st.integers(1, 5)), min_size=1, max_size=9)
@@ -26,21 +27,17 @@ VOICES = st.lists(st.tuples(st.sampled_from("ffmm"), st.integers(1, 5)), min_siz
 def corpus(*voices: tuple[str, int], **columns: list) -> pd.DataFrame:
     """Make a segment table of speakers s0, s1, ... with a sex and a number of segments."""
     rows = [
-        (f"s{n}/{m}.wav", f"s{n}", SEXES[sex]) for n, (sex, count) in enumerate(voices) for m in range(count)
+        (f"s{n}/{m}.wav", f"s{n}", SEXES[sex][m % len(SEXES[sex])])
+        for n, (sex, count) in enumerate(voices)
+        for m in range(count)
     ]
     table = pd.DataFrame(rows, columns=["file", "speaker", "sex"], dtype=object)
-    table = table.assign(start=NAN, end=NAN, key=table["file"], audio="#" + table["file"])
+    table = table.assign(start=np.nan, end=np.nan, key=table["file"], audio="#" + table["file"])
     return table.assign(**columns)
 
 
-def kinds(segments: pd.DataFrame, table: TrialTable) -> list[str]:
-    """Tell of each trial, from the segments that it points to, of whom it is."""
-    first, second = (segments.iloc[rows] for rows in sides(table))
-    found = []
-    for one, other in zip(first.itertuples(), second.itertuples(), strict=True):
-        same = "same sex" if one.sex == other.sex else "different sexes"
-        found.append("one speaker" if one.speaker == other.speaker else same)
-    return found
+def made(segments, targets=0, same_sex=0, cross_sex=0, seed=0) -> TrialTable:
+    return generate(segments, seed, targets=targets, same_sex=same_sex, cross_sex=cross_sex)
 
 
 def sides(table: TrialTable) -> tuple[np.ndarray, np.ndarray]:
@@ -51,39 +48,44 @@ def pairs(table: TrialTable) -> list[frozenset]:
     return [frozenset(pair) for pair in zip(*sides(table), strict=True)]
 
 
-def possible(voices: list[tuple[str, int]]) -> dict[str, int]:
-    """Count all pairs of segments, one by one."""
-    segments = [(n, sex) for n, (sex, count) in enumerate(voices) for _ in range(count)]
-    counts = Counter({"one speaker": 0, "same sex": 0, "different sexes": 0})
-    for (one, sex), (other, its) in itertools.combinations(segments, 2):
-        counts["one speaker" if one == other else "same sex" if sex == its else "different sexes"] += 1
-    return counts
+def kinds(segments: pd.DataFrame, these: list) -> list[str]:
+    """Tell of pairs of rows of whom they are; empty if no trial is made of them."""
+    both = segments.groupby("speaker")["sex"].agg(lambda sexes: {*sexes.dropna()})
+    sex_of = {who: sexes.copy().pop() if len(sexes) == 1 else "" for who, sexes in both.items()}
+
+    def kind(one, other) -> str:
+        if one.speaker == other.speaker:
+            return "" if {one.sex, other.sex} == {"female", "male"} else "one speaker"
+        if not any(sex_of.values()):
+            return "two speakers"
+        sexes = sex_of[one.speaker], sex_of[other.speaker]
+        return "" if "" in sexes else "same sex" if sexes[0] == sexes[1] else "different sexes"
+
+    rows = [*segments.itertuples()]
+    return [kind(rows[one], rows[other]) for one, other in these]
+
+
+ANY_VOICES = st.lists(st.tuples(st.sampled_from([*SEXES]), st.integers(1, 5)), min_size=1, max_size=9)
 
 
 @some
-@given(VOICES, st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 99))
+@given(VOICES | ANY_VOICES, st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 99))
 def test_as_many_different_trials_as_wanted_or_possible(voices, targets, same_sex, cross_sex, seed):
     segments = corpus(*voices)
-    table = generate(segments, seed, targets=targets, same_sex=same_sex, cross_sex=cross_sex)
-    most = possible(voices)
-    expected = [
-        *["one speaker"] * min(targets, most["one speaker"]),
-        *["same sex"] * min(same_sex, most["same sex"]),
-        *["different sexes"] * min(cross_sex, most["different sexes"]),
-    ]
-    assert kinds(segments, table) == expected
-    assert len(set(pairs(table))) == len(expected)
-    assert all(len(pair) == 2 for pair in pairs(table))
+    table = made(segments, targets, same_sex, cross_sex, seed)
+    possible = Counter(kinds(segments, [*itertools.combinations(range(len(segments)), 2)]))
+    wanted = {"one speaker": targets, "same sex": same_sex, "different sexes": cross_sex}
+    wanted |= {"two speakers": same_sex + cross_sex}
+    expected = [name for name, size in wanted.items() for _ in range(min(size, possible[name]))]
+    assert kinds(segments, [*zip(*sides(table), strict=True)]) == expected
+    assert len(set(pairs(table))) == len(expected) and all(len(pair) == 2 for pair in pairs(table))
     frame = table.frame
     assert frame["target"].tolist() == [kind == "one speaker" for kind in expected]
     assert frame["key"].tolist() == [str(n) for n in range(len(expected))]
-    assert table.numbers.tolist() == list(range(table.listed))
-    first, second = sides(table)
-    assert frame["enrol"].tolist() == segments["file"].iloc[first].tolist()
-    assert frame["test"].tolist() == segments["file"].iloc[second].tolist()
-    assert frame["enrol_speaker"].tolist() == segments["speaker"].iloc[first].tolist()
-    assert frame["test_speaker"].tolist() == segments["speaker"].iloc[second].tolist()
-    assert table.origin == "generated"
+    assert table.numbers.tolist() == list(range(table.listed)) and table.origin == "generated"
+    for side, rows in zip(("enrol", "test"), sides(table), strict=True):
+        assert frame[side].tolist() == segments["file"].iloc[rows].tolist()
+        assert frame[f"{side}_speaker"].tolist() == segments["speaker"].iloc[rows].tolist()
 
 
 @some
@@ -91,16 +93,16 @@ def test_as_many_different_trials_as_wanted_or_possible(voices, targets, same_se
 def test_targets_are_balanced(voices, targets, seed):
     """Turns: whoever has fewer trials than another by more than one has no pair left; so have segments."""
     segments = corpus(*voices)
-    table = generate(segments, seed, targets=targets, same_sex=0, cross_sex=0)
+    table = made(segments, targets, seed=seed)
     counts = Counter(table.frame["enrol_speaker"])
     used = Counter(itertools.chain(*pairs(table)))
     for n, (_, size) in enumerate(voices):
-        own = counts[f"s{n}"]
-        if own < size * (size - 1) // 2:
-            assert own >= max(counts.values(), default=0) - 1
+        trials = counts[f"s{n}"]
+        if trials < size * (size - 1) // 2:
+            assert trials >= max(counts.values(), default=0) - 1
         shares = [used[row] for row in np.flatnonzero(segments["speaker"] == f"s{n}")]
         assert max(shares) - min(shares) <= 2
-        if size > 1 and own and own % size == 0:
+        if size > 1 and trials and trials % size == 0:
             assert len(set(shares)) == 1
 
 
@@ -109,19 +111,16 @@ def test_targets_are_balanced(voices, targets, seed):
 def test_two_speakers_are_balanced(women, men, segments, seed):
     """After a whole round each speaker has taken part equally often."""
     voices = [("f", segments)] * women + [("m", segments)] * men
+    groups = (range(women), range(women, women + men))
     rounds = min(women, men) - 1
     same, cross = 2 * rounds, max(women, men) * rounds
-    table = generate(corpus(*voices), seed, targets=0, same_sex=same, cross_sex=cross)
-    part = table.frame[["enrol_speaker", "test_speaker"]]
-    spoken = Counter(part.iloc[:same].to_numpy().ravel())
-    by_sex = [[spoken[f"s{n}"] for n in own] for own in (range(women), range(women, women + men))]
-    assert [sum(own) for own in by_sex] == [same, same]
-    for own in by_sex:
-        assert max(own) - min(own) <= 2
-    spoken = Counter(part.iloc[same:].to_numpy().ravel())
-    for own in (range(women), range(women, women + men)):
-        counts = [spoken[f"s{n}"] for n in own]
-        assert max(counts) - min(counts) <= (len(own) < max(women, men))
+    part = made(corpus(*voices), 0, same, cross, seed).frame[["enrol_speaker", "test_speaker"]]
+    within, across = (Counter(rows.to_numpy().ravel()) for rows in (part.iloc[:same], part.iloc[same:]))
+    for group in groups:
+        counts = [within[f"s{n}"] for n in group]
+        assert sum(counts) == same and max(counts) - min(counts) <= 2
+        counts = [across[f"s{n}"] for n in group]
+        assert max(counts) - min(counts) <= (len(group) < max(women, men))
     enrolled = Counter("f" if int(name[1:]) < women else "m" for name in part.iloc[same:]["enrol_speaker"])
     assert abs(enrolled["f"] - enrolled["m"]) <= 1 + rounds
 
@@ -132,9 +131,8 @@ def test_the_order_of_the_table_does_not_matter(voices, seed, random):
     segments = corpus(*voices, audio=[f"#{n // 2}" for n in range(sum(count for _, count in voices))])
     rows = list(range(len(segments)))
     random.shuffle(rows)
-    sizes = {"targets": 7, "same_sex": 8, "cross_sex": 9}
-    one = generate(segments, seed, **sizes)
-    other = generate(segments.iloc[rows].reset_index(drop=True), seed, **sizes)
+    one = made(segments, 7, 8, 9, seed)
+    other = made(segments.iloc[rows].reset_index(drop=True), 7, 8, 9, seed)
     names = ["key", "enrol", "test", "target", "enrolment", "enrol_speaker", "test_speaker"]
     pd.testing.assert_frame_equal(one.frame[names], other.frame[names])
     assert [rows[row] for row in other.members] == one.members.tolist()
@@ -142,154 +140,154 @@ def test_the_order_of_the_table_does_not_matter(voices, seed, random):
     assert one.notices == other.notices
 
 
-@settings(max_examples=25, deadline=None)
+@some
 @given(VOICES, st.integers(0, 12), st.integers(0, 12))
 def test_a_shorter_list_begins_a_longer_one(voices, short, more):
-    segments = corpus(*voices)
+    segments, columns = corpus(*voices), ["enrol", "test"]
     for name in ("targets", "same_sex", "cross_sex"):
-        none = {"targets": 0, "same_sex": 0, "cross_sex": 0}
-        one, other = (generate(segments, 3, **(none | {name: size})) for size in (short, short + more))
-        columns = ["enrol", "test"]
+        one, other = (made(segments, **{name: size}) for size in (short, short + more))
         pd.testing.assert_frame_equal(one.frame[columns], other.frame[columns].head(len(one)))
 
 
 def test_the_seed_counts():
     segments = corpus(*[("f", 4)] * 6)
-    one, again, other = (generate(segments, seed, targets=9, same_sex=9, cross_sex=0) for seed in (1, 1, 2))
+    one, again, other = (made(segments, 9, 9, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one.frame, again.frame)
     assert set(pairs(one)) != set(pairs(other))
 
 
 def test_a_round_robin_by_hand():
     """Four segments: next neighbours in a ring first, the two pairs across last."""
-    table = generate(corpus(("f", 4)), 0, targets=6, same_sex=0, cross_sex=0)
-    first, second = sides(table)
+    first, second = sides(made(corpus(("f", 4)), 6))
     a, b, c, d = first[:4]
-    expected = [(a, b), (b, c), (c, d), (d, a), (a, c), (b, d)]
-    assert list(zip(first, second, strict=True)) == expected
+    assert list(zip(first, second, strict=True)) == [(a, b), (b, c), (c, d), (d, a), (a, c), (b, d)]
 
 
-def test_both_sexes_get_their_share_as_far_as_it_goes():
+@pytest.mark.parametrize(("wanted", "female", "male"), [(6, 3, 3), (7, 4, 3), (20, 4, 16)])
+def test_both_sexes_get_their_share_as_far_as_it_goes(wanted, female, male):
     segments = corpus(*[("f", 2)] * 2, *[("m", 2)] * 5)  # 4 pairs of women, 40 of men
-
-    def shares(wanted: int) -> Counter:
-        table = generate(segments, 0, targets=0, same_sex=wanted, cross_sex=0)
-        return Counter(segments["sex"].iloc[table.frame["segment"]])
-
-    assert shares(6) == {"female": 3, "male": 3}
-    assert shares(7) == {"female": 4, "male": 3}
-    assert shares(20) == {"female": 4, "male": 16}
+    counts = Counter(segments["sex"].iloc[made(segments, same_sex=wanted).frame["segment"]])
+    assert counts == {"female": female, "male": male}
 
 
-def test_sizes_are_told():
-    segments = corpus(*[("f", 3)] * 4, *[("m", 3)] * 4)
-    table = generate(segments, 0, targets=10, same_sex=20, cross_sex=30)
-    sizes = "10 target trials, 20 non-target trials of the same sex, 30 non-target trials of different sexes"
-    assert table.notices == (f"60 trials were generated: {sizes}",)
-    table = generate(segments, 0, targets=25, same_sex=20, cross_sex=150)
-    assert table.notices[1:] == (
-        "only 24 different target trials are possible, 25 were wanted",
-        "only 144 different non-target trials of different sexes are possible, 150 were wanted",
-    )
-
-
-@pytest.mark.parametrize("drop", [True, False])
-def test_without_sex_speakers_are_any(drop):
-    segments = corpus(*[("", 3)] * 4)
-    segments = segments.drop(columns="sex") if drop else segments
-    table = generate(segments, 0, targets=5, same_sex=7, cross_sex=8)
-    assert table.notices == (
-        "20 trials were generated: 5 target trials, 15 non-target trials",
-        "no speaker has a sex: non-target trials are of any two",
-    )
-    assert table.frame["target"].tolist() == [True] * 5 + [False] * 15
-    differ = table.frame["enrol_speaker"] != table.frame["test_speaker"]
-    assert differ.tolist() == [False] * 5 + [True] * 15
-
-
-def test_one_sex_alone():
-    table = generate(corpus(*[("m", 3)] * 4), 0, targets=5, same_sex=7, cross_sex=8)
-    assert table.notices == (
-        "12 trials were generated: 5 target trials, 7 non-target trials of the same sex, "
-        "0 non-target trials of different sexes",
-        "all speakers with a sex are male: there are no trials of different sexes",
-    )
-
-
-@pytest.mark.parametrize("targets", [5, 30, 1000])
-def test_no_trial_compares_a_woman_with_a_man_of_one_name(targets):
-    segments = corpus(*[("f", 8)] * 5)
-    segments["sex"] = ["female", "male"] * 20
-    table = generate(segments, 0, targets=targets, same_sex=20, cross_sex=20)
-    own = table.frame[table.frame["target"]]
-    sexes = segments["sex"].to_numpy()
-    assert len(own) == min(targets, 5 * 2 * 6)  # of a speaker six pairs of women, six of men
-    assert (sexes[table.members[own["enrolment"]]] == sexes[own["segment"]]).all()
-    assert any("of one speaker and both sexes: no trials are made of them" in one for one in table.notices)
-    assert "each speaker has both sexes, or none: non-target trials are of any two" in table.notices
-    if targets == 1000:
-        assert "80 pairs of one speaker and both sexes: no trials are made of them" in table.notices
-        more = generate(segments, 0, targets=30, same_sex=20, cross_sex=20).frame
-        assert own["key"].size >= 30 and more["test"].head(30).tolist() == own["test"].head(30).tolist()
-
-
-def test_speakers_without_sex_are_compared_with_themselves():
-    segments = corpus(("f", 2), ("", 2), ("m", 2), ("f", 2), ("m", 1), ("m", 1))
-    segments.loc[segments["speaker"] == "s2", "sex"] = ["female", "male"]
-    segments.loc[segments["file"] == "s3/0.wav", "sex"] = None  # she has another segment that tells
-    table = generate(segments, 0, targets=9, same_sex=9, cross_sex=99)
-    assert "2 speakers without sex, or with both, take part in target trials only" in table.notices
-    frame = table.frame
-    assert set(frame.loc[frame["target"], "enrol_speaker"]) == {"s0", "s1", "s3"}
-    assert "1 pair of one speaker and both sexes: no trials are made of them" in table.notices
-    others = frame.loc[~frame["target"], ["enrol_speaker", "test_speaker"]]
-    assert set(others.to_numpy().ravel()) == {"s0", "s3", "s4", "s5"}
+@pytest.mark.parametrize(
+    ("voices", "sizes", "notice"),
+    [
+        (
+            [("f", 3), ("m", 3)] * 4,
+            (1, 2, 3),
+            "6 trials were generated: 1 target trials, 2 non-target trials of",
+        ),
+        (
+            [("f", 3), ("m", 3)] * 4,
+            (25, 9, 9),
+            "only 24 different target trials are possible, 25 were wanted",
+        ),
+        (
+            [("m", 3)] * 4,
+            (5, 7, 8),
+            "all speakers with a sex are male: there are no trials of different sexes",
+        ),
+        ([("", 3)] * 4, (5, 7, 8), "no speaker has a sex: non-target trials are of any two"),
+        (
+            [("both", 8)] * 5,
+            (5, 7, 8),
+            "each speaker has both sexes, or none: non-target trials are of any two",
+        ),
+        (
+            [("f", 1), ("", 2), ("both", 2)],
+            (9, 9, 9),
+            "2 speakers without sex, or with both, take part in target",
+        ),
+        (
+            [("f", 1), ("", 2), ("both", 2)],
+            (9, 9, 9),
+            "1 pair of one speaker and both sexes: no trials are made",
+        ),
+        ([("f", 1)], (3, 3, 3), "0 trials were generated: 0 target trials"),
+    ],
+)
+def test_sizes_and_what_is_missing_are_told(voices, sizes, notice):
+    notices = made(corpus(*voices), *sizes).notices
+    assert any(one.startswith(notice) for one in notices), notices
+    without = made(corpus(*voices).drop(columns="sex"), *sizes).notices
+    assert "no speaker has a sex: non-target trials are of any two" in without
 
 
 def test_a_sound_is_not_compared_with_itself():
     segments = corpus(("f", 3), ("f", 2), audio=["#0", "#0", "#1", "#0", "#2"])
-    table = generate(segments, 0, targets=9, same_sex=9, cross_sex=0)
-    first, second = (segments["audio"].iloc[rows].tolist() for rows in sides(table))
-    assert sorted(map(sorted, zip(first[:2], second[:2], strict=True))) == [["#0", "#1"], ["#0", "#2"]]
-    assert sorted(map(sorted, zip(first[2:], second[2:], strict=True))) == [
-        ["#0", "#1"],
-        ["#0", "#2"],
-        ["#1", "#2"],
+    table = made(segments, 9, 9)
+    sounds = [
+        sorted(pair) for pair in zip(*(segments["audio"].iloc[rows] for rows in sides(table)), strict=True)
     ]
+    same, other = [["#0", "#1"], ["#0", "#2"]], [["#0", "#1"], ["#0", "#2"], ["#1", "#2"]]
+    assert (sorted(sounds[:2]), sorted(sounds[2:])) == (same, other)
     assert table.notices[1] == "1 segment repeats a sound of its speaker and takes no part"
 
 
 def test_segments_without_speaker_take_no_part():
-    segments = corpus(("f", 2), ("f", 2), speaker=["a", None, "b", "b"])
-    table = generate(segments, 0, targets=9, same_sex=9, cross_sex=0)
-    assert 1 not in {*table.members, *table.frame["segment"]}
-    assert len(table) == 3
+    table = made(corpus(("f", 2), ("f", 2), speaker=["a", None, "b", "b"]), 9, 9)
+    assert 1 not in {*table.members, *table.frame["segment"]} and len(table) == 3
 
 
 def test_names_tell_the_times_of_segments():
-    segments = corpus(("f", 3), start=[0.0, 1.5, NAN], end=[1.5, NAN, NAN], file=["a.wav", "a.wav", "b .wav"])
-    table = generate(segments, 0, targets=3, same_sex=0, cross_sex=0)
+    times = {"start": [0.0, 1.5, np.nan], "end": [1.5, np.nan, np.nan]}
+    table = made(corpus(("f", 3), file=["a.wav", "a.wav", "b .wav"], **times), 3)
     assert {*table.frame["enrol"], *table.frame["test"]} == {"a.wav 0 to 1.5", "a.wav 1.5", "b .wav"}
 
 
-def test_nothing_to_compare():
-    table = generate(corpus(("f", 1)), 0, targets=3, same_sex=3, cross_sex=3)
-    assert (len(table), len(table.members)) == (0, 0)
-    assert table.notices[0].startswith("0 trials were generated: 0 target trials")
+@pytest.mark.slow
+@pytest.mark.parametrize("voices", [[("f", 4), ("m", 4)] * 5000, [("f", 1000), ("m", 1000)]])
+def test_large_corpora_are_quick(voices):
+    begin = time.process_time()
+    table = made(corpus(*voices), 10_000, 20_000, 100_000)
+    assert time.process_time() - begin < 10
+    assert len(set(pairs(table))) == len(table) and int((~table.frame["target"]).sum()) >= 100_000
+
+
+# Whose trials -----------------------------------------------------------------------------------------------
+
+FAMILY, GROUPS = read_family("speaker_verification"), read_family("fairness_groups")
+EMBEDS = ModelEntry("embeds", "python", "a:b", ("embedding",))
+FEELS = ModelEntry("feels", "python", "a:b", ("arousal",))
+SPOKEN = {"speaker": ["x", "x", "y"]}
+
+
+@pytest.fixture
+def lists(tmp_path):
+    """Give the lists of families for a corpus of three segments and a model."""
+
+    def lists(model=EMBEDS, *families, trials=None, **columns):
+        table = corpus(("f", 3)).drop(columns="speaker").assign(**columns)
+        one = SimpleNamespace(name="c", entry=CorpusEntry("c", "csv"), segments=table, trials=trials)
+        models = {model.name: model}
+        suite = Suite("t", 0, 100, "percentile", (), {}, models, dict(BUILTIN), tmp_path, tmp_path / "s.yml")
+        return trial_lists(suite, families or [FAMILY], [one])
+
+    return lists
+
+
+def test_trials_are_made_of_speakers_and_shared_by_families(lists):
+    tables = lists(EMBEDS, FAMILY, GROUPS, **SPOKEN)
+    assert [*tables] == [("c", "speaker_verification"), ("c", "fairness_groups")]
+    one, other = tables.values()
+    assert one is other and one.origin == "generated"
+    assert sorted(one.frame["target"].tolist()) == [False, False, True]
+
+
+def test_a_list_of_the_corpus_is_taken(lists):
+    trials = object()
+    assert lists(trials=trials) == {("c", "speaker_verification"): trials}
 
 
 @pytest.mark.parametrize(
-    "voices",
+    ("model", "families", "columns"),
     [
-        [("fm"[n % 2], 4) for n in range(10_000)],
-        [("fm"[n % 2], 1000 if n < 2 else 1) for n in range(400)],
-        [("f", 1000), ("m", 1000)],
+        (EMBEDS, (), {}),  # neither list nor speakers
+        (FEELS, (), SPOKEN),  # nobody compares
+        (EMBEDS, (read_family("fairness_sex"),), SPOKEN),
+        (FEELS, (GROUPS,), SPOKEN),  # which tests it all the same
     ],
 )
-def test_large_corpora_are_quick(voices):
-    segments = corpus(*voices)
-    begin = time.process_time()
-    table = generate(segments, 0, targets=10_000, same_sex=20_000, cross_sex=100_000)
-    assert time.process_time() - begin < 10
-    assert len(set(pairs(table))) == len(table)
-    assert int((~table.frame["target"]).sum()) >= 100_000
+def test_nothing_is_made_for_nobody(lists, model, families, columns):
+    assert lists(model, *families, **columns) == {}

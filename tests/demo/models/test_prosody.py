@@ -1,4 +1,4 @@
-"""The demo model: trains once, answers for every signal, learns something and not everything."""
+"""The emotion models: train once, answer for every signal, good but not perfect; planted biases are there."""
 
 import subprocess
 import sys
@@ -10,7 +10,12 @@ import pytest
 
 from soundcheck.common import store
 from soundcheck.common.tasks import BUILTIN, EMOTION
+from soundcheck.corpora.measures.voice import mean_pitch
+from soundcheck.evaluation.groups import VOICES, voice_groups
+from soundcheck.metrics import confidence
 from soundcheck.models.answers import check_output
+from soundcheck.statistics import bootstrap, draws
+from soundcheck.suite.thresholds import read_family
 from soundcheck_demo.models import biased, features, prosody
 from soundcheck_demo.models.training import place
 from soundcheck_demo.speech import corpus
@@ -19,6 +24,24 @@ pytestmark = pytest.mark.slow
 
 DIMENSIONS = ("arousal", "dominance", "valence")
 TASKS = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
+
+
+def spoken(folder):
+    table = pd.read_csv(folder / corpus.TABLE, keep_default_na=False)
+    table = table[table["split"] == "test"].reset_index(drop=True)
+    return table, [audiofile.read(folder / name)[0] for name in table["file"]]
+
+
+def concordance(truth, prediction):
+    apart = truth.var() + prediction.var() + (truth.mean() - prediction.mean()) ** 2
+    return 2 * np.cov(truth, prediction, bias=True)[0, 1] / apart
+
+
+def recall(truth, prediction):
+    return np.mean([(prediction[truth == name] == name).mean() for name in EMOTION])
+
+
+# Trained with the small corpus
 
 
 @pytest.fixture(scope="session")
@@ -35,82 +58,46 @@ def cache(trained, monkeypatch):
     return trained
 
 
-def segments(folder, split="test"):
-    table = pd.read_csv(folder / "segments.csv", keep_default_na=False)
-    table = table[table["split"] == split].reset_index(drop=True)
-    return table, [audiofile.read(folder / name)[0] for name in table["file"]]
-
-
-def concordance(truth, prediction):
-    covariance = np.mean((truth - truth.mean()) * (prediction - prediction.mean()))
-    return 2 * covariance / (truth.var() + prediction.var() + (truth.mean() - prediction.mean()) ** 2)
-
-
-def recall(truth, prediction):
-    return np.mean([(prediction[truth == name] == name).mean() for name in EMOTION])
-
-
-def check_answer(answer):
-    assert list(answer) == [*DIMENSIONS, "emotion"]
-    plain, problem = check_output(answer, TASKS)
-    assert not problem
-    for name in DIMENSIONS:
-        assert 0 <= plain[name] <= 1
-        assert plain[f"{name}.low"] < plain[name] < plain[f"{name}.high"]
-    assert {*answer["emotion"]} == {*EMOTION}
-
-
-def test_the_likeliest_emotion_is_the_answer(cache):
-    _, signals = segments(corpus.build(cache, size="small"))
-    for signal in signals[:20]:
-        measured = features.extract(signal, 16000)
-        for model, answer in (
-            (prosody, prosody.predict(signal, 16000)),
-            (biased, biased.predict(signal, 16000)),
-        ):
-            assert check_output(answer, TASKS)[0]["emotion"] == model.answer(measured)["emotion"]
-
-
-@pytest.mark.parametrize("level", [0.0, 1e-5, 0.1, 10.0])
-def test_answers_for_any_signal(cache, rng, level):
-    for samples in (0, 1, 10, 399, 641, 16000):
-        signal = (level * rng.standard_normal(samples)).astype(np.float32)
+def test_answers_for_any_signal(cache, rng, monkeypatch):
+    monkeypatch.setattr(prosody, "fit", lambda *_: pytest.fail("trained again"))
+    prosody.prepare(jobs=2)
+    signals = [level * rng.standard_normal(n) for n in (0, 1, 399, 641, 16000) for level in (0, 1e-5, 10)]
+    for signal in (*signals, np.full(5, np.nan)):
+        signal = signal.astype(np.float32)
         signal.flags.writeable = False
-        check_answer(prosody.predict(signal, 16000))
+        for model in (prosody, biased):
+            answer = model.predict(signal, 16000)
+            assert answer == model.predict(signal, 16000) and list(answer) == [*DIMENSIONS, "emotion"]
+            plain, problem = check_output(answer, TASKS)
+            assert not problem and {*answer["emotion"]} == {*EMOTION}
+            for name in DIMENSIONS:
+                assert 0 <= plain[name] <= 1
+                if model is prosody:
+                    assert plain[f"{name}.low"] < plain[name] < plain[f"{name}.high"]
 
 
-def test_learns_something(cache):
-    table, signals = segments(corpus.build(cache, size="small"))
-    answers = pd.DataFrame([prosody.answer(features.extract(signal, 16000)) for signal in signals])
+def test_learns_something_and_answers_with_the_likeliest_emotion(cache):
+    table, signals = spoken(corpus.build(cache, size="small"))
+    measured = [features.extract(signal, 16000) for signal in signals]
+    answers = pd.DataFrame(map(prosody.answer, measured))
     assert concordance(table["arousal"], answers["arousal"]) > 0.5
     assert concordance(table["valence"], answers["valence"]) > 0.2
     assert recall(table["emotion"], answers["emotion"]) > 0.4
+    for signal, own in zip(signals[:20], measured, strict=False):
+        for model in (prosody, biased):
+            plain = check_output(model.predict(signal, 16000), TASKS)[0]
+            assert plain["emotion"] == model.answer(own)["emotion"]
 
 
-def test_finds_what_is_trained(cache, monkeypatch):
-    monkeypatch.setattr(prosody, "fit", lambda *_: pytest.fail("trained again"))
-    prosody.prepare(jobs=2)
-    check_answer(prosody.predict(np.zeros(100), 16000))
-
-
-def test_training_is_reproducible(trained):
-    folder = corpus.build(trained, size="small")
-    stored = store.read(prosody.TRAINING.file(trained, "small"))
-    assert prosody.TRAINING.fit(folder, 1, False) == stored
-
-
-def test_fingerprint_follows_the_parameters(cache, monkeypatch):
+def test_training_is_reproducible_and_its_parameters_plain_numbers(cache, monkeypatch):
+    stored = store.read(prosody.TRAINING.file(cache, "small"))
+    assert prosody.TRAINING.fit(corpus.build(cache, size="small"), 1, False) == stored
+    assert stored["segments"] == 96 and tuple(stored["classes"]) == EMOTION
+    assert len(stored["spreads"]) == len(DIMENSIONS) and np.isfinite(stored["mean"]).all()
     before = prosody.fingerprint()
     assert before == prosody.fingerprint()
     monkeypatch.setattr("soundcheck.common.store.find", lambda *_: {"segments": 1})
     assert prosody.fingerprint() != before
-
-
-def test_parameters_are_plain_numbers(trained):
-    kept = store.read(prosody.TRAINING.file(trained, "small"))
-    assert kept["segments"] == 96
-    assert tuple(kept["classes"]) == EMOTION and len(kept["spreads"]) == len(DIMENSIONS)
-    assert np.isfinite(kept["mean"]).all()
 
 
 def test_cache_defaults_to_build_below_the_current_folder(tmp_path, monkeypatch):
@@ -127,3 +114,102 @@ def test_predicting_needs_no_scikit_learn(cache):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+# Trained with the whole corpus
+
+
+@pytest.fixture(scope="module")
+def full(full_cache):
+    """Test segments of the demo with the answers of both models, and signals of every third."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOUNDCHECK_CACHE", str(full_cache))
+        patch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
+        folder = corpus.build(full_cache, jobs=2)
+        biased.prepare()
+        table, signals = spoken(folder)
+        answers = {"prosody": [], "biased": []}
+        for signal in signals:
+            extracted = features.extract(signal, 16000)
+            for model in (prosody, biased):
+                answer = model.answer(extracted)
+                doubtful = prosody.with_doubt(answer, extracted, model.SHARPNESS)["emotion"]
+                name = model.__name__.rpartition(".")[2]
+                answers[name].append(answer | {"confidence": doubtful[answer["emotion"]]})
+        hertz = [mean_pitch(signal, 16000) for signal in signals]
+        # Within the patch: what comes later finds the trained model in the same cache.
+        answers = {name: pd.DataFrame(rows) for name, rows in answers.items()}
+        yield table.assign(hertz=hertz), answers, signals[::3]
+
+
+def test_the_unbiased_model_is_good_but_not_perfect(full):
+    table, answers, some = full
+    clean = answers["prosody"]
+    quality = {name: concordance(table[name], clean[name]) for name in DIMENSIONS}
+    assert 0.6 < quality["arousal"] < 0.9
+    assert 0.5 < quality["dominance"] < 0.85
+    assert 0.4 < quality["valence"] < 0.75
+    assert 0.5 < recall(table["emotion"], clean["emotion"]) < 0.8
+    clean = clean[::3].reset_index(drop=True)
+
+    def noisy(signal):
+        noise = np.random.default_rng(0).standard_normal(len(signal))
+        return signal + noise * np.sqrt(np.mean(signal**2)) * 10 ** (-35 / 20)
+
+    for change in (lambda signal: signal * 10 ** (2 / 20), noisy):
+        measured = [features.extract(change(signal).astype(np.float32), 16000) for signal in some]
+        changed = pd.DataFrame(map(prosody.answer, measured))
+        assert ((changed[list(DIMENSIONS)] - clean[list(DIMENSIONS)]).abs() < 0.05).mean().min() > 0.9
+        assert 0.85 < (changed["emotion"] == clean["emotion"]).mean() <= 1
+
+
+def test_one_is_calibrated_and_the_other_too_sure(full):
+    table, answers, _ = full
+    blocks, bounds = draws.block_codes(table["speaker"])[0], {}
+    test = read_family("correctness_calibration").tests["Expected Calibration Error"]
+    for name, own in answers.items():
+        correct = own["emotion"].eq(table["emotion"]).to_numpy(dtype=float)
+        error = confidence.debiased_calibration_error(own["confidence"], correct, blocks)
+        bounds[name] = [end[0] for end in bootstrap.resample(error, blocks).interval("t")]
+    assert bounds["prosody"][1] < test.thresholds["classification"] < bounds["biased"][0]
+
+
+def of_the_prediction(truth, prediction):
+    return prediction.mean()
+
+
+@pytest.mark.parametrize(
+    ("column", "group", "statistic", "sign"),
+    [
+        ("accent", biased.ACCENT, of_the_prediction, 1),
+        ("sex", "female", concordance, -1),
+        ("pitch", "low", concordance, 0),
+    ],
+)
+def test_speakers_drawn_anew_do_not_explain_a_planted_bias(full, column, group, statistic, sign):
+    """Had the group other speakers by chance, its gap to all others would hardly ever be as large."""
+    table, answers, _ = full
+    table = table.assign(pitch=voice_groups(table["hertz"], table["speaker"])[0])
+    used = table[column].notna().to_numpy()
+    truth = table["arousal"].to_numpy()[used]
+    codes, names = pd.factorize(table["speaker"][used])
+    own = table[used].drop_duplicates("speaker")[column].eq(group).to_numpy()
+    assert 10 <= own.sum() <= len(names) - 10
+
+    def gap(prediction, speakers):
+        rows = speakers[codes]
+        return statistic(truth[rows], prediction[rows]) - statistic(truth[~rows], prediction[~rows])
+
+    rng = np.random.default_rng(0)
+    drawn = [rng.permutation(own) for _ in range(1000)]
+    for name, rows in answers.items():
+        prediction = rows["arousal"].to_numpy()[used]
+        actual, chance = gap(prediction, own), np.abs([gap(prediction, speakers) for speakers in drawn])
+        exceeded = (chance >= abs(actual)).mean()
+        if name == "biased":
+            assert exceeded <= 0.002 and abs(actual) > 0.15 and sign * actual >= 0
+        else:
+            assert exceeded > 0.01 or abs(actual) < 0.1
+    # The three groups of the family fairness_pitch can be compared.
+    voices = voice_groups(table["hertz"], table["speaker"])[1].set_index("group")
+    assert voices.loc[[*VOICES], "speakers"].min() >= 10

@@ -1,9 +1,12 @@
 """The demo's recognisers: what they hear, and that nothing confuses or crashes them."""
 
+import collections
+import itertools
 import subprocess
 import sys
 
 import audiofile
+import audresample
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,24 +14,26 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import check_output
-from soundcheck_demo.models import recogniser
-from soundcheck_demo.speech import commands, corpus
+from soundcheck_demo.models import recogniser, word_graph
+from soundcheck_demo.speech import commands, corpus, synthesis
+from soundcheck_demo.speech.emotions import UNMOVED, settings
+from soundcheck_demo.speech.voices import BY_NAME
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
 
-ALL = (recogniser.grammar, recogniser.hurried, recogniser.gated, recogniser.words, recogniser.digits)
+GRAMMAR = set(commands.grammar_words())
 VOCABULARIES = {
-    recogniser.grammar: set(commands.grammar_words()),
-    recogniser.hurried: set(commands.grammar_words()),
-    recogniser.gated: set(commands.grammar_words()),
+    recogniser.grammar: GRAMMAR,
+    recogniser.hurried: GRAMMAR,
+    recogniser.gated: GRAMMAR,
     recogniser.words: set(commands.vocabulary()),
     recogniser.digits: set(recogniser.DIGITS),
 }
 
 
 @pytest.fixture(scope="module")
-def heard(shared_cache):
-    """Signals and table of the small corpus of commands, with the answers of both recognisers."""
+def spoken(shared_cache):
+    """Table and signals of the small corpus of commands, with the transcripts of both recognisers."""
     folder = corpus.build(shared_cache, size="small", part="commands", jobs=2)
     table = pd.read_csv(folder / "segments.csv")
     signals = [audiofile.read(folder / name)[0] for name in table["file"]]
@@ -44,114 +49,88 @@ def word_errors(table, column):
 
 def transcript(model, signal, rate=16000):
     answer = model(np.asarray(signal, dtype=np.float32), rate)
-    said = ["words"] if model is recogniser.words and answer["transcript"] else []
-    assert list(answer) == ["transcript", *said]
+    with_words = ["words"] if model is recogniser.words and answer["transcript"] else []
+    assert list(answer) == ["transcript", *with_words]
     assert check_output(answer, [BUILTIN["transcript"]])[1] == ""
     assert set(answer["transcript"].split()) <= VOCABULARIES[model]
     return answer["transcript"]
 
 
-def test_word_errors(heard):
-    table, _ = heard
+@slow
+def test_word_errors(spoken):
+    table, signals = spoken
     errors = {
         model: {accent: word_errors(own, model) for accent, own in table.groupby("accent")}
         for model in ("grammar", "words")
     }
-    assert errors["grammar"]["american"] < 0.3
-    assert errors["words"]["american"] < 0.6
+    assert errors["grammar"]["american"] < 0.3 and errors["words"]["american"] < 0.6
     assert errors["grammar"]["german"] > errors["grammar"]["american"] + 0.2
     assert word_errors(table, "words") > word_errors(table, "grammar") + 0.1 > 0.1
+    at_48 = [audresample.resample(signal, 16000, 48000)[0] for signal in signals[:8]]
+    found = [transcript(recogniser.grammar, signal, 48000) for signal in at_48]
+    assert word_errors(table[:8].assign(found=found), "found") < 0.3
+    speaker, rng = BY_NAME["c04"], np.random.default_rng(4)
+    said = ["four", "seven two nine", "zero eight one five", "six three"]
+    signals = [synthesis.speak(speaker, text, settings(speaker, UNMOVED, rng), rng) for text in said]
+    found = [transcript(recogniser.digits, signal) for signal in signals]
+    assert word_errors(pd.DataFrame({"transcript": said, "found": found}), "found") < 0.4
 
 
-def test_answers_do_not_depend_on_the_order(heard):
+@slow
+def test_transcripts_do_not_depend_on_what_came_before(spoken):
     """Scores tell more than words: they differ as soon as anything of an earlier signal is left."""
-    _, signals = heard
+    table, signals = spoken
     rng = np.random.default_rng(1)
     signals = [*signals, 0.3 * rng.standard_normal(16000)]
     signals += [signal + 0.02 * rng.standard_normal(len(signal)) for signal in signals[::3]]
     for model in (recogniser.grammar, recogniser.hurried, recogniser.words):
-        heard_first = {}
+        first: dict = {}
         for order in (range(len(signals)), *(rng.permutation(len(signals)) for _ in range(2))):
             for number in order:
-                found = model(signals[number], 16000), score(model)
-                assert heard_first.setdefault(number, found) == found, (model.__name__, number)
-
-
-def score(model):
-    best = recogniser._decoder(model.__name__).hyp()
-    return best and best.best_score
-
-
-def test_answers_are_those_of_a_new_decoder(heard):
-    table, signals = heard
-    for number in (3, 11, 20):
+                found, best = model(signals[number], 16000), recogniser._decoder(model.__name__).hyp()
+                found = found, best and best.best_score
+                assert first.setdefault(number, found) == found, (model.__name__, number)
+    for number in (3, 11):  # nor on another model or a new decoder
+        transcript(recogniser.digits, signals[number])
+        assert transcript(recogniser.words, signals[number]) == table["words"][number]
+        assert transcript(recogniser.grammar, signals[number]) == table["grammar"][number]
         recogniser._decoder.cache_clear()
         assert transcript(recogniser.grammar, signals[number]) == table["grammar"][number]
 
 
-def test_models_do_not_disturb_each_other(heard):
-    table, signals = heard
-    for number in (1, 8):
-        assert transcript(recogniser.words, signals[number]) == table["words"][number]
-        transcript(recogniser.digits, signals[number])
-        assert transcript(recogniser.grammar, signals[number]) == table["grammar"][number]
-
-
-@pytest.mark.parametrize("model", ALL)
-def test_silence_and_very_short_signals(model, heard):
-    for samples in (0, 1, 159, 410, 1000, 48000):
-        assert transcript(model, np.zeros(samples)) == ""
-        if samples <= 1000:
-            assert transcript(model, heard[1][0][4000 : 4000 + samples]) == ""
-
-
-@pytest.mark.parametrize("model", ALL)
-def test_strange_signals(model, heard):
-    _, signals = heard
-    rng = np.random.default_rng(2)
-    speech = signals[0]
-    strange = [
+@slow
+@pytest.mark.parametrize("model", VOCABULARIES)
+def test_odd_signals(model, spoken):
+    speech, rng = spoken[1][0], np.random.default_rng(2)
+    silent = [np.zeros(samples) for samples in (0, 1, 159, 410, 1000, 48000)]
+    silent += [speech[4000 : 4000 + samples] for samples in (1, 159, 410, 1000)]
+    silent += [1e-6 * speech, np.full(16000, np.nan)]  # less than a step of 16 bits, not finite
+    assert {transcript(model, signal) for signal in silent} == {""}
+    for signal in (
         100 * speech,  # clipped
         np.sign(speech),
         1e-4 * speech,  # a few steps of 16 bits
-        1e-6 * speech,  # less than one
         np.full(16000, 0.3),
-        np.full(16000, np.nan),
         np.full(16000, -np.inf),
         np.where(np.arange(len(speech)) % 100, speech, np.nan),
         rng.standard_normal(32000),
         np.eye(1, 16000)[0],
         np.tile(speech, 8),
         np.concatenate([speech, np.zeros(16000)]),
-    ]
-    for signal in strange:
+    ):
         transcript(model, signal)
-    assert transcript(model, strange[3]) == transcript(model, strange[5]) == ""
 
 
-def test_another_rate_is_resampled(heard):
-    import audresample
-
-    table, signals = heard
-    found = [
-        transcript(recogniser.grammar, audresample.resample(signal, 16000, 48000)[0], 48000)
-        for signal in signals[:8]
-    ]
-    assert word_errors(table[:8].assign(found=found), "found") < 0.3
+@slow
+def test_the_gate_lets_speech_in_and_keeps_steady_sounds_out(spoken):
+    table, signals = spoken
+    for number in range(0, 24, 4):
+        assert transcript(recogniser.gated, signals[number]) == table["grammar"][number]
+    voices = sum(np.roll(np.resize(signals[n], 32000), 4000 * n) for n in range(6))
+    assert transcript(recogniser.gated, voices) == ""
 
 
-def test_digits(tmp_path):
-    from soundcheck_demo.speech import synthesis
-    from soundcheck_demo.speech.emotions import UNMOVED, settings
-    from soundcheck_demo.speech.voices import BY_NAME
-
-    speaker, rng = BY_NAME["c04"], np.random.default_rng(4)
-    said = ["four", "seven two nine", "zero eight one five", "six three"]
-    signals = [synthesis.speak(speaker, text, settings(speaker, UNMOVED, rng), rng) for text in said]
-    table = pd.DataFrame({"transcript": said, "found": [transcript(recogniser.digits, x) for x in signals]})
-    assert word_errors(table, "found") < 0.4
-
-
+@slow
 def test_nothing_is_printed():
     code = (
         "import numpy as np; from soundcheck_demo.models import recogniser as r; "
@@ -160,15 +139,80 @@ def test_nothing_is_printed():
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_fingerprint_names_the_recogniser():
     assert recogniser.fingerprint().startswith("pocketsphinx 5.")
 
 
-def test_the_gate_lets_speech_in_and_keeps_steady_sounds_out(heard):
-    table, signals = heard
-    for number in range(0, 24, 4):
-        assert transcript(recogniser.gated, signals[number]) == table["grammar"][number]
-    voices = sum(np.roll(np.resize(signals[n], 32000), 4000 * n) for n in range(6))
-    assert transcript(recogniser.gated, voices) == ""
+# Smaller graphs of words: the same sentences, equally probable, and the same transcripts
+
+
+def sentences(start, final, arcs):
+    """List all sentences of a graph without loops, each with the probabilities of all its ways."""
+    onwards = collections.defaultdict(list)
+    for begin, end, probability, word in arcs:
+        onwards[begin].append((end, float(probability), word))
+    found = collections.defaultdict(set)
+
+    def walk(state, said, probability):
+        if state == final:
+            found[" ".join(said)].add(round(probability, 9))
+        for end, share, word in onwards[state]:
+            walk(end, (*said, word) if word else said, probability * share)
+
+    walk(start, (), 1.0)
+    return found
+
+
+def test_states_with_the_same_future_are_merged():
+    #       a       c
+    #     / 2 -> 4 \          what follows a and b is the same, and nothing happens between 4, 5 and 1
+    #   0            1
+    #     \ 3 -> 5 /
+    #       b       c
+    arcs = [(0, 2, "0.5", "a"), (0, 3, "0.5", "b"), (2, 4, "1", "c"), (3, 5, "1", "c")]
+    arcs += [(4, 1, "1.000000", ""), (5, 1, "1.000000", "")]
+    smaller = [(0, 2, "0.5", "a"), (0, 2, "0.5", "b"), (2, 1, "1", "c")]
+    assert word_graph.condense(0, 1, arcs) == (0, 1, smaller)
+    # Words, probabilities and ends keep states apart; 5 leads nowhere.
+    arcs = [(0, n, "0.2", word) for n, word in enumerate("abcde", 1)]
+    arcs += [(1, 9, "1", "x"), (2, 9, "1", "y"), (3, 9, "0.5", "x"), (4, 1, "1", "x")]
+    start, final, smaller = word_graph.condense(0, 9, arcs)
+    assert sentences(start, final, smaller) == sentences(0, 9, arcs)
+    assert len({arc[1] for arc in smaller if arc[0] == start}) == 5
+    again = [(0, 1, "0.5", "a"), (1, 1, "0.5", "a"), (1, 2, "0.5", "b")]  # a word may be said again
+    assert word_graph.condense(0, 2, again) == (0, 2, again)
+
+
+def test_random_graphs_keep_their_sentences():
+    rng, smaller = np.random.default_rng(0), 0
+    for _ in range(200):
+        size = int(rng.integers(2, 9))
+        arcs = [
+            (a, b, str(rng.choice(["1.000000", "0.5"])), str(rng.choice(["", "x", "y"])))
+            for a, b in itertools.combinations(range(size), 2)
+            if rng.random() < 0.5
+        ]
+        if not any(arc[1] == size - 1 for arc in arcs):
+            continue
+        start, final, found = word_graph.condense(0, size - 1, arcs)
+        assert sentences(start, final, found) == sentences(0, size - 1, arcs)
+        smaller += len({*itertools.chain(*(arc[:2] for arc in found))}) < size
+    assert smaller > 20
+
+
+@slow
+def test_commands_are_recognised_as_with_the_whole_graph(spoken):
+    table, signals = spoken
+    decoder, rng = recogniser._decoder("grammar"), np.random.default_rng(0)
+    decoder.add_jsgf_string("whole", commands.GRAMMAR)
+    decoder.activate_search("whole")
+    try:
+        found = [recogniser.grammar(signal, 16000)["transcript"] for signal in signals]
+        assert found == table["grammar"].tolist()
+        for signal in signals[::2]:
+            noisy, found = signal + 0.02 * rng.standard_normal(len(signal)), set()
+            for search in ("grammar", "whole"):
+                decoder.activate_search(search)
+                found.add(recogniser.grammar(noisy, 16000)["transcript"])
+            assert len(found) == 1
+    finally:
+        recogniser._decoder.cache_clear()

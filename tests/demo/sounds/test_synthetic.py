@@ -1,47 +1,41 @@
 """Synthesised sounds: drawn alike each time, different among themselves, and what they claim to be."""
 
 import numpy as np
-import pytest
 import soundfile
 
 from soundcheck.common.seeds import generator
 from soundcheck_demo.sounds import build, environment, events, music, rooms
 
 RATE = 16000
-MAKERS = {"cough": events.cough, "sneeze": events.sneeze, "music": music.music, **environment.SCENES}
+SECONDS = {"cough": (0.15, 2), "sneeze": (0.5, 1.5), "music": (12, 12)} | dict.fromkeys(
+    environment.SCENES, (6, 8)
+)
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_sounds_vary_and_repeat(name):
-    def make(n):
-        return MAKERS[name](generator(0, "test", n))
-
-    one, two = make(1), make(2)
-    assert np.array_equal(one, make(1))
-    assert np.isfinite(one).all() and np.abs(one).max() > 0
-    if name == "dial_tone":  # three kinds of tone
-        assert len({make(n).tobytes() for n in range(20)}) == 3
-    else:
-        assert not np.array_equal(one, two)
-    seconds = len(one) / RATE
-    low, high = {"cough": (0.15, 2), "sneeze": (0.5, 1.5), "music": (12, 12)}.get(name, (6, 8))
-    assert low <= seconds <= high
+def test_sounds_vary_and_repeat():
+    makers = {"cough": events.cough, "sneeze": events.sneeze, "music": music.music, **environment.SCENES}
+    for name, make in makers.items():
+        one, again, two = (make(generator(0, "test", n)) for n in (1, 1, 2))
+        assert np.array_equal(one, again) and np.isfinite(one).all() and np.abs(one).max() > 0
+        assert name == "dial_tone" or not np.array_equal(one, two), name
+        low, high = SECONDS[name]
+        assert low <= len(one) / RATE <= high, name
 
 
-def test_a_dial_tone_has_its_frequencies():
-    found = set()
+def test_telephones_have_their_frequencies():
+    tones = set()
     for n in range(20):
         spectrum = np.abs(np.fft.rfft(environment.dial_tone(generator(0, "dial", n))))
-        found.add(tuple(np.flatnonzero(spectrum > spectrum.max() / 2) / environment.SECONDS))
-    assert {(425.0,), (350.0, 440.0)} <= found
-
-
-def test_dialled_keys_are_pairs_of_tones():
-    signal = environment.dialling(generator(0, "keys"))
-    spectrum = np.abs(np.fft.rfft(signal)) ** 2
-    hertz = np.fft.rfftfreq(len(signal), 1 / RATE)
+        tones.add(tuple(np.flatnonzero(spectrum > spectrum.max() / 2) / environment.SECONDS))
+    assert {(425.0,), (350.0, 440.0)} <= tones and len(tones) == 3
+    signal = environment.dialling(generator(0, "keys"))  # keys are pairs of tones
+    spectrum, hertz = np.abs(np.fft.rfft(signal)) ** 2, np.fft.rfftfreq(len(signal), 1 / RATE)
     near = np.min(np.abs(hertz[:, None] - np.array(environment.ROWS + environment.COLUMNS)), axis=1) < 30
     assert spectrum[near].sum() > 0.9 * spectrum.sum()
+
+
+def response(room, metres):
+    return rooms.response(*rooms.ROOMS[room][:2], metres)
 
 
 def direct(response):
@@ -49,62 +43,45 @@ def direct(response):
 
 
 def direct_to_reverberant(response):
-    place = direct(response)
-    near = slice(max(0, place - 30), place + 40)
-    energy = response**2
-    return 10 * np.log10(energy[near].sum() / (energy.sum() - energy[near].sum()))
+    place, energy = direct(response), response**2
+    near = energy[max(0, place - 30) : place + 40].sum()
+    return 10 * np.log10(near / (energy.sum() - near))
 
 
-def test_the_direct_path_takes_its_time():
-    size, absorption, _ = rooms.ROOMS["lecture room"]
-    delays = [direct(rooms.response(size, absorption, d)) for d in (1, 2, 3)]
+def test_rooms_differ_as_rooms_do_and_the_direct_path_takes_its_time():
+    delays = [direct(response("lecture room", metres)) for metres in (1, 2, 3)]
     assert np.allclose(np.diff(delays), RATE / 343, atol=3)
-
-
-def test_rooms_differ_as_rooms_do():
-    booth = rooms.response(*rooms.ROOMS["booth"][:2], 0.6)
-    hall = rooms.response(*rooms.ROOMS["lecture room"][:2], 4.1)
-    assert direct_to_reverberant(booth) > 5 > direct_to_reverberant(hall)
-    assert len(hall) > 5 * len(booth)
-    assert np.array_equal(booth, rooms.response(*rooms.ROOMS["booth"][:2], 0.6))
+    booth, hall = response("booth", 0.6), response("lecture room", 4.1)
+    assert direct_to_reverberant(booth) > 5 > direct_to_reverberant(hall) and len(hall) > 5 * len(booth)
+    assert np.array_equal(booth, response("booth", 0.6))
 
 
 def test_rooms_are_measured_at_distances_similar_to_that_of_the_booth():
     """The test of rooms compares these; farther ones show twice and four times the distance."""
+    others = {name: distances for name, (*_, distances) in rooms.ROOMS.items() if name != "booth"}
     (near,) = rooms.ROOMS["booth"][2]
-    booth = direct_to_reverberant(rooms.response(*rooms.ROOMS["booth"][:2], near))
-    for name, (size, absorption, distances) in rooms.ROOMS.items():
-        if name != "booth":
-            assert 1 / 1.5 <= distances[0] / near <= 1.5, name
-            found = [direct_to_reverberant(rooms.response(size, absorption, metres)) for metres in distances]
-            assert booth > found[0] and found == sorted(found, reverse=True), name
+    booth = direct_to_reverberant(response("booth", near))
+    for name, distances in others.items():
+        assert 1 / 1.5 <= distances[0] / near <= 1.5, name
+        found = [direct_to_reverberant(response(name, metres)) for metres in distances]
+        assert booth > found[0] and found == sorted(found, reverse=True), name
     for times in (1, 2, 4):
-        within = [
-            name
-            for name, (_, _, distances) in rooms.ROOMS.items()
-            if name != "booth" and any(1 / 1.4 <= metres / near / times <= 1.4 for metres in distances)
-        ]
-        assert len(within) >= 2
+        ratios = [[metres / near / times for metres in distances] for distances in others.values()]
+        assert sum(any(1 / 1.4 <= ratio <= 1.4 for ratio in own) for own in ratios) >= 2
 
 
-@pytest.fixture
-def few(monkeypatch):
-    monkeypatch.setattr(build, "VOICES", 2)
-    monkeypatch.setattr(build, "SENTENCES", 1)
-    monkeypatch.setattr(build, "PIECES", 1)
-    monkeypatch.setattr(rooms, "ROOMS", {"booth": rooms.ROOMS["booth"], "office": rooms.ROOMS["office"]})
+def test_the_same_files_for_any_jobs(monkeypatch, tmp_path):
+    for name, count in (("VOICES", 2), ("SENTENCES", 1), ("PIECES", 1)):
+        monkeypatch.setattr(build, name, count)
+    monkeypatch.setattr(rooms, "ROOMS", {name: rooms.ROOMS[name] for name in ("booth", "office")})
     monkeypatch.setattr(rooms, "DISTANCES", (1,))
 
-
-def test_the_same_files_for_any_jobs(few, tmp_path):
     def contents(folder):
         return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
-    one = build.build(tmp_path / "one", jobs=1)
-    two = build.build(tmp_path / "two", jobs=2)
+    one, two = (build.build(tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
     assert contents(one) == contents(two)
     assert {path.name for path in one.iterdir() if path.is_dir()} == set(build.SOURCES)
     for path in one.rglob("*.wav"):
         signal, rate = soundfile.read(path)
-        assert rate == RATE and signal.ndim == 1
-        assert 0.69 < np.abs(signal).max() < 0.71
+        assert rate == RATE and signal.ndim == 1 and 0.69 < np.abs(signal).max() < 0.71

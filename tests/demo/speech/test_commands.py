@@ -12,23 +12,8 @@ from soundcheck.common.files import digest
 from soundcheck_demo.speech import commands, corpus, sentences
 from soundcheck_demo.speech.voices import BY_NAME
 
-pytestmark = pytest.mark.slow
-
+slow = pytest.mark.slow
 KINDS = {"some": ["kitchen", "null", "../up", "déjà vu"], "others": ["a,b\n<c> [[d]]", "x\x00y", ""]}
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): digest(path) for path in folder.rglob("*") if path.is_file()}
-
-
-def read(folder):
-    return pd.read_csv(folder / "segments.csv", keep_default_na=False)
-
-
-def audio(folder, name):
-    signal, rate = audiofile.read(folder / name, always_2d=True)
-    assert (rate, signal.shape[0]) == (16000, 1)
-    return signal[0]
 
 
 @pytest.fixture(scope="module")
@@ -36,48 +21,21 @@ def table():
     return corpus.table("full", "commands")
 
 
-@pytest.fixture(scope="session")
-def small(shared_cache):
-    return corpus.build(shared_cache, size="small", part="commands", jobs=2)
+# What is said
 
 
-@pytest.fixture(scope="session")
-def around(tmp_path_factory):
-    return sentences.build(tmp_path_factory.mktemp("sentences"), KINDS, 16, jobs=2)
-
-
-# What is said -----------------------------------------------------------------------------------------------
-
-
-def test_table(table):
+def test_table_and_words_that_are_spread_evenly(table):
     assert list(table.columns) == "file speaker sex language accent split transcript".split()
     assert len(table) == 150 and table["file"].is_unique and table["file"].is_monotonic_increasing
     assert set(table["split"]) == {"test"} and set(table["language"]) == {"en"}
-    people = table.groupby(["accent", "sex"])["speaker"].nunique().unstack()
-    assert len(people) == 3 and set(people.to_numpy().ravel()) == {5}
     assert table["accent"].iloc[0] == "american"
     assert table["transcript"].str.fullmatch(r"[a-z]+( [a-z]+)+").all()
-
-
-def test_words_are_spread_evenly(table):
     words = table["transcript"].str.split().explode()
-    assert set(words) == set(commands.vocabulary())
-    assert 40 <= len(commands.vocabulary()) <= 50
+    assert set(words) == set(commands.vocabulary()) and 40 <= len(commands.vocabulary()) <= 50
     assert words.value_counts().min() >= 5
     # In all accents, too: frequent words are equally frequent, and no accent lacks a word.
     counts = words.to_frame().assign(accent=table["accent"]).value_counts().unstack("accent", fill_value=0)
-    assert counts.loc["turn"].between(6, 7).all()
-    assert (counts > 0).all(axis=None)
-
-
-def test_small_is_the_beginning_of_full(table):
-    small, full = corpus.table("small", "commands").set_index("file"), table.set_index("file")
-    pd.testing.assert_frame_equal(full.loc[small.index], small)
-    assert small.groupby("accent", sort=False)["speaker"].nunique().to_dict() == {
-        "american": 4,
-        "british": 4,
-        "german": 4,
-    }
+    assert counts.loc["turn"].between(6, 7).all() and (counts > 0).all(axis=None)
 
 
 def test_draws_depend_on_speaker_and_number_only(table):
@@ -85,14 +43,6 @@ def test_draws_depend_on_speaker_and_number_only(table):
     assert [commands.draw(BY_NAME["c07"], number) for number in (4, 3, 0)] == [own[4], own[3], own[0]]
     assert table["transcript"].nunique() > 60
     assert table.groupby("speaker")["transcript"].nunique().min() >= 5
-
-
-# The grammar ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def accepts():
-    return Grammar(commands.GRAMMAR)
 
 
 class Grammar:
@@ -106,46 +56,39 @@ class Grammar:
     def ends(self, item, words):
         if item not in self.rules:
             return {1} if words[:1] == [item] else set()
-        found = set()
+        ends = set()
         for sequence in self.rules[item]:
             places = {0}
             for part in sequence:
                 places = {n + m for n in places for m in self.ends(part, words[n:])}
-            found |= places
-        return found
+            ends |= places
+        return ends
 
-    def __call__(self, sentence):
+    def accepts(self, sentence):
         words = sentence.split()
         return len(words) in self.ends("<sentence>", words)
 
 
-def test_grammar_accepts_every_command(table, accepts):
-    assert all(accepts(transcript) for transcript in table["transcript"])
-    assert not accepts("turn kitchen the light on")
-    assert not accepts("go left")
-
-
-def test_grammar_accepts_every_probe(accepts):
+def test_grammar_accepts_every_command_and_probe(table):
+    grammar = Grammar(commands.GRAMMAR)
+    assert all(map(grammar.accepts, table["transcript"]))
+    assert not any(map(grammar.accepts, ["turn kitchen the light on", "go left"]))
     for word in commands.vocabulary():
-        assert all(accepts(sentence) for sentence in commands.sentences(word, commands.possible(word)))
-
-
-def test_all_words_are_in_the_dictionary():
+        assert all(map(grammar.accepts, commands.sentences(word, commands.possible(word))))
     with open(pocketsphinx.get_model_path("en-us/cmudict-en-us.dict"), encoding="utf-8") as file:
         known = {line.split(maxsplit=1)[0] for line in file}
-    assert set(commands.grammar_words()) <= known
-    assert set(commands.vocabulary()) < set(commands.grammar_words())
+    assert set(commands.vocabulary()) < set(commands.grammar_words()) <= known
 
 
-# Sentences around words -------------------------------------------------------------------------------------
+# Sentences around words
 
 
-def test_sentences_differ():
-    for word in ("kitchen", "stop", "the", "any words at all"):
-        found = commands.sentences(word, commands.possible(word))
-        assert len(set(found)) == commands.possible(word) >= 24
-        assert found[:5] == commands.sentences(word, 5)
-        assert all(f" {word} " in f" {sentence} " for sentence in found)
+def test_sentences_differ_and_hold_the_word_once():
+    for word in commands.grammar_words():
+        possible = commands.possible(word)
+        said = commands.sentences(word, possible)
+        assert len(set(said)) == possible >= 20 and said[:5] == commands.sentences(word, 5)
+        assert all(sentence.split().count(word) == 1 for sentence in said)
     assert commands.sentences("kitchen", 0) == []
     first = {commands.sentences(word, 1)[0].replace(word, "") for word in commands.vocabulary()}
     assert len(first) > 10  # not every word gets the same one
@@ -165,41 +108,30 @@ def test_sentences_suit_the_class_of_the_word():
     # Function words and unknown ones are quoted only: nobody "says of again".
     for word, skipped in {"of": {1}, "the": {0, 1}, "twice": set(), "zyzzyva": set()}.items():
         assert commands.class_of(word) == ""
-        assert {n for found in patterns(word) for n in found} == {0, 1, 2} - skipped
+        assert {n for matching in patterns(word) for n in matching} == {0, 1, 2} - skipped
     for word, kind in {"spoons": 3, "thick": 4, "six": 5, "open": 6, "left": 7}.items():
         used = patterns(word, 16)
-        assert {n for found in used for n in found} == {0, 1, 2, kind}
-        assert sum(kind in found for found in used) == 4  # patterns take turns
+        assert {n for matching in used for n in matching} == {0, 1, 2, kind}
+        assert sum(kind in matching for matching in used) == 4  # patterns take turns
     classes = commands._DATA["classes"]
-    assert set(classes) == set(commands.FRAMES)
     listed = [word for words in classes.values() for word in words.split()]
-    assert len(listed) == len(set(listed))
+    assert set(classes) == set(commands.FRAMES) and len(listed) == len(set(listed))
 
 
-def test_no_sentence_holds_the_word_twice():
-    for word in commands.grammar_words():
-        assert commands.possible(word) >= 20
-        found = commands.sentences(word, commands.possible(word))
-        assert all(sentence.split().count(word) == 1 for sentence in found)
-
-
-def test_complements_make_the_sentences():
+def test_complements_and_names_make_the_sentences():
     ends = ["of wool", "of groceries", "of concrete"]  # those of the paper
-    found = commands.sentences("bags", 50, complements=ends)
-    assert len(set(found)) == 50
-    assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", said) for said in found)
+    said = commands.sentences("bags", 50, complements=ends)
+    assert len(set(said)) == 50
+    assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", one) for one in said)
     assert commands.possible("bags", ends) == 6 * 5 * 3
     assert commands.possible("bags", ["of {name}"]) == 30  # braces are text
-
-
-def test_names_of_women_and_men_take_turns():
-    for word, first in (("kitchen", 0), ("stop", 1), ("door", 0)):
-        found = commands.sentences(word, 24, first=first)
-        names = [next(part for part in said.split() if part in commands.NAMES) for said in found]
+    for word, first in (("kitchen", 0), ("stop", 1)):  # women and men take turns
+        said = commands.sentences(word, 24, first=first)
+        names = [next(part for part in one.split() if part in commands.NAMES) for one in said]
         assert [commands.NAMES.index(name) % 2 for name in names] == [first, 1 - first] * 12
 
 
-def test_sentences_are_dealt_evenly():
+def test_sentences_are_dealt_evenly_and_depend_on_seed_and_word():
     table = sentences.table({"few": ["a", "b"], "many": [f"w{n}" for n in range(60)], "no": []}, 50)
     counts = table["keyword"].value_counts()
     assert counts["a"] == counts["b"] == 25 and counts.filter(like="w").tolist() == [1] * 50
@@ -209,37 +141,32 @@ def test_sentences_are_dealt_evenly():
     assert (voices.loc[False] == voices.loc[True]).all() and voices.to_numpy().min() == 12
     uneven = sentences.table({"some": ["a", "b", "c"]}, 50)["keyword"].value_counts()
     assert uneven.to_dict() == {"a": 17, "b": 17, "c": 16}
-    few = sentences.table({"some": ["a"]}, 50, complements={"a": ["here"]})
-    assert len(few) == 30  # there are no more
+    assert len(sentences.table({"some": ["a"]}, 50, complements={"a": ["here"]})) == 30  # there are no more
 
+    def said(words, seed):
+        table = sentences.table({"kind": words}, 8, seed=seed)
+        return set(table.loc[table["keyword"].eq("a"), "transcript"])
 
-def test_sentences_of_a_word_depend_on_the_seed_and_the_word():
-    one, other = (sentences.table({"kind": words}, 8, seed=3) for words in (["a", "b"], ["c", "a"]))
-    texts = [set(table.loc[table["keyword"].eq("a"), "transcript"]) for table in (one, other)]
-    assert texts[0] == texts[1]
-    assert texts[0] != set(sentences.table({"kind": ["a", "b"]}, 8, seed=4)["transcript"][:4])
+    assert said(["a", "b"], 3) == said(["c", "a"], 3) != said(["a", "b"], 4)
 
 
 def test_what_cannot_be_spoken():
     for word in ("thick", "don't", "o’clock", "a", "I", "Bags"):
         assert sentences.obstacle(word) == ""
-    for word, reason in {
-        "5": "digits",
-        "b2b": "digits",
-        "ποῦ": "not English",
-        "küche": "not English",
-        "<b>": "signs",
-        "'s": "signs",
-        "rock&roll": "signs",
-        "": "signs",
-        "t": "single letter",
-        "a" * 31: "more than 30 letters",
-    }.items():
+    obstacles = {"5": "digits", "b2b": "digits", "ποῦ": "not English", "küche": "not English", "<b>": "signs"}
+    obstacles |= {"'s": "signs", "rock&roll": "signs", "": "signs", "t": "single letter"}
+    for word, reason in (obstacles | {"a" * 31: "more than 30 letters"}).items():
         assert reason in sentences.obstacle(word)
 
 
-def test_spoken_sentences(around):
-    table = read(around)
+def read(folder):
+    return pd.read_csv(folder / "segments.csv", keep_default_na=False)
+
+
+@slow
+def test_spoken_sentences(tmp_path):
+    folder = sentences.build(tmp_path / "two", KINDS, 16, jobs=2)
+    table = read(folder)
     assert list(table.columns) == "file speaker sex language accent transcript keyword".split()
     assert table["keyword"].drop_duplicates().tolist() == [word for words in KINDS.values() for word in words]
     assert table["keyword"].value_counts(sort=False).tolist() == [4, 4, 4, 4, 6, 5, 5]
@@ -250,16 +177,19 @@ def test_spoken_sentences(around):
         names = [next(part for part in said.split() if part in commands.NAMES) for said in own["transcript"]]
         women = [commands.NAMES.index(name) % 2 == 0 for name in names]
         assert len(set(zip(own["sex"], women, strict=True))) == 4
-    assert table["file"].is_unique
-    assert table["file"].str.fullmatch(r"audio/c\d\d/c\d\d_\d{3,}\.wav").all()
+    assert table["file"].is_unique and table["file"].str.fullmatch(r"audio/c\d\d/c\d\d_\d{3,}\.wav").all()
     for name in table["file"]:
-        signal = audio(around, name)
-        assert len(signal) > 16000 and 0.02 < np.abs(signal).max() < 0.85
+        signal, rate = audiofile.read(folder / name, always_2d=True)
+        assert (rate, signal.shape[0]) == (16000, 1)
+        assert signal.size > 16000 and 0.02 < np.abs(signal).max() < 0.85
 
+    def contents(folder):
+        return {str(path.relative_to(folder)): digest(path) for path in folder.rglob("*") if path.is_file()}
 
-def test_sentences_have_the_same_bytes_for_any_jobs(around, tmp_path):
-    again = sentences.build(tmp_path, KINDS, 16)
-    assert again.name == around.name and contents(again) == contents(around)
+    again = sentences.build(tmp_path / "one", KINDS, 16)
+    assert again.name == folder.name and contents(again) == contents(folder)
+    half = read(sentences.build(tmp_path, {"kind": ["\ud800"]}, 1))  # of a character
+    assert half["keyword"].tolist() == ["?"] and read(sentences.build(tmp_path, {}, 3)).empty
 
 
 def test_other_sentences_have_a_folder_of_their_own(monkeypatch, tmp_path):
@@ -267,12 +197,3 @@ def test_other_sentences_have_a_folder_of_their_own(monkeypatch, tmp_path):
     cases = (["a"], 2, 0), (["a"], 3, 0), (["a", "b"], 2, 0), (["a"], 2, 1)
     folders = {sentences.build(tmp_path, {"kind": words}, count, seed=seed) for words, count, seed in cases}
     assert len(folders) == 4
-
-
-def test_half_a_character_is_spoken(tmp_path):
-    table = read(sentences.build(tmp_path, {"kind": ["\ud800"]}, 1))
-    assert table["keyword"].tolist() == ["?"]
-
-
-def test_no_words(tmp_path):
-    assert read(sentences.build(tmp_path, {}, 3)).empty

@@ -4,8 +4,6 @@ import dataclasses
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -22,7 +20,7 @@ from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
-# The command ------------------------------------------------------------------------------------------------
+# The command, and the program -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -30,12 +28,15 @@ from soundcheck.suite.thresholds import read_family
     [
         ("asr {audio}", ["asr", "{audio}"]),
         ("asr --in={audio} 'a b' \"c d\" e\\ f", ["asr", "--in={audio}", "a b", "c d", "e f"]),
-        ("asr {audio} ; rm -rf * | x > y $(z) `w` & #", None),
+        (
+            "asr {audio} ; rm -rf * | x > y $(z) `w` & #",
+            "asr {audio} ; rm -rf * | x > y $(z) `w` & #".split(),
+        ),
         ("asr {audio} ''", ["asr", "{audio}", ""]),
     ],
 )
 def test_commands_are_split_as_in_a_shell(target, arguments):
-    assert parse_command(target) == (arguments or target.split(), "", "")
+    assert parse_command(target) == (arguments, "", "")
 
 
 @pytest.mark.parametrize(
@@ -50,80 +51,58 @@ def test_commands_are_split_as_in_a_shell(target, arguments):
         ("asr 'x {audio}", "a quotation mark is not closed"),
         ('asr {audio} "', "a quotation mark is not closed"),
         ("asr {audio} \\", "ends with a backslash"),
+        (
+            "my-arr {audio}",
+            "no program 'my-arr', neither in the suite's folder nor on PATH. Did you mean 'my-asr'?",
+        ),
+        ("./my-arr {audio}", "the file does not exist (taken relative to"),
+        ("$HOME/my-asr {audio}", "environment variables are not expanded"),
+        ("plain {audio}", "'plain': the file is not executable. Make it executable with chmod +x"),
+        ("./folder {audio}", "this is a folder, not a file"),
     ],
 )
 def test_commands_that_are_refused(world, target, words):
-    arguments, what, remedy = parse_command(target)
-    assert arguments == [] and words in what and remedy
-    world.program("echo x", "asr")
+    for name in ("asr", "my-asr"):
+        world.program("echo x", name)
+    world.program("echo x", "plain").chmod(0o644)
+    (world.root / "folder").mkdir()
     assert words in world.refused(target)
-
-
-# The program ------------------------------------------------------------------------------------------------
 
 
 def test_program_is_found_in_the_folder_then_on_the_path(world, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"bin{os.pathsep}{os.environ['PATH']}")  # a relative entry
-    elsewhere = World(tmp_path, world.temporary)
-    elsewhere.program("echo path", "bin/my-asr")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    World(tmp_path, world.temporary).program("echo path", "bin/my-asr")
     assert world.ask() == "path"
     (world.root / "my-asr").mkdir()
     assert world.ask() == "path"  # a folder is no program
     (world.root / "my-asr").rmdir()
     world.program("echo folder")
     world.program("echo below", "tools/my-asr")
-    assert world.ask() == "folder"
-    assert world.ask("./my-asr {audio}") == "folder"
-    assert world.ask("tools/my-asr {audio}") == "below"
-    assert world.ask(f"'{tmp_path / 'bin' / 'my-asr'}' {{audio}}") == "path"
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert world.ask("~/bin/my-asr {audio}") == "path"
+    for name, said in {
+        "my-asr": "folder",
+        "./my-asr": "folder",
+        "tools/my-asr": "below",
+        f"'{tmp_path / 'bin' / 'my-asr'}'": "path",
+        "~/bin/my-asr": "path",
+    }.items():
+        assert world.ask(f"{name} {{audio}}") == said
 
 
-def test_missing_program_names_the_nearest(world):
-    text = world.refused("my-asr {audio}")
-    assert "no program 'my-asr', neither in the suite's folder nor on PATH" in text
-    world.program("echo x")
-    assert "Did you mean 'my-asr'?" in world.refused("my-arr {audio}")
-    assert "the file does not exist" in world.refused("./my-arr {audio}")
-    assert "Did you mean 'my-asr'?" in world.refused("./my-arr {audio}")
-    assert "environment variables are not expanded" in world.refused("$HOME/my-asr {audio}")
-
-
-def test_a_file_that_cannot_be_executed(world):
-    world.program("echo x").chmod(0o644)
-    text = world.refused("my-asr {audio}")
-    assert "'my-asr': the file is not executable. Make it executable with chmod +x" in text
-    (world.root / "folder").mkdir()
-    assert "this is a folder, not a file" in world.refused("./folder {audio}")
-
-
-def test_check_does_not_run_the_program(world):
-    world.program("touch canary")
-    assert len(world.check()) == 40
-    assert not (world.root / "canary").exists()
-    world.ask()
-    assert (world.root / "canary").exists()
-
-
-@pytest.mark.parametrize("tasks", ["", ", tasks: [transcript]"])
-def test_a_suite_names_a_command(world, tasks):
+def test_a_suite_names_a_command_which_no_check_runs(world):
     (world.root / "suite.yml").write_text(
         "corpora: {demo: {format: demo}}\n"
-        f"models: {{mine: {{command: 'my-asr \"a b\" {{audio}}', batch: 2{tasks}}}}}\n"
-        "families: all\n"
+        "models: {mine: {command: 'my-asr \"a b\" {audio}', batch: 2}}\nfamilies: all\n"
     )
     suite = read_suite(world.root / "suite.yml")
     entry = suite.models["mine"]
     assert (entry.kind, entry.target) == ("command", 'my-asr "a b" {audio}')
     assert (entry.tasks, entry.path, entry.batch) == (("transcript",), None, 2)
-    world.program('echo "$1"')
+    world.program('touch canary; echo "$1"')
+    assert len(world.check()) == 40 and not (world.root / "canary").exists()
     assert load_model(entry, suite).predict([SIGNAL], 16000) == [{"transcript": "a b"}]
-
-
-def test_no_code_refuses_commands(world):
-    _, suite = world.suite("my-asr {audio}")
+    assert (world.root / "canary").exists()
     with pytest.raises(InputError, match=r"the model runs code \(command\), and --no-code was given"):
         refuse_code(suite)
 
@@ -137,42 +116,32 @@ def test_the_program_gets_a_wav_file_the_suites_folder_and_no_input(world):
         import os, sys, wave
         with wave.open(sys.argv[1]) as sound:
             print(sound.getnchannels(), sound.getframerate(), sound.getsampwidth(), sound.getnframes())
-            samples = memoryview(sound.readframes(9)).cast("h")
-        print(*samples)
+            print(*memoryview(sound.readframes(9)).cast("h"))
         print(os.path.basename(sys.argv[1]), os.path.samefile(".", os.path.dirname(__file__)))
         print(repr(sys.stdin.read()))
         """
     )
     samples = np.array([0, 0.5, -0.5, 1, -1, 3, -3, 0.25], dtype=np.float32)
     samples.flags.writeable = False
-    text = world.ask(samples=samples, rate=8000)
-    shape, rest = text[:9], text[9:].split()
-    assert shape == "1 8000 2 "  # channels, Hz, bytes a sample
-    assert rest[0] == "8"
-    values = np.array(rest[1:9], dtype=int)
-    assert np.abs(values - np.clip(samples, -1, 1) * 32768).max() <= 1
-    assert rest[9:] == ["audio.wav", "True", "''"]
+    words = world.ask(samples=samples, rate=8000).split()
+    assert words[:4] == ["1", "8000", "2", "8"]  # channels, Hz, bytes a sample, samples
+    assert np.abs(np.array(words[4:12], dtype=int) - np.clip(samples, -1, 1) * 32768).max() <= 1
+    assert words[12:] == ["audio.wav", "True", "''"]
 
 
-def test_audio_may_stand_anywhere_and_twice(world):
+def test_audio_may_stand_anywhere_and_no_shell_runs_the_command(world):
     world.program('for each in "$@"; do echo "[${each##*/}]"; done; cmp "${1#--in=}" "$3" && echo same')
-    assert world.ask("my-asr --in={audio} -- {audio} '{other} {}'") == (
-        "[audio.wav] [--] [audio.wav] [{other} {}] same"
-    )
-
-
-def test_no_shell_runs_the_command(world):
+    shown = "[audio.wav] [--] [audio.wav] [{other} {}] same"
+    assert world.ask("my-asr --in={audio} -- {audio} '{other} {}'") == shown
     world.program('shift; for each in "$@"; do echo "[$each]"; done')
-    target = "my-asr {audio} ; touch canary1 | tee canary2 > canary3 $(touch canary4) `id` && * ~ $HOME"
-    words = target.split()[2:]
-    assert world.ask(target) == " ".join(f"[{word}]" for word in words)
+    words = "; touch canary1 | tee canary2 > canary3 $(touch canary4) `id` && * ~ $HOME".split()
+    assert world.ask(f"my-asr {{audio}} {' '.join(words)}") == " ".join(f"[{word}]" for word in words)
     assert [path.name for path in world.root.iterdir()] == ["my-asr"]
 
 
 @pytest.mark.parametrize(
     ("printed", "transcript"),
     [
-        ("hello world\\n", "hello world"),
         ("  hello \\r\\n\\n\\tworld  \\n\\n", "hello world"),
         ("two  blanks", "two  blanks"),
         ("", ""),
@@ -186,193 +155,32 @@ def test_what_is_printed_is_the_transcript(world, printed, transcript):
     assert world.ask() == transcript
 
 
-# Failures ---------------------------------------------------------------------------------------------------
+def predicted(world: World, printed: str, *tasks: str) -> tuple[dict, str]:
+    """Check what is made of a program that prints this for these tasks."""
+    (world.root / "printed").write_text(printed)
+    world.program("cat printed")
+    entry, suite = world.suite("my-asr {audio}", tasks=tasks)
+    outputs = load_model(entry, suite).predict([SIGNAL], 16000)
+    return check_output(outputs[0], [suite.tasks[name] for name in tasks])
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("echo partial; exit 3", "the program ended with exit code 3"),
-        (
-            "echo first >&2; printf 'no  weights\\tfound\\n\\n  \\n' >&2; exit 1",
-            "the program ended with exit code 1: no weights found",
-        ),
-        ("printf '50 percent\\r\\033[31mfailed\\033[0m \\001\\377' >&2; exit 1", "1: failed \\x01\ufffd"),
-        ("kill -SEGV $$", "the program ended with signal 11, SIGSEGV"),
-        ('echo "cannot read $1" >&2; exit 2', "exit code 2: cannot read audio.wav"),
-        ("yes | head -c 1000000 >&2; printf '%900s' x | tr ' ' y >&2; exit 9", "yyy…"),
-    ],
-)
-def test_a_program_that_fails(world, body, message):
-    world.program(body)
-    text = world.fails()
-    assert text.endswith(message)
-    assert "\n" not in text and len(text) < 300
+def test_a_json_object_holds_values_classes_and_embeddings(world):
+    printed = '{"arousal": 0.25,\n "emotion": "anger", "other": [], "transcript": " hey\\n"}\n'
+    values = {"arousal": 0.25, "emotion": "anger", "transcript": " hey\n"}
+    assert predicted(world, printed, *values) == (values, "")
+    numbers = [1 / 3 + n for n in range(65_536)]  # a long one fits
+    answer, problem = predicted(world, json.dumps({"embedding": numbers}), "embedding")
+    assert not problem and unpack(answer["embedding"]).tolist() == pytest.approx(numbers, rel=1e-6)
 
 
-def test_a_program_that_cannot_be_run(world):
-    (world.root / "my-asr").write_bytes(b"\0\0 no program")
-    (world.root / "my-asr").chmod(0o755)
-    assert "cannot be run: it is neither made for this machine nor a script" in world.fails()
-    world.program("", first="#!/no/such/interpreter")
-    assert "cannot be run: it does not exist, or not the interpreter" in world.fails()
-
-
-def test_endless_output_is_stopped(world):
-    world.program("echo $$ > pid; exec yes")
-    start = time.monotonic()
-    assert world.fails() == "the program wrote more than 1000000 bytes and was killed"
-    assert time.monotonic() - start < 10
-    assert gone(int((world.root / "pid").read_text()))
-
-
-def test_much_output_below_the_limit_is_kept(world):
-    world.program("head -c 1000000 /dev/zero | tr '\\0' a; exec head -c 300000 /dev/zero >&2")
-    assert world.ask() == "a" * 1_000_000
-
-
-def test_something_left_running_is_not_waited_for(world):
-    world.program("sleep 1000 & echo $! > pid; echo hello")
-    start = time.monotonic()
-    assert world.ask() == "hello"
-    assert time.monotonic() - start < 10
-    os.kill(int((world.root / "pid").read_text()), signal.SIGKILL)
-
-
-def test_streams_that_are_closed_early_are_no_end(world):
-    world.program("echo hello; exec >&- 2>&-; sleep 0.3; touch canary")
-    assert world.ask() == "hello"
-    assert (world.root / "canary").exists()
-
-
-def test_files_that_the_program_leaves_are_removed(world):
-    world.program('cd "$(dirname "$1")"; mkdir -p deep/er; touch deep/er/x audio.wav.json; chmod 500 deep/er')
-    assert world.ask() == ""
-
-
-# Fingerprint ------------------------------------------------------------------------------------------------
-
-
-def test_fingerprint_follows_what_the_command_names(world, tmp_path, monkeypatch):
-    monkeypatch.setenv("SOUNDCHECK_CACHE", str(tmp_path / "cache"))
-    world.program("echo x")
-    (world.root / "other.txt").write_text("1")
-    weights = world.root / "weights.bin"
-    weights.write_text("1")
-    seen = [world.check()]
-    assert world.check() == seen[0]
-    (world.root / "other.txt").write_text("2")
-    assert world.check() == seen[0]
-    world.program("echo y")
-    seen.append(world.check())
-    for target in ("my-asr -m weights.bin {audio}", f"my-asr '--model={weights}' {{audio}}"):
-        weights.write_text("1")
-        seen.append(world.check(target))
-        time_ = os.stat(weights)
-        weights.write_text("2")  # same size, and the same time
-        os.utime(weights, ns=(time_.st_atime_ns, time_.st_mtime_ns))
-        seen.append(world.check(target))
-    assert len(set(seen)) == len(seen)
-
-
-def test_fingerprint_does_not_depend_on_the_place(world, tmp_path):
-    world.program("echo x")
-    (world.root / "weights.bin").write_text("1")
-    os.mkfifo(world.root / "pipe")  # would never end if it were opened
-    first = world.check("my-asr -m weights.bin {audio} pipe .")
-    world.root = world.root.rename(tmp_path / "moved")
-    assert world.check("my-asr -m weights.bin {audio} pipe .") == first
-
-
-# Real workers -----------------------------------------------------------------------------------------------
-
-# The number of a recording: its length tells it.
-NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_what_programs_do_to_a_run(world):
-    world.program(
-        NUMBER
-        + """
-        case $number in
-            0) echo "hello world" ;;
-            1) echo "reading $1" >&2; echo "no weights" >&2; exit 3 ;;
-            2) sleep 1000 & echo $! $$ > hanging; wait ;;
-            3) ;;
-            4) printf '<b>bold</b> \\033[31m\\001\\n\\377' ;;
-            5) yes ;;
-            6) kill -SEGV $$ ;;
-            7) head -c 300000 /dev/zero | tr '\\0' a ;;
-            *) echo "number $number" ;;
-        esac
-        """
-    )
-    report = predict(world, 10, time_limit=3.0)
-    rows = read_predictions(report.tables["demo"])
-    assert rows["transcript"].tolist() == [
-        *("hello world", None, None, "", "<b>bold</b> \x1b[31m\x01 \ufffd"),
-        *(None, None, None, "number 8", "number 9"),
-    ]
-    errors = rows["error"].tolist()
-    assert [number for number, error in enumerate(errors) if error] == [1, 2, 5, 6, 7]
-    assert errors[1] == "RuntimeError: the program ended with exit code 3: no weights"
-    assert errors[2] == "no answer within 3 s"
-    assert errors[5] == "RuntimeError: the program wrote more than 1000000 bytes and was killed"
-    assert errors[6] == "RuntimeError: the program ended with signal 11, SIGSEGV"
-    assert "a text of 300000 characters" in errors[7]
-    assert (report.failed, report.repeated, report.repeated_different) == (5, 5, 0)
-    for pid in (world.root / "hanging").read_text().split():
-        assert gone(int(pid))
-    assert emptied(world.temporary)
-    logs = "".join(path.read_text() for path in (world.root / "out" / "logs").iterdir())
-    assert "reading " in logs and "no weights" in logs
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_several_workers_run_at_the_same_time(world):
-    # Each waits until another one is there, too.
-    world.program(
-        'touch "started.$$"; for i in $(seq 300); do\n'
-        "    set -- started.*; [ $# -ge 2 ] && echo together && exit; sleep 0.1\n"
-        "done; echo alone"
-    )
-    report = predict(world, 2, jobs=2, time_limit=60.0)
-    assert read_predictions(report.tables["demo"])["transcript"].tolist() == ["together", "together"]
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_a_program_vanishes_between_check_and_call(world):
-    world.program(NUMBER + '[ $number = 1 ] && rm "$0"; echo $number')
-    report = predict(world, 3)
-    assert [reason for *_, reason in report.failures] == [
-        "RuntimeError: the program cannot be run: it does not exist, "
-        "or not the interpreter that its first line names"
-    ]
-
-
-def test_nothing_is_left_if_only_the_worker_is_killed(world):
-    world.program("sleep 1000 & echo $! $$ > pids.part; mv pids.part pids; wait")
-    code = (
-        "import pathlib, sys; import numpy as np\n"
-        "from soundcheck.suite.entries import ModelEntry\n"
-        "from soundcheck.models.programs.command import CommandModel\n"
-        "root = pathlib.Path(sys.argv[1])\n"
-        "entry = ModelEntry('mine', 'command', 'my-asr {audio}', ('transcript',))\n"
-        "CommandModel(entry, root / 'my-asr', ['{audio}'], root).predict([np.zeros(9, 'float32')], 16000)\n"
-    )
-    worker = [sys.executable, "-c", code, str(world.root)]
-    with subprocess.Popen(worker, start_new_session=True) as process:
-        try:
-            end = time.monotonic() + 30
-            while not (world.root / "pids").exists() and time.monotonic() < end:
-                time.sleep(0.02)
-            assert len(list(world.temporary.iterdir())) == 1
-        finally:
-            process.kill()  # the worker alone, not its group
-    for pid in (world.root / "pids").read_text().split():
-        assert gone(int(pid))
-    assert emptied(world.temporary)
+@pytest.mark.parametrize("printed", ["", "0.5", "[1]", "loading\n{}", "{" * 3000, "{}{}", "[" * 99999])
+def test_what_is_no_json_object(world, printed):
+    with pytest.raises(RuntimeError) as caught:
+        predicted(world, printed, "arousal", "emotion")
+    text = str(caught.value)
+    assert text.startswith(f"the program printed '{printed[:20].splitlines()[0] if printed else ''}")
+    assert text.endswith('expected is one JSON object such as {"arousal": 0.5, "emotion": "anger"}')
+    assert len(text) < 300 and "\n" not in text
 
 
 @pytest.mark.parametrize("family", ["asr_fairness", "asr_fault_localisation"])
@@ -394,60 +202,128 @@ def test_a_program_hears_the_same_samples_as_a_python_model(world, rng, family):
         free = dataclasses.replace(change, options={**change.options, "full_scale": "kept"})
         if np.abs(registry.apply(free, loud, 16000, seed=0, content="loud")[0]).max() > 1:
             beyond.setdefault(change.name.partition(",")[0], heard)
-            assert free.identity != change.identity  # so that answers are not mixed up
+            assert free.identity != change.identity  # so that predictions are not mixed up
     assert {"Amplitude", "Noise", "High pass", "Low pass", "Scale"} >= set(beyond) >= {"Amplitude", "Noise"}
     for name, heard in beyond.items():
         written = np.array(world.ask(samples=heard).split(), dtype=int) / 32768
         assert np.abs(written - heard).max() <= 1 / 32768, name
 
 
-# Values, classes and embeddings -----------------------------------------------------------------------------
-
-
-def answers(world: World, printed: str, *tasks: str) -> tuple[dict, str]:
-    """Check what is made of a program that prints this and answers these tasks."""
-    (world.root / "answer").write_text(printed)
-    world.program("cat answer")
-    entry, suite = world.suite("my-asr {audio}", tasks=tasks)
-    outputs = load_model(entry, suite).predict([SIGNAL], 16000)
-    return check_output(outputs[0], [suite.tasks[name] for name in tasks])
-
-
-def test_a_json_object_holds_values_classes_and_embeddings(world):
-    printed = '{"arousal": 0.25,\n "emotion": "anger", "other": [], "transcript": " hey\\n"}\n'
-    answer, problem = answers(world, printed, "arousal", "emotion", "transcript")
-    assert (answer, problem) == ({"arousal": 0.25, "emotion": "anger", "transcript": " hey\n"}, "")
-    answer, problem = answers(world, '{"embedding": [0.5, -1, 2e-3]}', "embedding")
-    assert unpack(answer["embedding"]).tolist() == pytest.approx([0.5, -1, 0.002]) and not problem
+# Failures ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("printed", "words"),
+    ("body", "message"),
     [
-        ('{"arousal": NaN, "emotion": "anger"}', "arousal is nan, not a number"),
-        (
-            '{"arousal": "0.5", "emotion": 1}',
-            "the text '0.5', not a number; emotion is 1, not the",
-        ),
-        ('{"arousl": 0.5, "emotion": "x"}', "no key 'arousal'"),
+        ("echo partial; exit 3", "the program ended with exit code 3"),
+        ("echo 1 >&2; printf 'no  weights\\tfound\\n\\n  \\n' >&2; exit 1", "exit code 1: no weights found"),
+        ("printf '50 percent\\r\\033[31mfailed\\033[0m \\001\\377' >&2; exit 1", "1: failed \\x01\ufffd"),
+        ('echo "cannot read $1" >&2; exit 2', "exit code 2: cannot read audio.wav"),
+        ("yes | head -c 1000000 >&2; printf '%900s' x | tr ' ' y >&2; exit 9", "yyy…"),
     ],
 )
-def test_json_that_is_no_answer(world, printed, words):
-    answer, problem = answers(world, printed, "arousal", "emotion")
-    assert answer == {} and words in problem
+def test_a_program_that_fails(world, body, message):
+    world.program(body)
+    text = world.fails()
+    assert text.endswith(message)
+    assert "\n" not in text and len(text) < 300
 
 
-@pytest.mark.parametrize("printed", ["", "0.5", "[1]", "loading\n{}", "{" * 3000, "{}{}", "[" * 99999])
-def test_what_is_no_json_object(world, printed):
-    with pytest.raises(RuntimeError) as caught:
-        answers(world, printed, "arousal", "emotion")
-    text = str(caught.value)
-    assert text.startswith(f"the program printed '{printed[:20].splitlines()[0] if printed else ''}")
-    assert text.endswith('expected is one JSON object such as {"arousal": 0.5, "emotion": "anger"}')
-    assert len(text) < 300 and "\n" not in text
+def test_a_program_that_cannot_be_run(world):
+    world.program("").write_bytes(b"\0\0 no program")
+    assert "cannot be run: it is neither made for this machine nor a script" in world.fails()
+    path = world.program("", first="#!/no/such/interpreter")
+    assert "cannot be run: it does not exist, or not the interpreter" in world.fails()
+    model = load_model(*world.suite("my-asr {audio}"))
+    path.unlink()  # between check and call
+    with pytest.raises(RuntimeError, match="the program cannot be run: it does not exist"):
+        model.predict([SIGNAL], 16000)
 
 
-def test_a_long_embedding_fits(world):
-    numbers = [1 / 3 + n for n in range(65_536)]
-    answer, problem = answers(world, json.dumps({"embedding": numbers}), "embedding")
-    assert not problem and len(unpack(answer["embedding"])) == 65_536
+def test_much_output_is_kept_and_endless_output_is_stopped(world):
+    world.program("head -c 1000000 /dev/zero | tr '\\0' a; exec head -c 300000 /dev/zero >&2")
+    assert world.ask() == "a" * 1_000_000
+    world.program("echo $$ > pid; exec yes")
+    assert world.fails() == "the program wrote more than 1000000 bytes and was killed"
+    assert gone(int((world.root / "pid").read_text()))
+
+
+def test_the_end_of_the_program_is_the_end(world):
+    """Neither something that it leaves running, nor that it closes its streams, nor files that it leaves."""
+    world.program("sleep 1000 & echo $! > pid; echo hello")
+    start = time.monotonic()
+    assert world.ask() == "hello"
+    assert time.monotonic() - start < 30
+    os.kill(int((world.root / "pid").read_text()), signal.SIGKILL)
+    world.program("echo hello; exec >&- 2>&-; sleep 0.3; touch canary")
+    assert world.ask() == "hello" and (world.root / "canary").exists()
+    world.program('cd "$(dirname "$1")"; mkdir -p deep/er; touch deep/er/x audio.wav.json; chmod 500 deep/er')
+    assert world.ask() == ""  # which looks for files that are left
+
+
+# Fingerprint ------------------------------------------------------------------------------------------------
+
+
+def test_fingerprint_follows_what_the_command_names_but_not_the_place(world, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOUNDCHECK_CACHE", str(tmp_path / "cache"))
+    world.program("echo x")
+    weights = world.root / "weights.bin"
+    os.mkfifo(world.root / "pipe")  # would never end if it were opened
+    seen = [world.check("my-asr {audio} pipe .")]
+    weights.write_text("1")
+    assert world.check("my-asr {audio} pipe .") == seen[0]
+    world.program("echo y")
+    seen.append(world.check("my-asr {audio} pipe ."))
+    for target in ("my-asr -m weights.bin {audio}", f"my-asr '--model={weights}' {{audio}}"):
+        weights.write_text("1")
+        seen.append(world.check(target))
+        before = os.stat(weights)
+        weights.write_text("2")  # same size, and the same time
+        os.utime(weights, ns=(before.st_atime_ns, before.st_mtime_ns))
+        seen.append(world.check(target))
+    assert len(set(seen)) == len(seen)
+    weights.write_text("1")
+    world.root = world.root.rename(tmp_path / "moved")
+    assert world.check("my-asr -m weights.bin {audio}") == seen[2]
+
+
+# Real workers -----------------------------------------------------------------------------------------------
+
+# The number of a recording: its length tells it.
+NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'
+
+
+@pytest.mark.usefixtures("forked_models")
+def test_what_programs_do_to_a_run(world):
+    world.program(
+        NUMBER
+        + """
+        case $number in
+            1) echo "reading $1" >&2; echo "no weights" >&2; exit 3 ;;
+            2) sleep 1000 & echo $! $$ > hanging; wait ;;
+            3) ;;
+            4) yes ;;
+            5) kill -SEGV $$ ;;
+            6) head -c 300000 /dev/zero | tr '\\0' a ;;
+            *) echo "number $number" ;;
+        esac
+        """
+    )
+    report = predict(world, 8, time_limit=3.0)
+    rows = read_predictions(report.tables["demo"])
+    assert rows["transcript"].tolist() == ["number 0", None, None, "", None, None, None, "number 7"]
+    assert rows["error"].tolist() == [
+        "",
+        "RuntimeError: the program ended with exit code 3: no weights",
+        "no answer within 3 s",
+        "",
+        "RuntimeError: the program wrote more than 1000000 bytes and was killed",
+        "RuntimeError: the program ended with signal 11, SIGSEGV",
+        "transcript is a text of 300000 characters; at most 100000 are a transcript",
+        "",
+    ]
+    assert (report.failed, report.repeated, report.repeated_different) == (5, 3, 0)
+    assert all(gone(int(pid)) for pid in (world.root / "hanging").read_text().split())
+    assert emptied(world.temporary)
+    logs = "".join(path.read_text() for path in (world.root / "out" / "logs").iterdir())
+    assert "reading " in logs and "no weights" in logs

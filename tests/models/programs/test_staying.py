@@ -8,7 +8,7 @@ import time
 import numpy as np
 import psutil
 import pytest
-from programs import SIGNAL, World, emptied, gone, predict
+from programs import World, emptied, gone, predict
 
 from soundcheck.models.answers import NoAnswer
 from soundcheck.models.base import load_model
@@ -43,15 +43,20 @@ def starts(world: World) -> list[int]:
     return [int(line) for line in (world.root / "starts").read_text().split()]
 
 
-def sized(*samples: int) -> list[np.ndarray]:
-    return [np.zeros(one, np.float32) for one in samples]
+def predicted(model: CommandModel, *samples: int, rate: int = 16000) -> list:
+    """Predict silence of these lengths: a transcript each, or why there is none."""
+    outputs = model.predict([np.zeros(one, np.float32) for one in samples], rate)
+    return [one if isinstance(one, NoAnswer) else one.get("transcript", one) for one in outputs]
 
 
 def test_one_program_answers_all(world):
     program(world)
     model = loaded(world)
-    heard = [model.predict(sized(n), 16000)[0] for n in (160, 320)] + model.predict(sized(99, 88), 8000)
-    assert [answer["transcript"] for answer in heard] == ["heard 160", "heard 320", "heard 99", "heard 88"]
+    assert predicted(model, 160) + predicted(model, 99, 88, rate=8000) == [
+        "heard 160",
+        "heard 99",
+        "heard 88",
+    ]
     (pid,) = starts(world)
     assert psutil.pid_exists(pid)
     (folder,) = world.temporary.iterdir()
@@ -62,10 +67,9 @@ def test_one_program_answers_all(world):
 
 def test_json_objects_answer_other_tasks(world):
     program(world, 'print(path, json.dumps({"arousal": samples / 1000, "emotion": "joy"}))')
-    model = loaded(world, "arousal", "emotion")
-    assert model.predict(sized(500), 16000) == [{"arousal": 0.5, "emotion": "joy"}]
+    assert predicted(loaded(world, "arousal", "emotion"), 500) == [{"arousal": 0.5, "emotion": "joy"}]
     program(world)
-    (answer,) = loaded(world, "arousal").predict(sized(500), 16000)
+    (answer,) = predicted(loaded(world, "arousal"), 500)
     assert answer.problem.startswith("the program printed 'heard 500'; expected is one JSON object such as {")
 
 
@@ -80,19 +84,16 @@ def test_json_objects_answer_other_tasks(world):
         ("print(path, 'one\\ntwo')", "the program wrote 'two' after its answer; an answer is one line"),
         ("print('x' * 2_000_000)", "the program wrote more than 1000000 bytes and was killed"),
         ("os.close(1); time.sleep(60)", "the program closed its standard output"),
-        (
-            "sys.stderr.write('x' * 300_000 + '\\n\\033[1mlast\\n'); sys.exit(3)",
-            "ended with exit code 3: last",
-        ),
+        ("sys.stderr.write('x' * 300_000 + '\\n\\033[1mlast\\n'); sys.exit(3)", "exit code 3: last"),
     ],
 )
 def test_a_program_that_fails_once_is_started_again(world, answer, words):
     program(world, f"if samples == 2:\n    {answer}\n{FINE}")
-    model = loaded(world)
-    answers = model.predict(sized(1, 2, 3), 16000)
-    assert [answers[0], answers[2]] == [{"transcript": "heard 1"}, {"transcript": "heard 3"}]
-    assert isinstance(answers[1], NoAnswer) and words in answers[1].problem, answers[1]
-    assert str(world.temporary) not in answers[1].problem and "\n" not in answers[1].problem
+    model = loaded(world)  # it ends with the model
+    one, two, three = predicted(model, 1, 2, 3)
+    assert (one, three) == ("heard 1", "heard 3")
+    assert isinstance(two, NoAnswer) and words in two.problem, two
+    assert str(world.temporary) not in two.problem and "\n" not in two.problem
     first, second = starts(world)
     assert gone(first) and psutil.pid_exists(second)
 
@@ -100,16 +101,16 @@ def test_a_program_that_fails_once_is_started_again(world, answer, words):
 def test_a_line_that_comes_late_is_never_taken_for_an_answer(world):
     program(world, f"{FINE}\nif samples == 1:\n    sys.stdout.flush(); time.sleep(0.3); print('late')")
     model = loaded(world)
-    first = model.predict(sized(1), 16000)
+    assert predicted(model, 1) == ["heard 1"]
     time.sleep(0.8)
-    second, third = model.predict(sized(2, 3), 16000)
-    assert first == [{"transcript": "heard 1"}] and third == {"transcript": "heard 3"}
+    second, third = predicted(model, 2, 3)
+    assert third == "heard 3"
     assert "the program wrote 'late' without being asked" in second.problem
 
 
 def test_a_greeting_is_no_answer(world):
     world.python("print('ready')\n" + LOOP.replace("{answer}", FINE))
-    (answer,) = loaded(world).predict(sized(1), 16000)
+    (answer,) = predicted(loaded(world), 1)
     assert "the program wrote 'ready'" in answer.problem and "standard error" in answer.problem
 
 
@@ -117,23 +118,18 @@ def test_a_program_that_answers_one_and_ends_is_started_again(world):
     program(world, f"{FINE}\nsys.stdout.flush()\nbreak")
     model = loaded(world)
     for number in (1, 2):
-        assert model.predict(sized(number), 16000) == [{"transcript": f"heard {number}"}]
+        assert predicted(model, number) == [f"heard {number}"]
         assert gone(starts(world)[-1])
     assert len(starts(world)) == 2
 
 
 def test_a_program_that_always_fails_is_given_up(world):
-    program(world, "sys.exit(1)")
+    world.program("", first="#!/no/such/interpreter")
     model = loaded(world)
-    answers = [model.predict(sized(1), 16000)[0] for _ in range(command.FAILED_AFTER)]
+    answers = [predicted(model, 1)[0] for _ in range(command.FAILED_AFTER)]
+    assert "cannot be run: it does not exist, or not the interpreter" in answers[0].problem
     assert [bool(answer.rest) for answer in answers] == [False] * (command.FAILED_AFTER - 1) + [True]
     assert answers[-1].rest.startswith("not asked, because the program failed 20 times in a row")
-
-
-def test_a_program_that_cannot_be_run(world):
-    world.program("", first="#!/no/such/interpreter")
-    (answer,) = loaded(world).predict([SIGNAL], 16000)
-    assert "cannot be run: it does not exist, or not the interpreter" in answer.problem
     assert emptied(world.temporary)
 
 
@@ -156,9 +152,11 @@ print(path, f"number {number}")""",
     rows = read_predictions(report.tables["demo"])
     errors = rows["error"].tolist()
     assert [number for number, error in enumerate(errors) if error] == [1, 2, 3]
-    assert errors[1] == "the program ended with exit code 1: no weights"
-    assert errors[2] == "no answer within 3 s"
-    assert errors[3] == "the program wrote more than 1000000 bytes and was killed"
+    assert errors[1:4] == [
+        "the program ended with exit code 1: no weights",
+        "no answer within 3 s",
+        "the program wrote more than 1000000 bytes and was killed",
+    ]
     assert rows["transcript"][4:].tolist() == [f"number {n}" for n in range(4, 8)]
     assert (report.failed, report.repeated, report.repeated_different) == (3, 5, 0)
     # One at first, one after each failure that asks on, and one in a fresh process for what is asked twice.
@@ -179,23 +177,27 @@ def test_each_worker_has_its_own(world):
     assert all(gone(pid) for pid in starts(world))
 
 
-def test_nothing_is_left_if_only_the_worker_is_killed(world):
-    program(world, "import subprocess\nsubprocess.Popen(['sleep', '1000'])\ntime.sleep(1000)")
-    code = (
-        "import pathlib, sys; import numpy as np\n"
-        "from soundcheck.suite.entries import ModelEntry\n"
-        "from soundcheck.models.programs.command import CommandModel\n"
-        "root = pathlib.Path(sys.argv[1])\n"
-        "entry = ModelEntry('mine', 'command', 'my-asr', ('transcript',), options={'stays': True})\n"
-        "CommandModel(entry, root / 'my-asr', [], root).predict([np.zeros(9, 'float32')], 16000)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", code, str(world.root)], start_new_session=True) as process:
+KILLED = """
+import pathlib, sys; import numpy as np
+from soundcheck.suite.entries import ModelEntry
+from soundcheck.models.programs.command import CommandModel
+root, target, stays = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
+entry = ModelEntry("mine", "command", target, ("transcript",), options={"stays": stays})
+CommandModel(entry, root / "my-asr", target.split()[1:], root).predict([np.zeros(9, "float32")], 16000)
+"""
+
+
+@pytest.mark.parametrize(("target", "stays"), [("my-asr", True), ("my-asr {audio}", False)])
+def test_nothing_is_left_if_only_the_worker_is_killed(world, target, stays):
+    world.python("import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\ntime.sleep(1000)")
+    words = [sys.executable, "-c", KILLED, str(world.root), target, str(stays)]
+    with subprocess.Popen(words, start_new_session=True) as worker:
         end = time.monotonic() + 30
         children: list[psutil.Process] = []
         while not any(one.name() == "sleep" for one in children) and time.monotonic() < end:
             time.sleep(0.05)
-            children = psutil.Process(process.pid).children(recursive=True)
+            children = psutil.Process(worker.pid).children(recursive=True)
         assert len(list(world.temporary.iterdir())) == 1 and len(children) == 3  # with the guard
-        process.send_signal(signal.SIGKILL)  # the worker alone, not its group
+        worker.send_signal(signal.SIGKILL)  # the worker alone, not its group
     assert all(gone(child.pid) for child in children)
     assert emptied(world.temporary)

@@ -5,24 +5,31 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from answer_files import suite_of
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.tables.scores import SCORE, ScoreModel
-from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.entries import CorpusEntry, ModelEntry
 
 
-def corpus(*pairs, name="voices", listed=None):
-    """Make a corpus with trials of (number in the list, enrolled, tested)."""
-    numbers, enrol, test = zip(*pairs, strict=True)
-    frame = pd.DataFrame({"key": [str(n) for n in numbers], "enrol": enrol, "test": test}, dtype=object)
-    frame["enrolment"], frame["segment"] = np.arange(len(frame)), 0
-    members = np.zeros(len(frame), dtype=np.int64)
+def corpus(*pairs, name="voices", numbers=None, listed=None, sound=""):
+    """Make a corpus with trials of (enrolled, tested), all of target speakers."""
+    names = list(dict.fromkeys(file for pair in pairs for file in pair))
+    numbers = numbers or range(len(pairs))
+    frame = pd.DataFrame(pairs, columns=["enrol", "test"], dtype=object).assign(target=True)
+    frame["key"] = [str(number) for number in numbers]
+    frame["enrolment"], frame["segment"] = np.arange(len(frame)), [names.index(test) for _, test in pairs]
+    members = np.array([names.index(enrol) for enrol, _ in pairs])
     table = TrialTable(frame, members, np.arange(len(frame)), "list", listed=listed or len(frame))
+    segments = pd.DataFrame({"audio": [f"{sound or name} {file}" for file in names]})
     entry = CorpusEntry(name, "csv", trials="somewhere")
-    segments = pd.DataFrame({"audio": [f"a sound of {name}"]})
     return SimpleNamespace(name=name, entry=entry, trials=table, segments=segments)
+
+
+VOICES = corpus(("a", "b"), ("a", "c"))
+OTHERS = corpus(("d", "e"), name="others")
 
 
 @pytest.fixture
@@ -30,64 +37,97 @@ def load(tmp_path):
     def load(text, **entry):
         path = tmp_path / "scores.txt"
         path.write_text(text)
-        suite = Suite("t", 0, 100, "percentile", (), {}, {}, dict(BUILTIN), tmp_path, tmp_path / "suite.yml")
-        return ScoreModel.load(
-            ModelEntry("theirs", "scores", "scores.txt", ("embedding",), path=path, **entry), suite
-        )
+        entry = ModelEntry("theirs", "scores", path.name, ("embedding",), path=path, **entry)
+        return ScoreModel.load(entry, suite_of(tmp_path))
 
     return load
 
 
-VOICES = corpus((0, "a", "b"), (1, "a", "c"))
+def scores(model: ScoreModel, where=VOICES) -> list[float]:
+    return model.look_up(where, "")[0]["score"].tolist()
 
 
 def test_scores_find_their_trials(load):
     model = load("0.25 a c\n-1.5 a b\n")
-    answers, problems = model.look_up(VOICES, "")
-    assert answers["score"].tolist() == [-1.5, 0.25]
-    assert problems == ["", ""]
-    assert [(asked.key, asked.shown) for asked in model.asked(VOICES)] == [
-        ("0", "a with b"),
-        ("1", "a with c"),
-    ]
+    assert scores(model) == [-1.5, 0.25] and model.look_up(VOICES, "")[1] == ["", ""]
+    assert [(one.key, one.shown) for one in model.asked(VOICES)] == [("0", "a with b"), ("1", "a with c")]
     assert model.table_tasks([BUILTIN["embedding"]]) == (SCORE,)
-    assert model.notices([VOICES]) == []
+    assert model.notices([VOICES]) == model.notices([]) == []
     with pytest.raises(ValueError, match="changed signals"):
         model.look_up(VOICES, "noise")
-
-
-def test_one_score_a_line_counts_trials_that_are_left_out(load):
-    left = corpus((0, "a", "b"), (2, "a", "c"), listed=3)
-    assert load("1\n2\n3\n").look_up(left, "")[0]["score"].tolist() == [1.0, 3.0]
-    with pytest.raises(InputError, match="2 scores without names, the list 3 trials"):
-        load("1\n2\n").notices([left])
-
-
-def test_columns_that_are_not_used_are_named(load):
-    assert load("a b 7 0.7\na c 2 0.2\n", corpora=("voices",)).notices([VOICES]) == [
-        "scores.txt is read as lines `enrol test 0.107 ...`; other columns are not used"
-    ]
-
-
-def test_scores_of_no_trial_are_counted(load):
-    other = corpus((0, "d", "e"), name="others")
-    model = load("1 a b\n2 a c\n3 d e\n4 x y\n")
-    assert model.notices([VOICES, other]) == ["1 score belongs to no trial that is evaluated"]
-    assert load("1 a b\n2 a c\n3 d e\n", corpora=("voices",)).notices([VOICES, other]) == [
-        "1 score belongs to no trial that is evaluated"
-    ]
-
-
-def test_numbers_without_names_are_for_one_corpus(load):
-    with pytest.raises(InputError, match=r"several corpora have trials. Name .* corpora: \[voices\]"):
-        load("1\n2\n").notices([VOICES, corpus((0, "a", "b"), (1, "a", "c"), name="others")])
+    assert model.fingerprint == load("0.25 a c\n-1.5 a b\n").fingerprint
+    assert model.fingerprint != load("0.26 a c\n-1.5 a b\n").fingerprint
 
 
 def test_distances_are_turned(load):
     model = load("0.25 a c\n1.5 a b\n", options={"distances": True})
-    assert model.look_up(VOICES, "")[0]["score"].tolist() == [-1.5, -0.25]
+    assert scores(model) == [-1.5, -0.25]
     assert model.fingerprint != load("0.25 a c\n1.5 a b\n").fingerprint
 
 
-def test_the_fingerprint_is_that_of_the_file(load):
-    assert load("1 a b\n").fingerprint == load("1 a b\n").fingerprint != load("2 a b\n").fingerprint
+def test_one_score_a_line_counts_trials_that_are_left_out(load):
+    left = corpus(("a", "b"), ("a", "c"), numbers=(0, 2), listed=3)
+    assert scores(load("1\n2\n3\n"), left) == [1.0, 3.0]
+
+
+def test_scores_find_trials_whose_names_are_written_otherwise(load):
+    where = corpus(("id1-enroll", "test/id1-a.wav"), ("id2-enroll", "test/id2-a.wav"))
+    model = load("enroll/id1-enroll.wav id1-a 0.7\nenroll/id2-enroll.wav id2-a 0.2\n")
+    assert scores(model, where) == [0.7, 0.2]
+    assert [notice.split(" fit ")[1].split(" (")[0] for notice in model.notices([where])] == [
+        "with another extension than that of the file",
+        "without the folder of the file",
+    ]
+
+
+ALSO = corpus(("a", "b"), ("a", "c"), name="also", sound="voices")
+EXTRA = ["1 score belongs to no trial that is evaluated"]
+
+
+@pytest.mark.parametrize(
+    ("text", "corpora", "only", "told"),
+    [
+        ("1 a b\n2 a c\n3 d e\n4 x y\n", [VOICES, OTHERS], (), EXTRA),
+        ("1 a b\n2 a c\n3 d e\n", [VOICES, OTHERS], ("voices",), EXTRA),
+        ("1 a b\n2 a c\n", [VOICES, ALSO], (), []),  # the same sounds
+        ("a b 0.7 target\na c 0.2 tgt\n", [VOICES], (), []),
+        (
+            "a b 7 0.7\na c 2 0.2\n",
+            [VOICES],
+            (),
+            ["scores.txt is read as lines `enrol test 0.107 ...`; other"],
+        ),
+    ],
+)
+def test_what_is_told_of_scores(load, text, corpora, only, told):
+    notices = load(text, corpora=only).notices(corpora)
+    assert [notice[: len(one)] for notice, one in zip(notices, told, strict=True)] == told
+
+
+TWINS = [VOICES, corpus(("a", "b"), ("a", "c"), name="others")]
+
+
+@pytest.mark.parametrize(
+    ("text", "corpora", "words"),
+    [
+        (
+            "1\n2\n",
+            [corpus(("a", "b"), listed=3)],
+            "2 scores without names, the list 3 trials. Give one number",
+        ),
+        ("1\n2\n", TWINS, r"models.theirs: .*several corpora have trials. Name .* corpora: \[voices\]"),
+        ("0.7 a b\n0.1 a c\n", TWINS, r"scores.txt line 1: .*two sounds.*`corpora: \[voices\]`"),
+        ("1 a b\n", [VOICES], "scores.txt: no score for the trial 'a' 'c'. Add a line"),
+        ("1 a x\n2 a y\n", [VOICES], "scores.txt line 1: no score belongs to a trial: .*'a' 'x', .*'a' 'b'"),
+        ("a b 0.7 target\na c 0.2 nontarget\n", [VOICES], "line 2: the label beside the score is not that"),
+        ("enrol,test,score,label\na,b,0.7,1\na,c,0.2,0\n", [VOICES], "line 3: the label beside the score"),
+        (
+            "1 a b\n",
+            [SimpleNamespace(name="x", entry=CorpusEntry("x", "csv"))],
+            "no corpus .* list of trials. Add",
+        ),
+    ],
+)
+def test_scores_that_do_not_fit_the_trials_are_refused(load, text, corpora, words):
+    with pytest.raises(InputError, match=words):
+        load(text).notices(corpora)

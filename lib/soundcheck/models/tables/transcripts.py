@@ -169,16 +169,18 @@ def chosen_words(text: str, where: str) -> str:
     remedy = "Write alternatives as `{ a / b / @ }`, with blanks around the signs"
     words = []
     first: list[bool] = []  # of each open brace: whether its first alternative is being read
+    others = 0  # how many of them are behind it
     for word in _BLANKS.split(text.strip()):
         if word == "{":
             first.append(True)
         elif word == "/" and first:
+            others += first[-1]
             first[-1] = False
         elif word == "}":
             if not first:
                 raise input_error(where, "a brace closes that was not opened", remedy)
-            first.pop()
-        elif all(first) and word not in ("", "@"):
+            others -= not first.pop()
+        elif not others and word not in ("", "@"):
             hesitation = _HESITATION.fullmatch(word)
             words.append(hesitation[1] if hesitation else word)
     if first:

@@ -74,7 +74,7 @@ class CardFormat(abc.ABC):
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the whole card; its line ends are line feeds."""
 
-    def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
+    def updated(self, existing: str, name: str, facts: ModelFacts, context: CardContext) -> str:
         """Write the card into a file that is there, called ``shown`` in messages; here it is replaced.
 
         ``existing`` has its line ends as they are; an ``InputError`` says that it cannot be updated.

@@ -33,7 +33,7 @@ _FAILURES = (YAMLError, KeyError, ValueError, RecursionError)
 
 
 def updated(
-    text: str, shown: str, keys: Mapping[str, Any], model: str, results: list[dict], block: str
+    text: str, file_name: str, keys: Mapping[str, Any], model: str, results: list[dict], block: str
 ) -> str:
     """Put what is ours into a README, which may be empty and is called ``shown`` in messages.
 
@@ -45,18 +45,18 @@ def updated(
     if opened and not match:
         what = "the metadata begin with --- and end nowhere, or there are blanks behind ---"
         remedy = "Begin and close them with lines --- without blanks, or begin the file with a heading"
-        raise input_error(f"{shown} line {_lines(opened[1]) + 1}", what, remedy)
+        raise input_error(f"{file_name} line {_lines(opened[1]) + 1}", what, remedy)
     opening, metadata, closing = match.groups() if match else (text[: text.startswith("\ufeff")], "", "")
     body = text[len(opening + metadata + closing) :]
     lines = (re.search(_BREAK, text) or ["\n"])[0]
     plain = re.sub(_BREAK, "\n", metadata)
-    changed = _with_ours(plain, shown, _lines(opening), keys, model, results)
+    changed = _with_ours(plain, file_name, _lines(opening), keys, model, results)
     if changed != plain:
         metadata = changed.replace("\n", lines)
     if metadata and not closing:
         opening, closing = f"{opening}---{lines}", f"---{lines}"
     above = _lines(text) - _lines(body)
-    return opening + metadata + closing + _with_block(body, block, lines, shown, above)
+    return opening + metadata + closing + _with_block(body, block, lines, file_name, above)
 
 
 def _lines(text: str) -> int:
@@ -78,13 +78,15 @@ def _yaml(offset: int = 0) -> YAML:
 
 
 def _with_ours(
-    text: str, shown: str, above: int, keys: Mapping[str, Any], model: str, results: list[dict]
+    text: str, file_name: str, above: int, keys: Mapping[str, Any], model: str, results: list[dict]
 ) -> str:
-    data = _read(text, shown, above)
+    data = _read(text, file_name, above)
     index = data.get(INDEX) or []
     if not isinstance(index, list) or not all(map(_is_entry, index)):
         line = data.lc.key(INDEX)[0] + above + 1
-        raise input_error(f"{shown} line {line}", f"{INDEX} is no list of models with results", "Correct it")
+        raise input_error(
+            f"{file_name} line {line}", f"{INDEX} is no list of models with results", "Correct it"
+        )
     changes = {key: _quoted(value) for key, value in keys.items() if _listed(data.get(key)) != _listed(value)}
     became = _merged(copy.deepcopy(index), model, results)
     if became != index:
@@ -93,7 +95,7 @@ def _with_ours(
         return text
     try:
         made = _changed(text, data, changes, model, results)
-        read = _read(made, shown, above)
+        read = _read(made, file_name, above)
         expected = {key for key in data if key not in changes} | {key for key in changes if changes[key]}
         same = {*read} == expected and all(read[key] == value for key, value in changes.items() if value)
     except (InputError, *_FAILURES):
@@ -101,11 +103,11 @@ def _with_ours(
     if not same:
         what = "the metadata have a form in which our keys cannot be changed without changing more"
         remedy = "Write key: value lines without anchors, references and tags"
-        raise input_error(f"{shown} line {above + 1}", what, remedy)
+        raise input_error(f"{file_name} line {above + 1}", what, remedy)
     return made
 
 
-def _read(text: str, shown: str, above: int) -> CommentedMap:
+def _read(text: str, file_name: str, above: int) -> CommentedMap:
     try:
         data = _yaml().load(text)
     except _FAILURES as error:
@@ -113,12 +115,12 @@ def _read(text: str, shown: str, above: int) -> CommentedMap:
         line = mark.line if mark else text.count("\n", 0, getattr(error, "position", 0))
         why = getattr(error, "problem", None) or getattr(error, "reason", None) or "a value is out of range"
         what = f"the metadata between the two lines --- cannot be read: {why}"
-        raise input_error(f"{shown} line {line + above + 1}", what, "Correct them") from error
+        raise input_error(f"{file_name} line {line + above + 1}", what, "Correct them") from error
     if data is None:
         return CommentedMap()
     if not isinstance(data, CommentedMap) or data.fa.flow_style():
         what = "the text between the two lines --- is no list of lines key: value"
-        raise input_error(f"{shown} line {above + 1}", what, "Write it so")
+        raise input_error(f"{file_name} line {above + 1}", what, "Write it so")
     return data
 
 
@@ -178,7 +180,7 @@ def _listed(value: Any) -> list:
     return value if isinstance(value, list) else [value]
 
 
-def _with_block(text: str, block: str, lines: str, shown: str, above: int) -> str:
+def _with_block(text: str, block: str, lines: str, file_name: str, above: int) -> str:
     """Put a block between the markers of a text, at its end if there are none."""
     ours = re.sub(_BREAK, lines, f"{BEGIN}\n{block.strip()}\n{END}")
     markers = [
@@ -189,7 +191,7 @@ def _with_block(text: str, block: str, lines: str, shown: str, above: int) -> st
     if [line for _, line in markers] == [BEGIN, END]:
         return text[: text.index(BEGIN)] + ours + text[text.index(END) + len(END) :]
     if markers:
-        where = f"{shown} line {', '.join(str(number) for number, _ in markers)}"
+        where = f"{file_name} line {', '.join(str(number) for number, _ in markers)}"
         what = f"the markers are no pair: {', '.join(quoted(line) for _, line in markers)}"
         remedy = f"Write {BEGIN} and, below it, {END}, each once and on a line of its own, or remove all"
         raise input_error(where, what, remedy)

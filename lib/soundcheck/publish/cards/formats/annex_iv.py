@@ -31,12 +31,12 @@ class AnnexIV(CardFormat):
         text = content.text("annex-iv.md", facts, context) + "\n"
         return f"{text}{_SEAL.format(_digest(text))}\n"
 
-    def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
+    def updated(self, existing: str, name: str, facts: ModelFacts, context: CardContext) -> str:
         """Replace a page that nobody has changed; one into which people have written is refused."""
         sealed = _SEALED.fullmatch(existing.replace("\r\n", "\n"))
         if existing.strip() and (sealed is None or _digest(sealed[1]) != sealed[2]):
             what = "people have written into this page, or signed it"
-            raise input_error(shown, what, "Move it elsewhere, or choose another folder with --out")
+            raise input_error(name, what, "Move it elsewhere, or choose another folder with --out")
         return self.text(facts, context)
 
 

@@ -90,18 +90,18 @@ class HuggingFaceCard(CardFormat):
         keys = {**_written(facts, context), **_measured(facts)}
         return self._put(f"\n# {heading(facts.model.name)}\n", "README.md", keys, facts, context)
 
-    def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
+    def updated(self, existing: str, name: str, facts: ModelFacts, context: CardContext) -> str:
         """Change what is ours; the rest stays."""
         if not existing.strip("\ufeff \t\r\n"):
             return self.text(facts, context)
-        return self._put(existing, shown, _written(facts, context), facts, context)
+        return self._put(existing, name, _written(facts, context), facts, context)
 
     def _put(
-        self, text: str, shown: str, keys: dict[str, Any], facts: ModelFacts, context: CardContext
+        self, text: str, file_name: str, keys: dict[str, Any], facts: ModelFacts, context: CardContext
     ) -> str:
         name = plain(context.card.id.rpartition("/")[2] or facts.model.name)
         return updated(
-            text, shown, keys, name, results_of(facts, context), content.text("card.md", facts, context)
+            text, file_name, keys, name, results_of(facts, context), content.text("card.md", facts, context)
         )
 
 

@@ -1,0 +1,422 @@
+"""Levels, filters, edits, codecs and prosody against their definitions; see also `test_against_auglib`."""
+
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import parselmouth
+import pytest
+import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
+from made_sounds import sound, sounds
+
+from soundcheck.augment import codec, edits, filters, level, registry
+from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.augment.prosody import changed_pitch, changed_tempo, slowed_down
+from soundcheck.corpora.audio import resampled
+
+RATE = 16000
+PACKET = 320
+DIRECTIONS = pytest.mark.parametrize("direction", ["downward", "upward"])
+
+
+@pytest.fixture
+def noise(rng):
+    return (0.2 * rng.standard_normal(3 * RATE)).astype(np.float32)
+
+
+@pytest.fixture
+def speech(rng):
+    """Three seconds of coloured noise with pauses, a peak of 0.5."""
+    signal = np.convolve(rng.standard_normal(3 * RATE), np.ones(8) / 8, "same")
+    signal = signal * (1 + np.sin(np.arange(3 * RATE) / 2500)) ** 2
+    return (0.5 * signal / np.abs(signal).max()).astype(np.float32)
+
+
+# Levels
+
+
+def test_known_levels(noise):
+    assert level.rms(np.array([3.0, -3.0, 1.0, -1.0])) == pytest.approx(5**0.5)
+    assert level.peak(np.array([0.25, -0.5], dtype=np.float32)) == level.peak(np.array([-0.25, -0.5])) == 0.5
+    assert level.decibel(1.0) == 0 and level.decibel(0.5) == pytest.approx(-6.0206, abs=1e-4)
+    assert level.rms(np.zeros(5)) == 0 and level.decibel(0.0) == -120
+    assert all(level.decibel(level.amplitude(value)) == pytest.approx(value) for value in (-100, -3, 0, 17.5))
+    assert level.rms(noise + np.float32(0.3)) == pytest.approx(level.rms(noise - noise.mean()), rel=1e-4)
+    for size in (1e-40, 1e30):  # neither underflows nor overflows; a constant is no sound
+        signal = np.tile([size, -size], 50).astype(np.float32)
+        assert level.rms(signal) == pytest.approx(float(signal[0]), rel=1e-9)
+        assert level.rms(np.full(100, size, dtype=np.float32)) < 1e-9 * size
+
+
+def test_levels_are_matched_and_limited_as_a_whole(noise):
+    matched = level.level_match(noise, 0.01 * noise[::-1])
+    assert level.rms(matched) == pytest.approx(level.rms(noise), rel=1e-6)
+    silent, loud = np.zeros(4), np.array([1.0, -1.0, 1.0, -1.0])
+    assert np.array_equal(level.level_match(loud, silent), silent)
+    assert np.array_equal(level.level_match(silent, loud), silent)
+    for signal in (np.array([0.5, 2.0, -1.0]), np.array([-0.5, -2.0, 1.0])):
+        limited = level.limit(signal)
+        assert np.allclose(limited, signal / 2, rtol=1e-6) and level.peak(limited) <= 1
+    assert level.limit(loud) is loud  # full scale is no excess
+
+
+@pytest.mark.parametrize("ratio", [0.001, 0.29, 0.5])
+@pytest.mark.parametrize("samples", [100, 999, 48000])
+def test_clip_cuts_exactly_the_share(rng, ratio, samples):
+    signal = rng.standard_normal(samples).astype(np.float32)
+    clipped = level.clip(signal, RATE, rng, ratio=ratio)
+    cut = round(ratio * 1000) * samples // 1000  # in whole numbers, which do not round
+    assert np.count_nonzero(clipped != signal) == cut
+    assert level.peak(clipped) == np.sort(np.abs(signal))[::-1][cut]
+    assert np.array_equal(np.sign(clipped), np.sign(signal))
+    assert np.all(np.abs(signal[clipped != signal]) > level.peak(clipped))
+
+
+def test_a_clip_that_changes_nothing(rng):
+    click, square = np.eye(1, 1000, 17, dtype=np.float32)[0], np.tile(np.float32([1, -1]), 500)
+    few = rng.standard_normal(300).astype(np.float32)
+    # A small change must not silence; equal magnitudes count once; less than one sample is none.
+    for same, ratio in ((click, 0.003), (square, 0.3), (few, 0.003)):
+        assert np.array_equal(level.clip(same, RATE, rng, ratio=ratio), same)
+
+
+@pytest.mark.parametrize("limit", [0.05, 1.0])
+def test_clipping_keeps_the_peak(noise, rng, limit):
+    speech = np.clip(noise, -0.4, 0.4)
+    clipped, highest = level.clipped_at(speech, RATE, rng, limit=limit), level.peak(speech)
+    beyond = np.abs(speech) >= limit * highest
+    assert np.allclose(np.abs(clipped[beyond]), highest, rtol=1e-5)
+    assert np.allclose(clipped[~beyond], speech[~beyond] / limit, rtol=1e-5)
+
+
+def test_the_released_definition_clips_at_full_scale(rng):
+    """The text clips the same samples of loud and quiet speech, the released generator fewer of quiet one."""
+    loud = rng.laplace(size=RATE)
+    loud = (loud / np.abs(loud).max()).astype(np.float32)
+    shares = {}
+    for size in (1.0, 0.3, 0.1):
+        signal = (size * loud).astype(np.float32)
+        released = level.clipped_at(signal, RATE, rng, limit=0.05, definition="released")
+        untouched = np.abs(released) < 0.05
+        shares[size] = 1 - untouched.mean()
+        assert shares[size] == pytest.approx((np.abs(signal) / 1.414 >= 0.05).mean())
+        assert level.peak(released) <= 0.05 + 1e-9  # nothing is scaled back
+        assert np.allclose(released[untouched], signal[untouched] / 1.414)
+        text = level.clipped_at(signal, RATE, rng, limit=0.05)
+        assert (np.abs(text) >= 0.999 * size).mean() == pytest.approx((np.abs(loud) >= 0.05).mean(), abs=1e-3)
+    assert shares[1.0] > 0.4 and shares[0.3] < shares[1.0] / 3 and shares[0.1] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("clipped_at", {"limit": 0.2}),
+        ("far_field", {"metres": 2}),
+        ("reverberation", {"responses": "rooms", "role": "base"}),
+        ("spectral_tilt", {"direction": "upward"}),
+        ("background_noise", {"noise": "music", "snr_db": 20}),
+        ("background_noise", {"noise": "music", "snr_db": 20, "based_on": "peak"}),
+        ("sound_event", {"event": "coughing", "snr_db": 20}),
+        ("white_noise", {"snr_db": 20}),
+        ("additive_tone", {"frequency": 100, "snr_db": 20}),
+    ],
+)
+def test_an_offset_changes_nothing_but_itself(noise, rng, name, options):
+    """An inaudible constant makes speech neither quieter nor does it set in with a thud."""
+    plain = (0.1 * (noise - noise.mean())).astype(np.float32)
+    recorded = 0.05 * rng.standard_normal(RATE // 2)
+    recorded -= recorded.mean()
+    results = []
+    for shift in (0.0, 0.05, -0.3):
+        more = recorded + 0.7 * shift  # nor does that of a recorded noise
+        material = sounds(music=[more], coughing=[more], rooms=[sound("a", recorded, role="base")])
+        signal, chance = plain + np.float32(shift), np.random.default_rng(1)
+        function = registry.TRANSFORMS[name].function
+        result = function(signal, RATE, chance, sounds=material, **options).astype(np.float64)
+        results.append(result - result.mean())
+    np.testing.assert_allclose(results[1:], [results[0]] * 2, atol=2e-5)
+
+
+# Filters
+
+
+@pytest.mark.parametrize(
+    ("transform", "octave"), [(filters.highpass_filter, 250), (filters.lowpass_filter, 1000)]
+)
+def test_the_released_filters_run_forward_and_backward(rng, transform, octave):
+    """-6 dB at the cutoff and -25 dB an octave beyond, where one pass takes away 3 and 12.5 dB."""
+    impulse, options = np.eye(1, RATE, RATE // 2, dtype=np.float32)[0], {"cutoff": 500, "order": 2}
+    once, twice = (
+        transform(impulse, RATE, rng, definition=definition, **options) for definition in ("text", "released")
+    )
+    one, both = (20 * np.log10(np.abs(np.fft.rfft(each.astype(float)))) for each in (once, twice))
+    assert not once[: RATE // 2].any()  # causal
+    assert both[500] == pytest.approx(-6.02, abs=0.02) and one[500] == pytest.approx(-3.01, abs=0.02)
+    assert both[octave] == pytest.approx(-25, abs=0.35) and one[octave] == pytest.approx(-12.5, abs=0.2)
+    audible = one > -40
+    assert np.allclose(both[audible], 2 * one[audible], atol=0.1)
+    middle = np.argmax(np.abs(twice))
+    assert middle == RATE // 2  # no delay
+    assert np.allclose(twice[middle - 99 : middle], twice[middle + 99 : middle : -1], atol=1e-6)
+    default = transform(impulse, RATE, rng, cutoff=500)
+    assert np.array_equal(default, transform(impulse, RATE, rng, cutoff=500, order=1))
+
+
+@pytest.mark.parametrize("samples", [1, 2, 9, 10])
+def test_the_released_filters_take_short_signals(rng, samples):
+    filtered = filters.lowpass_filter(np.ones(samples), RATE, rng, cutoff=500, order=2, definition="released")
+    assert np.allclose(filtered, 1, atol=1e-6)
+
+
+def test_tilt_filters_are_linear_ramps_without_delay():
+    ramp = np.arange(513) / 512
+    down, up = (filters.tilt_filter(direction) for direction in ("downward", "upward"))
+    for taps in (down, up):
+        assert taps.shape == (1024,) and np.argmax(np.abs(taps)) == 512
+        assert np.allclose(taps[1:], taps[:0:-1], atol=1e-15)
+        with pytest.raises(ValueError, match="read-only"):
+            taps[0] = 1
+    assert np.allclose(np.abs(np.fft.rfft(down)), 1 - ramp, atol=1e-12)
+    response = np.abs(np.fft.rfft(up))
+    assert np.allclose(response[1:-1], 2 * ramp[1:-1], atol=1e-12)
+    assert response[0] == pytest.approx(0.013) and response[-1] < 0.1
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("samples", [1, 10, 48000])
+def test_tilt_restores_the_level(rng, direction, samples):
+    signal = (0.02 * rng.standard_normal(samples)).astype(np.float32)
+    tilted = filters.spectral_tilt(signal, RATE, rng, direction=direction)
+    assert tilted.size == samples and decibel(rms(tilted)) == pytest.approx(decibel(rms(signal)), abs=0.1)
+
+
+def test_tilt_limits_by_the_largest_magnitude(rng):
+    clicks = np.sin(2 * np.pi * 100 / RATE * np.arange(RATE)).astype(np.float32)
+    clicks[::500] *= -1
+    for signal in (clicks, -clicks):
+        tilted = filters.spectral_tilt(signal, RATE, rng, direction="upward")
+        assert peak(tilted) == pytest.approx(1, abs=1e-6) and peak(tilted) <= 1
+        assert rms(tilted) < 0.9 * rms(signal)  # the level is given up, not the peaks
+
+
+# What takes samples away or loses packets
+
+
+@pytest.mark.parametrize("samples", [3999, 4000, 1_000_000])
+def test_crop_leaves_one_sample(rng, samples):
+    signal = rng.uniform(0.1, 1, 4000).astype(np.float32)
+    assert edits.crop_beginning(signal, RATE, rng, samples=samples).tolist() == [signal[-1]]
+    assert edits.crop_end(signal, RATE, rng, samples=samples).tolist() == [signal[0]]
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "size"), [(16000, 0.1, 1600), (8000, 0.1, 800), (16000, 1, 4000), (16000, 1e-9, 1)]
+)
+def test_the_middle_is_kept(rng, rate, seconds, size):
+    signal, start = rng.uniform(0.1, 1, 4000).astype(np.float32), (4000 - size) // 2
+    middle = edits.central_part(signal, rate, rng, seconds=seconds)
+    assert np.array_equal(middle, signal[start : start + size])
+
+
+@pytest.mark.parametrize(("percent", "milliseconds"), [(5, 20), (10, 50), (50, 20), (0, 20)])
+def test_dropped_chunks_are_counted_and_never_neighbours(rng, percent, milliseconds):
+    signal = np.ones(RATE + 77, dtype=np.float32)
+    dropped = edits.dropped_chunks(signal, RATE, rng, percent=percent, milliseconds=milliseconds)
+    length = RATE * milliseconds // 1000
+    pairs = len(signal) // (2 * length)
+    chunks = dropped[: 2 * pairs * length].reshape(-1, length)
+    silent = (chunks == 0).all(axis=1)
+    assert silent.sum() == 2 * pairs * percent // 100
+    assert (chunks[~silent] == 1).all() and (dropped[2 * pairs * length :] == 1).all()
+    assert not (silent[1:] & silent[:-1]).any()
+    again = edits.dropped_chunks(signal, RATE, rng, percent=percent, milliseconds=milliseconds)
+    assert np.array_equal(again, dropped) == (percent in (0, 50))  # nothing, or every other one
+    assert edits.dropped_chunks(signal[:100], RATE, rng, percent=50, milliseconds=20).all()
+
+
+@pytest.mark.parametrize("percent", [0, 5, 40, 100])
+@pytest.mark.parametrize("concealment", ["none", "repetition"])
+def test_lost_packets_are_silent_or_the_last_one_that_arrived_fading_by_half(percent, concealment):
+    signal = (0.1 * np.random.default_rng(3).standard_normal(16160)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    result = edits.lost_packets(signal, RATE, rng, percent=percent, concealment=concealment)
+    count = -(-len(signal) // PACKET)
+    lost = set(np.random.default_rng(0).permutation(count)[: count * percent // 100])
+    last, row = None, 0
+    for n in range(count):
+        place = slice(PACKET * n, min(PACKET * (n + 1), len(signal)))
+        expected = signal[place]
+        if n in lost:
+            row += 1
+            expected = np.zeros_like(expected)
+            if concealment == "repetition" and last is not None:
+                expected = 0.5**row * last[: len(expected)]
+        else:
+            last, row = expected, 0
+        assert np.array_equal(result[place], expected), n
+    assert len(lost) == count * percent // 100 and result.size == signal.size
+
+
+def test_at_a_higher_share_the_same_packets_are_lost_and_more():
+    signal = np.ones(100 * PACKET, dtype=np.float32)
+    ten, twenty = (
+        edits.lost_packets(signal, RATE, np.random.default_rng(5), percent=percent) == 0
+        for percent in (10, 20)
+    )
+    assert (ten[::PACKET].sum(), twenty[::PACKET].sum()) == (10, 20) and (twenty | ~ten).all()
+
+
+# Codecs and the telephone line
+
+
+def band(signal, low, high):
+    spectrum = np.abs(np.fft.rfft(signal.astype(np.float64))) ** 2
+    hertz = np.fft.rfftfreq(len(signal), 1 / RATE)
+    return 10 * np.log10(spectrum[(hertz >= low) & (hertz < high)].mean() + 1e-30)
+
+
+@pytest.mark.parametrize("name", sorted(codec.CODECS))
+def test_codecs_give_the_signal_back_in_place(speech, rng, name):
+    bit_rate = 12200 if name == "amr-nb" else 64000
+    decoded = codec.codec(speech, RATE, rng, name=name, bit_rate=bit_rate)
+    assert len(decoded) == len(speech)
+    spectra = (np.fft.rfft(signal, 2 * len(speech)) for signal in (decoded, speech))
+    lag = int(np.argmax(np.fft.irfft(next(spectra) * np.conj(next(spectra)))))
+    assert lag == pytest.approx(80 if name == "amr-nb" else 0, abs=2)  # 5 ms, as on a telephone
+    assert decibel(rms(decoded)) == pytest.approx(decibel(rms(speech)), abs=3)
+    if name in ("amr-nb", "g711-a", "g711-mu"):  # telephones have no high frequencies
+        assert band(decoded, 4200, 8000) < band(decoded, 500, 3000) - 40
+    for count in (1, 2, 79, 1601):
+        short = rng.uniform(-0.5, 0.5, count).astype(np.float32)
+        assert len(codec.codec(short, RATE, rng, name=name, bit_rate=bit_rate)) == count
+
+
+@pytest.mark.parametrize(("name", "law"), [("g711-a", "ALAW"), ("g711-mu", "ULAW")])
+def test_g711_against_another_implementation(rng, tmp_path, name, law):
+    signal = rng.uniform(-0.9, 0.9, 1600).astype(np.float32)
+    soundfile.write(tmp_path / "law.wav", signal, 8000, subtype=law)
+    expected, _ = soundfile.read(tmp_path / "law.wav", dtype="float32")
+    assert np.allclose(codec.coded(signal, name), expected, atol=0.035)  # one step of the loudest
+    assert np.corrcoef(codec.coded(signal, name), expected)[0, 1] > 0.9999
+
+
+def test_fewer_bits_are_worse():
+    time = np.arange(2 * RATE) / RATE
+    voice = sum(np.sin(2 * np.pi * (140 + 20 * np.sin(3 * time)) * k * time) / k for k in range(1, 20))
+    narrow = resampled((0.2 * voice).astype(np.float32), RATE, 8000)
+
+    def distance(bit_rate):
+        pair = codec.coded(narrow, "amr-nb", bit_rate)[40:-280], narrow[:-320]
+        frames = [np.abs(np.fft.rfft(x.reshape(-1, 320) * np.hanning(320))) for x in pair]
+        return rms((np.log10(frames[0] + 1e-3) - np.log10(frames[1] + 1e-3)).ravel())
+
+    assert distance(12200) < distance(7400) < distance(4750)
+
+
+@pytest.mark.parametrize(
+    ("level_db", "expected_db"), [(-60, -56), (-24, -20), (-16, -12.8), (-10, -8), (0, 0)]
+)
+def test_compressor_at_a_steady_level(level_db, expected_db):
+    steady = np.full(8000, 10 ** (level_db / 20))
+    assert 20 * np.log10(codec.compress(steady, 8000)[-1]) == pytest.approx(expected_db, abs=1e-3)
+
+
+@pytest.mark.skipif(not shutil.which("sox"), reason="SoX is the oracle of this test")
+def test_compressor_against_sox(speech, tmp_path):
+    signal = resampled(speech, RATE, 8000)
+    signal = signal / np.abs(signal).max()
+    soundfile.write(tmp_path / "in.wav", signal, 8000, subtype="PCM_32")
+    command = ["sox", "in.wav", "-b", "32", "out.wav", "compand", "0.01,0.02", "4:-20,-16"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    expected, _ = soundfile.read(tmp_path / "out.wav")
+    assert np.abs(codec.compress(signal, 8000) - expected).max() < 1e-3
+
+
+def test_the_phone_restores_the_level_and_has_its_bands_and_hiss(speech, rng, monkeypatch):
+    line = codec.low_quality_phone(speech, RATE, rng)
+    assert len(line) == len(speech) and decibel(rms(line)) == pytest.approx(decibel(rms(speech)), abs=0.1)
+    # Above 4 kHz nothing is left but the hiss, which falls off below 3 kHz.
+    assert band(line, 4300, 7900) < band(line, 400, 3000) - 15
+    for count in (1, 2, 79, 1601):
+        assert len(codec.low_quality_phone(speech[:count], RATE, rng)) == count
+    # The hiss alone is 25 dB below full scale.
+    monkeypatch.setattr(codec, "coded", lambda signal, *_: np.eye(1, len(signal))[0].astype(np.float32))
+    drawn, pink = {}, codec.pink
+    monkeypatch.setattr(codec, "pink", lambda count, rng: drawn.setdefault("noise", pink(count, rng)))
+    line = codec.low_quality_phone(speech, RATE, rng).astype(np.float64)
+    sections = codec.butterworth("highpass", 3000.0, 2, RATE).copy()
+    hiss = codec.scipy.signal.sosfilt(sections, 10 ** (-25 / 20) * drawn["noise"].astype(np.float64))
+    assert np.corrcoef(line[200:], hiss[200:])[0, 1] > 0.999 and peak(drawn["noise"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("absent", "problem"),
+    [
+        ("library", "the codec library PyAV cannot be loaded"),
+        ("codec", "PyAV comes without no_such_encoder here, which the codec amr-nb needs"),
+    ],
+)
+def test_a_missing_codec_is_named(monkeypatch, absent, problem):
+    if absent == "library":
+        monkeypatch.setitem(sys.modules, "av", None)
+    else:
+        monkeypatch.setitem(codec.CODECS, "amr-nb", codec.Codec("no_such_encoder", 8000, "amr"))
+    codec.missing.cache_clear()
+    try:
+        assert codec.missing("amr-nb").startswith(problem)
+        with pytest.raises(ValueError, match=problem):
+            codec.coded(np.zeros(9, np.float32), "amr-nb")
+    finally:
+        codec.missing.cache_clear()
+
+
+# Tempo without pitch, pitch without tempo, and both, on signals of known pitch
+
+
+def voice(pitch, seconds=1.0):
+    """Pulses through two resonances."""
+    time = np.arange(round(seconds * RATE)) / RATE
+    pulses = np.diff(np.floor(time * pitch), prepend=0.0)
+    grain = sum(np.exp(-time[:800] * 400) * np.sin(2 * np.pi * f * time[:800]) for f in (600, 1400))
+    return (0.2 * np.convolve(pulses, grain)[: time.size]).astype(np.float32)
+
+
+def pitch_of(signal):
+    pitch = parselmouth.Sound(signal.astype(np.float64), RATE).to_pitch().selected_array["frequency"]
+    return np.median(pitch[pitch > 0])
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 2.0])
+@pytest.mark.parametrize("pitch", [90.0, 220.0])
+def test_a_faster_voice_is_as_high_as_before(rng, factor, pitch):
+    result = changed_tempo(voice(pitch), RATE, rng, factor=factor)
+    assert result.size == pytest.approx(RATE / factor, rel=0.02)
+    assert pitch_of(result) == pytest.approx(pitch, rel=0.02)
+
+
+@pytest.mark.parametrize("semitones", [-6, 2])
+def test_a_higher_voice_is_as_fast_as_before(rng, semitones):
+    result = changed_pitch(voice(150.0), RATE, rng, semitones=semitones)
+    assert result.size == RATE and pitch_of(result) == pytest.approx(150 * 2 ** (semitones / 12), rel=0.02)
+
+
+@pytest.mark.parametrize("factor", [0.9, 0.5])
+def test_slower_is_longer_and_lower(rng, factor):
+    tone = np.sin(2 * np.pi * 1000 * np.arange(RATE) / RATE).astype(np.float32)
+    slow = slowed_down(tone, RATE, rng, factor=factor)
+    assert len(slow) == pytest.approx(RATE / factor, abs=1)
+    spectrum = np.abs(np.fft.rfft(slow * np.hanning(len(slow))))
+    assert np.argmax(spectrum) * RATE / len(slow) == pytest.approx(1000 * factor, abs=2)
+
+
+@given(st.integers(1, 2000), st.sampled_from([8000, 16000, 44100]), st.floats(0, 1))
+def test_prosody_of_any_length_and_level(samples, rate, peak):
+    signal = (peak * np.sin(np.arange(samples))).astype(np.float32)
+    for change, options in ((changed_tempo, {"factor": 1.5}), (changed_pitch, {"semitones": 3.0})):
+        result, again = (change(signal, rate, np.random.default_rng(samples), **options) for _ in range(2))
+        assert result.size and np.isfinite(result).all() and np.array_equal(result, again)
+        assert samples >= 0.05 * rate or np.array_equal(result, signal)
+        assert peak or not result.any()

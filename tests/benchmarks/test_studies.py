@@ -1,0 +1,257 @@
+"""Studies: their data have the truth that they claim, and recorded tables keep what is promised."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks import (
+    adjusting,
+    balancing,
+    comparing,
+    fair_models,
+    human_speech,
+    measured,
+    states,
+    these_speakers,
+    worst_groups,
+)
+from benchmarks.large_tables import make_utterances
+from scipy import signal
+
+from soundcheck.common import resources, seeds
+from soundcheck.corpora.load import load_corpus
+from soundcheck.metrics.additive import value
+from soundcheck.metrics.word_errors import word_error_rate, word_errors
+from soundcheck.report.study_figures import recorded
+from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
+
+
+def slack(share, counts):
+    """What so many draws leave to chance."""
+    return 2.6 * np.sqrt(share * (1 - share) / counts)
+
+
+@pytest.mark.parametrize("name", ["adjusting", "balancing", "comparing", "worst_groups"])
+def test_a_record_says_how_it_was_made(name):
+    assert f"python benchmarks/{name}.py" in recorded(name)[1]
+
+
+# Fair models are not accused, unfair ones found: states, and the books of one family
+
+
+def test_promises_of_states_and_of_intervals_for_these_speakers():
+    table, _ = recorded("states")
+    for name in ("accused", "new", "sample"):
+        assert (table[name].dropna() <= 0.05 + slack(0.05, table["books"])[table[name].notna()]).all()
+    assert table["found"].max() >= 0.8 and set(table["part"]) == {"margins", "equal", "pages"}
+    assert set(table["kind"]) <= {name for _, name, _ in states.kinds()}
+    twice = states.twice(np.random.default_rng(0))
+    assert len(states.counted(twice)) == 15 and twice["group"].str.startswith("sex: ").sum() == 2
+    table, _ = recorded("these_speakers")
+    low, high = these_speakers.BARS
+    error = np.sqrt(0.95 * 0.05 / table["intervals"])
+    assert table["covered"].between(low - error, high + error).all()
+    assert set(table["measure"]) == set(these_speakers.MEASURES)
+    table, _ = recorded("published_results")
+    accents = table["what"].str.contains("accent: indian against us")
+    assert accents.sum() == 3 and table.loc[accents, "state"].eq("fail").all()
+
+
+def test_promises_of_books_of_fair_and_unfair_models():
+    fair, _ = recorded("fair_models")
+    assert set(fair["kind"]) <= {kind.name for kind in fair_models.FAIR} and len(fair) > 4
+    assert (fair["holds"] <= 0.05 + slack(0.05, fair["books"])).all()
+    assert (fair["tests"] == 247).all() and (fair["books"] >= 40).all()
+    assert fair["simulated"].max() > 0.5  # which know nothing of speakers
+    unfair = recorded("unfair_models")[0].set_index("speakers")
+    assert unfair.loc[4, "found"] == 0  # either side needs 5 speakers for a state
+    assert unfair.loc[10, "found"] >= 0.9 and unfair.loc[40, "found"] >= 0.99
+    enough = unfair[unfair.index >= 20]
+    error = slack(0.05, enough["books"])
+    assert (enough["covered"] >= 0.93 - error).all() and (enough["bounded"] >= 0.95 - error).all()
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.17])
+def test_a_book_is_that_of_the_family_of_accents(shift):
+    kind = fair_models.Kind("test", speakers=10, segments=(6, 6), shift=shift)
+    frame = fair_models.book(kind, 0, read_family("fairness_accent"))
+    assert len(frame) == 247 and frame["holds"].notna().all()
+    accused = frame[frame["holds"].eq(True)]
+    means = accused[accused["test"].eq("Mean Value") & accused["task"].eq("arousal")]
+    assert means["group"].tolist() == (["accent: 0"] if shift else [])
+    assert not accused["task"].isin(["dominance", "valence"]).any()
+
+
+# Two models
+
+
+@pytest.mark.parametrize("kind", ["independent", "correlated"])
+def test_models_differ_as_planted_and_tests_are_correlated_as_asked(kind):
+    accuracy, common = comparing.KINDS[kind]
+    better = np.arange(comparing.TESTS) < comparing.BETTER_TESTS
+    rng = np.random.default_rng(0)
+    old, new = comparing.accuracies(rng, 400, accuracy, common, np.where(better, 0.1, 0.0))
+    gap = (new - old).mean(axis=0)
+    assert old.mean() == pytest.approx(accuracy, abs=0.02)
+    assert gap[better].mean() - gap[~better].mean() == pytest.approx(0.1, abs=0.015)
+    assert gap[~better].mean() == pytest.approx(0, abs=0.02)
+    alike = np.corrcoef((new - old).T)[np.triu_indices(comparing.TESTS, 1)].mean()
+    assert alike > 0.5 if common else alike < 0.4
+
+
+def test_equal_models_are_equal():
+    for rows, _ in comparing.comparisons("groups", 20, 2):
+        assert {row.outcome for row in rows} == {"no evidence"}
+    table, _ = recorded("comparing")
+    equal, better = table[table["better by"] == 0], table[table["better by"] > 0]
+    assert set(equal["tests"]) == set(comparing.KINDS)
+    assert (equal["equal"] >= comparing.EQUAL - slack(comparing.EQUAL, equal["comparisons"])).all()
+    assert equal["equal"].mean() >= comparing.EQUAL and (equal["equal by percentiles"] < equal["equal"]).all()
+    assert (better["wrong"] <= comparing.WRONG + slack(comparing.WRONG, better["comparisons"])).all()
+
+
+# Adjusted and balanced groups
+
+
+def test_promises_of_adjusted_gaps():
+    table, _ = recorded("adjusting")
+    assert len(table) == len(adjusting.KINDS)
+    assert [fault for row in table.to_dict("records") for fault in adjusting.wrong(row)] == []
+    left = table.set_index(["column", "cause", "speakers"])["left"]
+    assert left[adjusting.NOISE, adjusting.MICROPHONE, 20] <= 0.15
+    assert left[adjusting.NOISE, adjusting.MICROPHONE, 60] == pytest.approx(0.05, abs=0.03)
+    assert left[adjusting.NOISE, adjusting.ACCENT, 60] == pytest.approx(1, abs=0.05)
+    assert (table["data_sets"] >= 1000).all() and (table["refused"] < 0.1).all()
+    row = dict(column=adjusting.NOISE, cause=adjusting.MICROPHONE, speakers=40, data_sets=1000)
+    faults = adjusting.wrong(row | dict(left=0.3, covered=0.8, ten=1.0))
+    assert [fault.partition(":")[2] for fault in faults] == [
+        " 0.300 is left in place of 0",
+        " intervals hold the part of the accent in 0.800",
+    ]
+
+
+@pytest.mark.parametrize("column", sorted({kind.column for kind in adjusting.KINDS}))
+def test_the_plain_difference_is_as_large_whatever_its_cause(column):
+    for cause in adjusting.SHARE:
+        kind = adjusting.Kind(column, cause, 400)
+        subset, group, values = adjusting.draw(kind, seeds.generator(0, column, cause))
+        answers = subset.predictions.clean
+        gap = answers[group].mean() - answers[~group].mean()
+        assert gap == pytest.approx(-adjusting.EFFECT, abs=0.025)
+        assert len(values) == len(subset) == 2 * 400 * adjusting.EACH
+    found = adjusting.data_set(adjusting.Kind(adjusting.DEVICE, adjusting.MICROPHONE, 60), 0)
+    assert found["refused"] == 0 and found["counterpart"] == 1 and np.isnan(found["ten"])
+    assert abs(found["adjusted"]) < abs(found["plain"])
+
+
+def test_balancing_is_for_labels_that_differ(rng):
+    truth, prediction, first = balancing.draw(np.random.default_rng(0), (20_000, 20_000), 0.15, 0.08)
+    assert truth[~first].mean() - truth[first].mean() == pytest.approx(0.08, abs=0.005)
+    error = prediction - 0.5 - 0.7 * (truth - 0.5)
+    assert error.std() == pytest.approx(0.12, rel=0.02)
+    assert abs(error[first].mean() - error[~first].mean()) < 0.005  # the model is fair
+    rows = balancing.nearest(np.array([0.5, 0.9, 0.1, 0.45, 0.6]), np.arange(5) < 2)
+    assert rows.tolist() == [0, 1, 3, 4]
+    truth, prediction, first = balancing.draw(rng, (400, 400), 0.15, 0)
+    assert all(balancing.accused(truth, prediction + 0.4 * first, first))  # a biased one
+    table, _ = recorded("balancing")
+    equal = table[table["first"].eq(400) & table["second"].eq(400)].set_index(["spread", "way"])["simulated"]
+    accused = equal.unstack()
+    assert (accused["as they are"] >= 0.2).all() and (accused["balanced"] <= 0.05).all()
+    assert (table["labels_apart"][table["way"].eq("balanced")].abs() < 0.005).all()
+    assert table["data_sets"].eq(balancing.DATA_SETS).all()
+
+
+# Groups that nobody named
+
+
+@pytest.mark.parametrize("kind", [worst_groups.HALF, worst_groups.EIGHTH, worst_groups.NOBODY])
+def test_the_planted_group_is_an_eighth_of_the_speech(kind):
+    columns, wrong, speaker, planted = worst_groups.draw(np.random.default_rng(0), 400, kind)
+    assert all(len(words) == len(wrong) for words in columns.values()) and len(columns) == 7
+    if kind == worst_groups.NOBODY:
+        women = columns["sex"] == "sex: 1"
+        assert not planted.any() and wrong.mean() == pytest.approx(worst_groups.WRONG, abs=0.01)
+        assert wrong[women].mean() == pytest.approx(wrong[~women].mean(), abs=0.03)
+    else:
+        assert planted.mean() == pytest.approx(1 / 8, abs=0.01)
+        assert len(np.unique(speaker[planted])) == (200 if kind == worst_groups.HALF else 50)
+        worse = wrong[planted].mean() - wrong[~planted].mean()
+        assert worse == pytest.approx(worst_groups.WORSE, abs=0.03)
+
+
+def test_promises_of_the_search_for_groups_and_its_page():
+    table = recorded("worst_groups")[0].set_index(["planted", "speakers"])
+    assert table["corpora"].eq(worst_groups.CORPORA).all()
+    assert table.loc[(worst_groups.HALF, 60), "found"] >= worst_groups.LEAST_FOUND
+    nobody = table.loc[worst_groups.NOBODY]
+    assert (nobody["named"] <= worst_groups.MOST_NAMED).all()
+    page = (resources.root() / "book" / "methods" / "fairness_worst_groups.md").read_text("utf-8")
+    lines = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, flags=re.MULTILINE)
+    assert len(lines) == len(worst_groups.SPEAKERS)
+    for speakers, *shown in ([int(cell) for cell in line] for line in lines):
+        shares = [table.loc[(kind, speakers), "found"] for kind in (worst_groups.HALF, worst_groups.EIGHTH)]
+        expected = [nobody.loc[speakers, "candidates"], *(100 * share for share in shares)]
+        assert shown == [round(number) for number in (*expected, 100 * nobody.loc[speakers, "named"])]
+
+
+def test_more_data_sets_begin_with_the_same_ones():
+    for study, arguments in (
+        (balancing.study, ((60, 60), 0.15, "balanced", 2)),
+        (worst_groups.study, (20, worst_groups.HALF, 2)),
+    ):
+        assert study(*arguments) == study(*arguments)
+
+
+# Measured columns
+
+
+def test_noises_have_the_colours_and_strengths_of_their_names(rng):
+    speech, added = measured.syllables(rng), measured.noise("pink", 5 * measured.RATE, rng)
+    assert 0.1 < np.mean(np.abs(speech) < 1e-9) < 0.7  # pauses
+    rest = measured.mixed(speech, added, 12).astype(np.float64) - speech
+    assert 10 * np.log10(np.mean(speech**2) / np.mean(rest**2)) == pytest.approx(12, abs=1e-3)
+    for kind, tilt in (("white", 0), ("pink", 3), ("rumble", 6)):  # dB an octave
+        hertz, power = signal.welch(measured.noise(kind, 160_000, rng), measured.RATE, nperseg=1024)
+        bands = [power[(hertz >= low) & (hertz < 2 * low)].mean() for low in (500, 2000)]
+        assert 10 * np.log10(bands[0] / bands[1]) / 2 == pytest.approx(tilt, abs=0.5)
+    assert all(np.isfinite(measured.noise(kind, 8000, rng)).all() for kind in measured.KINDS)
+
+
+def test_p_values_of_accents_are_those_of_a_plain_loop(rng):
+    speakers = [f"s{n}" for n in range(6)]
+    table = pd.DataFrame({"speaker": np.repeat(speakers, 5), "level": rng.normal(size=30)})
+    table["level"] += table["speaker"].map({"s0": 5, "s1": 4}).fillna(0)
+    table.loc[3, "level"] = np.nan
+    table["accent"] = np.repeat(list("aabbcd"), 5)
+    found = human_speech.accents(table).set_index("accent")
+    assert found.index.tolist() == ["a", "b"]  # of the others there is one speaker each
+
+    def gap(pair):
+        inside = table["speaker"].isin(pair)
+        return table["level"][inside].mean() - table["level"][~inside].mean()
+
+    gaps = np.abs([gap(pair) for pair in itertools.combinations(speakers, 2)])
+    for name, own in (("a", ("s0", "s1")), ("b", ("s2", "s3"))):
+        assert found.loc[name, "gap"] == pytest.approx(gap(own))
+        assert found.loc[name, "p_value"] == pytest.approx(np.mean(gaps >= abs(gap(own)) - 1e-9))
+
+
+# Large tables
+
+
+def test_the_suite_of_large_tables_can_be_read_and_its_models_answer(tmp_path):
+    suite = read_suite(make_utterances(tmp_path, 400))
+    corpus = load_corpus(suite.corpora["calls"], suite, tmp_path / "cache")
+    assert len(corpus.segments) == 400 and corpus.segments["speaker"].nunique() == 20
+    assert corpus.segments["duration"].notna().all() and not corpus.left_out
+    rates = []
+    for entry in suite.models.values():
+        predictions, problems = entry.about.load(entry, suite).look_up(corpus, "")
+        assert not any(problems)
+        counts = word_errors(corpus.segments["transcript"], predictions["transcript"])
+        rates.append(value(word_error_rate(counts.words, counts.errors)))
+    assert 0.05 < rates[0] < 0.1 and 0.07 < rates[1] < 0.13

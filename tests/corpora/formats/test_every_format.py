@@ -1,0 +1,453 @@
+"""The same rows in each format where they can stand: what is read, or which message comes.
+
+Rows have our names; :data:`NAMES` are those of a format, and a writer for each writes rows as it does.
+The list *Field by field* of the manual tells what becomes of each field.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import soundfile
+import yaml
+from segment_rows import rows
+
+from soundcheck.common.errors import InputError
+
+Rows = Sequence[Mapping[str, object]]
+Writer = Callable[[Path, Rows], str]
+RATE = 16000
+PAGE = Path(__file__).parents[3] / "book" / "data.md"
+
+
+# Writers: of rows under the names of a format; each gives what stands in the suite --------------------------
+
+
+def json_lines(path: Path, items: Rows) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(item) + "\n" for item in items))
+
+
+def write_csv(folder: Path, these: Rows) -> str:
+    pd.DataFrame(these).to_csv(folder / "t.csv", index=False)
+    return "format: csv, path: corpus/t.csv"
+
+
+def write_csv_in_parquet(folder: Path, these: Rows) -> str:
+    pd.DataFrame(these).to_parquet(folder / "t.parquet", index=False)
+    return "format: csv, path: corpus/t.parquet"
+
+
+def write_parquet(folder: Path, these: Rows) -> str:
+    sounds = [{"bytes": folder.joinpath(row["file"]).read_bytes(), "path": row["file"]} for row in these]
+    table = [{"audio": sound} | further(row, ("file",)) for sound, row in zip(sounds, these, strict=True)]
+    (folder / "data").mkdir()
+    pq.write_table(pa.Table.from_pylist(table), folder / "data" / "all.parquet")
+    return "format: parquet, path: corpus/data"
+
+
+def write_audformat(folder: Path, these: Rows) -> str:
+    table = pd.DataFrame(these)
+    timed = [name for name in ("start", "end") if name in table]
+    for name in timed:
+        table[name] = [str(pd.Timedelta(seconds, "s")) for seconds in table[name]]
+    columns = {name: {} for name in table.columns if name not in ("file", *timed)}
+    kind = "segmented" if timed else "filewise"
+    header = {"name": "x", "tables": {"t": {"type": kind, "columns": columns}}}
+    (folder / "db.yaml").write_text(yaml.safe_dump(header))
+    table.to_csv(folder / "db.t.csv", index=False)
+    return "format: audformat, path: corpus"
+
+
+def write_nemo(folder: Path, these: Rows) -> str:
+    json_lines(folder / "m.jsonl", these)
+    return "format: nemo, path: corpus/m.jsonl"
+
+
+def write_kaldi(folder: Path, these: Rows) -> str:
+    lines: dict[str, dict[str, object]] = {}
+    for number, row in enumerate(these):
+        recording = row["wav.scp"].split(".")[0]
+        utterance = f"u{number}" if "segments" in row else recording
+        for file, value in row.items():
+            key = recording if file.startswith(("wav", "reco")) else utterance
+            key = row["utt2spk"] if file.startswith("spk2") else key
+            lines.setdefault(file, {}).setdefault(key, value)
+    for file, values in lines.items():
+        folder.joinpath(file).write_text("".join(f"{name} {value}\n" for name, value in values.items()))
+    return "format: kaldi, path: corpus"
+
+
+def write_lhotse(folder: Path, these: Rows) -> str:
+    cuts = []
+    for number, row in enumerate(these):
+        info = soundfile.info(folder / row["file"])
+        source = {"type": "file", "channels": [*range(info.channels)], "source": row["file"]}
+        recording = {"id": row["file"], "sources": [source], "duration": info.duration}
+        supervision = {"id": f"u{number}", "start": 0.0, "duration": info.duration, "custom": {}}
+        cut = {"id": f"c{number}", "start": 0, "duration": info.duration, "channel": source["channels"]}
+        for name, value in further(row, ("file",)).items():
+            place, _, inner = name.partition(".")
+            if place in ("recording", "custom"):
+                (recording if place == "recording" else supervision["custom"])[inner] = value
+            else:
+                (cut if name in ("features", "tracks") else supervision)[name] = value
+        cuts.append(cut | {"recording": recording, "supervisions": [supervision], "type": "MultiCut"})
+    json_lines(folder / "cuts.jsonl", cuts)
+    return "format: lhotse, path: corpus/cuts.jsonl"
+
+
+def write_commonvoice(folder: Path, these: Rows) -> str:
+    (folder / "clips").mkdir()
+    for name in {row["path"] for row in these}:
+        folder.joinpath(name).rename(folder / "clips" / name)
+    pd.DataFrame(these).to_csv(folder / "test.tsv", sep="\t", index=False)
+    return "format: commonvoice, path: corpus"
+
+
+def write_audiofolder(folder: Path, these: Rows) -> str:
+    pd.DataFrame(these).to_csv(folder / "metadata.csv", index=False)
+    return "format: audiofolder, path: corpus"
+
+
+def write_speechbrain(folder: Path, these: Rows) -> str:
+    table = pd.DataFrame({"ID": f"u{number}", **row} for number, row in enumerate(these))
+    table.assign(wav="$data_root/" + table["wav"]).to_csv(folder / "t.csv", index=False)
+    return f"format: speechbrain, path: corpus/t.csv, sampling_rate: {RATE}"
+
+
+def write_emobox(folder: Path, these: Rows) -> str:
+    usual = {"emo": "ang", "type": "raw", "task": "category", "channel": 1}
+    json_lines(folder / "data" / "x" / "x.jsonl", [{**usual, "key": row["wav"], **row} for row in these])
+    (folder / "data" / "x" / "label_map.json").write_text('{"ang": "Angry", "hap": "Happy"}')
+    return "format: emobox, path: corpus/data/x"
+
+
+WRITE: dict[str, Writer] = {
+    name.removeprefix("write_"): function for name, function in globals().items() if name.startswith("write_")
+}
+NAMES = {  # our names -> those of a format
+    **{"csv": {}, "csv_in_parquet": {}, "parquet": {}, "audformat": {}},
+    "nemo": {"file": "audio_filepath", "transcript": "text", "sex": "gender", "language": "lang"},
+    **{"kaldi": {"file": "wav.scp", "speaker": "utt2spk", "sex": "spk2gender", "transcript": "text"}},
+    "lhotse": {"transcript": "text", "sex": "gender"},
+    "commonvoice": {"file": "path", "speaker": "client_id", "transcript": "sentence", "sex": "gender"},
+    "audiofolder": {"file": "file_name"},
+    "speechbrain": {"file": "wav", "speaker": "spk_id", "transcript": "wrd", "sex": "gender"},
+    "emobox": {"file": "wav", "sex": "gender", "emotion": "emo", "duration": "length"},
+}
+FURTHER = {"kaldi": "utt2", "lhotse": "custom."}  # what stands before the names of other columns
+EVERY = [*WRITE]
+TIMED = [form for form in WRITE if form != "emobox"]  # whose segments may have times, and columns of splits
+FILES = [form for form in WRITE if form != "parquet"]  # whose sounds are files
+
+
+def further(row: Mapping[str, object], without: Sequence[str]) -> dict[str, object]:
+    return {name: value for name, value in row.items() if name not in without}
+
+
+def as_format(form: str, row: Mapping[str, object]) -> dict[str, object]:
+    """Name the columns of a row, and write its times, as a format does."""
+    row, times = dict(row), {}
+    if "end" in row and form in ("nemo", "kaldi", "lhotse", "speechbrain"):
+        start, end = row.pop("start"), row.pop("end")
+        times = {
+            "nemo": {"offset": start, "duration": end - start},
+            "lhotse": {"start": start, "duration": end - start},
+            "speechbrain": {"start": int(start * RATE), "stop": int(end * RATE)},
+            "kaldi": {"segments": f"{row['file'][0]} {start} {end} {row.get('channel', '')}"},
+        }[form]
+    if form == "kaldi" and "channel" in row:
+        channel = row.pop("channel")
+        times = times or {"reco2file_and_channel": f"{row['file']} {channel}"}
+    usual = ("file", "speaker", "channel", "duration", "language")
+    names = {name: name if name in usual else FURTHER.get(form, "") + name for name in row} | NAMES[form]
+    return {names[name]: value for name, value in row.items()} | times
+
+
+@pytest.fixture
+def load(load, tone, tmp_path):
+    """Load rows as a format writes them: ``load("nemo", [{...}], channels=2, keys="split: dev")``."""
+
+    def read(form: str, these: Rows, *, channels: int = 1, keys: str = "", write: Writer | None = None):
+        folder = tmp_path / "corpus"
+        for number, name in enumerate(sorted({row["file"] for row in these})):
+            tone(folder / name, number, channels=channels)
+        entry = (write or WRITE[form])(folder, [as_format(form, row) for row in these])
+        return load(f"{entry}{', ' if keys else ''}{keys}")
+
+    return read
+
+
+def people(count: int, **columns: Sequence[object]) -> list[dict[str, object]]:
+    """Make rows of as many speakers, a file each; a column is given as a list of its cells."""
+    return [
+        {"file": f"{'abcdefghij'[n]}.wav", "speaker": f"s{n}"}
+        | {name: column[n] for name, column in columns.items()}
+        for n in range(count)
+    ]
+
+
+# What holds for the readers of formats ----------------------------------------------------------------------
+
+# Keys and digests name every draw: the same sound has the same ones in each format, today and later.
+KEYS = ("a.wav|0.1|0.25", "b.wav|0.1|0.25")
+DIGESTS = ("23946c77175d4103375412d3dc6f59d2e68af3cd", "8dab2feb8687a05ee1ceadaf6e14ec6e27ca18ca")
+
+
+@pytest.mark.parametrize("form", TIMED)
+def test_keys_and_digests_are_those_of_earlier_runs(load, form):
+    corpus = load(form, people(2, start=[0.1, 0.1], end=[0.25, 0.25]))
+    assert rows(corpus, "key", "audio") == [*zip(KEYS, DIGESTS, strict=True)]
+    assert not corpus.left_out
+
+
+@pytest.mark.parametrize("form", [form for form in TIMED if form != "commonvoice"])
+def test_one_channel_of_several_is_refused_but_where_a_suite_says_so(load, refused, tmp_path, form):
+    these = people(2, channel=[0, 1])
+    refused("channel.*2 segments of one channel where the file has several", form, these, channels=2)
+    shutil.rmtree(tmp_path / "corpus")
+    keys = 'values: {channel: {"0": "", "1": ""}}'
+    assert len(load(form, these, channels=2, keys=keys).segments) == 2
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_the_channel_of_a_file_with_one_does_not_matter(load, form):
+    assert len(load(form, people(2, channel=[0, 0])).segments) == 2
+
+
+BOTH = [
+    {"file": "a.wav", "start": 0.0, "end": 0.25, "speaker": f"s{n}", "channel": n, "transcript": text}
+    for n, text in enumerate(("turn left", "turn right"))
+]
+
+
+@pytest.mark.parametrize("form", [form for form in TIMED if form != "parquet"])
+def test_two_channels_are_two_segments_but_only_without_sound(load, refused, tmp_path, form):
+    corpus = load(form, BOTH, channels=2, keys="audio: false")
+    ending = "" if form == "kaldi" else ".wav"
+    assert rows(corpus, "file", "speaker", "transcript") == [
+        (f"a-0{ending}", "s0", "turn left"),
+        (f"a-1{ending}", "s1", "turn right"),
+    ]
+    assert f"names of files have their channel at the end, such as 'a-0{ending}'" in corpus.notices
+    shutil.rmtree(tmp_path / "corpus")
+    words = "2 segments are other channels of the same times.*a file of"
+    refused(words, form, BOTH, channels=2, keys="audio: true")
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_what_a_suite_groups_by_is_used_and_what_nothing_reads_is_named(load, form):
+    corpus = load(form, people(2, mood=["x", "y"], extra=["1", "2"], more=["1", "2"]), keys="groups: [mood]")
+    assert rows(corpus, "mood") == [("x",), ("y",)]
+    (notice,) = (one for one in corpus.notices if one.startswith("not used: columns"))
+    unused = {*notice.split(": columns ")[1].split(", ")}
+    assert "extra, more" in notice
+    assert not unused & {"mood", "speaker", "client_id", "file", "path", "wav", "audio"}
+
+
+def moved(form: str, before: str) -> Writer:
+    """Write a corpus whose files have something before their names, and lie in a folder ``x``."""
+
+    def write(folder: Path, these: Rows) -> str:
+        entry = WRITE[form](folder, these)
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".csv", ".tsv", ".jsonl", ".scp"):
+                inside = json.dumps(before)[1:-1] if path.suffix == ".jsonl" else before
+                text = path.read_text().replace("$data_root/", "")
+                path.write_text(text.replace("a.wav", f"{inside}a.wav").replace("b.wav", f"{inside}b.wav"))
+            elif path.suffix == ".parquet":
+                table = pd.read_parquet(path)
+                table.assign(file=before + table["file"]).to_parquet(path)
+            elif path.suffix == ".wav":
+                (path.parent / "x").mkdir(exist_ok=True)
+                path.rename(path.parent / "x" / path.name)
+        return entry
+
+    return write
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize(("before", "cut"), [("/d/e/", "/d/e"), ("C:\\d\\", "C:/d/"), ("x\\", "")])
+def test_files_are_relative_to_a_root_after_a_cut_and_backslashes_are_slashes(load, form, before, cut):
+    root = "corpus/clips/x" if form == "commonvoice" else "corpus/x"
+    keys = f"root: {root}, cut: '{cut}'" if cut else ""
+    corpus = load(form, people(2), keys=keys, write=moved(form, before))
+    assert rows(corpus, "file") == ([("a.wav",), ("b.wav",)] if cut else [("x/a.wav",), ("x/b.wav",)])
+
+
+@pytest.mark.parametrize("key", ["root: corpus", "cut: /x"])
+def test_sounds_in_shards_are_in_no_folder(refused, key):
+    refused("the sounds are in the shards themselves", "parquet", people(2), keys=key)
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_a_duration_without_a_start(load, form):
+    corpus = load(form, people(2, duration=[0.25, 0.25]))
+    if form in ("nemo", "lhotse"):
+        assert corpus.segments["duration"].tolist() == [0.25, 0.25]
+    else:
+        assert any("duration" in notice or "utt2dur" in notice for notice in corpus.notices)
+
+
+# What other parts do, with columns as each format brings them ----------------------------------------------
+
+NOBODY = ("Unknown", "n/a", "none", "?", "unk", "N.A.", "Not specified", "null")
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_splits_speakers_and_words_for_nobody(load, form):
+    """Columns of splits have many names; the last one is told by its values alone."""
+    column = {"csv": "Partition", "audformat": "dataset_split"}.get(form, "mode")
+    these = people(10, sex=["f", "m", *NOBODY], **{column: ["test", "test", *["train"] * 4, *["test"] * 4]})
+    these[0]["speaker"], these[2]["speaker"] = "Unknown", "s1"
+    these = [further(row, (column,)) for row in these] if form == "emobox" else these
+    corpus = load(form, these)
+    assert rows(corpus, "speaker", "sex")[0] == ("s1", "male") and corpus.segments["sex"].notna().sum() == 1
+    said = " ".join([*corpus.notices, *(f"{one.item} {one.reason}" for one in corpus.left_out)])
+    assert all(f"'{word}' (1 segment)" in said for word in NOBODY[4:]) and "no speaker" in said
+    if form != "emobox":
+        assert len(corpus.segments) == 5 and f"split is the column {column}; `columns:` takes another" in said
+        assert "not used: columns" not in said
+        (caveat,) = corpus.caveats
+        assert str(caveat).startswith("c: 1 of 5 test speakers also train, so results tell little about")
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_other_words_may_mean_nobody_and_one_name_two_people(load, form):
+    these = people(4, sex=["f", "m", "f", "none"])
+    for row in these:
+        row["speaker"] = "none"
+    corpus = load(form, these, keys="unknown: [X]")
+    assert rows(corpus, "speaker") == [("none",)] * 4
+    if form != "kaldi":  # a speaker has one sex there
+        (caveat,) = corpus.caveats
+        assert caveat.text.startswith(
+            "1 of 1 speaker are of both sexes, so one name may stand for two people"
+        )
+        assert "blocks: [part, speaker]" in caveat.text and (caveat.corpus, caveat.task) == ("c", "")
+
+
+# The manual, field by field ---------------------------------------------------------------------------------
+
+CELLS = {"sex": ("f", "female"), "file": ("a.wav", "a.wav"), "emotion": ("ang", "anger")}  # written, read
+ONE_OF_SEVERAL = "refused where the file has several"
+DURATION = "the length with `audio: false`"
+USUAL = {
+    "commonvoice": {"client_id": "s", "sentence": "w"},
+    "kaldi": {"utt2spk": "s"},
+    "speechbrain": {"ID": "u"},
+}
+TIMES = {  # that are 0.1 to 0.3 s
+    "offset,duration": {"offset": 0.1, "duration": 0.2},
+    "start,duration": {"start": 0.1, "duration": 0.2},
+    "start,stop": {"start": 1600, "stop": 4800},
+    "segments": {"segments": "a 0.1 0.3"},
+}
+VALUES = {  # where it cannot be any word
+    **{"alignment": {"word": [["x", 0, 0.1]]}, "features": {"type": "fbank"}, "custom.vector": [1, 2]},
+    **{"recording.transforms": [{"name": "Speed"}], "tracks": [{}], "segments": "a 0 0.5 1"},
+    **{"reco2file_and_channel": "a A", "wav.scp": "a.wav", "duration": 0.5, "sampling_rate": 16000},
+}
+
+
+def listed() -> Iterator[tuple[str, str, str]]:
+    """Give format, field and what becomes of it; fields that stand together and become two columns, too."""
+    text = PAGE.read_text("utf-8").partition("### Field by field")[2].partition("\n\nWhat a recording")[0]
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if len(cells) == 3 and (fields := re.findall(r"`([^`]+)`", cells[1])):
+            form, _, becomes = cells
+            fields = [",".join(fields)] if becomes == "`start`, `end`" else fields
+            yield from ((form.lower().replace(" ", ""), field, becomes) for field in fields)
+
+
+LISTED = [*listed()]
+
+
+def test_the_list_names_every_format():
+    assert {form for form, _, _ in LISTED} == {*WRITE} - {"audformat", "csv_in_parquet"} and len(LISTED) > 90
+
+
+@pytest.fixture
+def load_field(load):
+    """Load a row with some fields of a format, as it calls them."""
+
+    def read(form: str, fields: Mapping[str, object], keys: str = "", channels: int = 1):
+        row = {NAMES[form].get("file", "file"): "a.wav"} | USUAL.get(form, {}) | fields
+        return load(
+            form,
+            [{"file": "a.wav"}],
+            channels=channels,
+            keys=keys,
+            write=lambda folder, _: WRITE[form](folder, [row]),
+        )
+
+    return read
+
+
+@pytest.mark.parametrize(("form", "field", "becomes"), LISTED)
+def test_a_field_becomes_what_the_manual_says(load_field, form, field, becomes):
+    column = becomes.strip("`")
+    if becomes == "`start`, `end`":
+        assert rows(load_field(form, TIMES[field]), "start", "end") == [(0.1, pytest.approx(0.3))]
+    elif becomes == ONE_OF_SEVERAL:
+        with pytest.raises(InputError, match="1 segment of one channel where the file has several"):
+            load_field(form, {field: VALUES.get(field, 1)}, channels=2)
+    elif becomes == "refused":
+        with pytest.raises(InputError, match="is not done here"):
+            load_field(form, {field: VALUES[field]})
+    elif becomes == "not used":
+        corpus = load_field(form, {field: VALUES.get(field, "x")})
+        names = {field.removeprefix("custom."), re.sub("^(utt|spk)2", "", field)}
+        unused = [
+            one.partition("s ")[2].split(", ") for one in corpus.notices if one.startswith("not used: ")
+        ]
+        assert any(names & {*fields} for fields in unused), corpus.notices
+    elif becomes.startswith(DURATION):
+        assert rows(load_field(form, {field: 0.25}, "audio: false"), "duration") == [(0.25,)]
+    elif field in ("task", "type"):
+        with pytest.raises(InputError, match="the lists have no utterance"):
+            load_field(form, {field: "valence"})
+    elif (form, field) == ("emobox", "channel"):
+        assert not load_field(form, {field: 2}, channels=2).left_out
+    else:
+        written, read = CELLS.get(column, ("x", "x"))
+        corpus = load_field(form, {field: written})
+        assert rows(corpus, column) == [(read,)]
+        assert not any(field in one for one in corpus.notices if one.startswith("not used"))
+
+
+# Channels of predictions ------------------------------------------------------------------------------------
+
+CHANNELS = {
+    "hyp.stm": "a 0 s 0 0.25 turn left\na 1 t 0 0.25 turn right\n",
+    "hyp.ctm": "a 0 0 0.1 turn\na 0 0.1 0.1 left\na 1 0 0.1 turn\na 1 0.1 0.1 right\n",
+    "hyp.json": json.dumps(
+        [
+            {"session_id": "a", "channel": n, "start_time": 0, "end_time": 0.25, "words": f"turn {word}"}
+            for n, word in enumerate(("left", "right"))
+        ]
+    ),
+    "hyp.csv": "file,start,end,transcript\na-0.wav,0,0.25,turn left\na-1.wav,0,0.25,turn right\n",
+}
+
+
+def test_channels_of_predictions_find_those_of_a_corpus(write, tmp_path, command):
+    both = "a.wav,0,0.25,s0,0,turn left\na.wav,0,0.25,s1,1,turn right\n"
+    write(CHANNELS | {"t.csv": f"file,start,end,speaker,channel,transcript\n{both}"})
+    names = {name: name.replace(".", "-") for name in CHANNELS}
+    models = "".join(f"  {m}: {{predictions: {f}, tasks: [transcript]}}\n" for f, m in names.items())
+    corpus = "corpora: {c: {format: csv, path: t.csv, audio: false}}\n"
+    write({"suite.yml": f"{corpus}models:\n{models}families: [asr_word_errors]\n"})
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(tmp_path / "build" / "results.csv")
+    errors = results[results["test"] == "Word Error Rate"].groupby("model")["value"].max()
+    assert errors.to_dict() == dict.fromkeys(names.values(), 0.0)

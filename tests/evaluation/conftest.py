@@ -1,0 +1,27 @@
+"""Evaluations of small tables, as a notebook loads them."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from soundcheck.evaluation import Evaluation
+from soundcheck.evaluation.description import CorpusDescription
+
+
+@pytest.fixture
+def load(tmp_path, describe):
+    """Load an evaluation of the corpus ``c``: its segments, and what the model says of each of them."""
+
+    def made(family: str, table: pd.DataFrame, answers: dict, tasks, *, groups=(), audio=True, **settings):
+        keys = [f"{n:06d}" for n in range(len(table))]
+        places = {"key": keys, "file": keys, "start": 0.0, "end": 1.0}
+        table.assign(**places).to_parquet(tmp_path / "segments.parquet")
+        given = {"key": keys, "change": "", "error": "", "drawn": ""}
+        pd.DataFrame(given | answers).to_parquet(tmp_path / "predictions.parquet")
+        paths = {name: tmp_path / f"{name}.parquet" for name in ("segments", "predictions")}
+        about = {"name": "c", "title": "c", "root": Path(tmp_path), "blocks": ("speaker",)}
+        corpus = CorpusDescription(**about, **paths, groups=groups, audio=audio)
+        return Evaluation(describe(family, tasks=tasks, corpora=(corpus,), **settings))
+
+    return made

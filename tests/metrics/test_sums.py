@@ -1,0 +1,378 @@
+"""Statistics as exact sums, and statistics made of statistics: known answers, reasons, counts, replicates."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soundcheck.metrics.additive import (
+    Columns,
+    Tallies,
+    block_layers,
+    largest,
+    layers,
+    numbers,
+    ratio,
+    round_significant,
+    segments,
+    value,
+    values,
+)
+from soundcheck.metrics.change import unchanged
+from soundcheck.metrics.classification import recall_per_class
+from soundcheck.metrics.combinators import (
+    MOST_SUMS,
+    against_all,
+    against_average,
+    average,
+    combine,
+    difference,
+    paired,
+    paired_difference,
+    relabel,
+    relative_difference,
+    restrict,
+    shift,
+    shift_difference,
+    stack,
+    standardised_difference,
+)
+from soundcheck.metrics.distribution import bin_proportions, class_proportions
+from soundcheck.metrics.regression import (
+    concordance_cc,
+    correlations,
+    mean_absolute_error,
+    mean_error,
+    mean_value,
+)
+from soundcheck.metrics.speakers import speaker_averages
+from soundcheck.metrics.weighted import weighted_difference
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import weights
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+CLASSES = ("a", "b", "c")
+
+
+# Exact sums
+
+finite = st.floats(-1e6, 1e6, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-6)
+
+
+def column(data) -> Columns:
+    rows = np.ones(len(data), dtype=bool)
+    return Columns(rows, ~rows, (np.asarray(data, dtype=np.float64),))
+
+
+@given(st.lists(finite, min_size=1, max_size=40), st.randoms(use_true_random=False))
+def test_sums_are_those_of_fractions_in_any_order(numbers, random):
+    blocks, places = np.arange(len(numbers)) % 3, list(range(len(numbers)))
+    random.shuffle(places)
+    one = column(numbers).exact_sums(blocks, 3)
+    other = column(np.array(numbers)[places]).exact_sums(blocks[places], 3)
+    assert [side.tobytes() for side in one] == [side.tobytes() for side in other]
+    high, low = column(numbers).exact_sums(np.zeros(len(numbers), dtype=int), 1)
+    exact = math.fsum(numbers)
+    assert high[0, 0] == len(numbers)
+    assert high[0, 1] + low[0, 1] == pytest.approx(exact, rel=1e-15, abs=1e-14 * max(map(abs, numbers)))
+
+
+def test_layers_stay_exact_in_a_product_with_any_order_of_addition(rng):
+    n_blocks = 2000
+    part = column(rng.normal(size=20_000) * 10.0 ** rng.integers(-6, 6, 20_000))
+    high, low = part.exact_sums(rng.integers(0, n_blocks, 20_000), n_blocks)
+    drawn = rng.integers(0, 5, n_blocks).astype(np.float64)
+    terms = drawn[:, None] * high
+    forward, backward = (np.add.accumulate(rows)[-1] for rows in (terms, terms[::-1]))
+    assert forward.tobytes() == backward.tobytes() == (drawn @ high).tobytes()
+    assert np.abs(low).max() <= np.abs(high).max() * 2.0**-20
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60),
+    st.integers(1, 10**6),
+)
+def test_weighted_sums_of_a_layer_are_exact(numbers, weight):
+    parts = list(layers(np.array(numbers), weight * len(numbers)))
+    together = np.sum(parts, axis=0) if parts else np.zeros(len(numbers))
+    np.testing.assert_allclose(together, numbers, rtol=0, atol=2.0**-40 * largest(np.array(numbers)))
+    for part in parts:
+        exact = sum(Fraction(float(x)) * weight for x in part)
+        assert Fraction(float((part * weight).sum())) == exact
+    assert list(layers(np.zeros(3), 9)) == [] and block_layers(np.zeros(0), np.zeros(0, int), 2, 0) == []
+
+
+def test_tallies_are_the_sums_of_each_block(rng):
+    tallies = rng.integers(0, 50, (200, 30)).astype(float)
+    rows, blocks = rng.random(200) < 0.7, rng.integers(0, 12, 200)
+    part = Tallies(rows, ~rows, tuple(tallies.T))
+    high, low = part.exact_sums(blocks, 14)
+    for block in range(14):
+        own = rows & (blocks == block)
+        assert high[block].tolist() == [own.sum(), *tallies[own].sum(axis=0)]
+    assert not low.any() and part.size == 31
+    half = part.restrict(np.arange(200) < 100).exact_sums(blocks, 14)[0]
+    assert half.sum() == rows[:100].sum() + tallies[:100][rows[:100]].sum()
+
+
+def test_rounding_ratios_and_words():
+    assert round_significant([0.6 - 0.5, -1e-16]).tolist() == [0.1, 0.0]
+    assert np.isnan(round_significant([np.inf, np.nan])).all()
+    assert round_significant(1e-11 / 3) == 3.33333333333e-12 and np.copysign(1, round_significant(-0.0)) == 1
+    assert np.isnan(ratio(0, 0)) and ratio(1, 4) == 0.25
+    assert largest(np.array([])) == 0.0 and largest(np.array([1.0, -3.0])) == 3.0
+    assert np.isnan(largest(np.array([1.0, np.nan])))
+    assert np.isnan(numbers([np.inf, -np.inf, 1e300, np.nan])).all()
+    assert [segments(n) for n in (0, 1, 2)] == ["no segments", "1 segment", "2 segments"]
+
+
+# Counts and reasons
+
+
+@pytest.mark.parametrize(
+    ("missing", "note", "reason"),
+    [
+        (5, "", ""),
+        (6, "no prediction for 6 of 100 segments", ""),
+        (51, "", "no prediction for 51 of 100 segments"),
+    ],
+)
+def test_missing_predictions_are_noted_and_refused(missing, note, reason):
+    prediction = np.where(np.arange(100) < missing, np.nan, 0.6)
+    point = mean_absolute_error(np.full(100, 0.5), prediction).point()
+    assert point.reasons == (reason,) and point.segments.tolist() == [100 - missing]
+    assert (point.value[0] == 0.1) == (not reason) and (reason or point.notes == (note,))
+
+
+def test_missing_predictions_of_a_group_count_for_the_group():
+    changed, group = unchanged(["a"] * 10, ["a"] * 8 + [None] * 2), np.arange(10) >= 7
+    assert restrict(changed, group).point().reasons == ("no prediction for 2 of 3 segments",)
+    assert restrict(changed, ~group).point().notes == ("",)
+
+
+NONE = np.array([False] * 4)
+TRUTH, PREDICTION = [0.0, 0.5, 0.5, 1.0], [0.2, 0.5, 0.9, 1.0]
+
+
+def mae(prediction=PREDICTION):
+    return mean_absolute_error(TRUTH, prediction)
+
+
+def rho_of(speakers):
+    numbers = np.arange(speakers) / speakers
+    return speaker_averages(numbers, numbers, list(range(speakers)), 1).spearmans_rho()
+
+
+def test_differences_keep_the_reason_of_either_side():
+    one = restrict(concordance_cc(TRUTH, PREDICTION), np.arange(4) == 0)
+    for gap in (difference(one, concordance_cc(TRUTH, PREDICTION)), difference(mae(), one)):
+        assert gap.point().reasons == ("1 segment",) and np.isnan(value(gap))
+    assert value(relative_difference(mae(), mae([0.4, 0.5, 0.5, 1.0]))) == pytest.approx(0.5, abs=1e-12)
+    assert relative_difference(mae(), mae(TRUTH)).point().reasons == ("a difference relative to 0",)
+
+
+def test_paired_statistics_see_the_same_segments():
+    sides = mae([0.2, None, 0.9, 1.0]), mae([None, 0.5, 0.5, 1.0])
+    one, two = paired(*sides)
+    assert one.rows.tolist() == two.rows.tolist() == [False, False, True, True]
+    assert value(one) == pytest.approx(0.2) and value(two) == 0.0
+    point = paired_difference(*sides).point()
+    assert point.segments.tolist() == [2] and "2 of 4" in point.notes[0]
+
+
+def test_averages_weigh_their_parts_alike_and_stacks_keep_them():
+    parts = [restrict(mae(), np.arange(4) == 0), restrict(mae(), np.arange(4) > 0)]
+    assert value(average(parts)) == pytest.approx((0.2 + 0.4 / 3) / 2)
+    assert average(parts).point().segments.tolist() == [4]
+    assert np.isnan(value(average([*parts, restrict(mae(), NONE)])))
+    statistics = {"error": mae(), "bias": mean_error(TRUTH, PREDICTION), "none": restrict(mae(), NONE)}
+    point = stack(statistics).point()
+    assert point.value[:2].tolist() == [0.15, 0.15] and np.isnan(point.value[2])
+    assert point.segments.tolist() == [4, 4, 0] and point.reasons == ("", "", "no segments")
+    renamed = relabel(mae(), lambda label: f"group {label}")
+    assert renamed.labels == ("group ",) and value(renamed) == value(mae())
+    assert relabel(rho_of(3), lambda _: "x").labels == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: difference(mean_value([0.1]), recall_per_class(["a"], ["a"], "ab")), "same labels"),
+        (lambda: combine([mae(), relabel(mae(), lambda _: "other")], np.subtract), "same labels"),
+        (lambda: difference(mean_value([0.1]), mean_value([0.1, 0.2])), "same segments"),
+        (lambda: weighted_difference(rho_of(3), rho_of(4)), "same blocks"),
+        (lambda: restrict(mae(), np.ones(3, dtype=bool)), "mask of 4"),
+        (lambda: restrict(mae(), np.ones(4, dtype=int)), "mask of 4"),
+        (lambda: stack({"x": recall_per_class(["a"], ["a"], "ab")}), "single value"),
+        (lambda: value(recall_per_class(["a"], ["a"], "ab")), "2 values"),
+        (lambda: numbers([[0.1]]), "One number a segment"),
+    ],
+)
+def test_what_does_not_fit_together(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_replicates_are_those_of_the_parts(rng):
+    """Everything is computed within the same replicates."""
+    truth, group, blocks = rng.random(200), rng.random(200) < 0.4, np.arange(200) // 10
+    one, two = (concordance_cc(truth, truth + rng.normal(0, error, 200)) for error in (0.1, 0.2))
+    a, b, c = (resample(each, blocks, 60).replicates for each in (one, two, restrict(one, group)))
+    for made, expected in (
+        (against_all(one, group), c - a),
+        (paired_difference(one, two), a - b),
+        (relative_difference(one, two), (a - b) / b),
+        (average([one, two]), (a + b) / 2),
+        (stack({"1": one, "2": two}), np.hstack([a, b])),
+    ):
+        np.testing.assert_allclose(resample(made, blocks, 60).replicates, expected, atol=1e-10)
+
+
+def test_the_average_over_equal_groups_is_that_of_all(rng):
+    mean, masks = mean_value(rng.random(90)), [np.arange(90) // 30 == n for n in range(3)]
+    one, other = against_average(mean, masks, 1), against_all(mean, masks[1])
+    assert value(one) == pytest.approx(value(other), abs=1e-12) and one.point().segments.tolist() == [30]
+    # segment by segment the groups vary in size from replicate to replicate; block by block they do not
+    blocks = np.tile(np.arange(30), 3)
+    both = [resample(statistic, blocks, 200, 0).replicates for statistic in (one, other)]
+    np.testing.assert_allclose(*both, atol=1e-12)
+
+
+# Shifts by context
+
+
+def test_differences_of_shifts_are_those_of_the_plain_formula(rng):
+    prediction, language, context = rng.random(300), rng.integers(3, size=300), rng.integers(3, size=300) == 0
+    groups = [language == i for i in range(3)]
+    classes = np.array(["a", "b"], dtype=object)[(prediction > 0.4).astype(int)]
+    edges = [-np.inf, 0.25, 0.5, 0.75, np.inf]
+    for statistic, plain in (
+        (mean_value(prediction), lambda rows: np.array([prediction[rows].mean()])),
+        (bin_proportions(prediction), lambda rows: np.histogram(prediction[rows], edges)[0] / rows.sum()),
+        (
+            class_proportions(classes, "ab"),
+            lambda rows: np.array([(classes[rows] == c).mean() for c in "ab"]),
+        ),
+    ):
+        shifts = [np.subtract(plain(group & context), plain(group)) for group in groups]
+        for tested in range(3):
+            found = shift_difference(statistic, groups, tested, context)
+            np.testing.assert_allclose(values(found), shifts[tested] - np.mean(shifts, axis=0), atol=1e-9)
+            assert set(found.point().segments) == {int((groups[tested] & context).sum())}
+    point = shift_difference(mean_value(prediction), groups, 0, context & ~groups[2]).point()
+    assert np.isnan(point.value[0]) and point.reasons == ("no segments",)  # no average over groups
+
+
+# Standardised differences: weighted formulas written out, cells of one side, what is left of noise
+
+
+def in_cells(seed=0, n=400, cells=5):
+    """Group, cells that it lies in the high ones of, truth and predictions as numbers and classes."""
+    rng = np.random.default_rng(seed)
+    group = rng.random(n) < 0.4
+    cell = np.minimum((rng.random(n) ** np.where(group, 0.5, 1) * cells).astype(int), cells - 1)
+    truth = rng.random(n)
+    guess = truth + 0.1 * cell * group + rng.normal(0, 0.1, n)
+    right = np.where(rng.random(n) < 0.2 + 0.1 * cell, truth, 0)
+    labels = [np.array(CLASSES, dtype=object)[(each * 3).astype(int)] for each in (truth, right)]
+    return group, cell, truth, guess, *labels
+
+
+def weight(side, cell, inside):
+    """The weight of each segment, written out."""
+    found = np.zeros(len(side))
+    for c in set(cell[inside]):
+        of_cell = inside & (cell == c)
+        for own in (side, ~side):
+            if (of_cell & own).any() and (of_cell & ~own).any():
+                found[of_cell & own] = of_cell.sum() / (of_cell & own).sum()
+    return found
+
+
+def weighted_concordances(w, group, x, y):
+    """Subtract the concordance of others from that of the group."""
+    both = []
+    for side in (group, ~group):
+        own, a, b = w[side] / w[side].sum(), x[side], y[side]
+        mean_a, mean_b = (own * a).sum(), (own * b).sum()
+        covariance = (own * (a - mean_a) * (b - mean_b)).sum()
+        spread = (own * (a - mean_a) ** 2).sum() + (own * (b - mean_b) ** 2).sum()
+        both.append(2 * covariance / (spread + (mean_a - mean_b) ** 2))
+    return both[0] - both[1]
+
+
+def test_concordance_is_that_of_weighted_moments_in_each_replicate():
+    group, cell, truth, guess, *_ = in_cells()
+    left_out = np.where(cell == 4, -1, cell)
+    expected = weighted_concordances(weight(group, cell, left_out >= 0), group, truth, guess)
+    found = standardised_difference(concordance_cc(truth, guess), group, ~group, left_out, 5)
+    assert value(found) == pytest.approx(expected, abs=1e-9)
+    assert found.point().segments.tolist() == [int((group & (cell < 4)).sum())]
+    found = standardised_difference(concordance_cc(truth, guess), group, ~group, cell, 5)
+    blocks = np.arange(400) // 20
+    replicates = resample(found, blocks, 20, 3).replicates[:, 0]
+    for drawn, replicate in zip(weights(20, 20, 3), replicates, strict=True):
+        rows = np.repeat(np.arange(400), drawn[blocks])
+        w = weight(group[rows], cell[rows], np.ones(len(rows), bool))
+        expected = weighted_concordances(w, group[rows], truth[rows], guess[rows])
+        assert replicate == pytest.approx(expected, abs=1e-9)
+
+
+def test_cells_of_one_side_and_segments_without_prediction_have_no_weight():
+    group, cells = np.array([True, True, True, False, False]), np.array([0, 0, 1, 0, 0])
+    found = standardised_difference(mean_value([0.1, 0.3, 0.9, 0.2, 0.4]), group, ~group, cells, 2)
+    assert value(found) == pytest.approx(0.2 - 0.3)
+    nothing = standardised_difference(mean_value([0.1, 0.2]), *np.eye(2, dtype=bool), np.array([0, 1]), 2)
+    assert nothing.point().reasons == ("undefined",)
+    group, cell, truth, guess, *_ = in_cells()
+    guess[::7] = np.nan
+    known = ~np.isnan(guess)
+    whole, rest = (
+        standardised_difference(mean_absolute_error(truth[i], guess[i]), group[i], ~group[i], cell[i], 5)
+        for i in (slice(None), known)
+    )
+    assert value(whole) == pytest.approx(value(rest), abs=1e-12)
+    assert "no prediction for 58 of 400" in whole.point().notes[0]
+
+
+def test_parts_over_different_segments_have_their_own_weights():
+    group, cell, _, guess, *_ = in_cells()
+    context, everybody = np.random.default_rng(1).random(400) < 0.3, np.ones(400, dtype=bool)
+    found = standardised_difference(shift(mean_value(guess), everybody, context), group, ~group, cell, 5)
+    expected = 0.0
+    for rows, sign in ((context, 1), (everybody, -1)):
+        w = weight(group, cell, rows)
+        means = [np.average(guess[rows & s], weights=w[rows & s]) for s in (group, ~group)]
+        expected += sign * (means[0] - means[1])
+    assert value(found) == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(20, 200))
+def test_one_cell_is_the_plain_difference(seed, n):
+    group, _, truth, guess, labels, guesses = in_cells(seed, n)
+    if not 2 < group.sum() < n - 2:
+        return
+    recalls = recall_per_class(labels, guesses, CLASSES)
+    for statistic in (*correlations(truth, guess), bin_proportions(guess), recalls):
+        plain = difference(restrict(statistic, group), restrict(statistic, ~group)).point()
+        found = standardised_difference(statistic, group, ~group, np.zeros(n, dtype=int), 1).point()
+        assert found.value == pytest.approx(plain.value, abs=1e-9, nan_ok=True)
+        assert (found.reasons, found.segments.tolist()) == (plain.reasons, plain.segments.tolist())
+
+
+def test_what_cannot_be_standardised_is_refused():
+    group, cell, truth, guess, *_ = in_cells()
+    everybody = np.ones(400, dtype=bool)
+    for others, cells, message in (
+        (everybody, 5, "both sides"),
+        (~group, 4, "from -1 to 3"),
+        (~group, MOST_SUMS, "sums are more"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            standardised_difference(concordance_cc(truth, guess), group, others, cell, cells)

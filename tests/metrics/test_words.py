@@ -1,0 +1,374 @@
+"""Word and character errors: jiwer and plain loops as oracles, empty and missing texts, other scripts."""
+
+import itertools
+
+import jiwer
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soundcheck.metrics import word_rates
+from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.alignment import COLUMNS, align, confusions, missed_words
+from soundcheck.metrics.combinators import restrict
+from soundcheck.metrics.word_changes import changed_words, word_changes
+from soundcheck.metrics.word_errors import (
+    NO_WORDS,
+    RATES,
+    character_errors,
+    error_rates,
+    word_error_rate,
+    word_errors,
+)
+from soundcheck.metrics.word_rates import (
+    error_rate_with_missing,
+    match_error_rate,
+    missing_as_empty,
+    permuted_hypotheses,
+    permuted_word_error_rates,
+    sentence_error_rate,
+    word_information_lost,
+)
+from soundcheck.metrics.writing import characters_apart, closed_up, unit_of, without_blanks
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import weights
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+KINDS = {"substitute": "substitutions", "delete": "deletions", "insert": "insertions"}
+texts = st.lists(st.sampled_from(["a", "b", "c", "don't", "é", "مرحبا", "٣"]), max_size=12).map(" ".join)
+references = texts.filter(bool)
+some = settings(max_examples=25, deadline=None)
+
+
+def random_texts(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Pairs of texts of few different words, so that alignments tie; some are empty, equal or repeated."""
+    rng = np.random.default_rng(seed)
+    vocabulary = np.array(["a", "b", "c", "<i>", "\x00"], dtype=object)  # strings of NumPy lose the last
+    said, heard = ([" ".join(rng.choice(vocabulary, rng.integers(0, 15))) for _ in range(n)] for _ in "ab")
+    return said, [one if rng.random() < 0.1 else other for one, other in zip(said, heard, strict=True)]
+
+
+def spelled_out(said: list[str], heard: list[str], chunks: list[jiwer.AlignmentChunk]) -> list[tuple]:
+    """Write jiwer's chunks word by word."""
+    steps = []
+    for chunk in chunks:
+        left = said[chunk.ref_start_idx : chunk.ref_end_idx]
+        right = heard[chunk.hyp_start_idx : chunk.hyp_end_idx]
+        for pair in itertools.zip_longest(left, right, fillvalue=""):
+            steps.append((chunk.type, *pair))
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(word_errors, jiwer.process_words), (character_errors, jiwer.process_characters)]
+)
+def test_thousands_of_pairs_as_jiwer_aligns_and_counts_them(ours, theirs):
+    said, heard = random_texts(4000)
+    counts, expected = ours(said, heard), theirs(said, heard)
+    sides = zip(expected.references, expected.hypotheses, expected.alignments, strict=True)
+    steps = [spelled_out(*each) for each in sides]
+    if ours is word_errors:
+        assert [align(*pair) for pair in zip(said, heard, strict=True)] == steps
+    assert counts.words.tolist() == [len(units) for units in expected.references]
+    for kind, name in KINDS.items():
+        assert getattr(counts, name).tolist() == [sum(step[0] == kind for step in own) for own in steps]
+    assert {"", *said} & set(heard)  # the shortcuts are taken
+
+
+@some
+@given(st.lists(st.tuples(references, texts), min_size=1, max_size=20))
+def test_rates_are_those_of_jiwer(pairs):
+    said, heard = map(list, zip(*pairs, strict=True))
+    counts, expected = word_errors(said, heard), jiwer.process_words(said, heard)
+    rates = dict(zip(RATES, values(error_rates(counts)), strict=True))
+    assert rates["word error rate"] == pytest.approx(expected.wer, abs=1e-9)
+    parts = rates["insertions"] + rates["deletions"] + rates["substitutions"]
+    assert parts == pytest.approx(rates["word error rate"], abs=1e-11)
+    assert value(match_error_rate(counts)) == pytest.approx(expected.mer, abs=1e-9)
+    assert value(word_information_lost(counts)) == pytest.approx(expected.wil, abs=1e-9)
+    wrong = [jiwer.wer(*pair) > 0 for pair in pairs]
+    assert value(sentence_error_rate(counts)) == pytest.approx(np.mean(wrong), abs=1e-9)
+
+
+@some
+@given(st.lists(st.tuples(references, texts | st.none()), min_size=1, max_size=20))
+def test_missing_hypotheses_may_count_as_empty_ones(pairs):
+    said, heard = map(list, zip(*pairs, strict=True))
+    rate, missing = error_rate_with_missing(said, heard), [text is None for text in heard]
+    assert value(rate) == pytest.approx(jiwer.wer(said, [text or "" for text in heard]), abs=1e-9)
+    words = sum(len(text.split()) for text, gone in zip(said, missing, strict=True) if gone)
+    (note,) = rate.point().notes
+    if any(missing):
+        assert note.startswith(f"no answer for {sum(missing)} of ") and f", {words} word" in note
+    else:
+        assert note == ""
+
+
+# Empty and missing texts
+
+
+@pytest.mark.parametrize("count", [word_errors, character_errors])
+def test_empty_and_missing_texts_on_both_sides(count):
+    texts, nan = ["a", "", None], np.nan
+    counts = count([one for one in texts for _ in texts], texts * 3)
+    np.testing.assert_array_equal(counts.words, [1, 1, 1, 0, 0, 0, nan, nan, nan])
+    np.testing.assert_array_equal(counts.substitutions, [0, 0, nan, 0, 0, nan, nan, nan, nan])
+    np.testing.assert_array_equal(counts.deletions, [0, 1, nan, 0, 0, nan, nan, nan, nan])
+    np.testing.assert_array_equal(counts.insertions, [0, 0, nan, 1, 0, nan, nan, nan, nan])
+    assert len(count([], []).words) == 0
+    with pytest.raises(ValueError, match="do not fit"):
+        count(["a"], [])
+
+
+def test_rates_of_empty_and_missing_texts():
+    counts = word_errors(["a b", "", ""], ["a b", "x", ""])  # empty references add errors but no words
+    assert values(error_rates(counts)).tolist() == [0.5, 0.5, 0.0, 0.0]
+    assert set(error_rates(counts).point().notes) == {"2 empty references"}
+    assert value(word_error_rate([1], [3])) == 3.0
+    assert word_error_rate([0, 0], [1, 0]).point().reasons == (f"{NO_WORDS}, 1 insertions",)
+    assert word_error_rate([], []).point().reasons == ("no segments",)
+    point = error_rates(word_errors(["a", "b c", None, np.nan], ["a", None, "c", None])).point()
+    assert point.segments.tolist() == [1] * 4 and "no prediction for 1 of 2" in point.notes[0]
+    point = error_rate_with_missing(["a b", "c", None], [None, np.nan, None]).point()
+    assert point.value.tolist() == [1.0] and point.segments.tolist() == [2] and point.reasons == ("",)
+    assert point.notes == ("no answer for 2 of 2 segments, 3 words counted as left out",)
+    refused = word_errors(["a b", "c", "d"], [None, None, "d"])
+    for rate in (sentence_error_rate, match_error_rate, word_information_lost):
+        assert "no prediction for 2 of 3" in rate(refused).point().reasons[0]
+    nothing, silent = word_errors(["", ""], ["", ""]), word_errors(["a b"], [""])
+    for rate in (match_error_rate, word_information_lost):
+        assert rate(nothing).point().reasons[0].startswith(NO_WORDS) and value(rate(silent)) == 1
+        assert rate(word_errors([], [])).point().reasons == ("no segments",)
+    assert value(sentence_error_rate(nothing)) == 0
+    assert missing_as_empty([]).shape == (0,) and missing_as_empty([None]).tolist() == [""]
+
+
+def test_groups_and_replicates_are_ratios_of_sums(rng):
+    said, heard = ([" ".join(rng.choice(["a", "b", "c"], 4)) for _ in range(40)] for _ in range(2))
+    counts, blocks, first = word_errors(said, heard), np.arange(40) // 4, np.arange(40) < 12
+    for rate in (sentence_error_rate, match_error_rate, word_information_lost):
+        assert value(restrict(rate(counts), first)) == value(rate(counts.take(np.flatnonzero(first))))
+    hits = counts.words - counts.substitutions - counts.deletions
+    columns = counts.words, hits + counts.substitutions + counts.insertions, hits, counts.errors
+    per_block = np.stack([np.bincount(blocks, column) for column in columns], axis=1)
+    words, heard_words, right, errors = (weights(10, 50).astype(float) @ per_block).T
+    for statistic, expected in (
+        (word_error_rate(counts.words, counts.errors), errors / words),
+        (word_information_lost(counts), 1 - right**2 / (words * heard_words)),
+    ):
+        found = resample(statistic, blocks, 50)
+        np.testing.assert_allclose(found.replicates[:, 0], expected, rtol=1e-11)
+
+
+def test_errors_of_the_same_texts_are_counted_once_and_cannot_be_changed():
+    said, heard = np.array(["a b", None], dtype=object), np.array(["a", "c"], dtype=object)
+    first = word_errors(said, heard)
+    assert word_errors(said.copy(), heard.copy()) is first  # found by what the texts are
+    with pytest.raises(ValueError, match="read-only"):
+        first.words[0] = 5
+    heard[0] = "a b"
+    assert word_errors(said, heard).errors[0] == 0 and first.errors[0] == 1
+    assert character_errors(said, heard).words[0] == 3
+
+
+# Which words are confused, missed, corrected and broken
+
+
+def test_confusions_are_sorted_and_shares_are_of_all_words():
+    table = confusions(
+        ["go left", "go", "stop", "stop", "yes", None, "no", "", "on"],
+        ["no left", "no", "", "top", "yes", "what", np.nan, "uh", "on"],
+    )
+    assert tuple(table.columns) == COLUMNS
+    assert list(table.itertuples(index=False, name=None)) == [
+        ("substitute", "go", "no", 2, 2 / 7),
+        ("delete", "stop", "", 1, 1 / 7),
+        ("insert", "", "uh", 1, 1 / 7),
+        ("substitute", "stop", "top", 1, 1 / 7),
+    ]
+    for nothing in (confusions([], []), confusions(["a"], ["a"]), confusions([None], ["a"])):
+        assert len(nothing) == 0 and nothing.dtypes.equals(table.dtypes)
+    only = confusions([""], ["uh uh"])
+    assert only["count"].tolist() == [2] and np.isnan(only["share"][0])
+
+
+def test_confusions_add_up_to_the_errors_in_any_order(rng):
+    said, heard = random_texts(2000, seed=2)
+    said, heard = said + said[:100], heard + heard[:100]  # repeated pairs
+    table, counts = confusions(said, heard), word_errors(said, heard)
+    for kind, name in KINDS.items():
+        assert table.loc[table["kind"] == kind, "count"].sum() == getattr(counts, name).sum()
+    assert table["share"].sum() == pytest.approx(counts.errors.sum() / counts.words.sum(), rel=1e-12)
+    order = rng.permutation(len(said))
+    shuffled = confusions([said[n] for n in order], [heard[n] for n in order])
+    pd.testing.assert_frame_equal(shuffled, table)
+
+
+def test_missed_words_are_those_of_the_alignment(rng):
+    for _ in range(300):
+        said, heard = (rng.choice(list("abcd"), size=rng.integers(0, 9)).tolist() for _ in range(2))
+        steps = align(" ".join(said), " ".join(heard))
+        own = [step for step in steps if step.kind != "insert"]
+        missed = [place for place, step in enumerate(own) if step.kind != "equal"]
+        assert missed_words(said, heard) == (missed, len(steps) - len(own))
+
+
+def test_words_corrected_and_broken_by_hand():
+    said = ["go on now", "stop", "go", None, "up", "", "<b>now</b> go"]
+    old = ["no on now", "stop", None, "go", "up up", "oh", "go"]
+    new = ["go on", "stop it", "go", "go", "up", "", "<b>now</b> go"]
+    changes = word_changes(said, old, new)
+    assert changes.isna().all(axis=1).tolist() == [False, False, True, True, False, False, False]
+    columns = ["corrected", "broken", "put_in_baseline", "put_in_candidate"]
+    expected = [[1, 1, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 1, 0], [1, 0, 0, 0]]
+    assert changes.dropna()[columns].to_numpy().tolist() == expected
+    expected = [["<b>now</b>", 1, 1, 0, 0], ["go", 2, 1, 0, 0], ["now", 1, 0, 1, 0]]
+    assert changed_words(said, old, new).to_numpy().tolist() == expected
+
+
+short = st.lists(st.sampled_from("abc"), max_size=6).map(" ".join)
+
+
+@given(st.lists(st.tuples(short, short, short), min_size=1, max_size=8))
+def test_corrected_minus_broken_is_the_difference_of_right_words(rows):
+    said, old, new = zip(*rows, strict=True)
+    changes, (before, after) = word_changes(said, old, new), (word_errors(said, own) for own in (old, new))
+    missed = [one.deletions + one.substitutions for one in (before, after)]
+    np.testing.assert_array_equal(changes["corrected"] - changes["broken"], missed[0] - missed[1])
+    np.testing.assert_array_equal(changes["put_in_baseline"], before.insertions)
+    words, both = changed_words(said, old, new), ["corrected", "broken"]
+    assert words[both].sum().tolist() == changes[both].sum().tolist()
+    back = changed_words(said, new, old)
+    swapped = back.rename(columns={"corrected": "broken", "broken": "corrected"})[words.columns]
+    assert swapped.to_numpy().tolist() == words.to_numpy().tolist()
+
+
+# Transcripts that are dealt out: nobody keeps an own one, and no constant answer wins
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=30))
+def test_everybody_gets_another_ones_text(drawn):
+    texts = [f"text {n}" if known else None for n, (_, known) in enumerate(drawn)]
+    dealt = permuted_hypotheses(texts, [share for share, _ in drawn])
+    known = [n for n, text in enumerate(texts) if text is not None]
+    if len(known) < 2:
+        known = []
+    assert sorted(dealt[known]) == sorted(texts[n] for n in known)
+    assert all(dealt[n] != texts[n] for n in known)
+    assert all(dealt[n] is None for n in range(len(texts)) if n not in known)
+
+
+def test_rates_of_permuted_hypotheses(rng):
+    said, heard = ["a b", "c d", "e f", "g", None], ["a b", "c x", "e f", None, "y"]
+    own, dealt, gap = map(value, permuted_word_error_rates(said, heard, [0.1, 0.5, 0.3, 0.2, 0.4]))
+    assert (own, dealt, gap) == pytest.approx((1 / 6, 1.0, 1 / 6 - 1))
+    own, dealt, gap = permuted_word_error_rates(["a", "b"], ["a", None], [0.1, 0.2])
+    assert value(own) == 0 and np.isnan([value(dealt), value(gap)]).all()
+    said = [" ".join(rng.choice(list("abcdef"), rng.integers(1, 6))) for _ in range(60)]
+    for constant in ("", "yes"):
+        *_, gap = permuted_word_error_rates(said, [constant] * 60, rng.random(60))
+        found = resample(gap, np.arange(60) % 10, 100)
+        assert found.value[0] == 0 and (found.replicates == 0).all()
+
+
+# Words that nobody said
+
+
+def times_in_a_row(text, most_words):
+    """Look at every sequence at every place."""
+    words, best = text.split(), 0
+    for size in range(1, most_words + 1):
+        for start in range(len(words) - size + 1):
+            times = 1
+            while words[start + times * size :][:size] == words[start : start + size]:
+                times += 1
+            best = max(best, times)
+    return best
+
+
+def test_repeats_against_looking_everywhere():
+    for length in range(8):
+        for words in itertools.product("ab", repeat=length):
+            text = " ".join(words)
+            for most in (1, 2, 3):
+                assert word_rates.most_repeated(text, most) == times_in_a_row(text, most), text
+
+
+def test_shares_and_rates_of_words_that_nobody_said():
+    heard, seconds = ["", "  ", "go", "go  left now", None, "a b a b a b a b"], [2.0, 3.0, 1.5, 4.0, 100, 0.5]
+    assert value(word_rates.empty_answers(heard)) == 2 / 5
+    assert value(word_rates.empty_answers(heard, missing=0.0)) == pytest.approx(2 / 6)
+    per_minute = word_rates.per_minute(word_rates.word_counts(heard), seconds)
+    assert value(per_minute) == pytest.approx(60 * 12 / 11)
+    assert word_rates.character_counts(heard)[[0, 1, 2, 3, 5]].tolist() == [0, 0, 2, 11, 15]
+    assert value(word_rates.repeating_answers(heard, 5, 4)) == 1 / 5
+    assert value(word_rates.repeating_answers(heard, 1, 4)) == 0
+    assert word_rates.per_minute([np.nan, np.nan], [1.0, 2.0]).point().reasons[0]
+    assert np.isnan(value(word_rates.per_minute([1.0], [0.0])))
+    assert word_rates.words_made_up(["now go", None, "go <b>", "now"], 2) == [("go", 2), ("now", 2)]
+
+
+# Scripts without blanks between words are told by their letters
+
+
+def test_scripts_without_blanks():
+    without = (
+        "请向左转|今日はいい天気ですね|ｶﾀｶﾅ|วันนี้อากาศดี|ມື້ນີ້|ថ្ងៃនេះ|ဒီနေ့|今天 iPhone 在我们店里打折了吗".split("|")
+    )
+    assert without_blanks(without).all()
+    blanks = "go left|오늘 날씨가 좋다|hôm nay trời đẹp|اليوم الطقس جميل|היום יפה|आज मौसम|١٢٣||…".split("|")
+    assert not without_blanks([*blanks, None, np.nan]).any()
+
+
+@pytest.mark.parametrize(
+    ("texts", "unit"),
+    [
+        (["左转", "停", "one", "two"], "mixed"),
+        (["左转", "停", "12", None, "…"], "character"),
+        (["左转 iPhone 在我们店里", "停"], "character"),
+        (["go left", "12", "오늘"], "word"),
+        (["go 左", "left"], "mixed"),
+        (["i want to 吃饭 today", "turn left"], "mixed"),
+        (["go 左", *["turn left now please"] * 9], "word"),
+        ([None, "12"], "word"),
+        ([], "word"),
+    ],
+)
+def test_each_reference_has_a_unit_and_two_are_mixed(texts, unit):
+    assert unit_of(texts) == unit
+
+
+@pytest.mark.parametrize(
+    ("written", "apart", "closed"),
+    [
+        ("我要去 new york 看看", "我 要 去 new york 看 看", "我要去new york看看"),
+        ("今日は iphone15 を 買う", "今 日 は iphone15 を 買 う", "今日はiphone15を買う"),
+        ("ไม่ ok", "ไ ม ่ ok", "ไม่ok"),
+        ("go left", "go left", "go left"),
+        ("12 月 5 日", "12 月 5 日", "12月5日"),
+        ("", "", ""),
+    ],
+)
+def test_characters_of_such_scripts_are_words_of_their_own(written, apart, closed):
+    assert characters_apart(written) == apart and closed_up(apart) == closed == closed_up(written)
+
+
+def test_character_error_rates_with_and_without_blanks():
+    counts = character_errors(["  go  on\n", "a b"], ["go on", "ab"])
+    assert counts.words.tolist() == [5, 3] and counts.errors.tolist() == [0, 1] and counts.unit == "character"
+    assert error_rates(counts).labels == ("character error rate", *RATES[1:])
+    nothing = error_rates(character_errors([""], ["ab"])).point().reasons[0]
+    assert nothing == "no reference characters, 2 insertions"
+
+    def rate(said, heard, **options):
+        return values(error_rates(character_errors(said, heard, **options)))[0]
+
+    said, heard = ["我 要 去 new york", "turn left now"], ["我要 去 new work", "turn left"]
+    theirs = jiwer.cer(["我要去new york", "turn left now"], ["我要去new work", "turn left"])
+    assert rate(said, heard, blanks=None) == pytest.approx(theirs)
+    said, heard = ["今天 天气 好"], ["今天天气坏"]
+    assert rate(said, heard, blanks=True) == pytest.approx(3 / 7)
+    assert rate(said, heard, blanks=False) == pytest.approx(1 / 5)

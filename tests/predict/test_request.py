@@ -1,0 +1,125 @@
+"""What a model is asked: segments and changes, keys of answers, shares and parts of them."""
+
+from collections import deque
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soundcheck.common import files
+from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.predict.inputs import list_segments
+from soundcheck.predict.keys import Keys, changing_code, reading_code, repeated_key
+from soundcheck.predict.protocol import Call, Item, PlainChange, Unit, take
+from soundcheck.predict.request import Share
+
+
+@pytest.mark.parametrize("n_changes", [0, 1, 20])
+def test_segments_and_their_changes_are_those_of_a_plain_loop(n_changes):
+    rng = np.random.default_rng(0)
+    start = np.where(rng.random(60) < 0.5, np.nan, rng.integers(1, 9, 60) / 4)
+    end = np.where(rng.random(60) < 0.5, np.nan, 5.0)
+    names = [f"{n % 7}.wav" for n in range(60)]
+    table = pd.DataFrame(
+        {"key": map(str, range(60)), "audio": names, "file": names, "start": start, "end": end}
+    )
+    changes = [f"change {n}" for n in range(n_changes)]
+    masks = {change: rng.random(60) < 0.3 for change in changes[1:]}  # the first is wanted everywhere
+    corpus = SimpleNamespace(segments=table, root=Path("/root"))
+    listed = list(list_segments(corpus, changes, lambda _: masks))
+    assert [one.key for one in listed] == table["key"].tolist()
+    for n, one in enumerate(listed):
+        assert one.changes == ("", *(c for c in changes if c not in masks or masks[c][n]))
+        assert one.path == f"/root/{names[n]}" and one.content == names[n]
+        for time, given_time in ((one.start, start[n]), (one.end, end[n])):
+            assert time is None if np.isnan(given_time) else type(time) is float and time == given_time
+        shown = names[n]
+        if not (np.isnan(start[n]) and np.isnan(end[n])):
+            shown += f" from {np.nan_to_num(start[n]):g} s" + ("" if np.isnan(end[n]) else " to 5 s")
+        assert one.shown == shown
+
+
+# Keys -------------------------------------------------------------------------------------------------------
+
+NOISE = PlainChange("Noise", "white_noise", {"snr_db": 20, "b": 2})
+
+
+def key(content="audio", change=0, fingerprint="ab" * 20, tasks=("arousal",), changes=(NOISE,), seed=0):
+    return Keys(fingerprint, [BUILTIN[name] for name in tasks], changes, seed).key(content, change)
+
+
+def test_everything_that_an_answer_depends_on_is_in_its_key():
+    others = {
+        "changed": key(),
+        "clean": key(change=None),
+        "audio": key("other"),
+        "model": key(fingerprint="cd" * 20),
+        "tasks": key(tasks=("arousal", "emotion")),
+        "options": key(changes=[PlainChange("Noise", "white_noise", {"snr_db": 30, "b": 2})]),
+        "transform": key(changes=[PlainChange("Noise", "pink_noise", NOISE.options)]),
+        "sounds": key(changes=[PlainChange("Noise", "white_noise", NOISE.options, material="other")]),
+        "seed": key(seed=1),
+        "repeated": repeated_key(key()),
+    }
+    assert len(set(others.values())) == len(others)
+    assert len({changing_code(), reading_code()}) == 2  # the code that makes signals counts as well
+
+
+def test_what_an_answer_does_not_depend_on_is_not_in_its_key():
+    same = PlainChange("Another name", "white_noise", {"b": 2, "snr_db": 20})
+    assert key(change=1, changes=[NOISE, same]) == key()
+    other_scale = Keys("ab" * 20, [Task("arousal", "regression", (), 1, 7)], [NOISE], 0)
+    assert other_scale.key("audio", 0) == key()
+    assert key(change=None, changes=(), seed=9) == key(change=None)
+
+
+# Shares and units -------------------------------------------------------------------------------------------
+
+KEYS = [files.digest(str(number)) for number in range(3000)]
+
+
+@given(of=st.integers(1, 40))
+def test_each_key_belongs_to_exactly_one_share(of):
+    counts = [sum(key in Share(number, of) for key in KEYS) for number in range(1, of + 1)]
+    assert sum(counts) == len(KEYS)
+    expected = len(KEYS) / of
+    assert max(abs(count - expected) for count in counts) < 6 * expected**0.5  # a fair draw
+    # On every machine and in every version: the first digits are 5, and 5 modulo 3 is 2
+    assert [number for number in (1, 2, 3) if "000000000000005" + 25 * "f" in Share(number, 3)] == [3]
+
+
+def test_shares_are_read_as_they_are_written_or_refused_with_the_reason():
+    assert [str(Share.parse(text)) for text in ("1/1", "2/3", "100/100")] == ["1/1", "2/3", "100/100"]
+    for text in ("0/3", "4/3", "1/0"):
+        with pytest.raises(ValueError, match="K must be from 1 to N"):
+            Share.parse(text)
+    for text in ("a/b", "1", "1/3/5", "-1/3", "1.5/3", "", "\u0661/\u0663", "1/9999999999"):
+        with pytest.raises(ValueError, match="not of the form K/N"):
+            Share.parse(text)
+
+
+def item(name: str, count: int) -> Item:
+    return Item(name, None, None, name, tuple(Call(f"{name}{n}", n or None) for n in range(count)))
+
+
+@given(st.lists(st.integers(1, 9), max_size=9), st.integers(1, 12))
+def test_pieces_of_units(counts, size):
+    unit = Unit(tuple(item(f"{n}-", count) for n, count in enumerate(counts)), one_by_one=True)
+    pieces = unit.pieces(size)
+    assert [key for piece in pieces for key in piece.keys] == unit.keys
+    assert all(len(piece.keys) == size for piece in pieces[:-1])
+    assert all(piece.one_by_one and piece.items for piece in pieces)
+    assert all(part.calls and part.path == part.content for piece in pieces for part in piece.items)
+    some = set(unit.keys[::2])
+    assert unit.only(some).keys == unit.keys[::2] and all(part.calls for part in unit.only(some).items)
+
+
+def test_taking_leaves_the_rest():
+    queue = deque([item("a", 3), item("b", 2)])
+    assert Unit(take(queue, 4)).keys == ["a0", "a1", "a2", "b0"]
+    assert Unit(tuple(queue)).keys == ["b1"]
+    assert Unit(take(queue, 4)).keys == ["b1"] and not queue

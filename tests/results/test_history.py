@@ -1,0 +1,193 @@
+"""A history: known marks, pairing, what no line joins; runs that are kept whole or not at all."""
+
+import concurrent.futures
+import datetime
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.histories import history as simulated
+from tests.results.conftest import FAMILY
+from tests.results.made import TASK
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, SoundcheckError
+from soundcheck.results import past_runs
+from soundcheck.results.contrast import compared_alone
+from soundcheck.results.history import history_of
+from soundcheck.results.past_runs import folders_in, read_kept, read_runs
+
+
+def of(*folders):
+    return history_of(read_runs(folders)).points
+
+
+def test_one_thing_better_another_worse_and_nothing_else(write, judged):
+    values = {"A": [0.6, 0.6, 0.7, 0.7, 0.7], "B": [0.8, 0.8, 0.8, 0.7, 0.7], "C": [0.7] * 5}
+    folders = []
+    for n in range(5):
+        tests = [judged(test, own[n] + 0.0001 * n) for test, own in values.items()]
+        folders.append(write(f"run{n}", tests, model=f"{n}" * 40))
+    frame = of(*folders)
+    assert len(frame) == 15 and frame["position"].tolist() == [1, 2, 3, 4, 5] * 3
+    marks = frame[frame["mark"].isin(["better", "worse"])]
+    assert marks[["test", "position", "mark", "against"]].values.tolist() == [
+        *(["A", 3, "better", 2], ["B", 4, "worse", 3])
+    ]
+    assert set(marks["pairing"]) == {"paired"} and set(marks["changed"]) == {"model"}
+    later = frame[frame["position"] > 1]
+    assert later["joined"].eq("to another model").all()
+    assert later["reason"].eq("another model (other code, options or files)").all()
+
+
+def test_differences_are_those_of_compare(write, judged):
+    one, other = judged(number=0.70), judged(number=0.66)
+    row = of(write("a", [one]), write("b", [other])).iloc[-1]
+    contrast = compared_alone(one, other)
+    assert (row["difference"], row["p_value"]) == (contrast.difference, contrast.p_value)
+    assert (row["difference_low"], row["difference_high"]) == (contrast.low, contrast.high)
+
+
+@pytest.mark.parametrize(
+    ("row", "about", "reason", "pairing"),
+    [
+        ({"threshold": 0.6}, {}, "another threshold (> 0.5 then, > 0.6 now)", "paired"),
+        ({"segments": "t"}, {}, "other segments (100 both times)", "unpaired"),
+        ({"count": 90}, {}, "other segments (100 then, 90 now)", "unpaired"),
+        ({}, {"corpus": {"digest": "other"}}, "other sounds", "unpaired"),
+        ({"rule": "<", "threshold": 0.9}, {}, "another rule (> then, < now)", ""),
+        ({}, {"families": [FAMILY | {"digest": "2"}]}, "another threshold file", ""),
+        ({}, {"suite": {"tasks": {"arousal": TASK | {"low": 0.5}}}}, "another definition of the task", ""),
+    ],
+)
+def test_what_is_not_comparable_is_not_joined_and_says_why(write, judged, row, about, reason, pairing):
+    count = row.pop("count", 100)
+    later = judged(number=0.55, **row)
+    object.__setattr__(later.verdict, "segments", count)
+    point = of(write("a", [judged()]), write("b", [later], **about)).iloc[-1]
+    assert reason in point["reason"] and point["joined"] == ""
+    assert point["pairing"] == pairing
+    assert (point["mark"], point["against"]) == (("worse", 1) if pairing else ("", 0))
+
+
+def test_other_seeds_are_unpaired_but_the_same_measure_of_the_same_data(write, judged):
+    row = of(write("a", [judged()]), write("b", [judged(number=0.69)], seed=1)).iloc[-1]
+    assert (row["pairing"], row["joined"], row["changed"]) == ("unpaired", "joined", "seed")
+
+
+def test_a_gap_is_told_and_the_value_before_it_counts(write, judged):
+    runs = [write("a", [judged(), judged("U")]), write("b", [judged("U", 0.71)])]
+    runs.append(write("c", [judged(number=0.5), judged("U", 0.72)]))
+    row = of(*runs).set_index(["test", "position"]).loc[("T", 3)]
+    assert (row["joined"], row["against"], row["mark"]) == ("across a gap", 1, "worse")
+
+
+def test_a_table_alone_is_compared_unpaired_and_never_joined(write, judged):
+    before, later = (write(f"run{number}", [judged(number=number)]) for number in (0.7, 0.4))
+    (later / "run.json").unlink()
+    row = of(before, later / "results.csv").iloc[-1]
+    assert (row["pairing"], row["joined"], row["reason"]) == ("unpaired", "", "no record of the data")
+    assert row["mark"] == "worse" and row["model_version"] == ""
+
+
+def test_small_differences_do_not_matter(write, judged):
+    runs = [write("a", [judged(number=0.70)]), write("b", [judged(number=0.692)], matters_worse=0.01)]
+    assert of(*runs).iloc[-1]["mark"] == "no evidence" and of(*runs).iloc[-1]["p_value"] < 0.01
+    runs.append(write("c", [judged(number=0.684)], matters_worse=0.001))
+    assert of(*runs)["mark"].tolist() == ["", "worse", "worse"]
+
+
+def test_a_single_model_that_was_renamed_is_one(write, judged):
+    frame = of(write("a", [judged(model="old")]), write("b", [judged(model="new", number=0.71)]))
+    assert set(frame["model"]) == {"new"} and frame.iloc[-1]["joined"] == "joined"
+
+
+def test_histories_without_change_rarely_mark_anything():
+    rng = np.random.default_rng(1)
+    marked = [simulated(rng, "correlated", 0.0, n)["mark"].isin(["better", "worse"]).any() for n in range(10)]
+    assert sum(marked) <= 3  # of ten at 5 %: once in a thousand times more
+    marks = simulated(rng, "correlated", 0.3, 0).set_index(["test", "position"])["mark"]
+    assert marks["00", 3] == "better" and marks["02", 4] == "worse"
+
+
+# Kept runs
+NOON = datetime.datetime(2027, 3, 1, 12, 0, 5, tzinfo=datetime.UTC)
+LATER = NOON + datetime.timedelta(days=1)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return tmp_path / "kept"
+
+
+def test_a_kept_run_stands_for_the_folder_that_it_came_from(write, judged, kept, tmp_path):
+    one, other = write("a", [judged(), judged("U")]), write("b", [judged(number=0.66)])
+    place = past_runs.keep(kept, one, NOON)
+    assert place.name == f"2027-03-01T120005Z-{files.digest(one / 'results.csv')[:12]}"
+    assert sorted(os.listdir(place)) == ["kept.json", "replicates.parquet", "results.csv", "run.json"]
+    assert set(json.loads((place / "kept.json").read_text())) == {"replicates", "tables"}
+    past_runs.keep(kept, other, LATER)
+    fresh, points = (history_of(read_runs(runs)).points for runs in ([one, other], [kept]))
+    assert points["date"].tolist() == ["2027-03-01 12:00", "2027-03-02 12:00", "2027-03-01 12:00"]
+    assert points["pairing"].tolist() == fresh["pairing"].tolist() == ["", "paired", ""]
+    assert np.allclose(points["p_value"].dropna(), fresh["p_value"].dropna(), rtol=1e-3)
+    assert str(tmp_path) not in "".join(path.read_text("utf-8") for path in place.glob("*.[cj]s*"))
+    (kept / "2027-03-05T120005Z-0123456789ab").symlink_to(one)
+    assert len(folders_in(kept)) == 2  # links are not followed
+
+
+def test_the_same_results_are_kept_once_even_at_the_same_time(write, judged, kept):
+    folders = [write(f"{n}", [judged(number=0.6 + n / 10)]) for n in range(2)]
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        moments = [NOON + datetime.timedelta(seconds=n) for n in range(6)]
+        list(pool.map(past_runs.keep, [kept] * 6, folders * 3, moments))
+    digests = sorted(files.digest(folder / "results.csv")[:12] for folder in folders)
+    assert sorted(path.name[-12:] for path in folders_in(kept)) == digests
+    assert not list(kept.glob(f"{files.TEMPORARY}*"))
+
+
+def test_a_disk_that_is_full_leaves_nothing(write, judged, kept, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(past_runs, "save_replicates", full)
+    with pytest.raises(SoundcheckError, match="No space left"):
+        past_runs.keep(kept, write("a", [judged()]), NOON)
+    assert [path.name for path in kept.iterdir()] == [files.MARKER]
+
+
+@pytest.mark.parametrize("name", ["results.csv", "replicates.parquet", "kept.json", "run.json"])
+def test_a_kept_run_that_was_changed_is_refused_and_left_out_of_the_book(write, judged, kept, tmp_path, name):
+    place = past_runs.keep(kept, write("a", [judged()]), NOON)
+    past_runs.keep(kept, write("b", [judged(number=0.6)]), LATER)
+    (place / name).write_bytes((place / name).read_bytes()[:-7])
+    with pytest.raises(InputError, match=f"RUN .*{place.name}: '?{name}'?"):
+        read_runs([kept])
+    past = read_kept(kept)
+    assert len(past.runs) == 1 and str(tmp_path) not in str(past.problems[0])
+
+
+def test_labels_count_as_data(write, judged):
+    runs = [write(name, [judged(number=number)]) for name, number in (("a", 0.7), ("b", 0.6), ("c", 0.61))]
+    for folder, label, pitch in zip(runs, (0.1, 0.2, 0.2), (100.0, 100.0, 200.0), strict=True):
+        (folder / "corpora").mkdir()
+        table = pd.DataFrame({"file": ["a.wav"], "arousal": [label], "pitch": [pitch]})
+        table.to_parquet(folder / "corpora" / "c.parquet")
+    frame = history_of(read_runs(runs)).points
+    assert frame["reason"].tolist() == ["", "other labels", ""]
+    assert frame["changed"].tolist() == ["", "data", ""]
+    assert frame["pairing"].tolist() == ["", "unpaired", "paired"]
+
+
+def test_places_where_nothing_can_be_kept(tmp_path):
+    (tmp_path / "file").write_text("")
+    places = {"file": "a file", "out/kept": "output folder", "data/kept": "corpus 'calls'", "kept": ""}
+    for folder, words in places.items():
+        about = tmp_path / folder, folder, tmp_path / "out", {"calls": tmp_path / "data"}
+        if words:
+            with pytest.raises(InputError, match=words):
+                past_runs.check_place(*about)
+        else:
+            past_runs.check_place(*about)

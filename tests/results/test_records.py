@@ -1,0 +1,222 @@
+"""The record of a run: read as it was written; spoilt ones are refused with a message, never a traceback."""
+
+import contextlib
+import copy
+import csv
+import io
+import json
+import random
+import re
+
+import click
+import pytest
+from finished import FAILED, finished, verdict
+
+from soundcheck import cli
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, SoundcheckError
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.results.facts import read_recorded
+from soundcheck.results.record import ModelRecord, RunRecord
+
+ODD = "<b>\udcff\x00 {{ 7 }}"  # undecodable bytes of a file's name end up like this
+NOTEBOOK = {"model": "m", "family": "f", "status": "failed", "error": ODD}
+COMPARISON = {"name": "n", "slug": "n", "baseline": "m", "candidate": "o", "status": "ok", "error": ""}
+COMPARISON |= {"outcomes_sample": {"better": 0, "worse": 1, "no evidence": 2}, "headlines": [ODD]}
+SOUNDS = {"kind": "music", "source": "s", "synthetic": False, "sounds": 1, "seconds": 2.5, "digest": "d"}
+FIGURE = {
+    **{"model": "m", "corpus": "c", "task": "arousal", "measure": "concordance", "value": 0.5, "low": None},
+    **{"high": None, "segments": 4, "blocks": 1, "guessing": 0.0, "standing": "unproven", "threshold": None},
+    **{"reason": ODD, "block": "speaker", "low_sample": 0.4, "high_sample": 0.6},
+}
+FULL = {
+    "figures": [FIGURE],
+    "title": ODD,
+    "order": ["m"],
+    "sounds": [SOUNDS | {"left_out": [{"item": ODD, "reason": "r"}]}],
+    "notebooks": [NOTEBOOK],
+    "comparisons": [COMPARISON | {"outcomes": {"better": 1, "worse": 0, "no evidence": 2}}],
+    "studies": [{"name": "s", "status": "timeout", "error": "slow"}],
+}
+
+
+def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, recorded):
+    record, path = recorded(**FULL), tmp_path / "run.json"
+    assert record.write(path) == files.digest(path) and RunRecord.read(path) == record
+    content = json.loads(path.read_text(encoding="ascii"))
+    assert {name: content[name] for name in FULL} == FULL
+    assert [one.display_name for one in record.failed] == ["f of m", "s"]
+    for name in ("figures", "accepted", "matters_worse"):
+        del content[name]
+    content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}]}
+    path.write_text(json.dumps(content))
+    assert RunRecord.read(path).figures is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "days", "origin"),
+    [
+        (0, {}, ""),  # a table of predictions
+        (1200, {}, "1,200 computed now, none from the cache"),
+        (0, {"2026-11-20": 7}, "7 from the cache of 2026-11-20, 0 computed now"),
+        (
+            *(3, {"2026-11-22": 2, "2026-11-20": 7}),
+            "9 from the cache of 2026-11-20 (7) and 2026-11-22 (2), 3 computed now",
+        ),
+        (
+            *(0, {f"2026-11-{n}": 1 for n in (12, 11, 10)}),
+            "3 from the cache of 2026-11-10 to 2026-11-12, 0 computed now",
+        ),
+    ],
+)
+def test_where_answers_come_from(asked, days, origin):
+    empty = dict.fromkeys(("name", "slug", "kind", "target", "description", "license", "fingerprint"), "")
+    empty |= dict.fromkeys(("inputs", "failed", "unusable", "repeated", "repeated_different"), 0)
+    empty |= {"tasks": (), "notes": (), "failures": (), "out_of_range": 0, "unknown_classes": {}}
+    assert ModelRecord(**empty, asked=asked, days=days).origin == origin
+
+
+# What is refused
+
+TASKS = {
+    name: {"name": name, "kind": task.kind, "classes": list(task.classes), "low": 0.0, "high": 1.0}
+    for name, task in BUILTIN.items()
+}
+SUITE = {
+    **{"title": "Small", "shown": "suite.yml", "digest": "s" * 40, "normaliser": "basic", "synonyms": []},
+    **{"tasks": TASKS, "models": {"m": {"name": "m", "kind": "predictions", "tasks": ["arousal"]}}},
+    "corpora": {"c": {"name": "c", "blocks": "speaker", "split": None, "base_condition": ""}},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, recorded):
+    """Two runs of a suite, ``one`` to be spoilt and ``two``."""
+    folder = tmp_path_factory.mktemp("runs")
+    figure = FIGURE | {
+        "reason": "",
+        "low": 0.4,
+        "high": 0.7,
+        "segments": 200,
+        "blocks": 20,
+        "standing": "better",
+    }
+    about = {"figures": [figure], "accepted": [{"test": "A", "why": "known", "until": "2030-01-01"}]}
+    for name, value in (("one", 0.6), ("two", 0.65)):
+        rows = [verdict(value=value, state_sample="pass"), verdict(test="A", **FAILED)]
+        rows += [verdict(family="robustness_small_changes")]
+        finished(folder / name, recorded, rows, suite=SUITE, **about)
+    return folder
+
+
+REMOVED = "removed"
+
+
+@pytest.mark.parametrize(
+    ("place", "cell", "why"),
+    [
+        (("title",), REMOVED, "title: Field required"),
+        (("notebooks",), [{"model": "m"}], r"notebooks\.0\.status: Field required"),
+        (("seed",), "some", "seed: Input should be a valid integer"),
+        (("suite", "tasks", "arousal", "low"), REMOVED, r"tasks\.arousal\.low: Field required"),
+        (("suite", "tasks", "emotion", "kind"), "guess", r"tasks\.emotion\.kind: "),
+        (("suite", "tasks", "arousal"), [], r"tasks\.arousal: "),
+        (("suite", "tasks"), [1], "tasks: "),
+        (("suite", "corpora", "c"), "x", r"corpora\.c: "),
+        (("suite", "corpora", "c", "blocks"), True, r"corpora\.c\.blocks"),
+        (("suite", "corpora", "c", "split"), ["test"], r"corpora\.c\.split: "),
+        (("suite", "models", "m", "tasks"), 1, r"models\.m\.tasks: "),
+        (("suite", "synonyms"), [["a"]], r"synonyms\.0"),
+        (("card",), {"languages": "en"}, r"card\.languages: "),
+        (("suite",), [], "suite: "),
+        (("families",), [], "it does not know the family 'correctness_regression', of which results.csv has"),
+        (("corpora", 0, "name"), "d", "it does not know the corpus 'c'"),
+        (("models", 0, "name"), "other", "it does not know the model 'm'"),
+        ((), b"{", "Expecting property name"),
+        ((), b"[]", "Input should be a dictionary"),
+        ((), b"\xff", "utf-8"),
+    ],
+    ids=lambda cell: str(cell)[:40],
+)
+def test_what_is_wrong_with_a_record_is_said(runs, tmp_path, place, cell, why):
+    tree = {"record": json.loads((runs / "two" / "run.json").read_text())}
+    node, path = tree, ("record", *place)
+    for key in path[:-1]:
+        node = node[key]
+    if cell is REMOVED:
+        del node[path[-1]]
+    else:
+        node[path[-1]] = cell
+    data = tree["record"]
+    (tmp_path / "run.json").write_bytes(data if isinstance(data, bytes) else json.dumps(data).encode())
+    (tmp_path / "results.csv").write_bytes((runs / "two" / "results.csv").read_bytes())
+    with pytest.raises(InputError) as caught:
+        read_recorded(tmp_path)
+    problem = str(caught.value.problems[0])
+    assert re.search(why, problem) and problem.startswith("run.json: ") and "\n" not in problem
+    assert problem.endswith("Run the suite again.")
+
+
+JUNK = [None, 0, -1, 1.5, "", "x", "../..", [], {}, [1], {"a": 1}, True, 10**30, "2027-99-99"]
+JUNK += [["a", {"b": []}]]
+
+
+def ends(*words: object) -> None:
+    """Run a command in this process; whatever ends in another way than with a message or a code, raises."""
+    with contextlib.suppress(SoundcheckError, click.ClickException, SystemExit):
+        with contextlib.redirect_stdout(io.StringIO()):
+            cli.commands.main([str(word) for word in words], standalone_mode=False)
+
+
+def places(tree: object, path: tuple = ()) -> list[tuple]:
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    return [path, *(place for key, item in items for place in places(item, (*path, key)))]
+
+
+def spoil(record: dict, chance: random.Random) -> dict:
+    """Remove, rename or replace something anywhere in a record."""
+    spoilt = copy.deepcopy(record)
+    top = "suite" if chance.random() < 0.3 else chance.choice(list(spoilt))
+    place = chance.choice(places(spoilt[top], (top,)))
+    node = spoilt
+    for key in place[:-1]:
+        node = node[key]
+    how = chance.choice(["remove", "junk", "junk", "rename"])
+    if how == "junk":
+        node[place[-1]] = chance.choice(JUNK)
+        return spoilt
+    item = node.pop(place[-1])
+    if how == "rename":
+        renamed = f"{item}x" if isinstance(item, str) else item
+        node.update({f"{place[-1]}x": item}) if isinstance(node, dict) else node.append(renamed)
+    return spoilt
+
+
+def spoil_table(text: str, chance: random.Random) -> str:
+    """Put something else into a cell."""
+    rows = list(csv.reader(io.StringIO(text)))
+    row, column = chance.randrange(1, len(rows)), chance.randrange(len(rows[0]))
+    others = ["", "x", "nan", "1", "-1", "True", "m", "c", chance.choice(rows)[column]]
+    rows[row][column] = chance.choice(others)
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(rows)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_spoilt_run_ends_with_a_traceback(runs, tmp_path, seed):
+    """Ten spoilt runs each; what is drawn of a run, such as its sheet, is asked of some."""
+    chance, one, two = random.Random(seed), runs / "one", runs / "two"
+    record, table = json.loads((two / "run.json").read_text()), (two / "results.csv").read_text()
+    for number in range(10):
+        (one / "results.csv").write_text(spoil_table(table, chance) if number % 4 == 3 else table)
+        spoilt = record | {"results": files.digest(one / "results.csv")}
+        (one / "run.json").write_text(json.dumps(spoil(spoilt, chance) if number % 4 < 3 else spoilt))
+        ends("check", one, "--junit", tmp_path / "j.xml")
+        ends("check", two, "--baseline", one, "--junit", tmp_path / "j.xml")
+        ends("card", one, "--model", "m", "--out", tmp_path / "cards")
+        ends("verify", one)
+        if number in (0, 3):
+            ends("sheet", one, "--model", "m", "--out", tmp_path / "s.html")
+            ends("sheet", two, "--model", "m", "--baseline", one, "--out", tmp_path / "s.html")
+            ends("history", one, two, "--out", tmp_path / "h")

@@ -1,0 +1,326 @@
+"""Values, thresholds and tables: strict rules, the same after writing and reading; broken tables refused."""
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from tests.results.made import ABOUT as WHAT
+from tests.results.made import skipped, value
+from tests.support.finished import finished, verdict
+
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import write_bytes
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.metrics.classification import recall_per_class
+from soundcheck.metrics.combinators import require_count
+from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
+from soundcheck.results.contrast import CONTRAST_TYPES, Contrast, contrast_csv, contrast_frame
+from soundcheck.results.estimates import ESTIMATES, Estimate, estimate_frame, read_estimates, write_estimates
+from soundcheck.results.finished_run import read_run
+from soundcheck.results.schema import csv_text, frame_of_rows, parsed, plain, read_parquet
+from soundcheck.results.table import read_results, to_frame, to_verdicts, write_results
+from soundcheck.results.verdict import RESULT_COLUMNS, RESULTS, judge, skipped_rows
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.suite.families import Family, TestDefinition
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+def judged(statistic, rule, threshold, blocks=None, **options):
+    blocks = np.arange(len(statistic)) if blocks is None else blocks
+    about = WHAT | {"test": "T"} | options
+    return judge(resample(statistic, blocks, 200), rule=rule, threshold=threshold, **about)
+
+
+def error_of(size: float, count: int = 40):
+    return mean_absolute_error(np.zeros(count), np.full(count, size))
+
+
+@pytest.mark.parametrize(
+    ("error", "rule", "passed"),
+    [(0.1, "<", False), (0.1, ">", False), (0.099, "<", True), (0.1, "|value| <", False)],
+)
+def test_a_value_on_the_threshold_fails(error, rule, passed):
+    (row,) = judged(error_of(error), rule, 0.1)
+    assert (row.value, row.passed, row.certainty) == (error, passed, 1.0)
+
+
+def test_the_stored_value_gives_the_same_verdict(tmp_path):
+    """Values next to the threshold by less than the 12th digit are on it, before and after storing."""
+    for offset in (-1e-15, 0, 1e-15, 3e-13, -3e-13, 2e-12, -2e-12):
+        (row,) = judged(error_of(0.3 + offset, 9), "<", 0.3)
+        write_results(to_frame([row]), tmp_path)
+        assert read_results(tmp_path / "results.csv")["passed"].tolist() == [row.passed]
+        assert row.passed is (offset < -1e-12)
+
+
+def test_undefined_is_skipped_with_the_reason():
+    truth, constant = [0.1, 0.5, 0.9], [0.3] * 3
+    (row,) = judged(pearson_cc(truth, constant), ">", 0.5, reference=[0.02])
+    assert (row.value, row.low, row.high, row.passed, row.certainty) == (None,) * 5
+    assert (row.skipped, row.segments) == ("constant prediction", 3)
+    assert (row.reference, row.reference_passed) == (0.02, False)
+    (row,) = judged(concordance_cc(truth, constant), ">", 0.5)
+    assert (row.value, row.low, row.passed) == (0.0, None, False)
+
+
+def test_one_block_keeps_the_verdict_and_says_so():
+    (row,) = judged(error_of(0, 2), "<", 0.1, np.zeros(2, int))
+    assert row.passed is True and row.value == 0.0
+    assert (row.low, row.high, row.certainty, row.blocks) == (None, None, None, 1)
+    assert row.skipped == "interval withheld: 1 block, 5 needed"
+
+
+def test_no_threshold_reports_the_value_without_verdict():
+    (row,) = judged(mean_absolute_error([0.1, 0.2] * 3, [0.1, 0.3] * 3), "<", None, reference=[0.2])
+    assert row.value == 0.05 and row.low is not None
+    assert (row.passed, row.certainty, row.reference_passed) == (None, None, None)
+    assert row.skipped == "no threshold for arousal: shown without verdict"
+    assert (row.evidence, row.state) == ("shown", "")  # states come when all rows are together
+
+
+def test_one_row_a_label():
+    truth, prediction = ["a"] * 6 + ["b"] * 6, ["a"] * 12
+    statistic = require_count(recall_per_class(truth, prediction, ["a", "b", "c"]), [12, 12, 3], 4)
+    rows = judged(statistic, ">", 0.5, reference=[0.9, np.nan, np.nan])
+    assert [(row.label, row.passed, row.reference_passed) for row in rows] == [
+        *(("a", True, True), ("b", False, None), ("c", None, None))
+    ]
+    assert rows[2].skipped == "3 segments, 4 needed"
+    with pytest.raises(ValueError, match="2 reference values do not fit 3 labels"):
+        judged(statistic, ">", 0.5, reference=[0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"value": float("nan")}, "value of T is nan"),
+        ({"high": float("inf")}, "high of T is inf"),
+        ({"passed": None}, "neither a verdict nor a reason"),
+        ({"value": None}, "verdict without value"),
+        ({"threshold": None, "passed": True}, "verdict without value or threshold"),
+    ],
+)
+def test_a_verdict_cannot_be_made_wrong(cells, message):
+    with pytest.raises(ValueError, match=message):
+        value(**cells)
+
+
+def test_skipped_rows_of_a_family():
+    limits = {"A": (">", {"regression": 0.5}), "B": ("<", {"arousal": 0.1}), "C": ("<", {"emotion": 0.1})}
+    tests = {name: TestDefinition(name, *limit) for name, limit in limits.items()}
+    family = Family(name="f", category="fairness", title="F", kinds=("regression",), tests=tests)
+    rows = skipped_rows("m", "c", family, BUILTIN["arousal"], "error: broken")
+    assert [(row.test, row.threshold, row.rule) for row in rows] == [("A", 0.5, ">"), ("B", 0.1, "<")]
+    assert {(row.passed, row.skipped, row.segments) for row in rows} == {(None, "error: broken", 0)}
+
+
+ABOUT = {"model": "m", "corpus": "c", "family": "f", "task": "t"}
+ROWS = {
+    "results": (RESULTS, skipped("none", **ABOUT, label="=1\r,\"x'")),
+    "estimates": (ESTIMATES, Estimate(**ABOUT, measure="recall", label="-a\rb", value=0.1 + 0.2, segments=3)),
+    "comparisons": (CONTRAST_TYPES, Contrast("a", "@b", *"cfgtx", baseline_passed=False, p_value=1e-9)),
+}
+
+
+@pytest.mark.parametrize("table", ROWS)
+def test_a_row_is_read_as_it_was_written(table):
+    types, row = ROWS[table]
+    text = csv_text(plain(frame_of_rows(types, [row]), types), types)
+    header, cells = csv.reader(io.StringIO(text, newline=""))
+    assert header == list(types)
+    read = [parsed(cell, kind) for cell, kind in zip(cells, types.values(), strict=True)]
+    assert read == [getattr(row, name) for name in types]
+
+
+def test_estimates_keep_texts_that_a_csv_must_quote(tmp_path):
+    write_estimates(estimate_frame([ROWS["estimates"][1]]), tmp_path)
+    read = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
+    assert read["label"].tolist() == ["'-a\rb"] and read_estimates(tmp_path)["label"].tolist() == ["-a\rb"]
+
+
+def test_columns_of_the_contract():
+    assert RESULT_COLUMNS == [
+        "model", "corpus", "family", "category", "task", "test", "label", "value", "low", "high", "segments",
+        "blocks", "threshold", "rule", "passed", "certainty", "reference", "reference_passed", "skipped",
+        "group", "gap", "gap_low", "gap_high", "evidence", "bound", "p_value", "holds", "matters", "least_p",
+        "adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by",
+        "group_value", "others_value", "against", "ratio", "ratio_low", "ratio_high", "state", "state_sample",
+        "gap_low_sample", "gap_high_sample", "p_sample", "mirrors",
+    ]  # fmt: skip
+
+
+def table() -> pd.DataFrame:
+    rows = [value(label="=1+1", number=1 / 30, rule="<"), value(number=0.4, certainty=0.5)]
+    rows += [skipped("1 segment", task="valence", label='a,"b"\nc\rd')]
+    rows += [value(model="=cmd", label="@x", number=-0.5)]
+    rows += [value("NA", label="None", segments=3_000_000_000, reference=0.3, reference_passed=False)]
+    return to_frame(rows)
+
+
+def test_order_and_types_do_not_depend_on_how_rows_come(tmp_path):
+    frame = table()
+    assert frame.columns.tolist() == RESULT_COLUMNS and frame["model"][0] == "=cmd"
+    shuffled = to_frame(to_verdicts(frame.sample(frac=1, random_state=1)).values())
+    pd.testing.assert_frame_equal(frame, shuffled)
+    assert frame["value"].dtype == np.float64 and frame["segments"].dtype == np.int64
+    assert set(frame["passed"]) == {True, False, None}
+    digest = write_results(frame, tmp_path)
+    data = (tmp_path / "results.csv").read_bytes()
+    assert digest == write_results(frame.sample(frac=1, random_state=3), tmp_path)
+    assert data == (tmp_path / "results.csv").read_bytes()
+    with pytest.raises(ValueError, match="Two verdicts for m / c / f / arousal / T"):
+        to_frame([value(), value()])
+
+
+def test_what_other_programs_read(tmp_path):
+    frame = table()
+    write_results(frame, tmp_path)
+    for read in (read_results(tmp_path / "results.csv"), read_parquet(tmp_path / "results.parquet", RESULTS)):
+        pd.testing.assert_frame_equal(read, frame)
+    data = (tmp_path / "results.csv").read_bytes()
+    assert b"\r\n" not in data and data.endswith(b"\n")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"))))
+    assert rows[0]["model"] == "'=cmd" and rows[0]["label"] == "'@x" and rows[0]["value"] == "-0.5"
+    assert {one["passed"] for one in rows} == {"True", "False", ""}
+    assert "0.0333333333333" in {one["value"] for one in rows}
+    assert "nan" not in data.decode().lower().split(",")
+    assert all(one["passed"] or one["skipped"] for one in rows)
+    columns = pq.read_table(tmp_path / "results.parquet")
+    assert columns["model"].to_pylist()[0] == "=cmd"  # the true text, and real nulls
+    values = columns["value"]
+    assert values.null_count == 1 and not np.isnan(values.drop_null().to_numpy()).any()
+
+
+# What somebody broke
+
+RULE = "contradicts its number, rule or threshold"
+APART = "is above high, or one of them is missing"
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"value": "nan"}, "line 2, column value: 'nan' is not a finite number"),
+        ({"value": "0,08"}, "column value: '0,08' is not a number"),
+        ({"segments": "4.5"}, "column segments: '4.5' is not a number"),
+        ({"segments": ""}, "column segments: '' is not a number"),
+        ({"segments": "-1"}, "line 2, column segments: '-1' is negative"),
+        ({"passed": "true"}, "column passed: 'true' is not a valid verdict"),
+        ({"passed": "False"}, f"column passed: 'False' {RULE}"),
+        ({"value": "0.2"}, f"column passed: 'True' {RULE}"),
+        ({"value": ""}, f"column passed: 'True' {RULE}"),
+        ({"threshold": "", "reference_passed": ""}, f"column passed: 'True' {RULE}"),
+        ({"rule": "", "reference_passed": ""}, f"column passed: 'True' {RULE}"),
+        ({"rule": ">="}, "column rule: '>=' is none of >, <"),
+        ({"passed": "", "certainty": ""}, "column passed: '' and neither a verdict nor"),
+        ({"certainty": "1.5"}, "column certainty: '1.5' is not between 0 and 1"),
+        ({"p_sample": "-1"}, "column p_sample: '-1.0' is not between 0 and 1"),
+        ({"low": "0.8"}, f"column low: '0.8' {APART}"),
+        ({"low": ""}, f"column low: '' {APART}"),
+        ({"adjusted_low": "0.1"}, "column adjusted_low: '0.1' is above adjusted_high"),
+        ({"reference": ""}, f"column reference_passed: 'False' {RULE}"),
+        ({"reference": "0.6"}, f"column reference_passed: 'False' {RULE}"),
+        ({"model": ""}, "column model: '' is empty"),
+        ({"state": "holds"}, "column state: 'holds' is none of pass, fail, inconclusive"),
+    ],
+)
+def test_rows_that_contradict_themselves(tmp_path, cells, message):
+    row = value(certainty=0.99, reference=0.3, reference_passed=False)
+    write_results(to_frame([row]), tmp_path)
+    path = tmp_path / "results.csv"
+    header, values = path.read_text().splitlines()
+    edited = dict(zip(header.split(","), values.split(","), strict=True)) | cells
+    texts = [f'"{text}"' if "," in text else text for text in edited.values()]
+    path.write_text(f"{header}\n{','.join(texts)}\n")
+    with pytest.raises(InputError) as caught:
+        read_results(path)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda data: b"", "the file is empty"),
+        (lambda data: data.replace(b",blocks", b",block"), "columns are missing: blocks"),
+        (lambda data: data.replace(b"value,low", b"value,value"), "columns are missing: low"),
+        (lambda data: data.replace(b",group,", b",group,group,"), "columns twice: group"),
+        (lambda data: data + data.splitlines(keepends=True)[1], "line 9: the same test as in an earlier"),
+        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 46"),
+        (lambda data: data + b'"a,b\n', "results.csv line"),
+        (lambda data: data + b"\xff\n", "is not UTF-8"),
+    ],
+)
+def test_damaged_files(tmp_path, damage, message):
+    write_results(table(), tmp_path)
+    path = tmp_path / "results.csv"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError) as caught:
+        read_results(path)
+    assert message in str(caught.value)
+
+
+def test_every_cut_is_noticed_except_between_lines(tmp_path):
+    write_results(table(), tmp_path)
+    path = tmp_path / "results.csv"
+    data = path.read_bytes()
+    for end in range(1, len(data), 7):
+        path.write_bytes(data[:end])
+        if not data[:end].endswith(b"\n"):
+            with pytest.raises(InputError):
+                read_results(path)
+
+
+def test_a_suite_is_no_results_table(tmp_path):
+    (tmp_path / "suite.yml").write_text("corpora: {}\n")
+    with pytest.raises(InputError, match="this is a suite, .* `soundcheck run suite.yml --plan`"):
+        read_results(tmp_path / "suite.yml")
+
+
+# Comparisons
+
+CELLS = {"corpus": "c", "family": "f", "category": "correctness", "task": "arousal", "rule": ">"}
+CELLS |= {"baseline_value": 0.5, "candidate_value": 0.7, "difference": 0.2, "low": 0.1, "high": 0.3}
+CELLS |= {"outcome": "better", "baseline_passed": False, "candidate_passed": True, "threshold": 0.6}
+CELLS |= {"p_value": 0.001, "adjusted_p_value": 0.002, "pairing": "paired", "segments": 20, "blocks": 9}
+NAMES = ("=1+1", "new")
+
+
+@pytest.fixture
+def compared(tmp_path, recorded):
+    """A run with two comparisons, and the rows of the first."""
+    rows = [Contrast(*NAMES, **CELLS, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))]
+    frame = contrast_frame([*rows, Contrast("other", "new", **CELLS, test="T")])
+    entry = {"baseline": NAMES[0], "candidate": NAMES[1], "status": "ok", "error": ""}
+    entry["outcomes"] = {"better": 2, "worse": 0, "no evidence": 0}
+    entries = [entry | {"name": name, "slug": name} for name in "ab"]
+    folder = finished(tmp_path, recorded, [verdict("new")], comparisons=entries)
+    write_bytes(folder / "comparisons.csv", contrast_csv(frame))
+    return read_run(folder), frame[frame["baseline"].eq(NAMES[0])]
+
+
+def test_comparisons_come_back_as_they_were(compared):
+    run, rows = compared
+    pd.testing.assert_frame_equal(run.contrasts(run.comparison("a")), rows)
+    with pytest.raises(InputError, match="no such comparison.*'a'.*b"):
+        run.comparison("aa")
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda text: text.replace("better", "worse", 1), "not those that the run counted"),
+        (lambda text: text.rpartition("'-g")[0].rpartition("\n")[0] + "\n", "not those that the run counted"),
+        (lambda text: text.replace("pairing", "pairs", 1), "columns are missing: pairing"),
+        (lambda text: text.replace("0.001", "lots", 1), "column p_value: 'lots' is not a number"),
+    ],
+)
+def test_comparisons_that_were_changed_are_refused(compared, edit, message):
+    run, _ = compared
+    path = run.path.with_name("comparisons.csv")
+    path.write_text(edit(path.read_text()))
+    with pytest.raises(InputError, match=message):
+        run.contrasts(run.comparison("a"))
