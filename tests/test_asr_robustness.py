@@ -126,7 +126,9 @@ def test_changes_are_those_of_jiwer(whole, written, model):
         )
         assert 0.5 < answered.mean() < 1 and rows.loc["Noise 4", "value"] > 0.1  # no answer is no gain
         page = whole.shown("failing", FAMILY)
-        assert f"beeps: {int((~answered).sum())} input without a prediction: all words count as missed" in page
+        assert (
+            f"beeps: {int((~answered).sum())} input without a prediction: all words count as missed" in page
+        )
         told = f"{missing} of {7 * len(said)} transcripts under changes are missing; they count as empty"
         assert f"beeps: {told}" in page
 

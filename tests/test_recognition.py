@@ -6,7 +6,7 @@ import jiwer
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, changed, run, sound, write
+from runs import Run, changed, run, sound, told, write
 
 from soundcheck.common import resources
 from soundcheck.evaluation.evaluation import Evaluation
@@ -214,20 +214,9 @@ def test_differences_of_recognisers_are_opposite(whole):
     assert whole.row("Word Error Rate", model="known")["value"] > 0.2  # it leaves out all last words
 
 
-@pytest.mark.parametrize(
-    ("page", "texts"),
-    [
-        ("poor/asr_word_errors", ("standard error", "wrong most often", 'class="sc-words"', "sc-sign")),
-        ("poor/asr_comparison", ("fewest errors", "most words broken by poor", "right in good only")),
-        ("poor/asr_fairness", ("the other groups", "sc-sign")),
-        ("poor/asr_fault_localisation", ("lost", "<dt>as it is</dt>", "sc-sign")),
-        ("good/asr_word_errors", ("Normaliser: basic, version 2",)),
-        ("good/asr_fault_localisation", ("sentences in which the word is missing",)),
-    ],
-)
-def test_pages_show_words_and_nothing_live(whole, page, texts):
-    html = whole.page(f"results/{page}")
-    assert [text for text in texts if text not in html] == [] and "<b>door</b>" not in html
+@pytest.mark.parametrize("page", told("recognition", "pages"))
+def test_pages_show_words_and_nothing_live(whole, page):
+    assert whole.lacks(page, "recognition") == [] and "<b>door</b>" not in whole.page(page)
 
 
 def test_what_cannot_be_tested_says_why(whole):
@@ -495,37 +484,9 @@ def alone(folder, undrawn) -> Run:
     return run(undrawn, beside(folder, "alone", head + ALONE, small), "--no-book")
 
 
-@pytest.mark.parametrize(
-    ("corpus", "where", "told"),
-    [
-        ("tones", {"family": "asr_comparison"}, "the suite has no other recogniser for this corpus"),
-        (
-            "tones",
-            {"test": "Violations Against Recognisers"},
-            "no other recogniser of the suite hears this corpus",
-        ),
-        ("bare", {"family": "asr_word_errors"}, "the corpus has no column transcript"),
-        ("bare", {"family": "asr_fairness", "group": "accent"}, "the corpus has no column accent"),
-        ("bare", {"family": "asr_fairness", "group": "sex"}, "the corpus has no column sex"),
-        (
-            "speakers",
-            {"model": "known", "family": "asr_word_errors", "group": "accent: clear"},
-            "23 segments, 50 needed",
-        ),
-        (
-            "speakers",
-            {"model": "known", "family": "asr_word_errors", "group": "sex: male"},
-            "20 segments, 50 needed",
-        ),
-        (
-            "speakers",
-            {"model": "known", "family": "asr_word_errors", "group": "accent"},
-            "fewer than 2 groups with enough segments and words",
-        ),
-    ],
-)
-def test_what_one_recogniser_or_few_segments_cannot_show_says_why(alone, corpus, where, told):
-    assert alone.reasons(corpus=corpus, **where) == {told}
+@pytest.mark.parametrize(("cells", "why"), told("recognition", "reasons"))
+def test_what_one_recogniser_or_few_segments_cannot_show_says_why(alone, cells, why):
+    assert {reason for reason in alone.reasons(**cells) if not reason.startswith(why)} == set()
 
 
 def test_one_recogniser_is_compared_with_transcripts_and_small_groups_are_shown(alone):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import soundfile
 import yaml
-from runs import Run, changed, refused, run, sound, write
+from runs import Run, changed, refused, run, sound, told, write
 
 from soundcheck.common import resources, seeds
 from soundcheck.metrics.calibration import fit_calibration
@@ -287,7 +287,7 @@ def test_what_is_fitted_on_half_of_the_speakers_is_tested_on_the_others(whole, m
     assert found == pytest.approx(actual - lowest_cost(scores[tested], same), abs=1e-9)
     bits = np.log2(1 + np.exp(-ratios[same])).mean() + np.log2(1 + np.exp(ratios[~same])).mean()
     found = whole.row("Calibrated Log Likelihood Cost", model=model, corpus=corpus)["value"]
-    assert found == pytest.approx(bits / 2, abs=1e-9)
+    assert found == pytest.approx(bits / 2, abs=1e-7)  # scores of a table have more digits
 
 
 @pytest.mark.parametrize("corpus", ["voices", "enrolled"])
@@ -319,11 +319,6 @@ def test_scores_and_tables_from_elsewhere_say_the_same_as_the_model(whole):
         found = whole.row("Equal Error Rate", model=model, corpus=corpus)
         for column in ("value", "low", "high", "segments", "blocks"):
             assert found[column] == pytest.approx(own[column], abs=1e-6), (model, column)
-        told = whole.row("Change Eer White Noise", model=model, corpus=corpus)["skipped"]
-        assert "cannot answer for changed signals" in told
-    assert whole.row("Eer Gain By Cohort", model="scored")["skipped"] == (
-        "scores of a table cannot be compared with a cohort: there are no embeddings"
-    )
     assert "listed" not in set(whole.rows(model="good")["corpus"])  # there is nothing to hear
 
 
@@ -398,16 +393,21 @@ def test_a_score_file_is_an_input_of_another_run(folder, whole, undrawn):
     assert at["decision"].tolist() == ["accept" if score > 0.4 else "reject" for score in before["score"]]
 
 
-def test_pages_escape_groups_and_play_pairs(whole):
+@pytest.mark.parametrize("page", told("verification", "pages"))
+def test_pages_say(whole, page):
+    assert whole.lacks(page, "verification") == [] and "<b>one" not in whole.page(page)
+
+
+def test_pages_play_pairs(whole):
     page = whole.page(f"results/good/{PLAIN}")
-    assert "<b>one" not in page and "&lt;b&gt;one" in page
     assert page.count("<audio") == 3 * 2 * 4 * 2  # corpora, kinds, trials, sides
-    assert "Two speakers that sound alike to the model" in page
-    assert "Equal error rate by enrolled recordings, voices" in page
     without = whole.page(f"results/scored/{PLAIN}")
     assert "<audio" not in without and "s00/0.wav with" in without or "with s" in without
-    assert "listed: scores are not normalised, scores of a table cannot" in without
-    assert "listed: a table of scores has no embeddings to enrol anybody with" in without
+
+
+@pytest.mark.parametrize(("cells", "why"), told("verification", "reasons"))
+def test_what_cannot_be_tested_says_why(whole, cells, why):
+    assert all(why in reason for reason in whole.reasons(**cells))
 
 
 # Under stress -----------------------------------------------------------------------------------------------
@@ -482,7 +482,6 @@ def test_noise_is_hard_for_the_model_means_nothing_to_the_random_one_and_no_answ
     assert np.isfinite(found["", ""]).all() and np.isnan(found["Noise", "2"]).mean() > 0.5
     row = whole.row("Equal Error Rate Change", "Noise 10", model="failing")
     assert row["value"] > 0.1 and row["passed"] is False
-    assert "these trials count as rejected" in whole.shown("failing", STRESS)
 
 
 def test_differences_of_groups_are_those_of_plain_loops(whole, stressed):
@@ -499,13 +498,12 @@ def test_differences_of_groups_are_those_of_plain_loops(whole, stressed):
         assert own["value"] == pytest.approx(mean_change(group == sex) - mean_change(group != ""), abs=1e-9)
         assert own["gap"] == pytest.approx(mean_change(group == sex) - mean_change(group == other), abs=1e-9)
         assert whole.row(group=f"accent: {accent}", **of)["value"] == own["value"]
-    assert "fewer than 2 groups of language" in whole.row(group="language", **of)["skipped"]
 
 
 def test_levels_of_the_page_are_where_lines_cross(whole, stressed):
     found, target, _ = stressed("good")
     page = html.unescape(whole.shown("good", STRESS))
-    assert len(page) < 600_000 and "<b>one" not in whole.shown("good", STRESS)
+    assert len(page) < 600_000
     clean = equal_error(found["", ""], target)
     for change, levels in LEVELS.items():
         first, last = (equal_error(found[change, level], target) - 2 * clean for level in levels)
@@ -514,27 +512,12 @@ def test_levels_of_the_page_are_where_lines_cross(whole, stressed):
             place = float(levels[0]) + first / (first - last) * (float(levels[1]) - float(levels[0]))
             told = f"{place:.3g}"
         assert told in page
-    assert "changes that the suite leaves out: Babble, Far Field" in page
 
 
 def test_only_tested_recordings_of_a_list_are_changed(whole):
     table = whole.predictions("good", "last", None).query("change != ''")
     assert table.groupby("change")["key"].nunique().eq(SPEAKERS).all()
     assert table["key"].str.contains("/5.wav").all()
-
-
-@pytest.mark.parametrize(
-    ("model", "corpus", "reason"),
-    [
-        ("good", "alone", "no non-target trials|fewer than 2 groups"),
-        ("good", "nobody", "neither a list of trials nor two speakers"),
-        ("table", "made", "cannot answer for changed signals"),
-        ("scored", "listed", "cannot answer for changed signals"),
-    ],
-)
-def test_what_cannot_be_tested_under_stress_says_why(whole, model, corpus, reason):
-    own = whole.rows(model=model, corpus=corpus, family=STRESS)
-    assert len(own) >= 3 and own["value"].isna().all() and own["skipped"].str.contains(reason).all()
 
 
 def test_changes_are_those_of_recognisers():

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import soundfile
+import yaml
 
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.table import read_results
+
+TOLD = yaml.safe_load((Path(__file__).parents[1] / "told.yml").read_text("utf-8"))
 
 
 def write(folder: Path, files: Mapping[str, str | pd.DataFrame | Iterable[str]]) -> Path:
@@ -32,6 +37,11 @@ def sound(path: Path, signal: np.ndarray, rate: int = 16000) -> None:
     """Write a recording."""
     path.parent.mkdir(parents=True, exist_ok=True)
     soundfile.write(path, np.asarray(signal, dtype=np.float32), rate, subtype="PCM_16")
+
+
+def told(subject: str, kind: str) -> Any:
+    """Give what ``tests/told.yml`` says of a subject: texts of pages, reasons of rows without a value."""
+    return TOLD[subject][kind]
 
 
 class Run:
@@ -74,6 +84,11 @@ class Run:
 
     def segments(self, corpus: str) -> pd.DataFrame:
         return pd.read_parquet(self.out / "corpora" / f"{corpus}.parquet").set_index("key")
+
+    def lacks(self, page: str, subject: str) -> list[str]:
+        """List texts of ``tests/told.yml`` that do not stand on a page."""
+        html = re.sub(r"\s+", " ", self.page(page))
+        return [text for text in TOLD[subject]["pages"][page] if text not in html]
 
     def page(self, name: str) -> str:
         """Give the HTML of a page of the book: ``page("results/mine/fairness_sex")``."""
