@@ -66,7 +66,6 @@ class Preloaded:
         self._told = b""
         self._begun: int | None = None
         self._codes: dict[int, int] = {}
-        self._pids: list[int] = []
 
     @classmethod
     def start(cls, environment: dict[str, str]) -> Preloaded:
@@ -92,12 +91,7 @@ class Preloaded:
             while self._begun is None:
                 self._read()
             pid, self._begun = self._begun, None
-            self._pids.append(pid)
         return pid
-
-    def running(self) -> list[int]:
-        """List processes that have not ended."""
-        return [pid for pid in self._pids if self.code(pid, 0) is None]
 
     def code(self, pid: int, seconds: float) -> int | None:
         """Wait until a process has ended; gives its exit code, ``None`` if it still runs."""
