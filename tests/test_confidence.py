@@ -227,7 +227,7 @@ def test_change_is_that_of_the_most_severe_noise_on_the_same_segments(whole):
     for own in (changed, clean.loc[changed.index]):
         sure = own[[f"emotion.{name}" for name in CLASSES]].to_numpy().max(axis=1)
         means.append(np.mean(sure - (own["emotion"] == truth.loc[own.index, "emotion"])))
-    found = whole.row("Overconfidence Change", model="fair")
+    found = whole.rows(model="fair", test="Overconfidence Change").iloc[0]
     assert found["segments"] == len(changed) == 80 and found["value"] == pytest.approx(means[0] - means[1])
 
 
@@ -328,7 +328,11 @@ def test_few_confidences_are_not_judged_as_if_they_were_all(again):
 def test_tables_of_a_run_give_the_same(whole, again, model, own):
     tests = ["Expected Calibration Error", "Overconfidence", "Relative Area Under Risk"]
     for test in [*tests, "Overconfidence Change" if own == "fair" else "Normalised Cross Entropy"]:
-        assert again.row(test, model=model)["value"] == whole.row(test, model=own)["value"]
+        values = [
+            found.rows(test=test, model=name)["value"].iloc[0]
+            for found, name in ((again, model), (whole, own))
+        ]
+        assert values[0] == values[1], test
 
 
 @pytest.mark.parametrize("page", told("confidence", "pages"))

@@ -350,7 +350,8 @@ def test_correctness_of_classes(value, four, seven, whole):
                 test = "Class Proportion Mean Absolute Error"
                 found = value(model, "correctness_speaker_average", task, test, label)
                 assert found == (by["p"] - by["t"]).abs().mean()
-    rows = whole.rows(model="seven", test="Recall Per Class").set_index("label")["segments"]
+    rows = whole.rows(model="seven", family="correctness_classification", test="Recall Per Class")
+    rows = rows.set_index("label")["segments"]
     assert rows.to_dict() == known[1]["emotion"].value_counts().to_dict() and rows.sum() == 1197
 
 
