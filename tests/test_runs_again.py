@@ -188,7 +188,7 @@ def test_tables_of_a_run_and_scaled_predictions_give_the_same_results(project, w
     told = again.reasons(model="clean", family=SMALL)
     assert all("table of predictions cannot answer for changed signals" in why for why in told)
     (given,) = (model for model in again.record["models"] if model["name"] == "given")
-    told = "answers for changed signals are those of the run that wrote whole/predictions"
+    told = "for changed signals are those of the run that wrote whole/predictions"
     assert any(told in note for note in given["notes"])  # which its page shows
 
 
