@@ -80,7 +80,7 @@ def folder(tmp_path_factory):
         rows.append((f"{n}.wav", f"s{n % 5}", round(rng.uniform(), 3)))
     table = pd.DataFrame(rows, columns=["file", "speaker", "arousal"])
     files = {"data/segments.csv": table, "my_model.py": MODEL, "suite.yml": SUITE}
-    return write(folder, files | {"poorer/sitecustomize.py": POORER})
+    return write(folder, files | {"system/sitecustomize.py": POORER})
 
 
 @pytest.fixture(scope="module")
@@ -105,13 +105,13 @@ def test_a_cluster(folder, one, undrawn):
 
 
 def test_a_system_without_what_only_linux_has(folder, one, undrawn):
-    poorer = run(undrawn, folder, out="poorer", code=3, PYTHONPATH=str(folder / "poorer"))
+    poorer = run(undrawn, folder, out="poorer", code=3, PYTHONPATH=str(folder / "system"))
     assert (poorer.out / "results.csv").read_bytes() == (one.out / "results.csv").read_bytes()
     record = (poorer.out / "run.json").read_text()
     assert "the model's process ended (exit code 3)" in record and "no answer within 2 s" in record
     assert (poorer.out / "html" / "index.html").is_file()
     code = "import os, select; print(hasattr(os, 'fork'), hasattr(os, 'waitid'), hasattr(select, 'epoll'))"
-    environment = os.environ | {"PYTHONPATH": str(folder / "poorer")}
+    environment = os.environ | {"PYTHONPATH": str(folder / "system")}
     said = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True)
     assert said.stdout.split() == ["False"] * 3, said.stderr
 
