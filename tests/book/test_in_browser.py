@@ -6,6 +6,8 @@ from tests.support.hard_suite import MARKUP, make
 
 pytestmark = pytest.mark.slow
 
+SEARCHED = "/finished|did not match/.test(document.querySelector('.search-summary')?.textContent)"
+
 
 @pytest.fixture
 def written(tmp_path):
@@ -119,6 +121,8 @@ def test_the_keyboard_alone_reaches_menu_and_search(browser, book):
     page.keyboard.type("bootstrap")
     page.keyboard.press("Enter")
     page.wait_for_selector("#search-results li a", **LIMITS)
+    page.goto(f"{(book / 'search.html').as_uri()}?q=img")  # which puts titles into the document as HTML
+    page.wait_for_function(SEARCHED, **LIMITS)
     assert browser.noted(page) == []
     browser.close(page)
 

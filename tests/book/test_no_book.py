@@ -2,74 +2,53 @@
 
 import json
 
-import numpy as np
 import pytest
-
-from soundcheck.corpora import audio
+from tests.support.hard_suite import write_table
 
 pytestmark = pytest.mark.slow
 
 SUITE = """
 title: Small
+studies: false
 corpora:
-  tones: {format: csv, path: segments.csv}
+  tones: {format: csv, path: segments.csv, audio: false}
 models:
   listed: {predictions: answers.csv, tasks: [arousal]}
 families: [correctness_regression]
 """
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("project")
-    rng = np.random.default_rng(0)
-    segments, answers = ["file,speaker,arousal"], ["file,arousal"]
-    for number in range(12):
-        name, truth = f"{number}.wav", rng.uniform()
-        audio.write(folder / name, 0.1 * rng.standard_normal(1600).astype(np.float32), 16000)
-        segments.append(f"{name},speaker {number % 6},{truth:.3f}")
-        answers.append(f"{name},{np.clip(truth + rng.normal(0, 0.1), 0, 1):.3f}")
-    (folder / "segments.csv").write_text("\n".join(segments) + "\n")
-    (folder / "answers.csv").write_text("\n".join(answers) + "\n")
-    (folder / "suite.yml").write_text(SUITE)
-    return folder
-
-
 def pages(out):
-    """Content and time of all files of the book."""
-    files = sorted(path for path in (out / "html").rglob("*") if path.is_file())
-    return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+    """Give content and time of all files of the book."""
+    found = sorted(path for path in (out / "html").rglob("*") if path.is_file())
+    return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in found}
 
 
-def test_a_run_without_a_book_gives_all_else_and_leaves_an_earlier_book_alone(project, undrawn):
-    out = project / "out"
+def test_a_run_without_a_book_gives_all_else_and_leaves_an_earlier_book_alone(tmp_path, undrawn):
+    truth = [(f"{n}.wav", f"speaker {n % 6}", n * 0.37 % 1) for n in range(12)]
+    write_table(tmp_path / "segments.csv", ["file", "speaker", "arousal"], truth)
+    answers = [(name, min(1, value + 0.1 * (n % 3))) for n, (name, _, value) in enumerate(truth)]
+    write_table(tmp_path / "answers.csv", ["file", "arousal"], answers)
+    out = tmp_path / "out"
 
-    def run(*options):
-        done = undrawn("run", "suite.yml", "--out", "out", *options, cwd=project)
-        return done, json.loads((out / "run.json").read_text())
+    def run(suite, *options):
+        (tmp_path / "suite.yml").write_text(suite)
+        done = undrawn("run", "suite.yml", "--out", "out", *options, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        record = json.loads((out / "run.json").read_text())
+        assert record["book"] is ("--no-book" not in options)
+        return done.stdout, record
 
-    done, record = run("--no-book")
-    assert done.returncode == 0, done.stderr
-    assert "Book: not built\n" in done.stdout
-    assert record["book"] is False and record["studies"] == [] and "book" not in record["seconds"]
+    said, record = run(SUITE, "--no-book")
+    assert "Book: not built\n" in said and record["studies"] == [] and "book" not in record["seconds"]
     assert not (out / "html").exists() and not (out / "book-src").exists()
-    results = (out / "results.csv").read_bytes()
-    notebook = out / "notebooks" / "listed" / "correctness_regression.ipynb"
-    executed = notebook.read_bytes()
-
-    (project / "suite.yml").write_text(SUITE + "studies: false\n")  # costs the book a minute of simulations
-    done, record = run()
-    assert done.returncode == 0, done.stderr
-    assert "Book: out/html/index.html\n" in done.stdout
-    assert record["book"] is True
-    assert (out / "results.csv").read_bytes() == results and notebook.read_bytes() == executed
+    results, notebook = out / "results.csv", out / "notebooks" / "listed" / "correctness_regression.ipynb"
+    before, executed = results.read_bytes(), notebook.read_bytes()
+    said, _ = run(SUITE)
+    assert "Book: out/html/index.html\n" in said
+    assert (results.read_bytes(), notebook.read_bytes()) == (before, executed)
     book = pages(out)
     assert book
-
-    (project / "suite.yml").write_text(SUITE + "studies: false\nreplicates: 200\n")
-    done, record = run("--no-book")
-    assert done.returncode == 0, done.stderr
-    assert "Book: not built; out/html/index.html is the book of an earlier run\n" in done.stdout
-    assert record["book"] is False
-    assert (out / "results.csv").read_bytes() != results
-    assert pages(out) == book
+    said, _ = run(f"{SUITE}replicates: 200\n", "--no-book")
+    assert "Book: not built; out/html/index.html is the book of an earlier run\n" in said
+    assert results.read_bytes() != before and pages(out) == book

@@ -1,25 +1,100 @@
-"""A site holds what its pages load, and nothing that none of them asks for; it takes its place whole."""
+"""A site holds what its pages load and nothing else; faults are found; it takes its place whole."""
 
+import datetime
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from soundcheck.book.site import into_place, lay_out, signature
+from soundcheck.book.site import PAGE_BYTES, inspect, into_place, lay_out, run_style, signature
+from soundcheck.common.escaping import escape
 
-KEPT = ["index.html", "_static/scripts/theme.js", "_static/scripts/theme.js.LICENSE.txt"]
-DROPPED = [
-    "_static/scripts/theme.js.map",
-    "_static/scripts/fontawesome.js",
-    "_static/locales/de/LC_MESSAGES/booktheme.mo",
-    ".buildinfo",
-]
+KEPT = {"index.html", "_static/scripts/theme.js", "_static/scripts/theme.js.LICENSE.txt"}
+DROPPED = {"_static/scripts/theme.js.map", "_static/scripts/fontawesome.js", ".buildinfo"}
+DROPPED |= {"_static/locales/de/LC_MESSAGES/booktheme.mo"}
+
+
+def page(body: str = "") -> str:
+    return f"<html><body>{body}</body></html>"
 
 
 @pytest.fixture
-def site(tmp_path):
-    """A built site, sounds and a table, laid out."""
-    for name in (*KEPT, *DROPPED):
+def site(tmp_path) -> Path:
+    """A small site without a fault."""
+    html = tmp_path / "out" / "html"
+    (html / "models").mkdir(parents=True)
+    (html / "media").mkdir()
+    (html / "media" / "a b.png").write_bytes(b"")
+    fine = '<a href="models/one.html#x">x</a><a href="https://example.org/x">y</a><img src="media/a%20b.png">'
+    (html / "index.html").write_text(page(fine))
+    (html / "models" / "one.html").write_text(page('<a href="../index.html?q=1">x</a>'))
+    (html / "style.css").write_text("/* https://example.org */ p { background: url(media/x.png) }")
+    return html
+
+
+def found(site: Path, **options: bool) -> str:
+    return "\n".join(map(str, inspect(site, ["index", "models/one"], site.parent, **options)))
+
+
+OUTSIDE = "html/index.html: the page loads something from outside"
+OUT, HOME, WORK = "{out}/run.json", "at /root/models/x.py", f"'{Path.cwd()}'"
+FAULTS = [  # what stands in a file, and what is said of it
+    ("index.html", '<script src="https://cdn.example/x.js"></script>', OUTSIDE),
+    ("index.html", "<script async SRC = 'HTTPS://cdn.example/x.js'></script>", OUTSIDE),
+    ("index.html", '<img alt="" src="//cdn.example/x.png">', OUTSIDE),
+    ("index.html", '<link rel="stylesheet" href="http://a.example/x.css">', OUTSIDE),
+    ("index.html", '<iframe src="https://a.example"></iframe>', OUTSIDE),
+    ("index.html", "<style>@import 'https://a.example/x.css';</style>", OUTSIDE),
+    ("style.css", '@import "https://a.example/x.css";', "html/style.css: the style sheet loads something"),
+    ("style.css", "p { src: url( '//a.example/x.woff') }", "html/style.css: the style sheet loads something"),
+    ("results.csv", OUT, "html/results.csv: the file holds the path of the output folder"),
+    ("results.csv", HOME, "html/results.csv: the file holds the path of the home folder"),
+    ("results.csv", WORK, "html/results.csv: the file holds the path of the working folder"),
+    ("results.csv", "https://example.org/root/x, /rooted, a/root", ""),  # likeness is no leak
+    (
+        "index.html",
+        "abcdefgh-123 run",
+        "html/index.html: the file holds the value of the environment variable",
+    ),
+    ("index.html", "x" * PAGE_BYTES, f"the page is larger than {PAGE_BYTES} bytes"),
+    ("index.html", "", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "said"), FAULTS)
+def test_faults_are_found(site, monkeypatch, name, text, said):
+    for variable, value in {"HOME": "/root", "SOME_TOKEN": "abcdefgh-123", "SHORT_KEY": "run"}.items():
+        monkeypatch.setenv(variable, value)
+    text = text.replace("{out}", str(site.parent))
+    (site / name).write_text(page(text) if name.endswith("html") else text)
+    told = found(site)
+    assert told.count("\n") == 0 and said in told and bool(told) == bool(said)
+
+
+def test_missing_pages_and_paths_as_html_has_them(site, tmp_path):
+    (site / "models" / "one.html").unlink()
+    assert found(site) == "html/models/one.html: the page is missing."
+    moved = (tmp_path / "out").rename(tmp_path / "it's out") / "html"
+    (moved / "index.html").write_text(page(escape(moved.parent, None)))
+    assert "html/index.html: the file holds the path of the output folder" in found(moved)
+
+
+def test_sounds_are_found_in_a_book_that_is_to_have_none(site):
+    (site / "index.html").write_text("<p>an audio file, &lt;audio src=x&gt;</p>")
+    assert found(site, sounds=False) == ""
+    (site / "media" / "a.FLAC").touch()
+    (site / "a.html").write_text("<AUDIO controls>")
+    (site / "b.html").write_text("<source src='data:audio/wav;base64,UklG'>")
+    told = found(site, sounds=False)
+    assert all(name in told for name in ("html/media/a.FLAC", "html/a.html", "html/b.html"))
+    assert found(site) == ""
+
+
+@pytest.fixture
+def laid_out(tmp_path):
+    """Lay out a built site, sounds and a table."""
+    for name in KEPT | DROPPED:
         (tmp_path / "built" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "built" / name).write_text(name)
     (tmp_path / "sound.flac").write_bytes(b"sound")
@@ -33,47 +108,52 @@ def site(tmp_path):
     return made
 
 
-def names(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_only_what_no_page_loads_is_dropped(site):
-    assert names(site()) == {*KEPT, "_static/run.css", "media/sound.flac", "results.csv"}
-
-
-def test_sounds_are_the_same_file_and_pages_are_not(site, tmp_path):
+@pytest.mark.parametrize("links", [True, False])
+def test_what_no_page_loads_is_dropped_and_sounds_are_the_same_file_and_pages_are_not(
+    laid_out, tmp_path, monkeypatch, links
+):
     """Sphinx writes into its pages again; sounds are named by their content, and nobody does."""
-    made = site()
-    assert (made / "media" / "sound.flac").samefile(tmp_path / "sound.flac")
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("not supported")))
+    made = laid_out()
+    names = {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
+    assert names == KEPT | {"_static/run.css", "media/sound.flac", "results.csv"}
+    assert (made / "media" / "sound.flac").samefile(tmp_path / "sound.flac") == links
+    assert (made / "media" / "sound.flac").read_bytes() == b"sound"
     assert not (made / "index.html").samefile(tmp_path / "built" / "index.html")
 
 
-def test_a_file_system_without_hard_links_gets_copies(site, monkeypatch):
-    def refused(*_: object) -> None:
-        raise OSError("not supported")
-
-    monkeypatch.setattr(os, "link", refused)
-    assert (site() / "media" / "sound.flac").read_bytes() == b"sound"
-
-
-def test_a_site_replaces_the_old_one_and_what_a_killed_run_left(site, tmp_path):
+def test_a_site_replaces_the_old_one_and_what_a_killed_run_left(laid_out, tmp_path):
     html = tmp_path / "html"
     for number in range(2):
         (tmp_path / "html-old").mkdir()
         (tmp_path / "site").mkdir()
         (tmp_path / "site" / "half.html").touch()
         (tmp_path / "built" / "index.html").write_text(f"{number}")
-        into_place(site(), html)
-        assert (html / "index.html").read_text() == f"{number}"
-        assert not (html / "half.html").exists()
+        into_place(laid_out(), html)
+        assert (html / "index.html").read_text() == f"{number}" and not (html / "half.html").exists()
         assert not (tmp_path / "html-old").exists() and not (tmp_path / "site").exists()
 
 
-def test_the_signature_tells_whether_anybody_changed_the_site(site):
-    made = site()
+def test_the_signature_tells_whether_anybody_changed_the_site(laid_out):
+    made = laid_out()
     first = signature(made)
     assert signature(made) == first
     (made / "index.html").write_text("index.HTML")
     edited = signature(made)
     (made / "results.csv").unlink()
     assert len({first, edited, signature(made), signature(made / "nothing")}) == 4
+
+
+def test_each_page_and_sheet_of_paper_says_of_which_run_it_is_and_a_title_cannot_leave_its_string():
+    def style(title):
+        about = SimpleNamespace(title=title, run="0123456789ab", version="1.2.3")
+        return run_style(about, datetime.date(2026, 2, 3))
+
+    plain = style("Demo")
+    for part in ("Demo", "run of 2026-02-03, results 0123456789ab", "Soundcheck 1.2.3, page ", "@page"):
+        assert part in plain
+    for title in ('"; } * { display: none', "a\\", "line\nbreak", "</style>", "\u202eزمن 🎙", "x" * 5000):
+        told = style(title)
+        assert told.isascii() and len(told) < 3000
+        assert all(told.count(character) == plain.count(character) for character in '"{}\n<>'), title

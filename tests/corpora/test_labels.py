@@ -7,13 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
 
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.errors import Problems
 from soundcheck.common.scales import another_scale, usual_scales
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages, task_snippets
-from soundcheck.models.base import check_model
 from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.yaml_reader import read_yaml
 
 ENTRY = "format: csv, path: labels.csv, audio: false"
@@ -136,42 +134,6 @@ def test_an_end_that_is_never_nearly_reached_is_noticed(load, scale, words):
     notices = [one for one in load(MEANS, keys=f"range: {scale}").notices if "never near" in one]
     assert (words in notices[0]) if words else not notices
 
-
-THIRD = np.round(np.r_[np.linspace(-0.55, -0.02, 43), np.linspace(0, 0.95, 101)], 3).tolist()
-
-
-@pytest.mark.parametrize(
-    ("predictions", "keys", "scale", "words"),
-    [
-        (
-            THIRD,
-            "",
-            "",
-            "arousal: 43 of the 144 answers in predictions.csv are not in 0 to 1|`range: [-1, 1]`",
-        ),
-        (THIRD, ", range: [-2, 2]", "", "`range: [-2, 2]`"),  # as the labels
-        (THIRD, "", "[-1, 1]", ""),
-        (THIRD, "", "[1, -1]", ""),
-        ([*np.linspace(0, 1, 900), *np.linspace(60, 95, 14)], "", "", "14 of the 914"),
-        ([*np.linspace(0, 1, 900), 1.1, 1.15, -0.1], "", "", ""),
-        ([*np.linspace(1, 5, 200), 6.9], "", "[1, 5]", ""),
-        ([*np.linspace(1, 7, 60)], "", "[1, 5]", "`range: [1, 7]`"),
-    ],
-)
-def test_predictions_on_another_scale_are_refused(write, predictions, keys, scale, words):
-    write({"labels.csv": table([0.5] * len(predictions)), "predictions.csv": table(predictions)})
-    model = f"{{predictions: predictions.csv, tasks: [arousal]{scale and f', range: {scale}'}}}"
-    suite = f"corpora: {{c: {{{ENTRY}{keys}}}}}\nmodels: {{m: {model}}}\nfamilies: all\n"
-    suite = read_suite(write({"suite.yml": suite}) / "suite.yml")
-    text = ""
-    try:
-        check_model(suite.models["m"], suite, [])
-    except InputError as error:
-        text = str(error)
-    assert all(part in text for part in words.split("|")) if words else not text
-
-
-# Classes ----------------------------------------------------------------------------------------------------
 
 FOUR = "values: {emotion: {angry: anger, happy: happiness, sad: sadness}}"
 

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import audformat
 import pandas as pd
 import pytest
 import yaml
-from segment_rows import rows
 from tests.corpora.refusals import refusals
 
 from soundcheck.common.errors import InputError
@@ -94,9 +92,6 @@ def test_a_column_of_splits_under_another_name(load, name):
 
 
 def test_what_looks_like_no_split_stays_what_it_is(load):
-    table = {"t.csv": table_of("subset", "clean", "noisy")}
-    corpus = load("format: csv, path: t.csv, audio: false", table)
-    assert len(corpus.segments) == 4 and "split" not in corpus.segments
     names = ("latest", "learn", "tr", "et", "contest", "value")
     corpus = load(
         "format: audiofolder, path: data", {f"data/{name}/a.wav": n for n, name in enumerate(names)}
@@ -128,61 +123,6 @@ def test_folders_and_shards(load, refused, tone, tmp_path, names, expected, form
         corpus = load(f"format: {form}, path: data")
         assert sorted(corpus.segments["split"]) == expected
         assert any("not used: '" in notice for notice in corpus.notices)
-
-
-@pytest.mark.parametrize(
-    ("names", "split", "expected"),
-    [
-        ("train dev test validated", "", "evaluated is the table test.tsv; not used: dev.tsv, train.tsv"),
-        ("train my-test", "", "evaluated is the table my-test.tsv; not used: train.tsv"),
-        ("train Dev", ", split: dev", "evaluated is the table Dev.tsv; not used: train.tsv"),
-        ("train validated", "", "there is no table 'test.tsv'"),
-        ("train test1 test2", "", "evaluated are the tables test1.tsv, test2.tsv; not used: train.tsv"),
-        (
-            "dev test train",
-            ", split: [dev, test]",
-            "evaluated are the tables dev.tsv, test.tsv; not used: tr",
-        ),
-        ("test1 test2", ", split: test", "there is no table 'test.tsv'.*test1, test2"),
-        ("dev test", ", split: [dev, tset]", "there is no table 'tset.tsv'.*Did you mean 'test'"),
-    ],
-)
-def test_tables_of_a_release(load, refused, names, split, expected):
-    files = {f"cv/{n}.tsv": f"client_id\tpath\tsentence\ns\t{n}.mp3\ta\n" for n in names.split()}
-    entry = f"format: commonvoice, path: cv, audio: false{split}"
-    if expected.startswith("there"):
-        refused(expected, entry, files)
-    else:
-        assert expected in " ".join(load(entry, files).notices)
-
-
-@pytest.mark.parametrize(
-    ("tables", "keys", "expected"),
-    [  # name -> its split, and what the header says it is for
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, "", ["1.wav"]),
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: test", ["1.wav"]),
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: fit", ["0.wav"]),
-        ({"a": ("Test", "other"), "b": ("Train", "other")}, "", ["0.wav"]),
-        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, "", ["1.wav"]),
-        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, ", tables: [emotion.train]", ["0.wav"]),
-        ({"a": (None, ""), "b": (None, "")}, "", ["0.wav", "1.wav"]),
-        ({"a": ("fit", "train"), "b": ("tune", "dev")}, "", r"'fit' \(1 row\), 'tune' .*`split: tune`"),
-    ],
-)
-def test_splits_of_a_database_are_what_it_says(load, refused, tmp_path, tables, keys, expected):
-    db = audformat.Database("made")
-    for number, (name, (split, kind)) in enumerate(tables.items()):
-        if split:
-            db.splits[split] = audformat.Split(kind)
-        db[name] = audformat.Table(audformat.filewise_index([f"{number}.wav"]), split_id=split)
-        db[name]["arousal"] = audformat.Column()
-        db[name]["arousal"].set([0.5])
-    db.save(tmp_path / "db", storage_format="csv")
-    entry = f"format: audformat, path: db, audio: false{keys}"
-    if isinstance(expected, str):
-        refused(expected, entry)
-    else:
-        assert rows(load(entry), "file") == [(name,) for name in expected]
 
 
 @pytest.mark.parametrize("evaluated", ["Test", "Dev"])

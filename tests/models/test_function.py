@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from answer_files import suite_of
 
 from soundcheck.common.errors import InputError
@@ -19,7 +20,6 @@ from soundcheck.models.base import check_model
 from soundcheck.models.function import FunctionModel
 from soundcheck.suite.entries import ModelEntry
 
-pytestmark = pytest.mark.usefixtures("forked_models")
 GOOD = "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
 PREPARES = """
 import os, pathlib
@@ -96,46 +96,18 @@ def test_model_called_like_an_installed_module(root):
 # What is refused --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("target", "source", "words"),
-    [
-        ("modle:predict", GOOD, ["no module 'modle'", "modle.py", "suite's folder", "Did you mean 'model'?"]),
-        ("model:predcit", GOOD, ["'model' has no 'predcit'", "Did you mean 'predict'?"]),
-        ("model:predict", "predict = {}", ["'predict' in 'model' is not callable, it is of type dict"]),
-        (
-            "model:predict",
-            "def predict(signal): ...",
-            ["takes (signal)", "def predict(signal, sampling_rate)"],
-        ),
-        ("package.outer:predict", GOOD, ["there is no module 'package.outer' in the suite's folder"]),
-        ("model:predict", "\nimport torchh", ["model.py line 2", "No module named 'torchh'", "Install it"]),
-        ("model:predict", "import helper", ["helper.py line 1", "ZeroDivisionError: division by zero"]),
-        (
-            "model:predict",
-            "raise ValueError('many\\nlines /secret/x')",
-            ["line 1", "ValueError: many lines x"],
-        ),
-        ("model:predict", "def predict(:", ["model.py line 1", "SyntaxError"]),
-        ("model:predict", "import sys; sys.exit(3)", ["SystemExit: 3"]),
-        ("model:predict", "import os; os._exit(3)", ["ended the process (exit code 3)"]),
-        ("model:predict", "import ctypes; ctypes.string_at(0)", ["ended the process (signal 11, SIGSEGV)"]),
-        ("model:predict", "raise KeyboardInterrupt", ["KeyboardInterrupt"]),
-        ("model:predict", "raise ModuleNotFoundError", ["ModuleNotFoundError"]),
-        (
-            "model:predict",
-            "def fingerprint(): raise OSError('gone')\n" + GOOD,
-            ["fingerprint() failed: OSError: g"],
-        ),
-    ],
-)
-def test_refused(root, target, source, words):
-    write(root, model=source, helper="1 / 0", package__in____init__="")
+ROWS = yaml.safe_load(Path(__file__).with_name("refused_functions.yml").read_text())
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["words"][-1])
+def test_refused(root, row):
+    write(root, model=row.get("model", GOOD), helper="1 / 0", package__in____init__="")
     with pytest.raises(InputError) as caught:
-        check(root, target)
+        check(root, row.get("target", "model:predict"))
     told = str(caught.value)
     assert told.startswith("suite.yml, models.mine.python")
     assert "Traceback" not in told and str(root) not in told
-    assert [word for word in words if word not in told] == []
+    assert [word for word in row["words"] if word not in told] == []
 
 
 def test_an_import_that_hangs_is_ended_but_fingerprint_may_take_longer(root, monkeypatch):

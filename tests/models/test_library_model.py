@@ -4,13 +4,13 @@ The library is ONNX Runtime, or a module of its name that a test puts in its pla
 """
 
 import dataclasses
-import multiprocessing
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import soundfile
+from library_models import noises
 from networks import answers, onnx_model
 
 from soundcheck.common import extras
@@ -18,7 +18,6 @@ from soundcheck.common.files import digest
 from soundcheck.models import library_model
 from soundcheck.models.base import check_model, load_model
 from soundcheck.models.library_model import each_length, links_outside, read_configuration
-from soundcheck.predict import executor
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
@@ -42,7 +41,7 @@ def library(tmp_path, monkeypatch):
         folder = tmp_path / "instead"
         folder.mkdir()
         (folder / "onnxruntime.py").write_text(source)
-        monkeypatch.setenv("PYTHONPATH", str(folder))
+        monkeypatch.syspath_prepend(str(folder))
 
     return put
 
@@ -148,7 +147,6 @@ def test_problems_come_from_the_child(onnx_project):
     ]
 
 
-@pytest.mark.usefixtures("forked_models")
 def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     entry, suite = onnx_project.read(TEXT)
     weights = onnx_project.folder / "weights.bin"
@@ -169,81 +167,28 @@ def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
 # In a run ---------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def request_of(onnx_project):
-    """Six recordings, and the request to predict them."""
-    root, rng = onnx_project.folder, np.random.default_rng(0)
-    files = [f"{number}.wav" for number in range(6)]
-    for number, file in enumerate(files):
-        signal = rng.normal(0, 0.1, 1000 + 100 * (number // 2))
-        soundfile.write(root / file, signal.astype(np.float32), 16000, "FLOAT")
-    segments = pd.DataFrame({"file": files, "start": np.nan, "end": np.nan, "duration": 1.0, "key": files})
-    corpus = SimpleNamespace(name="demo", root=root, segments=segments)
-
-    def request_of() -> PredictionRequest:
-        segments["audio"] = [digest(root / file) for file in files]
-        return PredictionRequest(*onnx_project.read(TEXT), [corpus], {}, root / "out", root / "cache")
-
-    return request_of
-
-
-def expected(folder) -> np.ndarray:
-    signals = [soundfile.read(folder / f"{number}.wav", dtype="float32")[0] for number in range(6)]
-    return np.array([answers(signal, 3) for signal in signals])
-
-
-def predicted(report) -> np.ndarray:
-    table = read_predictions(report.tables["demo"])[["arousal", "dominance", "valence"]]
-    return 2 * table.to_numpy() - 1  # tables hold what is 0 to 1 on the model's scale
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_workers_give_what_the_graph_computes_also_when_it_has_changed(onnx_project, request_of):
+def test_workers_give_what_the_graph_computes_also_when_it_has_changed(onnx_project):
     def double(model) -> None:
         import onnx
 
         model.graph.node[-1].output[:] = ["once"]
         model.graph.node.append(onnx.helper.make_node("Add", ["once", "once"], ["logits"]))
 
-    wanted = expected(onnx_project.folder)
-    report = predict_model(request_of(), jobs=2)
-    assert not report.failures and np.abs(predicted(report) - wanted).max() < 1e-6
-    onnx_model(onnx_project.folder / "m.onnx", change=double)
-    assert np.abs(predicted(predict_model(request_of())) - 2 * wanted).max() < 1e-6
+    def predicted(jobs: int) -> np.ndarray:
+        request = PredictionRequest(*onnx_project.read(TEXT), [corpus], {}, root / "out", root / "cache")
+        report = predict_model(request, jobs=jobs)
+        assert not report.failures
+        table = read_predictions(report.tables["demo"])[["arousal", "dominance", "valence"]]
+        return 2 * table.to_numpy() - 1  # tables hold what is 0 to 1 on the model's scale
 
-
-SHORT_OF_MEMORY = """
-import os, sys
-
-sys.path.remove(os.path.dirname(__file__))
-del sys.modules["onnxruntime"]
-import onnxruntime
-
-run = onnxruntime.InferenceSession.run
-
-
-def limited(self, names, given, *more):
-    if given["signal"].shape[-1] == 9000:
-        raise RuntimeError("Failed to allocate memory for requested buffer of size 21474836480")
-    return run(self, names, given, *more)
-
-
-onnxruntime.InferenceSession.run = limited
-"""
-
-
-def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(
-    onnx_project, request_of, library, monkeypatch
-):
-    # A process that starts anew finds the library in the place of the one that a fork has imported already.
-    monkeypatch.setattr(executor, "context", lambda: multiprocessing.get_context("spawn"))
-    soundfile.write(onnx_project.folder / "3.wav", np.zeros(9000), 16000)
-    library(SHORT_OF_MEMORY)
-    monkeypatch.syspath_prepend(str(onnx_project.folder / "instead"))
-    report = predict_model(request_of())
-    ((_, item, _, problem),) = report.failures
-    assert item == "3.wav"
-    assert problem == "RuntimeError: Failed to allocate memory for requested buffer of size 21474836480"
-    fine = read_predictions(report.tables["demo"])["error"] == ""
-    assert fine.tolist() == [True, True, True, False, True, True]
-    assert np.abs(predicted(report) - expected(onnx_project.folder))[fine].max() < 1e-6
+    root, signals = onnx_project.folder, noises(1000, 1000, 1100, 1100, 1200, 1200)
+    files = [f"{number}.wav" for number in range(len(signals))]
+    for file, signal in zip(files, signals, strict=True):
+        soundfile.write(root / file, signal, 16000, "FLOAT")
+    segments = pd.DataFrame({"file": files, "start": np.nan, "end": np.nan, "duration": 1.0, "key": files})
+    segments["audio"] = [digest(root / file) for file in files]
+    corpus = SimpleNamespace(name="demo", root=root, segments=segments)
+    expected = np.array([answers(signal, 3) for signal in signals])
+    assert np.abs(predicted(jobs=2) - expected).max() < 1e-6
+    onnx_model(root / "m.onnx", change=double)
+    assert np.abs(predicted(jobs=1) - 2 * expected).max() < 1e-6

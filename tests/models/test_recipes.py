@@ -75,13 +75,10 @@ def test_a_class_in_batches(tmp_path):
     assert check_model(entry, read) != first
 
 
-def test_every_recipe_is_python():
+def test_every_recipe_is_python_and_says_if_it_was_not_run():
     assert len(NAMES) == 7
     for name in NAMES:
         compile(recipe(name), name, "exec")
-
-
-def test_what_was_not_run_says_so():
     parts = RECIPES.split("\n### ")[1:]
     marked = {part.splitlines()[0] for part in parts if "not run here" in part}
     assert marked == {*NAMES} - {"TorchScript", "A head of its own"}
@@ -118,12 +115,9 @@ def test_a_head_of_its_own(tmp_path):
     torch.manual_seed(0)
     encoder = transformers.Wav2Vec2Model(config).eval()
     weights = {f"wav2vec2.{name}": weight for name, weight in encoder.state_dict().items()}
-    sizes = {"dense": (16, 16), "out_proj": (3, 16)}
-    for name, size in sizes.items():
-        weights |= {
-            f"classifier.{name}.weight": torch.randn(size),
-            f"classifier.{name}.bias": torch.randn(size[0]),
-        }
+    for name, size in {"dense": (16, 16), "out_proj": (3, 16)}.items():
+        weights[f"classifier.{name}.weight"] = torch.randn(size)
+        weights[f"classifier.{name}.bias"] = torch.randn(size[0])
     folder.mkdir()
     config.save_pretrained(folder)
     transformers.Wav2Vec2FeatureExtractor().save_pretrained(folder)
@@ -144,11 +138,3 @@ def test_a_head_of_its_own(tmp_path):
             dense = torch.tanh(mean @ weights["classifier.dense.weight"].T + weights["classifier.dense.bias"])
             numbers = dense @ weights["classifier.out_proj.weight"].T + weights["classifier.out_proj.bias"]
         assert list(answer.values()) == pytest.approx(numbers[0].tolist(), abs=1e-5)
-
-    del weights["classifier.dense.bias"]
-    (folder / "model.safetensors").unlink()  # else what is loaded would lose its memory
-    safetensors.save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    forget()
-    broken = load_model(*suite(tmp_path / "suite", yaml.safe_dump(shown)))
-    with pytest.raises(AssertionError, match="no weights for"):
-        broken.predict(SIGNALS[:1], 16000)

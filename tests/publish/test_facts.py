@@ -1,90 +1,141 @@
-"""Facts are those of the results table: whoever edits them, or names no model, is told."""
+"""Facts about a model are those of the results table; three lines say them, and no name becomes markup."""
 
-import functools
 import json
 
 import pytest
-from tests.support.findings import FIGURE, GAP
-from tests.support.finished import finished, verdict
+from markdown_it import MarkdownIt
+from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
+from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import ModelFacts, as_markdown, verdict_lines
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import counts
 from soundcheck.suite.card import Card
 
 
 @pytest.fixture
-def written(tmp_path, recorded):
-    return functools.partial(finished, tmp_path, recorded)
+def read(tmp_path, recorded):
+    """Write a run of some rows and read the facts of a model."""
+
+    def facts(rows, model=None, kinds=None, **changes):
+        folder = finished(tmp_path, recorded, rows, kinds, **changes)
+        return ModelFacts.read(folder, *([] if model is None else [model]))
+
+    return facts
 
 
-def test_the_only_model_beside_random_references(written):
-    folder = written([verdict(), verdict("r")], {"r": "random"})
-    assert ModelFacts.read(folder).model.name == "m"
-    assert ModelFacts.read(folder, "r").model.name == "r"
+@pytest.fixture
+def lines(read):
+    return lambda rows, model="m", **changes: verdict_lines(read(rows, model, **changes))
 
 
-def test_two_models_and_none_named(written):
-    folder = written([verdict(), verdict("n")])
-    with pytest.raises(InputError, match="2 models.*Name one of them"):
-        ModelFacts.read(folder)
-    with pytest.raises(InputError, match="no results of such a model"):
-        ModelFacts.read(folder, "mm")
+def test_the_only_model_beside_random_references(read):
+    assert read([verdict(), verdict("r")], kinds={"r": "random"}).model.name == "m"
+    assert read([verdict(), verdict("r")], "r", {"r": "random"}).model.name == "r"
 
 
-def test_no_record(written):
-    folder = written([verdict()])
-    (folder / "run.json").unlink()
+@pytest.mark.parametrize(
+    ("name", "told"), [(None, "2 models.*Name one of them"), ("mm", "no results of such a model")]
+)
+def test_a_model_that_is_not_named_or_not_there_is_refused(read, name, told):
+    with pytest.raises(InputError, match=told):
+        read([verdict(), verdict("n")], name)
+
+
+def test_a_run_without_a_record_is_refused(read, tmp_path):
+    read([verdict()])
+    (tmp_path / "run.json").unlink()
     with pytest.raises(InputError, match="no record of the run"):
-        ModelFacts.read(folder)
+        ModelFacts.read(tmp_path)
 
 
-def test_what_people_say_of_the_model_comes_first(written):
-    folder = written([verdict()], card={"owner": "all", "license": "mit", "contact": "c"})
-    record = folder / "run.json"
-    about = json.loads(record.read_text())
+def test_what_people_say_of_the_model_comes_first(read, tmp_path):
+    read([verdict()], card={"owner": "all", "license": "mit", "contact": "c"})
+    about = json.loads((tmp_path / "run.json").read_text())
     about["models"][0] |= {"license": "apache-2.0", "card": {"owner": "we"}}
-    record.write_text(json.dumps(about))
-    assert ModelFacts.read(folder).card == Card(owner="we", license="apache-2.0", contact="c")
+    (tmp_path / "run.json").write_text(json.dumps(about))
+    assert ModelFacts.read(tmp_path).card == Card(owner="we", license="apache-2.0", contact="c")
 
 
-def test_of_two_groups_that_are_one_test_one_row_counts(written):
+def test_of_two_groups_that_are_one_test_one_row_counts(read):
     one = GAP | {"group": "sex: female"}
-    facts = ModelFacts.read(
-        written([verdict(**one), verdict(**one | {"group": "sex: male", "mirrors": "sex: female"})])
-    )
+    facts = read([verdict(**one), verdict(**one | {"group": "sex: male", "mirrors": "sex: female"})])
     assert facts.failing["group"].tolist() == ["sex: female"] and len(facts.rows) == 2
     assert str(counts(facts.rows)).startswith("0 pass, 1 fail")
 
 
-def test_both_rules_stand_in_the_sentence(written):
-    facts = ModelFacts.read(
-        written(
-            [
-                verdict(
-                    **GAP | {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
-                )
-            ]
-        )
-    )
+def test_both_rules_stand_in_the_sentence(read):
+    published = {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
+    facts = read([verdict(**GAP | published)])
     (row,) = facts.failing.itertuples()
     assert facts.sentence(row).endswith("margin of 0.075); passes the published rule (|value| < 0.5)")
 
 
-def test_values_of_groups_are_estimates(written):
-    folder = written([verdict()], figures=[FIGURE])
-    about = {
-        "model": "m",
-        "corpus": "c",
-        "family": "f",
-        "task": "arousal",
-        "measure": "concordance_cc (balanced)",
-    }
+def test_values_of_groups_are_estimates(read, tmp_path):
+    read([verdict()], figures=[FIGURE])
+    about = {"model": "m", "corpus": "c", "family": "f", "task": "arousal", "segments": 9}
+    about |= {"measure": "concordance_cc (balanced)"}
     parts = {"sex: female": 0.7, "sex: male": 0.5, "all": 0.6}
-    rows = [Estimate(**about, part=part, value=value, segments=9) for part, value in parts.items()]
+    rows = [Estimate(**about, part=part, value=value) for part, value in parts.items()]
     rows += [Estimate(**about | {"measure": "pearson_cc"}, part="sex: male", value=0.1)]
     rows += [Estimate(**about, part="sex: male", condition="Noise 10", value=0.1)]
-    write_estimates(estimate_frame(rows), folder)
-    found = ModelFacts.read(folder).group_values
+    write_estimates(estimate_frame(rows), tmp_path)
+    found = ModelFacts.read(tmp_path).group_values
     assert list(zip(found["part"], found["value"], strict=True)) == [("sex: male", 0.5), ("sex: female", 0.7)]
+
+
+FRENCH = (
+    GAP | OPEN | {"group": "accent: french", "gap": 0.05, "gap_low": -0.1, "gap_high": 0.21, "bound": 0.21}
+)
+HOLLOW = FIGURE | {"value": 0.0, "low": -0.1, "high": 0.1, "standing": "hollow", "blocks": 40}
+BROKEN = [{"model": "m", "family": "correctness_regression", "status": "failed", "error": "x"}]
+
+
+GOOD, NO_FIGURE = {"figures": [FIGURE]}, {"figures": [], "notebooks": BROKEN}
+LINES = [  # rows, what the record says, parts of the lines
+    (
+        [{}, GAP, FRENCH],
+        GOOD,
+        "How good: m is better than chance: concordance of arousal 0.61 (95 % 0.57 to 0.66,",
+    ),
+    (
+        [{}, GAP, FRENCH],
+        GOOD,
+        "What fails: 1 of 3 tests fails; the largest about fairness: arousal of german speakers",
+    ),
+    ([{}, GAP, FRENCH], GOOD, "1 pass, 1 fail, 1 inconclusive, 0 not evaluated, 0 reported."),
+    ([{}, GAP, FRENCH], GOOD, "a difference of up to 0.21 is not excluded (arousal of french speakers)."),
+    ([FAILED, GAP], GOOD, "2 of 2 tests fail; the largest about correctness: "),  # one bias hides no other
+    ([FAILED, GAP], GOOD, "; the largest about fairness: arousal of german"),
+    ([GAP | FEW], GOOD, "What fails: Nothing could be concluded: 1 difference has too few speakers. 0 pass"),
+    ([GAP | FEW], GOOD, "95 % −0.25 to −0.12 for these speakers, 2 speakers, margin 0.075"),
+    ([{}, GAP], {"figures": [HOLLOW]}, "m is no better than chance: concordance of arousal 0 "),
+    ([{}, GAP], {"figures": [HOLLOW]}, "Not counted, no better than chance at arousal: 1 test."),
+    ([NOTHING], NO_FIGURE, "How good: of m that cannot be said: no corpus has labels for its tasks."),
+    ([NOTHING], NO_FIGURE, ": 1 test not evaluated; the tests of correctness_regression failed to run."),
+]
+
+
+@pytest.mark.parametrize(("rows", "changes", "said"), LINES)
+def test_three_lines_say_how_good_it_is_what_fails_and_what_is_unknown(lines, rows, changes, said):
+    told = lines([verdict(**row) for row in rows], **changes)
+    assert len(told) == 3 and said in "\n".join(told)
+
+
+NAMES = ["<img src=x onerror=alert(1)>", "[a](javascript:b)", "`x` *y* _z_", "# h\n- i\n\n> j", "| a | b |"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_become_no_markup(lines, name):
+    text = as_markdown(lines([verdict(name)], name), name)
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(text)
+    plain = " ".join(name.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert plain.replace('"', "&quot;") in html.replace("\u2060", "")
+    assert {part.split(">")[0].strip("/") for part in html.split("<")[1:]} <= {"p", "strong", "ul", "li"}
+    assert sum(line.startswith("- ") for line in text.splitlines()) == 3
+
+
+def test_names_call_nobody_and_lead_nowhere():
+    text = as_markdown(["What fails: @team #12 !3 https://a.example www.b.example 0.5"])
+    assert not any(live in text for live in ("@t", "#1", "!3", "://", "www.")) and "0.5" in text

@@ -1,7 +1,6 @@
-"""Figures take any data, show nothing live, and the same data give the same bytes."""
+"""Figures take any data, are the same bytes each time, and show curves and points where they belong."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,30 +8,27 @@ import pytest
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from PIL import Image
+from scipy.special import ndtr, ndtri
+from tests.report.given import subset
 
+from soundcheck.augment.filters import tilt_filter
 from soundcheck.common.media import MediaStore
-from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.report import examples, figures, states, study_figures
-from soundcheck.report.figures import class_confusions, most_confused
-from soundcheck.report.style import PALETTE, WHITE, contrast, on, png, show
+from soundcheck.common.tasks import Task
+from soundcheck.metrics.additive import value
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import det_curve, equal_error_rate
+from soundcheck.report import certainty_views, figures, states, study_figures
+from soundcheck.report.figures import class_confusions
+from soundcheck.report.style import MOST_MARKS, PALETTE, WHITE, contrast, on, png, show, svg
+from soundcheck.report.verification_views import det_figure, score_histograms
 from soundcheck.statistics.simulation import grid, simulate_all
 
 # A figure whose layout collapses only warns.
 pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning")
 HOSTILE = ["$\\foo$", "_x", "{{ 7 }}", "名前", "a\nb", "x" * 300, "<b>"]
 JOY = "<b>joy</b>"
-NAN = np.array([np.nan])
-
-
-def subset(truth, predicted, classes=()):
-    count, kind = len(truth), object if classes else float
-    table = pd.DataFrame({"file": [f"{n}.wav" for n in range(count)], "start": np.nan, "end": np.nan})
-    table["key"] = [f"{n:04d}" for n in range(count)][::-1]
-    table["speaker"] = [f"s{n // 2}" for n in range(count)]
-    answers = Predictions(np.array(predicted, dtype=kind))
-    task = Task("mood", "classification", classes=tuple(classes)) if classes else BUILTIN["arousal"]
-    return Subset("c", task, table, np.array(truth, dtype=kind), answers, answers, np.arange(count) // 2)
+MOOD, MOODS = Task("mood", "classification", ("anger", "joy")), np.array(["anger", "joy"], dtype=object)
+NAN = np.full(3, np.nan)
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +36,28 @@ def media(tmp_path_factory):
     return MediaStore(tmp_path_factory.mktemp("drawn") / "media", "media/")
 
 
+def trial_errors(seed, n=3000, apart=3.0, *, band=True):
+    """Draw scores of trials and give what is drawn of their curve."""
+    rng = np.random.default_rng(seed)
+    target = rng.random(n) < 0.3
+    data = Trials(rng.normal(size=n) + apart * target, target, np.arange(n), np.arange(n), n)
+    _, far, frr = det_curve(data)
+    found = {
+        "far": far,
+        "frr": frr,
+        "equal": value(equal_error_rate(data)),
+        "minimum": (far[n // 2], frr[n // 2]),
+    }
+    if band:
+        rates = ndtr(np.linspace(-3, 0.5, 30))
+        middle = np.interp(-rates, -far, frr)
+        found |= {"rates": rates, "low": 0.8 * middle, "high": np.minimum(1, 1.2 * middle + 0.01)}
+    return found
+
+
 def all_figures():
     rng = np.random.default_rng(0)
-    values, classes = rng.random(90), np.array(["anger", "joy"], dtype=object)[rng.integers(2, size=90)]
+    values, classes = rng.random(90), MOODS[rng.integers(2, size=90)]
     groups = np.array([*HOSTILE, None, "b"], dtype=object)[rng.integers(len(HOSTILE) + 2, size=90)]
     yield from (figures.truth_and_prediction(values, values**2, text) for text in HOSTILE)
     yield figures.truth_and_prediction(NAN, NAN)
@@ -51,27 +66,32 @@ def all_figures():
     yield figures.distribution(subset(values, values**2), HOSTILE[1])
     yield figures.distribution(subset(np.full(9, 0.5), np.full(9, 0.7)), "one value")
     yield figures.distribution(subset(np.full(9, np.nan), values[:9]), "none")
-    yield figures.distribution(subset(classes, classes[::-1], ("anger", "joy")))
-    yield figures.by_group(values, groups, HOSTILE, title="numbers")
-    yield figures.by_group(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
+    yield figures.distribution(subset(classes, classes[::-1], MOOD))
     yield figures.by_group(values, groups, HOSTILE, expected=dict.fromkeys(HOSTILE, (0.3, 0.6)))
+    yield figures.by_group(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
     yield figures.by_group(np.empty(0), [], ["a"])
     yield study_figures.interval_bars(study_figures.recorded("word_error_intervals")[0], "difference")
     yield study_figures.coverage_by_correlation(study_figures.recorded("word_errors")[0])
-    rows = [(m, k, w, 0.9) for m in ("a", "b", "c") for k in (5, 40) for w in ("blockwise", "segments")]
-    coverage = pd.DataFrame(rows, columns=["metric", "speakers", "way", "coverage"])
-    yield study_figures.coverage_by_speakers(coverage)
+    rows = [(m, k, w, 0.9) for m in "abc" for k in (5, 40) for w in ("blockwise", "segments")]
+    names = ["metric", "speakers", "way", "coverage"]
+    yield study_figures.coverage_by_speakers(pd.DataFrame(rows, columns=names))
     yield study_figures.certainties({"ccc": range(10), "uar": [9] * 10})
     found = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)
-    for emphasised in (None, 30):
-        panels, marked = {"mean": found, "again": found}, {"mean": [(60, 0.075, 30)]}
-        yield study_figures.simulated_maxima(panels, marked, emphasised)
+    yield study_figures.simulated_maxima({"mean": found}, {"mean": [(60, 0.075, 30)]}, 30)
+    yield det_figure({name: trial_errors(n, 300) for n, name in enumerate([*HOSTILE, "\ud800"])})
+    yield det_figure({"perfect": trial_errors(0, apart=20.0), "reversed": trial_errors(1, apart=-20.0)})
+    yield det_figure({})
+    scores, target = rng.normal(size=200), np.arange(200) < 90
+    yield score_histograms(scores, target, dict(zip(HOSTILE, np.linspace(-2, 2, 7), strict=True)))
+    yield score_histograms(NAN, target[:3], {"in use": np.nan})
+    yield score_histograms([0.5] * 4, target[:4], {"in use": 0.5})
 
 
 @pytest.mark.slow
 def test_figures_of_any_data_are_the_same_each_time_without_dates_and_traces(media):
-    first, second = ([str(show(media, figure, "x <x>")) for figure in all_figures()] for _ in range(2))
-    assert first == second and len(set(first)) > 20
+    first = [str(show(media, figure, "x <x>")) for figure in all_figures()]
+    again = [str(show(media, figure, "x <x>")) for figure in list(all_figures())[::3]]
+    assert again == first[::3] and len(set(first)) > 25
     for html in first:
         assert 'alt="x &lt;x&gt;"' in html and re.search(r'width="\d+" height="\d+"', html)
         path = media.folder / re.search(r'src="media/([^"]+)"', html).group(1)
@@ -88,17 +108,22 @@ def test_many_marks_become_pixels_in_the_nearest_of_256_colours(media, rng):
     shown = str(show(media, few, "Dots", finding="<b> is compressed"))
     assert "<figcaption>&lt;b&gt; is compressed</figcaption><img" in shown
     assert 'alt="Dots. &lt;b&gt; is compressed"' in shown
-    assert "figcaption" not in str(show(media, few, "Dots"))
     pixels = rng.integers(0, 256, (40, 30, 3), dtype=np.uint8) // 64 * 85
     (media.folder / "x.png").write_bytes(png(pixels))
     again = np.asarray(Image.open(media.folder / "x.png").convert("RGB"))
     np.testing.assert_array_equal(again, pixels)  # 64 colours: none is lost
 
 
+def test_drawings_write_each_style_once_and_texts_as_they_are():
+    drawing = svg(figures.truth_and_prediction([0, 1], [0, 1], '0.94996 style="x"')).decode()
+    assert '>0.94996 style="x"<' in drawing and drawing.count('style="') == 1
+    classes, rules = set(re.findall(' class="(s[0-9]+)"', drawing)), re.findall(r"\n\.(s[0-9]+)\{", drawing)
+    assert classes == set(rules) and len(rules) == len(classes) > 5
+
+
 def test_agreement_is_a_scatter_with_its_line_or_counts_with_percents():
     figure = figures.agreement(subset([0.0, 0.5, 1.0], [0.2, 0.4, 0.6]), "c: female")
     np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata()[[0, -1]], [0.2, 0.6])
-    assert figure.axes[0].get_title(loc="left") == "c: female"
     figure = figures.confusion_matrix(["a", "a", "a", "b"], ["a", "a", "b", "z"], ["a", "b"])
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["67 %\n(2)", "33 %\n(1)", "0 %\n(0)", "0 %\n(0)", "0 %\n(0)", "100 %\n(1)"]
@@ -109,58 +134,108 @@ def test_predictions_of_groups_are_shares_of_each_group_or_boxes():
     values, groups = np.array(["a"] * 30 + ["b"] * 10, dtype=object), np.repeat(["x", "y"], 20)
     (axes,) = figures.by_group(values, groups, ["x", "y"], ["a", "b"]).axes
     assert [bar.get_height() for bar in axes.patches] == [100, 0, 50, 50]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["x (20)", "y (20)"]
     (axes,) = figures.by_group(np.linspace(0, 1, 40), groups, ["x", "y"], expected={"x": (0.2, 9.0)}).axes
     assert axes.patches[0].get_width() == pytest.approx(0.8)
     many = [f"g{n}" for n in range(50)]
     assert "first 40 of 50" in figures.by_group(np.ones(50), many, many).axes[0].get_title(loc="left")
 
 
-def test_misses_are_drawn_apart():
-    rows = [("blockwise", 1, -1, 1, 0), ("blockwise", 2, 1, 2, 0), ("blockwise", 3, np.nan, np.nan, 0)]
-    frame = pd.DataFrame(rows, columns=["way", "data_set", "low", "high", "true"])
-    (axes,) = study_figures.interval_bars(frame, "difference").axes
-    texts = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert texts == ["contains the true value: 1", "misses it: 1"]
+def test_the_tilt_filters_are_drawn_in_decibel():
+    """The line 1 - f / 8000 is -6 dB at 4 kHz; twice f / 8000 is 0 dB there and +6 dB near 8 kHz."""
+    filters = {name: tilt_filter(name.lower()) for name in ("Downward", "Upward")}
+    (axes,) = study_figures.magnitude_responses(filters, 16000).axes
+    curves = {line.get_label(): line.get_xydata().T for line in axes.lines}
+    points = [("Downward", 0, 0), ("Downward", 4, -6.02), ("Downward", 7.2, -20)]
+    for name, kilohertz, decibel in [*points, ("Upward", 0.8, -13.98), ("Upward", 4, 0), ("Upward", 7, 4.86)]:
+        assert np.interp(kilohertz, *curves[name]) == pytest.approx(decibel, abs=0.15)
 
 
 def test_words_stand_out_on_each_cell_of_a_map_and_marks_on_paper():
-    assert contrast("#000000", "#ffffff") == 21
     assert contrast("#ffffff", "#777777") == pytest.approx(4.48, abs=0.005)  # a known pair
     for cell in (to_hex(colormaps["Blues"](place)) for place in np.linspace(0, 1, 65)):
         assert contrast(on(cell), cell) >= 4.5
-    for colour in (state.colour for state in states.STATE.values()):
-        assert contrast(colour, WHITE) >= 3
+    assert all(contrast(state.colour, WHITE) >= 3 for state in states.STATE.values())
     assert len(set(PALETTE)) == len(PALETTE)
 
 
-def test_cells_lead_to_their_segments():
-    text = str(class_confusions(subset(["a", "a", "a", JOY], ["a", JOY, JOY, JOY], ["a", JOY])))
+def confusions(truth, predicted, *classes):
+    """Give a table of confusions; keys run backwards, and each speaker has two segments."""
+    numbers = range(len(truth))
+    about = {"key": [f"{n:04d}" for n in numbers][::-1], "speaker": [f"s{n // 2}" for n in numbers]}
+    return subset(truth, predicted, Task("mood", "classification", classes), **about)
+
+
+def test_cells_of_confusions_lead_to_their_segments():
+    text = str(class_confusions(confusions(["a", "a", "a", JOY], ["a", JOY, JOY, JOY], "a", JOY)))
     links, anchors = re.findall(r'href="#([^"]+)"', text), re.findall(r'<p id="([^"]+)"', text)
     assert sorted(links) == sorted(anchors) and len(set(anchors)) == 3
     assert "33 %" in text and "67 %" in text and "100 %" in text and JOY not in text
     cell = text.partition(f'<p id="{anchors[1]}"')[2].partition("</ul>")[0]
-    # Keys run backwards, and each speaker has two: the one with the smaller key is in another cell.
     assert re.findall(r"(\d)\.wav", cell) == ["2", "1"]
     assert text.index("<details") < text.index('<p id="')  # a link opens what is folded
-    text = str(class_confusions(subset(["a"] * 6, ["b"] * 6, ["a", "b"])))
+    text = str(class_confusions(confusions(["a"] * 6, ["b"] * 6, "a", "b")))
     assert re.findall(r"(\d)\.wav", text.partition("<ul>")[2]) == ["5", "3", "1", "4"]  # each speaker once
     assert "and 2 more" in text
 
 
-def test_what_does_not_count_in_a_table_of_confusions_is_said(monkeypatch):
-    monkeypatch.setattr(figures, "MOST_CLASSES", 2)
-    monkeypatch.setattr(figures, "MOST_CELLS", 1)
-    given = subset(["a", "a", "b", "x", "c"], ["a", "b", "b", "a", None], ["a", "b", "c"])
-    text = str(class_confusions(given))
-    assert "The 2 of 3 classes" in text and "1 of 3 cells" in text
-    assert "2 segments without a prediction or with another label" in text
-    assert "–" in str(class_confusions(subset(["a"], [None], ["a", "b"])))
+def test_risk_is_given_where_equal_confidences_end_and_few_points_are_drawn_of_many(rng):
+    confidence, correct = np.array([0.9, 0.5, 0.5, np.nan, 0.7]), np.array([1.0, 0.0, 1.0, 1.0, 0.0])
+    coverage, risk = certainty_views.risk_at_coverage(confidence, correct)
+    assert coverage == pytest.approx([0.25, 0.5, 1.0]) and risk == pytest.approx([0, 0.5, 0.5])
+    many = certainty_views.risk_at_coverage(rng.random(5000), rng.integers(0, 2, 5000).astype(float))
+    assert [len(own) for own in many] == [200, 200] and many[0][-1] == 1
 
 
-def test_the_most_frequent_confusions_are_played(tmp_path):
-    view = SimpleNamespace(audio=False, root=tmp_path)
-    evaluation = SimpleNamespace(media=MediaStore(tmp_path), view=lambda _: view, guesses=False)
-    given = subset(["a", "a", "b"], ["b", "b", "b"], ["a", "b"])
-    text = str(examples.show(evaluation, [most_confused(given)]))
-    assert "labelled a; predicted b" in text and "labelled b" not in text
+def curve_of(figure):
+    return [
+        np.asarray(part)
+        for part in max((line.get_data() for line in figure.axes[0].lines), key=lambda d: len(d[0]))
+    ]
+
+
+@pytest.mark.parametrize("band", [True, False])
+def test_a_detection_error_curve_passes_through_its_points_and_has_a_band_where_one_is_known(band):
+    own = trial_errors(3, band=band)
+    figure = det_figure({"all trials": own, "noise": trial_errors(1, band=band)})
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
+    points = {line.get_marker(): (line.get_xdata()[0], line.get_ydata()[0]) for line in lines[:2]}
+    assert points["o"] == pytest.approx([ndtri(own["equal"])] * 2) and points["v"] == pytest.approx(
+        ndtri(own["minimum"])
+    )
+    x, y = curve_of(det_figure({"all trials": own}))
+    assert np.interp(points["o"][0], x, y) == pytest.approx(points["o"][1], abs=0.05)
+    assert len(figure.axes[0].collections) == 2 * band
+    assert [text.get_text() for text in figure.legends[0].get_texts()].count("95 % interval") == band
+
+
+def test_steps_of_equal_scores_are_lines_between_rates():
+    """The curve of constant scores is far + frr = 1: on quantiles, too, as many points show."""
+    own = {"far": np.array([1.0, 0.0]), "frr": np.array([0.0, 1.0]), "equal": 0.5, "minimum": (0.0, 1.0)}
+    x, y = curve_of(det_figure({"constant": own}))
+    assert len(x) > 100
+    np.testing.assert_allclose(ndtr(x) + ndtr(y), 1, atol=1e-5)
+
+
+def test_long_curves_are_thinned_where_they_are_seen():
+    own = trial_errors(0, 200_000, band=False)
+    figure = det_figure({"all trials": own})
+    x, y = curve_of(figure)
+    assert 200 < len(x) < MOST_MARKS
+    low, high = figure.axes[0].get_xlim()
+    seen = (x > low) & (x < high) & (y > low) & (y < high)
+    assert np.hypot(np.diff(x[seen]), np.diff(y[seen])).max() < 0.1
+    np.testing.assert_allclose(y[seen], ndtri(np.interp(-ndtr(x[seen]), -own["far"], own["frr"])), atol=0.05)
+
+
+def test_densities_of_scores_have_area_one_and_counts_are_said(rng):
+    scores, target = rng.normal(size=5000), np.arange(5000) < 1000
+    scores[:10], scores[-4:] = np.nan, 1e6
+    figure = score_histograms(scores, target, {"in use": 0.25})
+    (axes,) = figure.axes
+    for patch in axes.patches:
+        heights, edges, _ = patch.get_data()
+        assert (heights * np.diff(edges)).sum() == pytest.approx(1)
+        assert edges[-1] < 1e6  # few extreme scores do not hide the others
+    names = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert names == {"non-target trials (4,000)", "target trials (990)", "threshold, in use: 0.25"}
+    assert axes.lines[0].get_xdata() == [0.25, 0.25]

@@ -1,4 +1,4 @@
-"""A suite is what is written: ``read.yml`` says what is read; ``test_refused.py`` what is not."""
+"""Suites and threshold files are what is written, as ``read.yml`` says, or else ``refused.yml``."""
 
 import json
 import os
@@ -13,6 +13,7 @@ from pages import example
 from soundcheck.common import resources
 from soundcheck.common.errors import InputError
 from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
 
 TABLE = yaml.safe_load(Path(__file__).with_name("read.yml").read_text("utf-8"))
 GOOD = TABLE["base"] + "families: all\n"
@@ -65,6 +66,29 @@ def test_what_is_written_is_read(suite, tmp_path, name):
     assert part_of(read.describe(), row.get("describes", {})) == row.get("describes", {})
     assert str(tmp_path) not in json.dumps(read.describe())
     assert pickle.loads(pickle.dumps(read)) == read
+
+
+FAMILIES = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))["families"]
+
+
+def family_of(name, folder):
+    row = TABLE["families"][name]
+    text, (old, new) = FAMILIES[row["of"]]["text"], row.get("replace", ("", ""))
+    assert old in text
+    (folder / "thresholds").mkdir(exist_ok=True)
+    (folder / "thresholds" / "mine.yml").write_text(text.replace(old, new) if old else text)
+    return read_family("mine", folder)
+
+
+@pytest.mark.parametrize("name", TABLE["families"])
+def test_what_threshold_files_say_is_read(tmp_path, name):
+    """Files that mean the same have the same digest, other files another."""
+    row, family = TABLE["families"][name], family_of(name, tmp_path)
+    assert as_written(family, row["gives"], tmp_path) == row["gives"]
+    digests = {family_of(other, tmp_path).digest for other in TABLE["families"]}
+    same = sum("same" in other for other in TABLE["families"].values())
+    assert len(digests) == len(TABLE["families"]) - same
+    assert family.digest == family_of(row.get("same", name), tmp_path).digest
 
 
 SHOWN = [

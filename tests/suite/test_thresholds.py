@@ -183,29 +183,6 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
 
 # Files of one's own ---------------------------------------------------------------------------------------
 
-GOOD = """\
-family: mine
-category: fairness
-title: Mine
-tasks: [regression]
-tests:
-  Mean Value:
-    rule: "|value| <"
-    range: [-1, 1]
-    thresholds: {arousal: 0.03, regression: 0.1}
-    source: words
-"""
-
-
-def test_a_family_of_ones_own(own):
-    family = own(GOOD)
-    assert family.tests["Mean Value"].thresholds == {"arousal": 0.03, "regression": 0.1}
-    assert own(GOOD, old="0.03", new="3e-2").tests == family.tests
-    assert family.applies_to(BUILTIN["valence"]) and not family.applies_to(BUILTIN["emotion"])
-    assert (
-        family.digest == own(GOOD + "# only a comment\n").digest != own(GOOD, old="0.03", new="0.04").digest
-    )
-
 
 def test_unknown_family_names_the_nearest(tmp_path):
     with pytest.raises(InputError, match=r"no family 'fairnes_sex'. Did you mean 'fairness_sex'\?"):
@@ -229,56 +206,11 @@ def test_other_thresholds_for_a_shipped_family(own, tmp_path):
     assert "Mean Absolute Eror" in own(*typo).tests
 
 
-SWEEPS = """sweeps:
-  Noise: {transform: white_noise, axis: SNR in dB, option: snr_db, values: [30, 7.5]}
-  Codecs:
-    transform: codec
-    axis: codec
-    steps: {law: {name: g711-a}, few bits: {name: amr-nb, bit_rate: 4750}}
-tests:
-"""
-
-
-def test_sweeps_have_a_change_a_step(own):
-    family = own(GOOD, old="tests:\n", new=SWEEPS)
-    noise, codecs = family.sweeps["Noise"], family.sweeps["Codecs"]
-    assert list(noise.steps) == ["30", "7.5"] and noise.axis == "SNR in dB"
-    assert noise.steps["7.5"] == Perturbation("Noise, 7.5", "white_noise", {"snr_db": 7.5}, ("snr_db",))
-    few_bits = Perturbation("Codecs, few bits", "codec", {"name": "amr-nb", "bit_rate": 4750})
-    assert codecs.steps["few bits"] == few_bits
-    assert len(family.all_changes) == 4 and not family.changes
-    # A step draws alike for all values, so it is another change than one that draws by its value.
+def test_a_step_of_a_sweep_draws_alike_for_all_values():
+    """So it is another change than one that draws by its value."""
     alone = Perturbation("Noise", "white_noise", {"snr_db": 7.5})
-    assert alone.identity != noise.steps["7.5"].identity != noise.steps["30"].identity
-
-
-CHANGED = """\
-family: mine
-category: robustness
-title: Mine
-tasks: [regression, classification]
-changes:
-  Soft: {transform: gain, gain_db: -2}
-  Loud: {transform: gain, gain_db: 2}
-defaults: {rule: "<", source: words, decimals: 2}
-tests:
-  Change {change}: {threshold: 0.1, note: {Soft: quieter, Loud: louder}}
-  Last: {rule: ">", thresholds: {regression: 0.2}}
-"""
-
-
-def test_a_test_may_stand_for_all_changes_and_take_what_the_file_says_of_all(own):
-    family = own(CHANGED)
-    soft, loud, last = family.tests.values()
-    assert (soft.name, soft.note, loud.name, loud.note) == ("Change Soft", "quieter", "Change Loud", "louder")
-    assert soft.thresholds == loud.thresholds == {"regression": 0.1, "classification": 0.1}
-    assert (soft.rule, soft.source, soft.decimals, last.rule, last.source) == ("<", "words", 2, ">", "words")
-    each = (
-        "{rule: '<', source: words, decimals: 2, thresholds: {regression: 0.1, classification: 0.1}, note: "
-    )
-    both = f"  Change Soft: {each}quieter}}\n  Change Loud: {each}louder}}\n"
-    line = next(line for line in CHANGED.splitlines(keepends=True) if "{change}" in line)
-    assert own(CHANGED, old=line, new=both).digest == family.digest
+    steps = [Perturbation("Noise", "white_noise", {"snr_db": one}, ("snr_db",)) for one in (7.5, 30)]
+    assert alone.identity != steps[0].identity != steps[1].identity
 
 
 def test_levels_are_numbers_however_they_are_written(own):

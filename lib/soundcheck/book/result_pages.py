@@ -94,7 +94,7 @@ def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
     """Give the state of a page, the row that its sentence is about, if any, and how the sentence begins."""
     inconclusive = rows["state"].eq(INCONCLUSIVE)
     compared = inconclusive & rows["gap"].notna() & rows["group"].ne("")
-    largest = "no group shown to be worse; largest difference, inconclusive: "
+    largest = "no group is shown to be worse; the largest difference: "
     for state, part, opening in (
         (FAIL, rows[rows["state"].eq(FAIL)], ""),
         (REPORTED, facts.few_speakers(rows), "too few speakers to generalise; for these, "),

@@ -170,8 +170,8 @@ class _Database:
                 useful[table] = names
                 kinds[about.type] += sum(name in self.tasks for name in names)
         if not useful:
-            theirs = ", ".join(self._source_names(self.tables))
-            remedy = f"Map columns with `columns: {{arousal: <theirs>}}`. Theirs: {theirs}"
+            offered = ", ".join(self._source_names(self.tables))
+            remedy = f"Map columns with `columns: {{arousal: <theirs>}}`. Theirs: {offered}"
             raise input_error(self.where, "no table has a column that can be tested", remedy)
         kind = kinds.most_common(1)[0][0]
         others = [quoted(table) for table in useful if self.tables[table].type != kind]
@@ -188,10 +188,10 @@ class _Database:
                 what = f"no table is called {quoted(name)}"
                 problems.add(f"{self.where}, tables", what, did_you_mean(name, self.tables))
         problems.raise_if_any()
-        for name, theirs in self.entry.columns.items():
+        for name, column in self.entry.columns.items():
             if name not in INDEX and not any(self._source(name, table) for table in tables):
-                what = f"corpora.{self.entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
-                problems.add(self.where, what, did_you_mean(theirs, self._source_names(tables)))
+                what = f"corpora.{self.entry.name}.columns.{name} names {quoted(column)}, and no table has it"
+                problems.add(self.where, what, did_you_mean(column, self._source_names(tables)))
         problems.raise_if_any()
 
     def _source_names(self, tables: Iterable[str]) -> list[str]:
@@ -205,14 +205,14 @@ class _Database:
                 names += [str(column), *_paths(str(column), fields)]
         return list(dict.fromkeys(names))
 
-    def _source(self, ours: str, table: str, theirs: str = "") -> Source | None:
+    def _source(self, wanted: str, table: str, named: str = "") -> Source | None:
         """Find where a column of ours comes from, or the one that is given."""
-        theirs = theirs or self.entry.columns.get(ours, "")
+        named = named or self.entry.columns.get(wanted, "")
         schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
-        name = theirs or ours
+        name = named or wanted
         for column in [name] * (name in schemes) + [column for column in schemes if schemes[column] == name]:
             return column, schemes[column], ""
-        paths = [theirs] if theirs else [ours, *(f"speaker.{field}" for field in ATTRIBUTES.get(ours, ()))]
+        paths = [named] if named else [wanted, *(f"speaker.{name}" for name in ATTRIBUTES.get(wanted, ()))]
         for path in paths:
             for column, scheme in schemes.items():
                 labels = self._label_fields(scheme) or {}
@@ -220,42 +220,42 @@ class _Database:
                     field = path.removeprefix(f"{prefix}.")
                     if field != path and any(field in label for label in labels.values()):
                         return column, scheme, field
-        return (TABLE, "", "") if theirs == TABLE else None
+        return (TABLE, "", "") if named == TABLE else None
 
-    def _meant(self, ours: str, source: Source) -> Source:
+    def _meant(self, wanted: str, source: Source) -> Source:
         """Choose between codes and what they stand for, and say so."""
         column, scheme, field = source
         labels = list((self._label_fields(scheme) or {}).values())
-        if ours in IDENTITIES or ours in self.entry.blocks or not labels:
+        if wanted in IDENTITIES or wanted in self.entry.blocks or not labels:
             return source
         fields = dict.fromkeys(name for label in labels for name in label)
         codes = [label.get(field, "") for label in labels]
         texts = [label.get(field + TEXT, "") for label in labels]
-        spoken = [name for name in (*SPOKEN_FIELDS, scheme) if name in fields and ours in SPOKEN]
+        spoken = [name for name in (*SPOKEN_FIELDS, scheme) if name in fields and wanted in SPOKEN]
         chosen = field
-        if field + TEXT in fields and self._fitting(texts, ours) >= self._fitting(codes, ours):
+        if field + TEXT in fields and self._fitting(texts, wanted) >= self._fitting(codes, wanted):
             chosen = field + TEXT
         elif spoken and not field:
             chosen = spoken[0]
         if chosen != field:
             label = next(label for label in labels if chosen in label)
             example = f"{quoted(label[chosen], 40)} for {quoted(label[field], 40)}"
-            what = f"{ours} is what the labels of {quoted(scheme)} stand for, such as {example}"
+            what = f"{wanted} is what the labels of {quoted(scheme)} stand for, such as {example}"
             self.notices.append(f"{what}; `{column}.{field or 'id'}` is the code")
-        elif ours in SPOKEN and field in ("", "id") and len(fields) > 2:
+        elif wanted in SPOKEN and field in ("", "id") and len(fields) > 2:
             others = ", ".join(_paths(column, fields) or [column])
-            what = f"{ours} is a code of {quoted(scheme)}, such as {quoted(codes[0], 40)}"
+            what = f"{wanted} is a code of {quoted(scheme)}, such as {quoted(codes[0], 40)}"
             self.notices.append(f"{what}; what it stands for: {others}")
         return column, scheme, chosen
 
-    def _fitting(self, words: Iterable[str], ours: str) -> int:
+    def _fitting(self, words: Iterable[str], wanted: str) -> int:
         """Count the words that mean something in a column of ours."""
-        task = self.tasks.get(ours)
-        known = {*self.entry.values.get(ours, ()), *(task.classes if task else ())}
-        pattern = _LANGUAGE if ours == "language" else NUMBER if task and task.is_regression else None
+        task = self.tasks.get(wanted)
+        known = {*self.entry.values.get(wanted, ()), *(task.classes if task else ())}
+        pattern = _LANGUAGE if wanted == "language" else NUMBER if task and task.is_regression else None
         return sum(
             word in known
-            or (ours == "sex" and word.strip().lower() in SEX)
+            or (wanted == "sex" and word.strip().lower() in SEX)
             or (pattern is not None and pattern.fullmatch(word) is not None)
             for word in words
         )
@@ -287,11 +287,11 @@ class _Database:
             labels = frame.to_dict("index")
         fields = {}
         for label, about in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
-            said = about if isinstance(about, dict) else {TEXT: about}
-            texts = {field + TEXT: coded[field].get(said[field]) for field in coded if field in said}
+            values = about if isinstance(about, dict) else {TEXT: about}
+            texts = {field + TEXT: coded[field].get(values[field]) for field in coded if field in values}
             fields[str(label)] = {
                 str(field): str(value)
-                for field, value in {"": label, "id": label, **said, **texts}.items()
+                for field, value in {"": label, "id": label, **values, **texts}.items()
                 if value not in (None, "") and not isinstance(value, dict)
             }
         return fields
@@ -329,36 +329,36 @@ class _Database:
 
     def _rows(self, name: str, table: TextTable) -> pd.DataFrame:
         """Give the rows of a table under our names; labels that a scheme does not know are empty."""
-        sources = {ours: self._source(ours, name) for ours in self.wanted}
-        if sources["split"] is None and (theirs := split_column(table, self.entry)):
-            sources["split"] = self._source("split", name, theirs)
-            self.notices.append(f"split is the column {theirs}; `columns:` takes another")
-        sources = {ours: self._meant(ours, source) for ours, source in sources.items() if source}
+        sources = {wanted: self._source(wanted, name) for wanted in self.wanted}
+        if sources["split"] is None and (split := split_column(table, self.entry)):
+            sources["split"] = self._source("split", name, split)
+            self.notices.append(f"split is the column {split}; `columns:` takes another")
+        sources = {wanted: self._meant(wanted, source) for wanted, source in sources.items() if source}
         self.used |= {source[0] for source in sources.values()}
         for task in self.tasks.values():
             if task.is_regression and task.name in sources:
                 self._note_scale(task, sources[task.name], name)
         about = self.tables[name]
-        theirs = pd.DataFrame(table.columns, dtype=object)
+        cells = pd.DataFrame(table.columns, dtype=object)
         if TABLE not in about.columns:
-            theirs[TABLE] = name
+            cells[TABLE] = name
         needed = INDEX if about.type == "segmented" else INDEX[:1]
         for column in [*needed, *(source[0] for source in sources.values())]:
-            if column not in theirs:
+            if column not in cells:
                 remedy = f"{did_you_mean(column, table.columns)}. {SAVE_AGAIN}"
                 raise input_error(f"{table.header}, column {column}", "the column is missing", remedy)
-        frame = theirs.reindex(columns=INDEX, fill_value="").astype(object)
+        frame = cells.reindex(columns=INDEX, fill_value="").astype(object)
         for index in INDEX[1:]:
             frame[index] = _seconds(frame[index])
-        for ours, (column, scheme, field) in sources.items():
+        for wanted, (column, scheme, field) in sources.items():
             labels = self._label_fields(scheme)
-            frame[ours] = theirs[column]
+            frame[wanted] = cells[column]
             if labels is not None:
-                said = {label: fields.get(field, "") for label, fields in labels.items()}
-                frame[ours] = [said.get(text, "") for text in theirs[column]]
+                texts = {label: fields.get(field, "") for label, fields in labels.items()}
+                frame[wanted] = [texts.get(text, "") for text in cells[column]]
         for column, scheme in {source[:2] for source in sources.values()}:
             if (labels := self._label_fields(scheme)) is not None:
-                strange = (text for text in theirs[column] if text and text not in labels)
+                strange = (text for text in cells[column] if text and text not in labels)
                 self.unknown.update((scheme, text) for text in strange)
         if "split" not in frame:
             chosen = self.entry.split == (ALL,) or self.entry.tables
@@ -418,9 +418,9 @@ def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
         frame[column] = frame[column].where(~is_first, known.where(known.notna(), "")).astype(object)
     problems = Problems()
     for row, column, other in sorted(contradictions, key=lambda contradiction: contradiction[0]):
-        here, there = texts[table[row]], texts[table[other]]
         what = f"{quoted(frame[column][row])} contradicts {quoted(frame[column][first[row]])}"
-        where = here.where(line[row], column)
-        problems.add(where, f"{what} of {there.where(line[other])}", "Choose the tables with `tables:`")
+        origin = texts[table[other]].where(line[other])
+        where = texts[table[row]].where(line[row], column)
+        problems.add(where, f"{what} of {origin}", "Choose the tables with `tables:`")
     problems.raise_if_any()
     return frame[brought]

@@ -84,26 +84,26 @@ def read_ratings(
     if none := sorted(text for text in column.unique() if text and text.strip().lower() in NOTHING):
         remedy = f"If it means that there is no label: `{as_values(name, dict.fromkeys(none, ''))}` {key}"
     values = read_numbers(raw, name, remedy, findings)
-    given = values[~np.isnan(values)]
+    ratings = values[~np.isnan(values)]
     beyond = np.flatnonzero(outside(values, bounds))
     findings.notices += filter(None, [scale_sentence(name, *bounds)])
     if len(beyond):
         cells = [f"{quoted(column.iloc[row])} in {raw.places[row]}" for row in beyond[:EXAMPLES]]
         cells += ["..."] * (len(beyond) > EXAMPLES)
-        count = f"all {len(given)}" if len(beyond) == len(given) else f"{len(beyond)} of {len(given)}"
+        count = f"all {len(ratings)}" if len(beyond) == len(ratings) else f"{len(beyond)} of {len(ratings)}"
         what = f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}); "
-        what += f"all lie from {given.min():g} to {given.max():g}"
+        what += f"all lie from {ratings.min():g} to {ratings.max():g}"
         lowest = "the lowest and highest possible label, not those that occur"
-        remedy = f"Declare {range_advice(usual_scales(given), name if several else '')} {key}: {lowest}"
-        if not another_scale(given, bounds):
+        remedy = f"Declare {range_advice(usual_scales(ratings), name if several else '')} {key}: {lowest}"
+        if not another_scale(ratings, bounds):
             none = as_values(name, {column.iloc[beyond[0]]: ""})
             remedy += f"; or correct the labels, or say which are none, `{none}`"
         findings.problems.add(f"{raw.shown}, column {name}", what, remedy)
-    elif len(given) >= ENOUGH:
-        gaps = {end: np.abs(given - end).min() for end in bounds}
+    elif len(ratings) >= ENOUGH:
+        gaps = {end: np.abs(ratings - end).min() for end in bounds}
         missed = [f"{end:g}" for end, gap in gaps.items() if gap > UNREACHED * abs(high - low)]
         if missed:
-            reach = f"{name}: labels lie from {given.min():g} to {given.max():g}"
+            reach = f"{name}: labels lie from {ratings.min():g} to {ratings.max():g}"
             ask = "is the range that of the scale, and not only of these labels?"
             findings.notices.append(f"{reach}, never near {' or '.join(missed)} of their range; {ask}")
     return scaled(values, low, high)
@@ -147,19 +147,20 @@ def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Map
         same = other.name != task.name and other.classes and other.name in table.columns
         if same and set(labels) <= set(other.classes) and table[other.name].equals(table[task.name]):
             return f"The task {other.name} has all of them"
-    said = f"Say what they mean under corpora.{entry.name}: `{as_values(task.name, meant)}`"
+    mapping = f"Say what they mean under corpora.{entry.name}: `{as_values(task.name, meant)}`"
     if meant and {*labels} <= {*task.classes, *meant}:
-        return said
-    first = f"{said}. " if meant else ""
+        return mapping
+    first = f"{mapping}. " if meant else ""
     if task.name not in BUILTIN:
         return f"{first}Add them to `classes` of tasks.{task.name} in the suite, or correct them"
     taken = {*tasks, *table.columns}
     name = next((name for name in ("feeling", "felt") if name not in taken), f"own_{task.name}")
-    told = f"{first}To test all {len(labels)}, declare a task of your own, which models answer under its name"
+    declare = "declare a task of your own, which models answer under its name"
+    advice = f"{first}To test all {len(labels)}, {declare}"
     if len(labels) > MOST_CLASSES:
-        return f"{told}, with all of them under `classes`"
+        return f"{advice}, with all of them under `classes`"
     declared, columns = task_snippets(name, labels, entry.columns.get(task.name, task.name))
-    return f"{told}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"
+    return f"{advice}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"
 
 
 def task_snippets(name: str, classes: Iterable[str], column: str) -> tuple[str, str]:
@@ -175,7 +176,7 @@ def task_snippets(name: str, classes: Iterable[str], column: str) -> tuple[str, 
 
 
 def single_classes(
-    table: pd.DataFrame, tasks: Iterable[Task], remedies: Mapping[str, str], corpus: str, shown: str
+    table: pd.DataFrame, tasks: Iterable[Task], remedies: Mapping[str, str], corpus: str, source: str
 ) -> list[Caveat]:
     """Say of which tasks all labels are of a single class.
 
@@ -198,7 +199,7 @@ def single_classes(
             what = f"{len(unknown)} of {what}, and all others are {only}" if only else f"all {what}"
         remedy = remedies[task.name] if len(unknown) else ""
         if len(unknown) > len(known):
-            problems.add(f"{shown}, column {task.name}", what, remedy)
+            problems.add(f"{source}, column {task.name}", what, remedy)
         text = ". ".join(filter(None, [f"{what}, so no average over classes can be judged", remedy]))
         caveats.append(Caveat(text, corpus=corpus, task=task.name))
     problems.raise_if_any()
@@ -207,18 +208,18 @@ def single_classes(
 
 def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, ...]:
     """Say how many segments have a label that means nothing to any test, and which; see single_classes."""
-    told = []
+    sentences = []
     for column in (name for name in table.columns if name.startswith(UNKNOWN)):
-        task, given = column.removeprefix(UNKNOWN), table[column].dropna()
-        if given.empty:
+        task, labels = column.removeprefix(UNKNOWN), table[column].dropna()
+        if labels.empty:
             continue
-        counts = sorted(Counter(given).items(), key=lambda item: (-item[1], item[0]))
+        counts = sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0]))
         named = some([f"{quoted(text, 40)} ({count})" for text, count in counts], NAMED)
         what = f"labels that are not classes of {task}"
         what = "a sex that is neither female nor male" if task == "sex" else what
         advice = f". {remedies[task]}" if remedies.get(task) else ""
-        told.append(f"{len(given)} of {len(table)} segments have {what}: {named}{advice}")
-    return tuple(told)
+        sentences.append(f"{len(labels)} of {len(table)} segments have {what}: {named}{advice}")
+    return tuple(sentences)
 
 
 # People -----------------------------------------------------------------------------------------------------
@@ -238,17 +239,17 @@ def read_sexes(column: pd.Series, findings: Findings) -> tuple[pd.Series, pd.Ser
     return present(sexes, sexes.notna()), present(column, sexes.isna() & column.notna())
 
 
-def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
+def without_nobody(column: pd.Series, unknown: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
     """Take words for nobody out of a column of words; gives these words beside, all else ``None``.
 
-    The column is called like one of :data:`WHO`; ``own`` are words of the suite, in place of the usual ones.
+    The column is called like one of :data:`WHO`; ``unknown`` are words of the suite in their place.
 
     >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker", dtype=object))
     >>> known.tolist(), words.tolist()
     (['s1', None, 'NA'], [None, ' UNKNOWN', None])
     """
     usual = [word for word in NOBODY if (column.name, word) not in NAMES]
-    words = {word.strip().lower() for word in (usual if own is None else own)}
+    words = {word.strip().lower() for word in (usual if unknown is None else unknown)}
     nobody = column.isin([text for text in column.dropna().unique() if text.strip().lower() in words])
     return column.where(~nobody, None), column.where(nobody, None)
 
@@ -271,8 +272,8 @@ def tell_placeholders(column: pd.Series, name: str, entry: CorpusEntry, findings
         return
     count = f"{counts.iloc[0]} of {len(column)} rows have {quoted(counts.index[0])}"
     mapped = f"`{as_values(name, {counts.index[0]: ''})}` under corpora.{entry.name}"
-    told = f"{count}, which counts as it is written; if it means that nothing is known: {mapped}"
-    findings.notices.append(f"column {name}: {told}")
+    notice = f"{count}, which counts as it is written; if it means that nothing is known: {mapped}"
+    findings.notices.append(f"column {name}: {notice}")
 
 
 def two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:

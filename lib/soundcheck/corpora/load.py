@@ -22,7 +22,7 @@ from soundcheck.corpora import audio, labels
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files, sound_formats
-from soundcheck.corpora.raw_table import Excluded, RawTable, display_name, with_format_hint
+from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, with_format_hint
 from soundcheck.corpora.segments import TIMES, SegmentTable, parse, segment_name
 from soundcheck.corpora.table_keys import A_FILE_A_CHANNEL, CHANNEL, names_channel, prepare
 from soundcheck.corpora.trials.resolve import resolve
@@ -104,17 +104,17 @@ def load_corpus(
 
 def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTable:
     """Read a table; errors of a plug-in format name that format and its file."""
-    ours = form.__module__.startswith("soundcheck.")
+    built_in = form.__module__.startswith("soundcheck.")
     try:
         return form.read(entry, suite.tasks)
     except InputError as error:
-        if entry.path is None or not ours:
+        if entry.path is None or not built_in:
             raise
-        raise with_format_hint(error, entry.path, display_name(entry), entry.format) from error
+        raise with_format_hint(error, entry.path, entry_name(entry), entry.format) from error
     except (SoundcheckError, OSError):
         raise
     except Exception as error:
-        if ours:  # a defect
+        if built_in:  # a defect
             raise
         where = f"{suite.file.name}, corpora.{entry.name}"
         what = f"the format {quoted(entry.format)} fails: {type(error).__name__}: {error}"

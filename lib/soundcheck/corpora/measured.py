@@ -77,8 +77,8 @@ def measure(
     for name in sorted({*names} & {*table.columns} - {"duration"}):  # which every table has
         numbers = as_numbers(table[name])
         table = table if numbers is None else table.assign(**{name: numbers})
-        told = f"whose {'words' if numbers is None else 'numbers'} are used"
-        notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
+        usage = f"whose {'words' if numbers is None else 'numbers'} are used"
+        notices.append(f"the corpus has a column {name} of its own, {usage}; nothing was measured for it")
     known: dict[str, dict] = {name: {} for name in wanted}
     if corpus.entry.audio and wanted:
         known, unreadable = measured_values(corpus, wanted, cache, jobs, progress)
@@ -135,8 +135,8 @@ def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> 
     except (OSError, soundfile.LibsndfileError):
         return None
     signal = audio.centred(audio.resampled(original, rate)).astype(np.float32)
-    given = {True: (original, rate), False: (signal, audio.SAMPLING_RATE)}
-    return {name: KEPT[name](*given[KEPT[name].own_rate]) for name in names}
+    inputs = {True: (original, rate), False: (signal, audio.SAMPLING_RATE)}
+    return {name: KEPT[name](*inputs[KEPT[name].own_rate]) for name in names}
 
 
 def _version(name: str) -> str:

@@ -33,7 +33,7 @@ from soundcheck.common.progress import Progress
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, cell_texts
 from soundcheck.corpora.formats.audiofolder import NAMES, SPLIT
-from soundcheck.corpora.raw_table import Excluded, RawTable, display_name, join, take_columns
+from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns
 from soundcheck.corpora.splits import choose, split_among, split_name
 from soundcheck.suite.entries import CorpusEntry
 
@@ -50,7 +50,7 @@ class Shard:
     """A file of a data set."""
 
     path: Path
-    shown: str  # how messages call it
+    source: str  # how messages call it
     split: str  # "" = none
 
 
@@ -87,7 +87,7 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             cells.columns[SPLIT] = [shard.split] * len(cells)
         nested = {name: kind for name, kind in cells.nested.items() if name != column}
         tables.append(dataclasses.replace(cells, nested=nested))
-    table, places = join(tables, display_name(entry))
+    table, places = join(tables, entry_name(entry))
     raw = take_columns(table, entry, tasks, {"file": (column,), **NAMES}, places=places)
     raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
     if not entry.audio:
@@ -112,24 +112,24 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
 
 def _chosen(entry: CorpusEntry) -> tuple[list[Shard], list[str]]:
     """Find the shards of the split that is evaluated, in the order of their names; and what to say of it."""
-    shown = display_name(entry)
-    shards, absent = _list(entry.path, shown)
-    chosen, notices = choose(Counter(shard.split for shard in shards), entry, shown, "shard", {})
+    source = entry_name(entry)
+    shards, absent = _list(entry.path, source)
+    chosen, notices = choose(Counter(shard.split for shard in shards), entry, source, "shard", {})
     notices += [text for split, text in absent if split in chosen]
     return [shard for shard in shards if shard.split in chosen], notices
 
 
-def _list(path: Path, shown: str) -> tuple[list[Shard], list[tuple[str, str]]]:
+def _list(path: Path, source: str) -> tuple[list[Shard], list[tuple[str, str]]]:
     """List all shards; and for each split what is missing by the numbers in the names."""
     if path.is_file():
-        return [Shard(path, shown, _split(path.name, [])[0])], []
+        return [Shard(path, source, _split(path.name, [])[0])], []
     shards, sets = [], set()
     numbers: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for place in sorted(path.rglob("*.parquet"), key=lambda place: (place.parent.parts, place.name)):
         *folders, name = place.relative_to(path).parts
         if any(part.startswith(".") for part in (*folders, name)):
             continue
-        display = "/".join([shown, *folders, name])
+        display = "/".join([source, *folders, name])
         try:
             files.inside(path, Path(*folders, name))
         except InputError as error:
@@ -141,10 +141,10 @@ def _list(path: Path, shown: str) -> tuple[list[Shard], list[tuple[str, str]]]:
         if count:
             numbers["/".join(folders), split, count].add(number)
     if not shards:
-        raise input_error(shown, "there is no Parquet file in the folder", "Name the folder with the shards")
+        raise input_error(source, "there is no Parquet file in the folder", "Name the folder with the shards")
     if len(sets) > 1:
         what = f"there are shards of several data sets: {', '.join(sorted(sets)[:10])}"
-        raise input_error(shown, what, "Name one of these folders under path")
+        raise input_error(source, what, "Name one of these folders under path")
     absent = [
         (split, f"{count - len(present)} of {count} shards of {quoted(split)} are not there")
         for (_, split, count), present in numbers.items()
@@ -161,7 +161,7 @@ def _split(name: str, folders: Sequence[str]) -> tuple[str, int, int]:
 
 
 def _require(shard: Shard) -> Path:
-    return files.require_regular(shard.path, shard.shown, maximum=1 << 60)
+    return files.require_regular(shard.path, shard.source, maximum=1 << 60)
 
 
 @contextlib.contextmanager
@@ -172,7 +172,7 @@ def _opened(shard: Shard) -> Iterator[pq.ParquetFile]:
             yield file
     except (pa.ArrowException, OSError, ValueError) as error:
         what = f"it is no Parquet file, or a damaged one ({str(error).splitlines()[0][:100]})"
-        raise input_error(shard.shown, what, "Download it again") from error
+        raise input_error(shard.source, what, "Download it again") from error
 
 
 # Sounds -----------------------------------------------------------------------------------------------------
@@ -189,10 +189,10 @@ def _sound_column(shard: Shard, entry: CorpusEntry) -> str:
         return named
     if named is None and names:
         what = f"several columns hold bytes: {', '.join(names)}"
-        raise input_error(shard.shown, what, f"Choose one with `columns: {{file: {names[0]}}}`")
+        raise input_error(shard.source, what, f"Choose one with `columns: {{file: {names[0]}}}`")
     what = f"the column {quoted(named)} does not hold sounds" if named else "no column holds sounds"
     others = f"Those that do: {', '.join(names)}" if names else "A table of names of files is `format: csv`"
-    raise input_error(shard.shown, f"{what} (a structure with bytes and path, or bytes)", others)
+    raise input_error(shard.source, f"{what} (a structure with bytes and path, or bytes)", others)
 
 
 def _holds_sounds(kind: pa.DataType) -> bool:
@@ -207,7 +207,7 @@ def _paths(shard: Shard, column: str) -> list[str]:
     with _opened(shard) as file:
         if file.schema_arrow.names.count(column) != 1:
             what = f"it does not have the column {quoted(column)} that the first shard has"
-            raise input_error(shard.shown, what, "Are these shards of the same data set?")
+            raise input_error(shard.source, what, "Are these shards of the same data set?")
         kind = file.schema_arrow.field(column).type
         if not pa.types.is_struct(kind) or kind.get_field_index("path") < 0:
             return [""] * file.metadata.num_rows
@@ -223,14 +223,18 @@ def _names(shards: Sequence[Shard], paths: Sequence[Sequence[str]]) -> list[list
     [['test/a.wav', 'test/0-1.wav', 'test/0-2.wav', 'test/0-3', 'test/0-4']]
     """
     folders = [files.slug(shard.split) if shard.split else "" for shard in shards]
-    bases = [[posixpath.basename(path.replace("\\", "/")) for path in own] for own in paths]
+    bases = [
+        [posixpath.basename(path.replace("\\", "/")) for path in names_of_shard] for names_of_shard in paths
+    ]
     counts = Counter(
-        (folder, base.lower()) for folder, own in zip(folders, bases, strict=True) for base in own
+        (folder, base.lower())
+        for folder, names_of_shard in zip(folders, bases, strict=True)
+        for base in names_of_shard
     )
     names = []
-    for shard, (folder, own) in enumerate(zip(folders, bases, strict=True)):
+    for shard, (folder, names_of_shard) in enumerate(zip(folders, bases, strict=True)):
         names.append([])
-        for row, base in enumerate(own):
+        for row, base in enumerate(names_of_shard):
             plain = _PLAIN.fullmatch(base)
             if not plain or counts[folder, base.lower()] > 1 or _MADE.fullmatch(base):
                 base = f"{shard}-{row}{posixpath.splitext(base)[1] if plain else ''}"
@@ -285,13 +289,13 @@ def _read_cells(shard: Shard) -> TextTable:
         names = [field.name for field in schema if any(is_kind(field.type) for is_kind in _CELLS)]
         for name in names:
             if names.count(name) > 1:
-                raise input_error(shard.shown, f"two columns are called {quoted(name)}", "Keep one of them")
+                raise input_error(shard.source, f"two columns are called {quoted(name)}", "Keep one of them")
         table = file.read(columns=names)
         table.validate(full=True)
     classes = _class_names(schema)
     cells = {name: _texts(table.column(name), classes.get(name)) for name in names}
     nested = {field.name: str(field.type) for field in schema if field.name not in cells}
-    return TextTable(cells, range(1, table.num_rows + 1), "row", shard.shown, nested)
+    return TextTable(cells, range(1, table.num_rows + 1), "row", shard.source, nested)
 
 
 def _texts(column: pa.ChunkedArray, classes: Sequence[str] | None) -> list[str]:

@@ -70,7 +70,7 @@ class RawTable:
     scales: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
 
-def display_name(entry: CorpusEntry) -> str:
+def entry_name(entry: CorpusEntry) -> str:
     """Say how messages call the file or folder of a corpus."""
     return (entry.shown_path or entry.path.name).rstrip("/")
 
@@ -100,11 +100,11 @@ def take_columns(
     """
     import pandas as pd  # late: see above
 
-    problems, columns, told, used = Problems(), {}, [], {*known}
+    problems, columns, column_notices, used = Problems(), {}, [], {*known}
     usual = dict(usual or {})
-    if "split" not in (*table.columns, *entry.columns) and (theirs := split_column(table, entry)):
-        usual["split"] = (theirs,)
-        told.append(f"split is the column {theirs}; `columns:` takes another")
+    if "split" not in (*table.columns, *entry.columns) and (split_name := split_column(table, entry)):
+        usual["split"] = (split_name,)
+        column_notices.append(f"split is the column {split_name}; `columns:` takes another")
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
         named = entry.columns.get(name)
         names = dict.fromkeys([named] if named is not None else [*usual.get(name, ()), name])
@@ -115,7 +115,9 @@ def take_columns(
             used |= {*present}
             if present[1:]:
                 others = ", ".join(present[1:])
-                told.append(f"{name} is the column {present[0]}, not {others}; `columns:` takes another")
+                column_notices.append(
+                    f"{name} is the column {present[0]}, not {others}; `columns:` takes another"
+                )
         elif nested:
             what = f"its values are of the type {quoted(table.nested[nested[0]], 40)}, not a cell a row"
             remedy = f"Write one text or number a row, or name another column: `columns: {{{name}: ...}}`"
@@ -134,7 +136,7 @@ def take_columns(
         root or (entry.path if entry.path.is_dir() else entry.path.parent),
         table.shown,
         tuple(left_out),
-        (*told, *unused([*table.columns, *table.nested], used), *notices),
+        (*column_notices, *unused([*table.columns, *table.nested], used), *notices),
         tuple(table.columns),
         begins,
     )
@@ -145,7 +147,7 @@ def row_places(table: TextTable) -> list[str]:
     return [f"{table.shown} {table.unit} {number}" for number in table.places]
 
 
-def join(tables: Sequence[TextTable], shown: str) -> tuple[TextTable, list[str]]:
+def join(tables: Sequence[TextTable], source: str) -> tuple[TextTable, list[str]]:
     """Put tables below each other, and say where their rows stand; a column that one lacks is empty there.
 
     >>> one, two = TextTable({"a": ["1"]}, [2], "line", "x"), TextTable({"b": ["2"]}, [5], "line", "y")
@@ -160,7 +162,7 @@ def join(tables: Sequence[TextTable], shown: str) -> tuple[TextTable, list[str]]
     }
     nested = {name: kind for table in tables for name, kind in table.nested.items()}
     places = [place for table in tables for place in row_places(table)]
-    return TextTable(columns, range(1, len(places) + 1), "row", shown, nested), places
+    return TextTable(columns, range(1, len(places) + 1), "row", source, nested), places
 
 
 def unused(names: Iterable[str], used: Collection[str], noun: str = "columns") -> list[str]:
@@ -194,7 +196,7 @@ def _suggest(table: TextTable, wanted: str) -> str:
 # Data of another format -------------------------------------------------------------------------------------
 
 
-def format_hint(columns: Iterable[str], given: str) -> str:
+def format_hint(columns: Iterable[str], current: str) -> str:
     """Name the format whose columns these are, as a sentence without full stop; empty if it is the given one.
 
     >>> format_hint(["audio_filepath", "text"], "csv")
@@ -202,14 +204,14 @@ def format_hint(columns: Iterable[str], given: str) -> str:
     """
     names = set(columns)
     likely = next((form for form, sign in _SIGNS.items() if sign <= names), "")
-    return f"This looks like `format: {likely}`" if likely in {*CORPUS_FORMATS} - {given} else ""
+    return f"This looks like `format: {likely}`" if likely in {*CORPUS_FORMATS} - {current} else ""
 
 
-def with_format_hint(error: InputError, path: Path, shown: str, given: str) -> InputError:
+def with_format_hint(error: InputError, path: Path, source: str, current: str) -> InputError:
     """Add to the problems of a file which format it looks like, if it is another one."""
-    hint = format_hint(_first_names(path), given)
+    hint = format_hint(_first_names(path), current)
     known = any(hint in str(problem) for problem in error.problems)
-    return error if known or not hint else InputError([Problem(shown, hint), *error.problems])
+    return error if known or not hint else InputError([Problem(source, hint), *error.problems])
 
 
 def _first_names(path: Path) -> list[str]:

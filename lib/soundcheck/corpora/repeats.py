@@ -153,7 +153,7 @@ def copies(sounds: Sequence[np.ndarray]) -> np.ndarray:
     - Returns int64 ``(pairs, 2)``, numbers of two sounds, the smaller first. Copies of copies are connected,
       but not every pair of them is listed: see :func:`together`.
     """
-    lengths = np.array([len(own) for own in sounds], dtype=np.int64)
+    lengths = np.array([len(sound_codes) for sound_codes in sounds], dtype=np.int64)
     if lengths.sum() == 0:
         return np.empty((0, 2), dtype=np.int64)
     every = np.concatenate(list(sounds)).astype(np.uint64)

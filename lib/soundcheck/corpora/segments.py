@@ -195,12 +195,14 @@ def _wider_root(raw: RawTable, entry: CorpusEntry, names: Iterable[str]) -> str:
     absolute = [name for name in names if name.startswith("/")] or [*filter(_DRIVE.match, names)]
     if absolute:
         common = os.path.commonpath([os.path.dirname(name) for name in absolute])
-        here = f"`root: {common}`"
-        here = here if os.path.exists(absolute[0]) else "as `root:` the folder that has them here"
-        return f"Declare `cut: {common}` and {here}"
+        remedy_root = f"`root: {common}`"
+        remedy_root = (
+            remedy_root if os.path.exists(absolute[0]) else "as `root:` the folder that has them here"
+        )
+        return f"Declare `cut: {common}` and {remedy_root}"
     up = max((os.path.normpath(name).split("/").count("..") for name in names), default=0)
-    base, shown = (entry.root, entry.shown_root) if entry.root else (entry.path, entry.shown_path)
-    wider = os.path.normpath(os.path.join(shown, os.path.relpath(raw.root, base), *up * [".."]))
+    base, source = (entry.root, entry.shown_root) if entry.root else (entry.path, entry.shown_path)
+    wider = os.path.normpath(os.path.join(source, os.path.relpath(raw.root, base), *up * [".."]))
     return f"Declare `root: {wider}` under corpora.{entry.name}, the folder that has all of them"
 
 
@@ -255,20 +257,20 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Fin
     """Keep the rows of the splits that are evaluated."""
     if "split" not in table.columns:
         return table
-    given = table["split"].fillna("")
-    counts, where = Counter(given.tolist()), f"{raw.shown}, column split"
-    chosen, told = splits.choose(counts, entry, where, "row", raw.split_kinds)
-    evaluated = table[given.isin(chosen)]
+    names = table["split"].fillna("")
+    counts, where = Counter(names.tolist()), f"{raw.shown}, column split"
+    chosen, notices = splits.choose(counts, entry, where, "row", raw.split_kinds)
+    evaluated = table[names.isin(chosen)]
     train = [name for name, kind in splits.kinds_of(counts, raw.split_kinds).items() if kind == splits.TRAIN]
     if "speaker" in table.columns and train and not {*train} & {*chosen}:
-        learned = set(table.loc[given.isin(train), "speaker"].dropna())
+        learned = set(table.loc[names.isin(train), "speaker"].dropna())
         speakers = set(evaluated["speaker"].dropna())
         if learned & speakers:
             which = chosen[0] if len(chosen) == 1 else "evaluated"
             both = f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train"
             text = f"{both}, so results tell little about speakers that are new to a model trained on them"
             findings.caveats.append(Caveat(text, corpus=entry.name))
-    findings.notices += told
+    findings.notices += notices
     return evaluated
 
 

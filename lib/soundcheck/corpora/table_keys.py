@@ -61,10 +61,10 @@ def _cut(column: pd.Series, folder: str, notices: list[str]) -> pd.Series:
     cut = column.str.removeprefix(folder.replace("\\", "/").removesuffix("/") + "/").astype(object)
     whole = column[cut == column]
     count = len(column) - len(whole)
-    told = f"the folder that `cut:` names begins {count} of {counted(len(column), 'name')} of files"
+    notice = f"the folder that `cut:` names begins {count} of {counted(len(column), 'name')} of files"
     if len(whole):  # the end of one, so that the folders of somebody's machine are not shown
-        told += f", not {quoted(whole.iloc[0].rsplit('/', 1)[-1])}" + (", for one" if count else "")
-    notices.append(told)
+        notice += f", not {quoted(whole.iloc[0].rsplit('/', 1)[-1])}" + (", for one" if count else "")
+    notices.append(notice)
     return cut
 
 
@@ -78,12 +78,12 @@ def _from_root(column: pd.Series, folder: Path, root: Path) -> pd.Series:
 
 
 def _mapped(
-    column: pd.Series, words: Mapping[str, str], own: Mapping[str, str], notices: list[str]
+    column: pd.Series, words: Mapping[str, str], suite_words: Mapping[str, str], notices: list[str]
 ) -> pd.Series:
     """Map the texts of a column; tell what became of them, and which of the suite's own do not occur."""
     which, texts = pd.factorize(column, use_na_sentinel=False)
     counts = dict(zip(texts, np.bincount(which, minlength=len(texts)).tolist(), strict=True))
-    mapped = {text: new for text, new in {**words, **own}.items() if text in counts and new != text}
+    mapped = {text: new for text, new in {**words, **suite_words}.items() if text in counts and new != text}
     changes = [
         f"{quoted(text)} counts as {quoted(mapped[text]) if mapped[text] else 'missing'} "
         f"({counted(counts[text], 'row')})"
@@ -91,7 +91,7 @@ def _mapped(
     ]
     if changes:
         notices.append(f"column {column.name}: {some(changes, NAMED)}")
-    for text in own:
+    for text in suite_words:
         if text not in counts:  # of names and sentences there are too many to suggest some
             hint = did_you_mean(text, sorted(counts)) if len(counts) <= MOST_WORDS else ""
             what = f"no segment has {quoted(text)}, which `values:` maps. {hint}".rstrip(". ")

@@ -198,7 +198,7 @@ def _ends_with(name: str, end: str) -> bool:
     return f"/{name}".endswith(f"/{end}")
 
 
-def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = False) -> list[str]:
+def matched_by_less(pairs: Collection[tuple[str, str]], source: str, ids: bool = False) -> list[str]:
     """Say which names mean a file without giving its whole path; empty if there is none.
 
     ``ids`` says whether names are ids, which have no extension.
@@ -210,12 +210,12 @@ def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = 
     for name, file in sorted(pairs):
         if why := _less(plain_path(name), plain_path(file), ids):
             reasons.setdefault(why, []).append((name, file))
-    told = []
+    sentences = []
     for why, alike in reasons.items():
         name, file = told_apart(*alike[0])
         fits = f"{'fits' if len(alike) == 1 else 'fit'} {why} of the file ({name} is taken for {file})"
-        told.append(f"{counted(len(alike), 'name')} in {shown} {fits}")
-    return told
+        sentences.append(f"{counted(len(alike), 'name')} in {source} {fits}")
+    return sentences
 
 
 def _less(name: str, file: str, ids: bool) -> str:

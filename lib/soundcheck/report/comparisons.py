@@ -13,6 +13,7 @@ from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import figures, page, views
+from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label, remark
@@ -57,8 +58,8 @@ def before_after(comparison: Comparison, frame: pd.DataFrame) -> Html:
     if headline.empty:
         return element("p", "The models share no task with a headline measure.")
     titles = [measure_of(*pair).title for pair in zip(headline["test"], headline["family"], strict=True)]
-    parts = [label(group or name) for group, name in zip(headline["group"], headline["label"], strict=True)]
-    named = [f"{part}: {title}" if part else title for part, title in zip(parts, titles, strict=True)]
+    parts = zip(headline["group"], headline["label"], titles, strict=True)
+    named = [people(group) or (f"{label(name)}: {title}" if name else title) for group, name, title in parts]
     drawn = headline.assign(name=named, place=headline["corpus"] + ", " + headline["task"])
     alt = "Headline measures of the candidate minus those of the baseline"
     page.show(comparison, _differences(drawn, "place"), f"{alt}, with 95 % intervals; right is better")

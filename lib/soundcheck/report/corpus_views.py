@@ -130,7 +130,7 @@ def _with_unit(text: str, unit: str) -> str:
 
 
 def _group(row: object) -> str:
-    return f"{shorten(row.column, 40)} {shorten(row.group, 40)}"
+    return f"{shorten(row.column, 40).replace('_', ' ')} {shorten(row.group, 40)}"
 
 
 def _differences(audit: Audit) -> Iterator[str]:

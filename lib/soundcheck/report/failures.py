@@ -20,6 +20,7 @@ SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a t
 SEARCHED = "Groups Served Worse"  # the test whose value counts groups, which its remark names
 CLASS, *PARTS = " Per Class", " Per Bin", " Per Mark"  # ends of names of tests of a part
 UNDER = "Percentage Unchanged Predictions"  # tests whose name ends with the change
+UNPROVEN = ", not significant among all tests"
 MOST_TIMES = 10  # as many speakers; a larger planning figure is not shown as a number
 # Adjusted over plain difference: below the first most of it is explained, from the second on it remains.
 EXPLAINED, REMAINS = 1 / 3, 2 / 3
@@ -52,7 +53,7 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     """Write what a row of the results says; ``blocks`` is what was resampled, in the singular.
 
     ``word error rate of german speakers is 23 % against 4.0 % of the others (difference 19 %, 95 % 13 to
-    25 %, surely beyond the margin of 5.0 %, 12 speakers)``
+    25 %, interval beyond the margin of 5.0 %, 12 speakers)``
     """
     return str(finding(row, blocks))
 
@@ -146,7 +147,7 @@ def span(row: object, low: float, high: float) -> str:
 
 
 def _margin(row: object, low: float, high: float) -> str:
-    """Say where a difference lies beside its margin: surely beyond it only where the whole interval does."""
+    """Say where a difference lies beside its margin, and whether the whole interval lies there."""
     if pd.isna(row.matters):
         return ""
     size, margin = row.gap if one_sided(row.rule) else abs(row.gap), points(row, row.matters)
@@ -154,9 +155,7 @@ def _margin(row: object, low: float, high: float) -> str:
         return f"within the margin of {margin}" if row.state == PASS else f"margin {margin}"
     nearest = 0.0 if pd.isna(low) or low * high <= 0 else min(abs(low), abs(high))
     if nearest > row.matters:
-        if row.state == FAIL:
-            return f"surely beyond the margin of {margin}"
-        return f"interval beyond the margin of {margin}, not significant among all tests"
+        return f"interval beyond the margin of {margin}{'' if row.state == FAIL else UNPROVEN}"
     significant_ = "; that there is a difference is significant" if row.state == FAIL else ""
     return f"more than the margin of {margin}{significant_}"
 

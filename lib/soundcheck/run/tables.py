@@ -36,12 +36,6 @@ def write_segments(
         write_table(output.trials(*place), table)
 
 
-def prune_segments(corpora: Iterable[Corpus], places: Iterable[tuple[str, str]], output: Output) -> None:
-    """Remove the tables of corpora, and the lists of trials, that a run does not have."""
-    paths = [*(output.segments(corpus.name) for corpus in corpora), *(output.trials(*p) for p in places)]
-    output.prune(output.corpora, {path.name for path in paths})
-
-
 def write_scores(
     lists: Mapping[tuple[str, str], TrialTable],
     families: Iterable[Family],
@@ -66,9 +60,9 @@ def write_scores(
             scores = score_trials(predictions, keys[corpus], table)
             target = table.frame["target"].to_numpy(dtype=bool)
             threshold = threshold_in_use(tested[family], model, scores, target)
-            there = ~np.isnan(scores)
-            names = (table.frame.loc[there, side].tolist() for side in ("enrol", "test"))
-            trial_files.write_scores(path, *names, scores[there], threshold)
+            scored = ~np.isnan(scores)
+            names = (table.frame.loc[scored, side].tolist() for side in ("enrol", "test"))
+            trial_files.write_scores(path, *names, scores[scored], threshold)
             written.append(path)
     return written
 

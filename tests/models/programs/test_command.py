@@ -5,9 +5,11 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from programs import SIGNAL, World, emptied, gone, predict
 
 from soundcheck.augment import registry
@@ -39,28 +41,10 @@ def test_commands_are_split_as_in_a_shell(target, arguments):
     assert parse_command(target) == (arguments, "", "")
 
 
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [
-        ("", "names no program"),
-        ("'' {audio}", "names no program"),
-        ("asr", "{audio} does not occur"),
-        ("asr {AUDIO} {file} $audio", "{audio} does not occur"),
-        ("{audio}", "is in the place of the program"),
-        ("./{audio} {audio}", "is in the place of the program"),
-        ("asr 'x {audio}", "a quotation mark is not closed"),
-        ('asr {audio} "', "a quotation mark is not closed"),
-        ("asr {audio} \\", "ends with a backslash"),
-        (
-            "my-arr {audio}",
-            "no program 'my-arr', neither in the suite's folder nor on PATH. Did you mean 'my-asr'?",
-        ),
-        ("./my-arr {audio}", "the file does not exist (taken relative to"),
-        ("$HOME/my-asr {audio}", "environment variables are not expanded"),
-        ("plain {audio}", "'plain': the file is not executable. Make it executable with chmod +x"),
-        ("./folder {audio}", "this is a folder, not a file"),
-    ],
-)
+REFUSED = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text())
+
+
+@pytest.mark.parametrize(("target", "words"), REFUSED.items())
 def test_commands_that_are_refused(world, target, words):
     for name in ("asr", "my-asr"):
         world.program("echo x", name)
@@ -293,7 +277,6 @@ def test_fingerprint_follows_what_the_command_names_but_not_the_place(world, tmp
 NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'
 
 
-@pytest.mark.usefixtures("forked_models")
 def test_what_programs_do_to_a_run(world):
     world.program(
         NUMBER

@@ -12,6 +12,7 @@ from pathlib import Path
 import audiofile
 import numpy as np
 import pytest
+import yaml
 from services import Asked, Reply, serving, text
 
 from soundcheck.common.errors import InputError
@@ -30,6 +31,7 @@ from soundcheck.suite.suite_file import read_suite
 SECRET = "sk-Vq7/aB3+x%Zt9kLm2"
 SIGNAL = np.sin(np.arange(16000) / 20).astype(np.float32) * 1.5  # beyond full scale
 URL = "http://a/v1/x"
+ROWS = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8").replace("{SECRET}", SECRET))
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +71,12 @@ def ask(model):
         return output, service.asked
 
     return ask
+
+
+def reply_of(row: dict) -> Reply:
+    raw = row["raw"].encode("latin-1") * row.get("times", 1) if "raw" in row else None
+    body = {"text": "x" * ANSWER_BYTES} if row.get("long") else row.get("body", {})
+    return Reply(body, row.get("status", 200), row.get("headers", {}), raw=raw)
 
 
 def then(first: Reply, number: int = 1, last: str = "at last"):
@@ -142,29 +150,10 @@ def test_so_many_requests_at_a_time_and_answers_in_order(model):
     assert service.most >= 3 and len(service.asked) == 4  # the others are not asked about again
 
 
-@pytest.mark.parametrize(
-    ("reply", "words"),
-    [
-        (Reply(raw=b"<html>"), "the answer is not JSON"),
-        (Reply(raw=b"[" * 5000), "the answer is not JSON"),
-        (Reply(raw=b"\xff\xfe"), "the answer is not JSON"),
-        (Reply(["text"]), "the answer is JSON, but no object"),
-        (Reply({"texts": "x"}), "the answer has no 'text'; its keys: 'texts'"),
-        (Reply({"text": None}), "the answer has a 'text' that is no text; its keys: 'text'"),
-        (Reply({"error": {"message": "no such\nmodel"}}), "it says 'no such\\nmodel'"),
-        (Reply({"text": "x" * ANSWER_BYTES}), f"the answer is longer than {ANSWER_BYTES} bytes"),
-        (text("x", duration=9.0), "the answer is for something else: it heard 9 s, and was sent 1 s"),
-        (text("x", usage={"type": "duration", "seconds": 60}), "it heard 60 s, and was sent 1 s"),
-        (text("x", filename="/elsewhere/other.wav"), "it names the file '/elsewhere/other.wav'"),
-        (Reply({}, 413), "HTTP 413, "),
-        (Reply({"detail": "bad \x1b[31m language"}, 422), ": 'bad \\x1b[31m language'"),
-        (Reply({}, 501), "HTTP 501, Not Implemented"),
-        (Reply({}, 799), "HTTP 799"),
-    ],
-)
-def test_answers_that_are_none_are_not_asked_for_again(ask, reply, words):
-    output, asked = ask(reply)
-    assert words in output.problem and len(asked) == 1
+@pytest.mark.parametrize("row", ROWS["replies"], ids=lambda row: row["words"][:40])
+def test_answers_that_are_none_are_not_asked_for_again(ask, row):
+    output, asked = ask(reply_of(row))
+    assert row["words"] in output.problem and len(asked) == 1
 
 
 def test_a_duration_and_a_file_that_fit_are_fine(ask):
@@ -248,25 +237,13 @@ def closed_port() -> int:
         return listening.getsockname()[1]
 
 
-@pytest.mark.parametrize(
-    ("reply", "words"),
-    [
-        (Reply({"error": {"message": f"wrong key {SECRET[:6]}**{SECRET[-4:]}"}}, 401), "HTTP 401, Unautho"),
-        (Reply({}, 403), "HTTP 403, Forbidden: check the key"),
-        (Reply({"error": "no model x"}, 404), "HTTP 404, Not Found: 'no model x'"),
-        (
-            Reply({}, 302, {"Location": "https://elsewhere/x?token=abc"}),
-            "'https://elsewhere/x?token=…', which",
-        ),
-        (Reply({}, 307, {"Location": "/v1/other"}), "/v1/other', which is not followed"),
-    ],
-)
-def test_a_service_that_refuses_is_soon_not_asked_any_more(model, reply, words):
-    with serving(lambda *_: reply) as service:
+@pytest.mark.parametrize("row", ROWS["refusals"], ids=lambda row: row["words"][:40])
+def test_a_service_that_refuses_is_soon_not_asked_any_more(model, row):
+    with serving(lambda *_: reply_of(row)) as service:
         mine = model(service.url, "requests: 1, key: ASR_KEY")
         outputs = [mine.predict([SIGNAL], 16000)[0] for _ in range(REFUSED_AFTER + 3)]
     assert len(service.asked) == REFUSED_AFTER
-    assert all(words in output.problem for output in outputs)
+    assert all(row["words"] in output.problem for output in outputs)
     rests = [output.rest for output in outputs]
     assert rests[: REFUSED_AFTER - 1] == [""] * (REFUSED_AFTER - 1)
     assert all(rest.startswith("not asked, because 4 requests in a row failed") for rest in rests[3:])
@@ -361,22 +338,9 @@ def test_a_key_in_the_suite_is_not_repeated(suite):
     assert suite(keys="key: '${ASR_KEY}'")
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply({"text": f"it is {SECRET}"}),
-        Reply({"text": "go", "words": [{"word": SECRET, "probability": 0.5}]}),
-        Reply({"error": {"message": f"unknown key {SECRET}"}}, 400),
-        Reply({"error": {"message": "unknown key sk-Vq7%2FaB3%2Bx%25Zt9kLm2"}}, 404),
-        Reply({SECRET: 1}),
-        Reply({}, 302, {"Location": f"http://other/{SECRET}?k={SECRET}"}),
-        text("x", filename=f"{SECRET}.wav"),
-        Reply(raw=SECRET.encode(), status=500),
-        Reply(raw=SECRET.encode()),
-    ],
-)
-def test_a_key_that_the_service_repeats_is_cut_out(ask, reply, capfd):
-    output, _ = ask(reply, "key: ASR_KEY, confidence: true")
+@pytest.mark.parametrize("row", ROWS["repeats"], ids=str)
+def test_a_key_that_the_service_repeats_is_cut_out(ask, row, capfd):
+    output, _ = ask(reply_of(row), "key: ASR_KEY, confidence: true")
     told = (output.problem + "".join(capfd.readouterr())).lower()
     assert not [n for n in range(len(SECRET) - 4) if SECRET[n : n + 5].lower() in told]
     assert Secret("abc").hide("abcde of ABC") == "[key]de of ABC" and Secret().hide("/v1") == "/v1"
@@ -385,21 +349,7 @@ def test_a_key_that_the_service_repeats_is_cut_out(ask, reply, capfd):
 # The suite --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [
-        ("localhost:8000/v1", "does not begin with http:// or https://"),
-        ("file:///etc/passwd", "does not begin with http:// or https://"),
-        ("http:///v1/x", "is not an address"),
-        ("http://host:99999/v1/x", "is not an address"),
-        ("http://[::1/v1/x", "is not an address"),
-        ("http://ho st/v1/x", "is not an address"),
-        ("http://me:hunter2@host/v1/x", "there is a name or password in the address"),
-        ("http://host/v1/x#part", "goes on with #"),
-        ("http://host", "is not yet the place that takes recordings"),
-        ("http://host/v1/", "is not yet the place that takes recordings"),
-    ],
-)
+@pytest.mark.parametrize(("target", "words"), ROWS["addresses"].items())
 def test_addresses_that_are_refused(suite, target, words):
     with pytest.raises(InputError, match="models.mine.endpoint: ") as caught:
         suite(target)

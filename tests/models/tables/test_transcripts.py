@@ -3,9 +3,8 @@
 import json
 import os
 
-import numpy as np
 import pytest
-from answer_files import NAN, corpus, files, written
+from answer_files import NAN, corpus, files, suite_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,9 +14,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import TEXT_LIMIT
 from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.transcripts import read_results, read_transcripts, transcript_format
-from soundcheck.predict.engine import predict_model
-from soundcheck.predict.request import PredictionRequest
-from soundcheck.predict.tables import read_predictions
+from soundcheck.suite.entries import ModelEntry
 
 TRN = ";; by our recogniser\nturn left (a)\n(b)\n\nswitch   the light\ton (sub-c)\n"
 KALDI = "sub-c switch the light on\na turn left\n\nb\n"
@@ -121,18 +118,6 @@ def test_endless_transcripts_are_no_prediction(load):
         assert problems == ["", f"{what}; at most {TEXT_LIMIT} are a transcript"]
 
 
-def test_a_run_tells_empty_from_missing(tmp_path):
-    entry, suite = written(tmp_path, TRN, "hyp.trn")
-    where = files("a.wav", "b.wav", "d.wav")
-    report = predict_model(PredictionRequest(entry, suite, [where], {}, tmp_path / "out", tmp_path / "cache"))
-    table = read_predictions(report.tables["demo"])
-    assert table["transcript"].tolist() == ["turn left", "", None]
-    assert table["error"].tolist() == ["", "", "not asked: no utterance in hyp.trn"]
-    assert (report.inputs, report.computed, report.unusable) == (3, 2, 1)
-    assert report.notices == ("1 utterance belongs to no segment of the corpora",)
-    assert np.array_equal(table["change"], [""] * 3)
-
-
 # What a file is ---------------------------------------------------------------------------------------------
 
 
@@ -157,19 +142,15 @@ def test_name_and_content_decide_the_format(name, content, form):
     assert transcript_format(name, content) == form
 
 
-def test_nothing_but_regular_files_is_opened(tmp_path):
-    entry, suite = written(tmp_path, "", "hyp.trn")
-    path = entry.path
-    for make, undo, words in (
-        (path.unlink, path.mkdir, "the file does not exist"),
-        (lambda: None, path.rmdir, "this is a folder"),
-        (lambda: os.mkfifo(path), path.unlink, "not a regular file"),
-        (lambda: (path.touch(), os.truncate(path, TABLE_BYTES + 1)), path.unlink, "more than the limit"),
-    ):
-        make()
-        with pytest.raises(InputError, match=f"^hyp.trn: .*{words}"):
-            TableModel.load(entry, suite)
-        undo()
+def test_nothing_but_regular_files_is_opened(load, tmp_path):
+    os.mkfifo(tmp_path / "pipe.trn")
+    with open(tmp_path / "large.trn", "wb") as file:
+        file.truncate(TABLE_BYTES + 1)  # it takes no space, but looks as if it did
+    places = {".": "a folder", "none.trn": "not exist", "pipe.trn": "no", "large.trn": "more than the limit"}
+    for name, words in places.items():
+        entry = ModelEntry("theirs", "predictions", name, ("transcript",), path=tmp_path / name)
+        with pytest.raises(InputError, match=f"^{name}: .*{words}"):
+            TableModel.load(entry, suite_of(tmp_path))
 
 
 def test_fingerprint_is_content_and_format(load):
@@ -185,20 +166,6 @@ def places(ids: list[str], where) -> list[int]:
     content = "".join(f"({name})\n" for name in ids).encode()
     held = read_transcripts(content, "hyp.trn", "trn", [BUILTIN["transcript"]])
     return held.rows[""].find(where).tolist()
-
-
-@pytest.mark.parametrize("name", ["s1-Rec.a-take1", "SPK_take1"])
-def test_forms_of_an_id(name):
-    where = files("other.wav", "s1/Rec.a/take1.wav", speaker=[None, "SPK"])
-    for form, place in {name: 0, name.upper(): 0, name.lower(): 0, name + "x": -1}.items():
-        assert places([form], where) == [-1, place]
-
-
-def test_each_id_may_have_a_form_of_its_own_and_speakers_are_needed_for_theirs():
-    assert places(["z-c", "b", "x/a", "a"], files("a.wav", "x/a.wav", "y/b.wav", "z/c.wav")) == [3, 2, 1, 0]
-    assert places(["s1-a"], files("a.wav")) == [-1]
-    assert places(["nan-a", "None-a", "-a"], files("a.wav", speaker=[None])) == [-1]
-    assert places(["A", "a"], files("a.wav", "A.wav")) == [1, 0]
 
 
 def test_ambiguous_ids_are_all_told():
@@ -281,27 +248,16 @@ def test_results_of_a_leaderboard(load, name):
     ]
 
 
-@pytest.mark.parametrize(
-    ("items", "times", "told"),
-    [
-        (
-            [line("a.wav"), line("b.wav", time=None), line("c.wav", duration=None)],
-            [[0.5], [2.0]],
-            "0.5 s for 2 s of sound (1 of 3 lines): 4 times real time, as given",
-        ),
-        ([line("a.wav", offset=1, end=3.5, duration=None)], [[0.5], [2.5]], "0.5 s for 2.5 s of sound:"),
-        ([line("a.wav", time=None)], [[], []], ""),
-        ([line("a.wav", time=0)], [[0.0], [2.0]], ""),
-    ],
-)
-def test_speed_is_told_of_lines_that_have_both_times(load, items, times, told):
+def test_speed_is_told_of_lines_that_have_both_times(load):
+    items = [line("a.wav", time=1.0), line("b.wav", time=None), line("c.wav", duration=None)]
+    items.append(line("d.wav", offset=1, end=3.5, duration=None))
+    where = corpus(*[(f"{name}.wav", NAN, NAN) for name in "abc"], ("d.wav", 1.0, 3.5))
     model = load(lines(*items), "results.jsonl")
-    assert model.computing_times().tolist() == times
-    notices = model.notices([corpus(("a.wav", 1.0, 3.5)) if "offset" in items[0] else files("a.wav")])
-    assert [one for one in notices if "computing times" in one] == [
-        one for one in notices if told and told in one
-    ]
-    assert bool(told) == any("computing times" in one for one in notices)
+    assert model.computing_times().tolist() == [[1.0, 0.5], [2.0, 2.5]]
+    (told,) = model.notices([where])
+    assert told.endswith("1.5 s for 4.5 s of sound (2 of 4 lines): 3 times real time, as given")
+    for time in (None, 0):
+        assert load(lines(line("a.wav", time=time)), "results.jsonl").notices([files("a.wav")]) == []
 
 
 def test_times_of_lines_tell_segments_of_a_file_apart():

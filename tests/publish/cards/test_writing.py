@@ -1,14 +1,22 @@
-"""Cards are written whole or not at all, into their folder and nowhere else."""
+"""Cards are written whole or not at all, into their folder and nowhere else; numbers have field names."""
 
+import datetime
+import math
 import os
 from unittest import mock
 
 import pytest
 from tests.support.finished import FAILED, finished, verdict
+from tests.support.tested_models import facts_of, figure
 
+from soundcheck.common import resources
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.card_format import CARD_FORMATS, CardFormat
+from soundcheck.publish.cards.card_format import CARD_FORMATS, CardContext, CardFormat, read_book_url
+from soundcheck.publish.cards.measurements import interval_methods, measure_of_test, measurements
 from soundcheck.publish.cards.writing import write_cards
+from soundcheck.results.record import FamilyRecord
+from soundcheck.suite.card import Card
+from soundcheck.suite.thresholds import read_family
 
 
 @pytest.fixture
@@ -23,38 +31,34 @@ def test_all_formats_that_apply_beside_the_results(run):
     assert "Wrote" in cards.summary and "The cards list as missing: intended use" in cards.summary
 
 
-def test_a_format_that_is_named_has_to_apply(run):
-    with pytest.raises(InputError, match="--format hub-results: no corpus of the model says"):
-        write_cards(run, formats=["huggingface", "hub-results"])
-    assert not (run / "cards").exists()
+def format_of(name, error=None):
+    """Make a format whose file has a name, or which cannot be written."""
 
-
-def test_nothing_is_written_if_one_format_fails(run):
-    class Broken(CardFormat):
-        def filename(self, facts):
-            return "broken.txt"
-
-        def text(self, facts, context):
-            raise InputError([])
-
-    both = {"huggingface": CARD_FORMATS["huggingface"], "zzz": Broken}
-    with mock.patch("soundcheck.publish.cards.writing.CARD_FORMATS", both), pytest.raises(InputError):
-        write_cards(run)
-    assert not (run / "cards").exists()
-
-
-@pytest.mark.parametrize("name", ["../x.md", "/elsewhere/x.md", "a/../../x.md"])
-def test_names_stay_in_their_folder(run, name):
-    class Leaving(CardFormat):
+    class Own(CardFormat):
         def filename(self, facts):
             return name
 
         def text(self, facts, context):
+            if error:
+                raise error
             return ""
 
-    with mock.patch("soundcheck.publish.cards.writing.CARD_FORMATS", {"x": Leaving}):
-        with pytest.raises(InputError, match="leads out of its folder"):
-            write_cards(run)
+    return Own
+
+
+@pytest.mark.parametrize(
+    ("formats", "named", "told"),
+    [
+        ({}, ["huggingface", "hub-results"], "--format hub-results: no corpus of the model says"),
+        ({"zzz": format_of("broken.txt", InputError([]))}, None, ""),
+        *(({"x": format_of(name)}, None, "leads out of") for name in ("../x.md", "/x.md", "a/../../x.md")),
+    ],
+)
+def test_all_or_none_are_written(run, formats, named, told):
+    with mock.patch("soundcheck.publish.cards.writing.CARD_FORMATS", dict(CARD_FORMATS.items()) | formats):
+        with pytest.raises(InputError, match=told):
+            write_cards(run, **{} if named is None else {"formats": named})
+    assert not (run / "cards").exists()
 
 
 @pytest.mark.parametrize("target", ["elsewhere/README.md", "nowhere"])
@@ -68,13 +72,89 @@ def test_links_that_lead_elsewhere(run, tmp_path, target):
     assert (tmp_path / "elsewhere" / "README.md").read_text() == "theirs"
 
 
-def test_a_file_that_is_not_text(run, tmp_path):
+def test_what_stands_there_and_is_no_text(run, tmp_path):
     (tmp_path / "README.md").write_bytes(b"a\nb\xff\n")
     with pytest.raises(InputError, match="README.md line 2: byte 3 is not UTF-8"):
         write_cards(run, out=tmp_path)
-
-
-def test_a_folder_in_place_of_the_file(run, tmp_path):
+    (tmp_path / "README.md").unlink()
     (tmp_path / "README.md").mkdir()
     with pytest.raises(InputError, match="README.md: this is a folder"):
         write_cards(run, out=tmp_path)
+
+
+@pytest.mark.parametrize("text", ["https://e.org/b", "https://e.org/b/", "https://e.org/b/index.html"])
+def test_addresses_of_books(text):
+    context = CardContext(Card(), read_book_url(text), datetime.date(2026, 11, 1))
+    assert context.link("models/m.html") == "https://e.org/b/models/m.html"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("javascript:alert(1)", "file:///home/me/book", "book", "https://", "//e.org", "https://[::1"),
+        *("https://me:secret@e.org/", "https://e.org/?token=1", "https://e.org/#a", "https://e.org/a b"),
+        *("https://e.org/a)[x](b", "https://e.org/<b>", "https://e.org/\nx"),
+    ],
+)
+def test_what_is_no_address_of_a_book(text):
+    with pytest.raises(InputError, match="--book-url"):
+        read_book_url(text)
+
+
+def measure(family, test, rule="<", digest="", compares=False):
+    record = FamilyRecord(name=family, title="", category="correctness", question="", digest=digest)
+    return measure_of_test(record, test, rule, compares)
+
+
+CCC = ("fairness_sex", "Concordance Correlation Coeff")
+OURS = "soundcheck.fairness_sex.concordance_correlation_coeff"
+
+
+@pytest.mark.parametrize(
+    ("given", "identifier", "lower", "limits"),
+    [
+        (("asr_word_errors", "Word Error Rate"), "wer", True, (0, math.inf)),
+        (("correctness_regression", CCC[1], ">"), "ccc", False, (-1, 1)),
+        (("correctness_regression", "Mean Absolute Error"), "mae", True, (0, 1)),
+        (("correctness_classification", "Recall Per Class", ">"), "recall", False, (0, 1)),
+        (("speaker_verification", "Equal Error Rate"), "eer", True, (0, 1)),
+        (("speaker_verification", "Actual Detection Cost"), "act_dcf", True, (0, math.inf)),
+        (("speaker_verification", "Minimum Detection Cost"), "min_dcf", True, (0, 1)),
+        # The same name of a difference is another number.
+        ((*CCC, "|gap| <"), f"{OURS}.gap", None, (-2, 2)),
+        ((*CCC, "|value| <", "", True), OURS, None, (-2, 2)),
+    ],
+)
+def test_names_of_the_field(given, identifier, lower, limits):
+    found = measure(*given)
+    assert (found.id, found.limits, found.near_zero) == (identifier, limits, lower is None)
+    assert lower is None or found.lower_is_better == lower
+
+
+def test_numbers_of_a_run(tmp_path, recorded):
+    of = {"value": -0.1, "low": -0.2, "high": 0.0, "gap": -0.3, "reference": None, "reference_passed": None}
+    row = verdict("m", group="sex: female", rule="|value| <", **of)
+    (found,) = measurements(facts_of("fairness only", tmp_path, recorded, rows=[row])).itertuples()
+    assert found.value == -0.1 and math.isnan(found.group_value)  # a group that is judged by its value
+    figures = [
+        figure("m", "transcript", "equal error rate", value=1.5)
+    ]  # beyond a limit, which it takes away
+    facts = facts_of(
+        "recogniser", tmp_path, recorded, figures=figures, suite={"corpora": {"c": {"blocks": "call"}}}
+    )
+    assert next(measurements(facts).itertuples()).measure.limits == (0, math.inf)
+    assert interval_methods(facts) == ["percentile interval, whole blocks resampled (blockwise bootstrap)"]
+
+
+def test_notes_are_those_of_the_very_file():
+    digest = read_family("asr_word_errors").digest
+    assert "Substitutions" in measure("asr_word_errors", "Word Error Rate", digest=digest).note
+    assert measure("asr_word_errors", "Word Error Rate", digest="0" * 40).note == ""
+
+
+def test_every_test_that_is_shipped_has_limits_and_a_direction():
+    for name in resources.names("thresholds", ".yml"):
+        for test, definition in read_family(name).tests.items():
+            for compares in (False, True):
+                low, high = measure(name, test, definition.rule, compares=compares).limits
+                assert low < high, (name, test)

@@ -7,7 +7,7 @@ import re
 import pytest
 import soundfile
 from played import flac, played
-from tests.support.findings import OPEN
+from tests.support.findings import GAP, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.facts import ModelFacts
@@ -17,7 +17,8 @@ from soundcheck.publish.sheet.sounds import LONGEST, model_scenes
 @pytest.fixture
 def folder(tmp_path, recorded):
     robustness = {"family": "robustness_noise", "category": "robustness", "test": "Unchanged Noise"}
-    return finished(tmp_path, recorded, [verdict(**OPEN), verdict(**FAILED | robustness)])
+    rows = verdict(**OPEN), verdict(**FAILED | robustness), verdict(**GAP)
+    return finished(tmp_path, recorded, rows)
 
 
 def scenes(folder):
@@ -35,16 +36,14 @@ def test_the_family_of_the_largest_finding_comes_first(folder):
     assert second.finding == ""
 
 
-def test_what_is_about_the_group_of_the_finding_comes_first(tmp_path, recorded):
-    gap = {"family": "fairness_sex", "category": "fairness", "group": "sex: female", "against": "others"}
-    folder = finished(tmp_path, recorded, [verdict(**FAILED | gap | {"matters": 0.05})])
-    played(folder, {"x": flac()}, "men", family="fairness_sex")
-    path = folder / "notebooks" / "m" / "fairness_sex.ipynb"
-    other = path.read_text()
-    played(folder, {"y": flac(seed=1)}, "women", family="fairness_sex", group="sex: female")
-    cells = [json.loads(text)["cells"][1] for text in (other, path.read_text())]
+def test_what_is_about_the_group_of_the_finding_comes_first(folder):
+    family, cells = {"family": "fairness_accent"}, []
+    path = folder / "notebooks" / "m" / "fairness_accent.ipynb"
+    for title, group in {"irish": "accent: irish", "german": GAP["group"]}.items():
+        played(folder, {title: flac()}, title, group=group, **family)
+        cells.append(json.loads(path.read_text())["cells"][1])
     path.write_text(json.dumps({"cells": cells}))
-    assert [scene.title for scene in scenes(folder)] == ["Fairness sex: women"]
+    assert [scene.title for scene in scenes(folder)] == ["Fairness accent: german"]
 
 
 def test_words_that_were_said_and_recognised(folder):
@@ -63,20 +62,14 @@ def test_a_sound_that_was_changed_or_linked_is_not_played(folder, tmp_path):
     assert scenes(folder) == []
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"cells": 1}', '{"cells": [{"outputs": [1]}]}', "[]"])
-def test_a_notebook_that_cannot_be_read_plays_nothing(folder, text):
-    (path,) = played(folder, {"x": flac()})
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"cells": 1}', '{"cells": [{"outputs": [1]}]}', "[]", "words", "outside"]
+)
+def test_a_notebook_of_another_form_plays_nothing(folder, text):
+    played(folder, {"x": flac()}, **({"words": 1} if text == "words" else {}))
     notebook = folder / "notebooks" / "m" / "correctness_regression.ipynb"
-    notebook.write_text(text)
-    assert scenes(folder) == []
-
-
-def test_data_of_another_form_play_nothing(folder):
-    played(folder, {"x": flac()}, words=1)
-    assert scenes(folder) == []
-    played(folder, {"x": flac()})
-    notebook = folder / "notebooks" / "m" / "correctness_regression.ipynb"
-    notebook.write_text(re.sub(r'"[0-9a-f]{20}\.flac"', '"../../x.flac"', notebook.read_text()))
+    outside = re.sub(r'"[0-9a-f]{20}\.flac"', '"../../x.flac"', notebook.read_text())
+    notebook.write_text({"words": notebook.read_text(), "outside": outside}.get(text, text))
     assert scenes(folder) == []
 
 
@@ -84,7 +77,6 @@ def test_long_sounds_are_cut_and_say_so(folder):
     played(folder, {"short": flac(1), "long": flac(20, seed=1)})
     short, long = scenes(folder)[0].sounds
     assert short.data == flac(1)
-    signal, rate = soundfile.read(io.BytesIO(long.data), dtype="float32")
-    whole, _ = soundfile.read(io.BytesIO(flac(20, seed=1)), dtype="float32")
+    (signal, rate), (whole, _) = (soundfile.read(io.BytesIO(data)) for data in (long.data, flac(20, seed=1)))
     assert len(signal) == LONGEST * rate and (signal == whole[: len(signal)]).all()
     assert long.caption == "said; 1 s; the first 8 of 20.0 s"

@@ -49,8 +49,8 @@ class AudformatFormat(TableFormat):
         """Go on to the only flavour in the folder of a version."""
         if entry.path is None or (folder := only_flavour(entry.path)) == entry.path:
             return entry
-        shown = f"{entry.shown_path.rstrip('/')}/{folder.name}"
-        return dataclasses.replace(entry, path=folder, shown_path=shown)
+        source = f"{entry.shown_path.rstrip('/')}/{folder.name}"
+        return dataclasses.replace(entry, path=folder, shown_path=source)
 
 
 def _flavours(folder: Path) -> list[Path]:
@@ -67,9 +67,9 @@ def only_flavour(folder: Path) -> Path:
     return flavours[0] if len(flavours) == 1 else folder
 
 
-def refuse_several(folder: Path, shown: str) -> None:
+def refuse_several(folder: Path, source: str) -> None:
     """Refuse the folder of a version with several flavours."""
     names = [path.name for path in _flavours(folder)]
     if len(names) > 1:
         what = f"audb has several flavours of this database: {', '.join(map(quoted, names))}"
-        raise input_error(shown, what, f"Name one of them: path: {shown.rstrip('/')}/{names[0]}")
+        raise input_error(source, what, f"Name one of them: path: {source.rstrip('/')}/{names[0]}")

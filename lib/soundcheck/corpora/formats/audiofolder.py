@@ -21,7 +21,7 @@ from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.common.wording import counted
-from soundcheck.corpora.raw_table import RawTable, display_name, format_hint, join, take_columns
+from soundcheck.corpora.raw_table import RawTable, entry_name, format_hint, join, take_columns
 from soundcheck.corpora.splits import split_among
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
@@ -54,19 +54,19 @@ class AudioFolderFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a folder under our column names."""
-        shown = display_name(entry)
-        paths, sounds = _walk(entry.path, shown)
+        source = entry_name(entry)
+        paths, sounds = _walk(entry.path, source)
         if not paths:
-            return _labelled(sounds, entry, tasks, shown)
-        table, places = join([_read(entry.path, path, shown) for path in paths], shown)
+            return _labelled(sounds, entry, tasks, source)
+        table, places = join([_read(entry.path, path, source) for path in paths], source)
         _add_splits(table.columns, table.columns[FILE])
         unlisted = len({*sounds} - {*table.columns[FILE]})
-        told = f"{counted(unlisted, 'sound')} in the folder stand in no metadata table: not used"
+        notice = f"{counted(unlisted, 'sound')} in the folder stand in no metadata table: not used"
         names = {"file": (FILE,), **NAMES}
-        return take_columns(table, entry, tasks, names, places=places, notices=[told] if unlisted else [])
+        return take_columns(table, entry, tasks, names, places=places, notices=[notice] if unlisted else [])
 
 
-def _walk(root: Path, shown: str) -> tuple[list[str], list[str]]:
+def _walk(root: Path, source: str) -> tuple[list[str], list[str]]:
     """Find the tables and the sounds below a folder, by their names in it."""
     tables, sounds, problems = [], [], Problems()
     for folder, inner, names in os.walk(root):
@@ -75,7 +75,9 @@ def _walk(root: Path, shown: str) -> tuple[list[str], list[str]]:
         described = [name for name in TABLES if name in names]
         if len(described) > 1:
             what = f"{' and '.join(described)} are both there for the same folder"
-            problems.add(posixpath.join(shown, below.as_posix()).removesuffix("/."), what, "Keep one of them")
+            problems.add(
+                posixpath.join(source, below.as_posix()).removesuffix("/."), what, "Keep one of them"
+            )
         audible = [name for name in sorted(names) if name.lower().endswith(SOUNDS) and name[0] != "."]
         tables += [(below / name).as_posix() for name in described]
         sounds += [(below / name).as_posix() for name in audible]
@@ -83,13 +85,13 @@ def _walk(root: Path, shown: str) -> tuple[list[str], list[str]]:
     if not tables and not sounds:
         inside = {path.suffix for path in root.rglob("*.parquet")} and "This looks like `format: parquet`"
         remedy = inside or "Name the folder with metadata.csv, or with a folder for each label"
-        raise input_error(shown, "there is neither a metadata table nor a sound in the folder", remedy)
+        raise input_error(source, "there is neither a metadata table nor a sound in the folder", remedy)
     return tables, sounds
 
 
-def _read(root: Path, path: str, shown: str) -> TextTable:
+def _read(root: Path, path: str, source: str) -> TextTable:
     """Read a table; names become relative to the corpus."""
-    where, place = f"{shown}/{path}", files.inside(root, path)
+    where, place = f"{source}/{path}", files.inside(root, path)
     if path.endswith(".jsonl"):
         table = read_json_table(place, where, texts=[FILE], needed=[FILE])
     else:
@@ -107,7 +109,7 @@ def _read(root: Path, path: str, shown: str) -> TextTable:
     return table
 
 
-def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Task], shown: str) -> RawTable:
+def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Task], source: str) -> RawTable:
     """Label sounds by the folders that they lie in."""
     columns, notices = {FILE: list(sounds)}, []
     _add_splits(columns, sounds)
@@ -119,8 +121,8 @@ def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Tas
             named = ", ".join([*map(quoted, names[:MOST_LABELS]), *(["..."] if names[MOST_LABELS:] else [])])
             what = f"the folders are the column {LABEL}, which nothing uses: {named}"
             notices = [f"{what}. To test it, map it, for instance `columns: {{emotion: {LABEL}}}`"]
-    table = TextTable(columns, range(1, len(sounds) + 1), "file", shown)
-    places = [f"{shown}/{name}" for name in sounds]
+    table = TextTable(columns, range(1, len(sounds) + 1), "file", source)
+    places = [f"{source}/{name}" for name in sounds]
     return take_columns(table, entry, tasks, {"file": (FILE,)}, (LABEL,), places=places, notices=notices)
 
 

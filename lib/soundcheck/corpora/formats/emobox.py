@@ -24,7 +24,7 @@ from soundcheck.common.json_lines import json_object, read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.common.wording import counted
-from soundcheck.corpora.raw_table import Excluded, RawTable, display_name, take_columns
+from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, take_columns
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
@@ -67,33 +67,33 @@ class EmoboxFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read the lists of a corpus under our column names."""
-        shown, problems = display_name(entry), Problems()
-        lists = _lists(entry.path, shown, entry.options.get("fold"))
-        labels = _label_names(entry.path, shown)
+        source, problems = entry_name(entry), Problems()
+        lists = _lists(entry.path, source, entry.options.get("fold"))
+        labels = _label_names(entry.path, source)
         rows: list[dict[str, str]] = []
         places: list[str] = []
         left_out: list[Excluded] = []
         for split, file in lists.items():
             name = file.relative_to(entry.path).as_posix()
-            for place, row in _rows(entry.path, name, shown, problems, left_out):
+            for place, row in _rows(entry.path, name, source, problems, left_out):
                 places.append(f"{place} of {name}")
                 rows.append(row | {"split": split})
         problems.raise_if_any()
         if not rows:
-            raise input_error(shown, "the lists have no utterance", "Check the folder")
-        notices = _name_labels(rows, labels, shown)
+            raise input_error(source, "the lists have no utterance", "Check the folder")
+        notices = _name_labels(rows, labels, source)
         notices += _name_speakers(rows, entry.options.get("speaker_pattern", ""))
         names = dict.fromkeys(
             name for row in rows for name, cell in row.items() if cell and name != "channel"
         )
-        table = TextTable({n: [row.get(n, "") for row in rows] for n in names}, places, "line", shown)
+        table = TextTable({n: [row.get(n, "") for row in rows] for n in names}, places, "line", source)
         folder = entry.path.resolve()
         root = folder.parents[1] if len(folder.parents) > 1 else entry.path
         known = ("key", "task", "type")
         return take_columns(table, entry, tasks, NAMES, known, root=root, left_out=left_out, notices=notices)
 
 
-def _lists(folder: Path, shown: str, fold: int | None) -> dict[str, Path]:
+def _lists(folder: Path, source: str, fold: int | None) -> dict[str, Path]:
     """Find the lists: split -> its file."""
     folds = sorted(path.name for path in folder.glob("fold_*") if path.is_dir())
     if fold is None:
@@ -102,7 +102,7 @@ def _lists(folder: Path, shown: str, fold: int | None) -> dict[str, Path]:
             return {"": lists[0]}
         what = f"there are {len(lists)} lists (.jsonl)" if lists else "there is no list (.jsonl)"
         more = f", or a fold (there are {', '.join(folds[:5])}) as `fold: 1`" if folds else ""
-        raise input_error(shown, what, f"Name the folder of one corpus{more}")
+        raise input_error(source, what, f"Name the folder of one corpus{more}")
     place = folder / f"fold_{fold}"
     by_split = {
         split: sorted(place.glob(f"*_{split}_fold_{fold}.jsonl")) or sorted(place.glob(f"*_{split}*.jsonl"))
@@ -110,15 +110,15 @@ def _lists(folder: Path, shown: str, fold: int | None) -> dict[str, Path]:
     }
     if not by_split["test"] or any(len(lists) > 1 for lists in by_split.values()):
         remedy = f"There are {', '.join(folds[:5])}" if folds else "There is no folder of a fold"
-        raise input_error(f"{shown}/fold_{fold}", "there is not one list of the split test", remedy)
+        raise input_error(f"{source}/fold_{fold}", "there is not one list of the split test", remedy)
     return {split: lists[0] for split, lists in by_split.items() if lists}
 
 
 def _rows(
-    folder: Path, name: str, shown: str, problems: Problems, left_out: list[Excluded]
+    folder: Path, name: str, source: str, problems: Problems, left_out: list[Excluded]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Read the lines of a list that are sounds with emotions; others are counted."""
-    table = read_json_table(files.inside(folder, name), f"{shown}/{name}", texts=TEXTS, numbers=("length",))
+    table = read_json_table(files.inside(folder, name), f"{source}/{name}", texts=TEXTS, numbers=("length",))
     others: Counter[str] = Counter()
     for row, cells in enumerate(zip(*table.columns.values(), strict=True)):
         item = dict(zip(table.columns, cells, strict=True))
@@ -135,11 +135,11 @@ def _rows(
         left_out.append(Excluded(what, f"{counted(count, 'line')} of {name}: not sounds with emotions"))
 
 
-def _label_names(folder: Path, shown: str) -> dict[str, str]:
+def _label_names(folder: Path, source: str) -> dict[str, str]:
     """Read what the labels are called; empty if nothing says."""
     if not (folder / "label_map.json").exists():
         return {}
-    where = f"{shown}/label_map.json"
+    where = f"{source}/label_map.json"
     place = files.require_regular(files.inside(folder, "label_map.json"), where)
     labels = json_object(decode_text(place.read_bytes(), where), where, "Give one JSON object of names")
     problems = Problems()
@@ -150,9 +150,9 @@ def _label_names(folder: Path, shown: str) -> dict[str, str]:
     return labels
 
 
-def _name_labels(rows: list[dict[str, str]], labels: Mapping[str, str], shown: str) -> list[str]:
+def _name_labels(rows: list[dict[str, str]], labels: Mapping[str, str], source: str) -> list[str]:
     if not labels:
-        return [f"{shown} has no label_map.json: emotions are called as in the lists"]
+        return [f"{source} has no label_map.json: emotions are called as in the lists"]
     unknown = Counter(row["emo"] for row in rows if row["emo"] not in labels)
     for row in rows:
         row["emo"] = labels.get(row["emo"], row["emo"])

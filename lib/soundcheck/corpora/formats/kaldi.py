@@ -23,7 +23,7 @@ from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text, parse_number
-from soundcheck.corpora.raw_table import Excluded, RawTable, display_name, take_columns, unused
+from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, take_columns, unused
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
 
@@ -78,8 +78,8 @@ class KaldiFormat(TableFormat):
         lines = [folder.lines[source][name] for name in utterances]
         table = TextTable(cells, lines, "line", f"{folder.shown}/{source}")
         names = (path.name for path in entry.path.iterdir() if path.is_file())
-        told = unused(names, {*folder.lines, *recordings.values()}, "files")
-        return take_columns(table, entry, tasks, NAMES, root=entry.path, left_out=left_out, notices=told)
+        notices = unused(names, {*folder.lines, *recordings.values()}, "files")
+        return take_columns(table, entry, tasks, NAMES, root=entry.path, left_out=left_out, notices=notices)
 
 
 def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
@@ -154,7 +154,7 @@ class _Folder:
 
     def __init__(self, entry: CorpusEntry) -> None:
         self.path: Path = entry.path
-        self.shown = display_name(entry)
+        self.shown = entry_name(entry)
         self.problems = Problems()
         self.lines: dict[str, dict[str, int]] = {}  # name of a file -> name in it -> its line
 
@@ -164,11 +164,11 @@ class _Folder:
 
     def read(self, file: str, *, needed: bool = False, alone: str = "") -> dict[str, str]:
         """Read a file: name -> value, empty if it does not exist; ``alone`` is the value of a bare name."""
-        shown = f"{self.shown}/{file}"
+        source = f"{self.shown}/{file}"
         place = files.inside(self.path, file)
         if not needed and not place.is_symlink() and not place.exists():
             return {}
-        text = decode_text(files.require_regular(place, shown).read_bytes(), shown)
+        text = decode_text(files.require_regular(place, source).read_bytes(), source)
         lines = self.lines[file] = {}
         values: dict[str, str] = {}
         for number, line in enumerate(text.split("\n"), start=1):
@@ -177,12 +177,14 @@ class _Folder:
                 continue
             if name in values:
                 what = f"the name {quoted(name)} stands twice"
-                self.problems.add(f"{shown} lines {lines[name]} and {number}", what, "Give each its own name")
+                self.problems.add(
+                    f"{source} lines {lines[name]} and {number}", what, "Give each its own name"
+                )
             elif not rest and not alone:
                 what = f"{quoted(name)} has no value"
-                self.problems.add(f"{shown} line {number}", what, "Complete the line")
+                self.problems.add(f"{source} line {number}", what, "Complete the line")
             else:
                 values[name], lines[name] = rest[0].rstrip() if rest else alone, number
         if needed and not values and not len(self.problems):
-            self.problems.add(shown, "the file has no line", "Give lines such as `s01-a audio/s01-a.wav`")
+            self.problems.add(source, "the file has no line", "Give lines such as `s01-a audio/s01-a.wav`")
         return values

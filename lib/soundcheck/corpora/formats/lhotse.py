@@ -29,7 +29,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import TEXT, field_problem, json_objects, kind_of
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
-from soundcheck.corpora.raw_table import RawTable, display_name, take_columns
+from soundcheck.corpora.raw_table import RawTable, entry_name, take_columns
 from soundcheck.suite.corpus_format import TableFormat
 from soundcheck.suite.entries import CorpusEntry
 
@@ -97,12 +97,12 @@ class LhotseFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a manifest under our column names."""
-        shown, problems = display_name(entry), Problems()
+        source, problems = entry_name(entry), Problems()
         rows: list[dict[str, str]] = []
         lines: list[int] = []
         nested: dict[str, str] = {}
-        for line, item in json_objects(_unpacked(entry.path, shown), shown, problems):
-            where = f"{shown} line {line}"
+        for line, item in json_objects(_unpacked(entry.path, source), source, problems):
+            where = f"{source} line {line}"
             try:
                 cut = _checked(item, where)
                 cells = list(_rows(cut, where, audio=entry.audio))
@@ -116,26 +116,26 @@ class LhotseFormat(TableFormat):
         problems.raise_if_any()
         if not rows:
             remedy = "Give one cut a line, as CutSet.to_file writes them"
-            raise input_error(shown, "the manifest has no cut", remedy)
+            raise input_error(source, "the manifest has no cut", remedy)
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: [row.get(name, "") for row in rows] for name in names}
         nested = {name: kind for name, kind in nested.items() if name not in columns}
-        return take_columns(TextTable(columns, lines, "line", shown, nested), entry, tasks, NAMES)
+        return take_columns(TextTable(columns, lines, "line", source, nested), entry, tasks, NAMES)
 
 
-def _unpacked(path: Path, shown: str) -> str:
+def _unpacked(path: Path, source: str) -> str:
     """Read a manifest, which may be compressed."""
-    with open(files.require_regular(path, shown), "rb") as file:
+    with open(files.require_regular(path, source), "rb") as file:
         is_packed = file.read(2) == b"\x1f\x8b"
     try:
         with (gzip.open if is_packed else open)(path, "rb") as file:
             content = file.read(files.TABLE_BYTES + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise input_error(shown, "the gzip file is damaged or cut", "Copy it again") from error
+        raise input_error(source, "the gzip file is damaged or cut", "Copy it again") from error
     if len(content) > files.TABLE_BYTES:
         what = f"the unpacked manifest has more than {files.TABLE_BYTES} bytes"
-        raise input_error(shown, what, "Is this a manifest of cuts?")
-    return decode_text(content, shown)
+        raise input_error(source, what, "Is this a manifest of cuts?")
+    return decode_text(content, source)
 
 
 def _checked(item: dict[str, Any], where: str) -> _Cut:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
-from soundcheck.corpora.raw_table import RawTable, display_name, take_columns
+from soundcheck.corpora.raw_table import RawTable, entry_name, take_columns
 from soundcheck.suite.corpus_format import TableFormat
 from soundcheck.suite.entries import CorpusEntry
 
@@ -30,7 +30,7 @@ class NemoFormat(TableFormat):
         texts = [name for name in ("text", "lang") if name not in entry.columns.values()]
         table = read_json_table(
             entry.path,
-            display_name(entry),
+            entry_name(entry),
             texts=[file, *texts],
             numbers=("duration", "offset"),
             needed=[file],

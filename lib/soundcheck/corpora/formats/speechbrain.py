@@ -11,7 +11,7 @@ from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_column, parse_number, read_text_table
-from soundcheck.corpora.raw_table import RawTable, display_name, take_columns
+from soundcheck.corpora.raw_table import RawTable, entry_name, take_columns
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
@@ -38,7 +38,7 @@ class SpeechbrainFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a table under our column names."""
-        table = read_text_table(entry.path, display_name(entry))
+        table = read_text_table(entry.path, entry_name(entry))
         cells = {name: [cell.strip() for cell in column] for name, column in table.columns.items()}
         problems, notices, first = Problems(), [], {}
         for row, name in enumerate(cells.get("ID", ())):
@@ -59,9 +59,9 @@ class SpeechbrainFormat(TableFormat):
                 what = "are numbers of samples as SpeechBrain writes them"
                 remedy = f"Say `sampling_rate: 16000` (or what it is) under corpora.{entry.name}"
                 raise input_error(f"{table.header}, columns start and stop", what, remedy)
-            for name, ours in (("start", "start"), ("stop", "end")):
+            for name, new_name in (("start", "start"), ("stop", "end")):
                 if name in cells:
-                    cells[ours] = _seconds(cells.pop(name), rate, name, table, problems)
+                    cells[new_name] = _seconds(cells.pop(name), rate, name, table, problems)
         problems.raise_if_any()
         table = dataclasses.replace(table, columns=cells)
         return take_columns(table, entry, tasks, NAMES, notices=notices)

@@ -73,12 +73,12 @@ def _spans(probabilities: list[float], samples: int) -> Iterator[tuple[int, int]
     """Give beginning and end of each piece of speech that is long enough, in samples."""
     start = quiet = None
     for n, probability in enumerate(probabilities):
-        here = n * WINDOW
+        sample = n * WINDOW
         if probability >= BEGINS:
-            start, quiet = here if start is None else start, None
+            start, quiet = sample if start is None else start, None
         elif probability < ENDS and start is not None:
-            quiet = here if quiet is None else quiet
-            if here - quiet >= PAUSE:
+            quiet = sample if quiet is None else quiet
+            if sample - quiet >= PAUSE:
                 if quiet - start > SHORTEST:
                     yield start, quiet
                 start = quiet = None

@@ -155,9 +155,9 @@ class _Finder:
     def _find(self, name: str, where: str) -> int:
         rows = self._names.find([name])[0] or self._timed.get(name, [])
         if not rows:
-            here, there = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
-            remedy = f"Write files as the corpus does, such as {there}"
-            self._problems.add(where, f"no segment is called {here}", remedy)
+            unknown, example = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
+            remedy = f"Write files as the corpus does, such as {example}"
+            self._problems.add(where, f"no segment is called {unknown}", remedy)
         elif rows[0] < self._usable and len(rows) == 1:
             return rows[0]
         elif rows[0] < self._usable:
@@ -180,10 +180,10 @@ class _Finder:
             rows.setdefault(name, []).append(row)
         return rows
 
-    def loose_names(self, shown: str) -> list[str]:
+    def loose_names(self, source: str) -> list[str]:
         """Say which names are found by less than the whole path of their file."""
         pairs = {(name, self._files[row]) for name, row in self.rows.items() if row >= 0}
-        return matched_by_less(pairs, shown, ids=True)
+        return matched_by_less(pairs, source, ids=True)
 
 
 def _find_all(

@@ -182,8 +182,8 @@ def _speakers(segments: pd.DataFrame, sexes: np.ndarray, seed: int) -> tuple[lis
         notices.append(f"{int(again.sum())} {what}{'' if many else ' of its speaker and takes'} no part")
     rows = zip(table["speaker"], table.index, table["audio"], sexes[table.index], again, strict=True)
     speakers = []
-    for _, own in itertools.groupby(rows, key=itemgetter(0)):
-        part = [*own]
+    for _, group in itertools.groupby(rows, key=itemgetter(0)):
+        part = [*group]
         both = {sex for *_, sex, _ in part} & {*_SEXES}
         new = [(row, sound) for _, row, sound, _, repeated in part if not repeated]
         speakers.append(_Speaker(*map(list, zip(*new, strict=True)), both.pop() if len(both) == 1 else ""))

@@ -120,25 +120,25 @@ class Listing:
                 row["line"] = line
                 earlier = first.setdefault(tuple(row[name] for name in names), row)
                 if earlier is not row and (not same or earlier[same] != row[same]):
-                    shown = {name: quoted(row[name]) for name in names}
-                    text = what.format(**(row | shown), first=earlier.get(same))
+                    names_quoted = {name: quoted(row[name]) for name in names}
+                    text = what.format(**(row | names_quoted), first=earlier.get(same))
                     lines = f"{self.shown} {self.unit}s {earlier['line']} and {line}"
                     self.problems.add(lines, text, remedy)
         self.problems.raise_if_any()
 
 
-def read_trials(path: str | os.PathLike, shown: str, layout: str = "") -> Listing:
+def read_trials(path: str | os.PathLike, source: str, layout: str = "") -> Listing:
     """Read a list of trials, one row a trial: ``enrol``, ``test`` (str) and ``target`` (bool).
 
     ``layout`` is one of ``TRIAL_LAYOUTS`` of a suite; empty = the content tells it. All problems of the lines
     are reported at once, such as a pair with both labels.
     """
-    return parse_trials(files.require_regular(path, shown).read_bytes(), shown, layout)
+    return parse_trials(files.require_regular(path, source).read_bytes(), source, layout)
 
 
-def parse_trials(content: bytes, shown: str, layout: str = "") -> Listing:
+def parse_trials(content: bytes, source: str, layout: str = "") -> Listing:
     """Read the bytes of a list of trials; see :func:`read_trials`."""
-    trials = _read_listing(content, shown, (*PAIR, "label"), _TRIALS, layout)
+    trials = _read_listing(content, source, (*PAIR, "label"), _TRIALS, layout)
     labels = trials.frame["label"]
     target = _mapped(labels, label_of)
     for line, label in labels[target.isna()].items():
@@ -158,18 +158,18 @@ def _read_as(listing: Listing, otherwise: str) -> str:
     return f". The file is read as {listing.form}{otherwise}" if not listing.headings else ""
 
 
-def read_scores(path: str | os.PathLike, shown: str) -> Listing:
+def read_scores(path: str | os.PathLike, source: str) -> Listing:
     """Read scores of trials, one row a pair: ``enrol``, ``test`` (str) and ``score`` (float64, finite).
 
     With one number a line ``score`` alone; ``target`` (bool) if there are labels as well. All problems of the
     lines are reported at once, such as a pair with two scores.
     """
-    return parse_scores(files.require_regular(path, shown).read_bytes(), shown)
+    return parse_scores(files.require_regular(path, source).read_bytes(), source)
 
 
-def parse_scores(content: bytes, shown: str) -> Listing:
+def parse_scores(content: bytes, source: str) -> Listing:
     """Read the bytes of a file of scores; see :func:`read_scores`."""
-    scores = _read_listing(content, shown, (*PAIR, "score"), _SCORES)
+    scores = _read_listing(content, source, (*PAIR, "score"), _SCORES)
     texts = scores.frame["score"].str.strip()
     decimal = texts.where(texts.str.fullmatch(NUMBER.pattern), "nan")
     numbers = decimal.to_numpy(dtype=object).astype(np.float64)
@@ -194,10 +194,10 @@ def parse_scores(content: bytes, shown: str) -> Listing:
     return dataclasses.replace(scores, frame=scores.frame.drop_duplicates(PAIR))
 
 
-def read_enrolments(path: str | os.PathLike, shown: str) -> dict[str, list[str]]:
+def read_enrolments(path: str | os.PathLike, source: str) -> dict[str, list[str]]:
     """Read which utterances each speaker is enrolled with: model -> utterances, in the order of the file."""
-    content = files.require_regular(path, shown).read_bytes()
-    listing = _read_listing(content, shown, ("model", "utterance"), _ENROLMENTS)
+    content = files.require_regular(path, source).read_bytes()
+    listing = _read_listing(content, source, ("model", "utterance"), _ENROLMENTS)
     listing.check_names()
     if listing.layout == "spk2utt":
         lines = dataclasses.replace(listing, frame=listing.frame[~listing.frame.index.duplicated()])
@@ -265,7 +265,7 @@ def label_of(text: str) -> bool | None:
 
 
 def _read_listing(
-    content: bytes, shown: str, needed: Sequence[str], remedy: str, layout: str = ""
+    content: bytes, source: str, needed: Sequence[str], remedy: str, layout: str = ""
 ) -> Listing:
     """Read a file as text; lines with too few or too many words are noted as problems.
 
@@ -274,25 +274,25 @@ def _read_listing(
     """
     lines: list[Line] = []
     if not content.startswith(b"PAR1"):
-        text = decode_text(content, shown).replace("\r\n", "\n").replace("\r", "\n")
+        text = decode_text(content, source).replace("\r\n", "\n").replace("\r", "\n")
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         if not lines:
-            raise input_error(shown, "the file is empty", remedy)
+            raise input_error(source, "the file is empty", remedy)
     elif layout not in ("", "table"):
-        raise input_error(shown, "this is a Parquet table", "Write layout: table, or remove the key")
+        raise input_error(source, "this is a Parquet table", "Write layout: table, or remove the key")
     kind = "lines" if layout in _PLACES else layout or _tell_layout(lines, needed)
     if kind in ("nist", "table") and len(lines) == 1:
-        raise input_error(shown, "the file has a header and nothing else", remedy)
+        raise input_error(source, "the file has a header and nothing else", remedy)
     if kind == "table":
-        listing = _read_table(content, shown, needed)
+        listing = _read_table(content, source, needed)
     elif kind == "nist":
-        listing = _read_columns(lines, shown, needed)
+        listing = _read_columns(lines, source, needed)
     elif kind == "spk2utt":
-        listing = _read_spk2utt(lines, shown)
-    elif not (listing := _read_lines(lines, shown, needed[-1], _PLACES.get(layout, ""))):
+        listing = _read_spk2utt(lines, source)
+    elif not (listing := _read_lines(lines, source, needed[-1], _PLACES.get(layout, ""))):
         line = quoted(" ".join(_words(lines[0][1])))
         what = f"the first line is neither a header nor in a known layout: {line}"
-        raise input_error(f"{shown} line {lines[0][0]}", what, remedy)
+        raise input_error(f"{source} line {lines[0][0]}", what, remedy)
     frame, side = listing.frame, listing.frame.get("side")
     if side is not None and (side.groupby(frame[needed[1]]).nunique() > 1).any() and side.isin(_SIDES).all():
         frame = frame.assign(**{needed[1]: _mapped(frame[needed[1]], bare_name) + "_" + side.str.lower()})
@@ -312,29 +312,29 @@ def _tell_layout(lines: Sequence[Line], needed: Sequence[str]) -> str:
     return "spk2utt" if "utterance" in needed else "lines"
 
 
-def _read_table(content: bytes, shown: str, needed: Sequence[str]) -> Listing:
-    table = parse_text_table(content, shown)
+def _read_table(content: bytes, source: str, needed: Sequence[str]) -> Listing:
+    table = parse_text_table(content, source)
     header = list(table.columns)
     headings = {role: header[n] for role, n in _chosen(header, needed, table.header).items()}
     columns = {role: table.columns[name] for role, name in headings.items()}
     frame = pd.DataFrame(columns, index=pd.Index(table.places), dtype=str)
     form = f"a table with the columns {', '.join(headings[role] for role in needed)}"
-    return Listing(shown, "table", form, frame, headings, table.unit)
+    return Listing(source, "table", form, frame, headings, table.unit)
 
 
-def _read_columns(lines: Sequence[Line], shown: str, needed: Sequence[str]) -> Listing:
+def _read_columns(lines: Sequence[Line], source: str, needed: Sequence[str]) -> Listing:
     (number, top), *rows = lines
     split = _tabbed if len(_roles(_tabbed(top), needed)) == len(needed) else _words
     header = split(top)
-    chosen = _chosen(header, needed, f"{shown} line {number}")
+    chosen = _chosen(header, needed, f"{source} line {number}")
     problems = Problems()
-    frame = _split_all(rows, split, len(header), shown, problems)[[*chosen.values()]]
+    frame = _split_all(rows, split, len(header), source, problems)[[*chosen.values()]]
     headings = {role: header[n] for role, n in chosen.items()}
     form = f"columns {', '.join(headings[role] for role in needed)}"
-    return Listing(shown, "nist", form, frame.set_axis([*chosen], axis=1), headings, problems=problems)
+    return Listing(source, "nist", form, frame.set_axis([*chosen], axis=1), headings, problems=problems)
 
 
-def _read_lines(lines: Sequence[Line], shown: str, value: str, place: str) -> Listing | None:
+def _read_lines(lines: Sequence[Line], source: str, value: str, place: str) -> Listing | None:
     """Read lines of words; ``None`` if no column of them can be the label or score."""
     number, top = lines[0]
     split, cells = _words, _cells(top)
@@ -343,7 +343,7 @@ def _read_lines(lines: Sequence[Line], shown: str, value: str, place: str) -> Li
     elif len(_words(top)) < 4 and _words(top)[0].count("*") == 1:
         split = _joined
     head, problems = split(top), Problems()
-    frame = _split_all(lines, split, len(head), shown, problems)
+    frame = _split_all(lines, split, len(head), source, problems)
     columns = _columns(frame, value, place)
     if not columns:
         return None
@@ -355,7 +355,7 @@ def _read_lines(lines: Sequence[Line], shown: str, value: str, place: str) -> Li
     if len(frame) > 1 and _is_header(head, columns, value, values.iloc[1]):
         form += f" under the header {quoted(' '.join(head))}"
         frame = frame.drop(index=number)
-    return Listing(shown, "lines" if "enrol" in frame else "numbers", form, frame, problems=problems)
+    return Listing(source, "lines" if "enrol" in frame else "numbers", form, frame, problems=problems)
 
 
 def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
@@ -406,21 +406,21 @@ def _is_header(words: Sequence[str], columns: Sequence[str], value: str, below: 
     return not below.isalpha() and all(_HEADER_WORD.fullmatch(w) and label_of(w) is None for w in words)
 
 
-def _read_spk2utt(lines: Sequence[Line], shown: str) -> Listing:
+def _read_spk2utt(lines: Sequence[Line], source: str) -> Listing:
     """Give each utterance of a line a row of its own."""
     problems, rows = Problems(), []
     for line, text in lines:
         model, *utterances = _words(text)
         if not utterances:
             what = f"the model {quoted(model)} has no utterance"
-            problems.add(f"{shown} line {line}", what, "Write its utterances behind its name")
+            problems.add(f"{source} line {line}", what, "Write its utterances behind its name")
         rows += [(line, model, utterance) for utterance in utterances]
     frame = pd.DataFrame(rows, columns=["line", "model", "utterance"]).set_index("line")
-    return Listing(shown, "spk2utt", "lines `model utterance ...`", frame, problems=problems)
+    return Listing(source, "spk2utt", "lines `model utterance ...`", frame, problems=problems)
 
 
 def _split_all(
-    lines: Sequence[Line], split: Split, width: int, shown: str, problems: Problems
+    lines: Sequence[Line], split: Split, width: int, source: str, problems: Problems
 ) -> pd.DataFrame:
     """Split lines into so many words, the index is their number; others are noted as problems."""
     rows: dict[int, list[str]] = {}
@@ -431,7 +431,7 @@ def _split_all(
         else:
             what = f"the line has {len(words)} word{'s' * (len(words) > 1)}, not {width}"
             remedy = "Correct the line; names with blanks need a CSV table"
-            problems.add(f"{shown} line {number}", what, remedy)
+            problems.add(f"{source} line {number}", what, remedy)
     columns = dict(enumerate(zip(*rows.values(), strict=True))) or {n: [] for n in range(width)}
     return pd.DataFrame(columns, index=pd.Index([*rows], dtype=np.int64), dtype=str)
 

@@ -1,0 +1,216 @@
+"""Written pages: what they say of simulations and tables is what was recorded, and they list all there is.
+
+``python tests/book/test_written_pages.py`` puts the recipes of docs/ into the page on pipelines again.
+"""
+
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from tests.report.given import subset
+from tests.support.first_pages import record_of
+from tests.support.rows import row
+
+from soundcheck.book import assembly, measures, pages, written
+from soundcheck.common import resources
+from soundcheck.metrics import regression, verification
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.weighted import Weighted
+from soundcheck.report.study_figures import recorded as recorded_table
+from soundcheck.results.contrast import CONTRAST_COLUMNS
+from soundcheck.results.estimates import COLUMNS, estimate_frame
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import RESULT_COLUMNS
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.suite.thresholds import read_family
+
+ROOT = resources.root()
+RECIPE = re.compile(r"<!-- (docs/[\w-]+\.yml) -->\n(\n```yaml\n.*?\n```\n)?", re.DOTALL)
+
+
+def page(name: str) -> str:
+    return (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def simulated(name: str, table: str, kind: str) -> tuple[str, pd.DataFrame]:
+    """Give the words of a page without line breaks, and the table of its simulation."""
+    frame = pd.read_csv(ROOT / "book" / "tables" / f"{table}.csv", comment="#")
+    return " ".join(page(name).split()), frame.set_index(["planted", kind])
+
+
+def percents(shares) -> str:
+    first, second, third = (f"{100 * share:.0f}" for share in shares)
+    return f"{first}, {second} and {third}"
+
+
+def test_the_page_on_histories_tells_the_recorded_simulation():
+    text, frame = simulated("history", "histories", "tests")
+    same, planted = frame.loc[0], frame.loc[0.15]
+    assert same["histories"].eq(1000).all() and same["marked"].max() <= 0.05
+    shares = [f"{100 * share:.1f} %" for share in same["marked"]]
+    assert f"{shares[0]} marked anything with independent tests, {shares[1]} with correlated" in text
+    assert f"ones and {shares[2]} with other speakers" in text
+    assert f"{percents(planted['found'])} % of these were marked" in text
+    assert f"{percents(planted['wrong'])} % of the marks were wrong" in text
+
+
+def test_the_page_on_pipelines_tells_the_recorded_simulation_and_every_option():
+    text, frame = simulated("pipelines", "baseline", "speakers")
+    fair, worse = frame.loc[0], frame.loc[20]
+    assert list(fair.index) == [10, 20, 40] and fair["tests"].eq(1000).all()
+    for words in (
+        f"this alarms in {percents(fair['alarms'])} of 100 runs with 10, 20 and 40 speakers",
+        f"each on its own, alarm in {percents(fair['alarms_of_percentiles'])} of 100",
+        f"got worse by 0.1, it alarms in {percents(worse['alarms'])} of 100 runs",
+        f"{percents(worse['found'])} % of these tests are found",
+        *("--strict", "--baseline", "--matters-worse", "accepted:", "until"),
+    ):
+        assert words in text
+    assert fair["alarms"].max() <= 0.05 and (fair["alarms_of_percentiles"] >= 0.95).all()
+    assert worse["false_among_found"].max() < 0.1
+
+
+def with_recipes(text: str) -> str:
+    def shown(found: re.Match) -> str:
+        return f"<!-- {found[1]} -->\n\n```yaml\n{(ROOT / found[1]).read_text(encoding='utf-8')}```\n"
+
+    return RECIPE.sub(shown, text)
+
+
+def test_the_page_shows_the_recipes_as_they_are_and_that_for_github_has_no_right_but_to_comment():
+    text = page("pipelines")
+    names = [found[1] for found in RECIPE.finditer(text)]
+    assert (
+        names == ["docs/soundcheck-github.yml", "docs/soundcheck-gitlab.yml"] and with_recipes(text) == text
+    )
+    recipe = yaml.safe_load((ROOT / names[0]).read_text(encoding="utf-8"))
+    assert recipe["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert "pull_request_target" not in recipe[True]  # `on`; it would run code of strangers with rights
+    scripts = [step["run"] for step in recipe["jobs"]["soundcheck"]["steps"] if "run" in step]
+    assert not [script for script in scripts if "${{" in script]  # nobody's text becomes a command
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [("results.csv", RESULT_COLUMNS), ("estimates.csv", COLUMNS), ("comparisons.csv", CONTRAST_COLUMNS)],
+)
+def test_each_column_is_explained_once(name, columns):
+    section = page("columns").split(f"## {name}\n")[1].split("\n## ")[0]
+    first = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
+    assert sorted(found for cell in first for found in re.findall(r"`(\w+)`", cell)) == sorted(columns)
+
+
+def test_recorded_tables_are_filled_in():
+    text = page("measured_columns")
+    named, filled = re.findall(r"<!-- recorded: (\w+) -->", text), written.filled(text)
+    assert len(named) == 4 == filled.count("```{raw} html") <= filled.count("<table") and "<!--" not in filled
+    for line in filled.split("```{raw} html\n")[1:]:
+        assert "\n\n" not in line.partition("\n```")[0]  # a blank line would end the block
+    with pytest.raises(FileNotFoundError, match="unknown"):
+        written.filled("<!-- recorded: unknown -->")
+
+
+def test_the_page_on_measured_columns_says_what_the_tables_show():
+    found, _ = recorded_table("signal_to_noise")
+    steady = found["noise"].isin(["white", "pink", "telephone", "hum"])
+    assert found.loc[steady & found["speech"].eq("syllables"), "error"].abs().max() < 1
+    assert found.loc[steady & found["ratio"].isin([10, 20, 30]), "error"].abs().max() < 1
+    assert found.loc[found["ratio"].eq(40) & found["speech"].ne("syllables") & steady, "error"].max() < 0
+    accents, _ = recorded_table("human_accents")
+    assert accents["least_p"].round(3).eq(0.067).all() and accents["p_value"].min() >= 0.0666
+    german = accents[accents["accent"].eq("de-DE") & accents["measure"].eq("signal_to_noise")].iloc[0]
+    assert round(german["gap"]) == 18 and german["p_value"] == german["least_p"]
+    people, _ = recorded_table("human_speech")
+    speakers = people[people["group"].str.startswith("speaker")]
+    medians = speakers.pivot(index="group", columns="measure", values="median")
+    apart = medians.max() - medians.min()
+    assert apart["signal_to_noise"] == pytest.approx(30, abs=1.5)
+    assert apart["level"] == pytest.approx(22, abs=1)
+    assert people.loc[people["measure"].eq("bandwidth"), "high"].max() < 4000
+    digits = recorded_table("human_recognition")[0].set_index(["measure", "sound"])["value"]
+    assert digits["Word Error Rate", "as it is"] == pytest.approx(1 / 3, abs=0.05)
+    doubled, words = digits["SNR where the rate doubles"], digits["Words Per Minute"]
+    assert doubled["Noise"] == pytest.approx(8, abs=1) and doubled["Babble"] == pytest.approx(14, abs=1)
+    assert words["Silence"] == words["White Noise"] == 0 and words["Other Language"] / 60 > 2
+
+
+def test_every_public_function_that_gives_a_statistic_is_listed_once_with_its_docstring():
+    text, declared = measures.page(page("measures")), 0
+    for path in sorted(Path(inspect.getfile(regression)).parent.glob("[a-z]*.py")):
+        code = path.read_text(encoding="utf-8")
+        for name, returned in re.findall(r"^def ([a-z]\w*)\([^)]*\) -> ([^:]*):", code, re.MULTILINE):
+            if re.search("Statistic|Weighted", returned):
+                declared += 1
+                assert text.count(f"- `{name}(") == 1, name
+    assert declared > 40 and "det_curve(" not in text and "align(" not in text  # these give no statistic
+    absolute = (
+        r"- `mean_absolute_error(truth, prediction)`: Mean absolute error, $\frac1N \sum |\hat y - y|$."
+    )
+    first = inspect.getdoc(verification.equal_error_rate).splitlines()[0]
+    assert absolute in text and f"- `equal_error_rate(trials)`: {first}" in text and "Lin (1989)" in text
+    assert "  ```pycon\n  >>> concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])\n  Statistic(0.96)\n" in text
+    assert measures.MEASURES not in text and not re.search(":func:|:math:|(?<!`)``(?!`)", text)
+    for functions in measures.listed().values():
+        assert [name for name, each in functions.items() if ">>> " not in inspect.getdoc(each)] == []
+
+
+def test_the_examples_of_measures_run(rng):
+    truth = rng.random(40)
+    own = subset(truth, truth + 0.1, changed=truth + 0.3, blocks=np.arange(40) % 8)
+    names = {"np": np}
+    first, second = map(textwrap.dedent, re.findall(r"```python\n(.*?)```", page("measures"), re.DOTALL))
+    exec(first + second, names)
+    assert names["rarely_exceeded_error"](own, own.predictions) == pytest.approx(0.1)
+    statistic = names["loss"](own, own.predictions)
+    assert isinstance(statistic, Statistic | Weighted)
+    assert resample(statistic, own.blocks, 100).value[0] == pytest.approx(0.2)
+
+
+def test_links_to_the_manual_lead_to_the_handbook_or_nowhere():
+    absent = written.missing(["fairness_thresholds"])
+    text = "[a](../suite.md#keys) [b](../statistics.md) [c](../confidence_intervals.ipynb) [d](https://e.org/x.md)"
+    kept = "[b](../statistics.md) c [d](https://e.org/x.md)"
+    assert written.linked(text, "methods/x", absent) == f"a {kept}"
+    there = written.linked(text, "methods/x", absent, "https://e.org/h")
+    assert there == f"[a](https://e.org/h/book/suite.html#keys) {kept}"
+    assert written.linked("[x](fairness_thresholds.ipynb)", "x", absent) == "[x](fairness_thresholds.ipynb)"
+
+
+TWELVE = """
+asr_word_errors correctness_regression fairness_sex robustness_spectral_tilt speaker_verification
+fairness_accent correctness_classification robustness_small_changes fairness_pitch asr_fairness
+verification_robustness robustness_background_noise
+""".split()
+
+
+def test_the_menu_of_a_report_is_short_and_in_the_order_of_the_sources(tmp_path):
+    record = record_of(to_frame(row(model="m", family=name) for name in TWELVE), estimate_frame([]))
+    families = [read_family(name) for name in TWELVE]
+    sources = pages.Sources(tmp_path / "src")
+    sources.pages = {"index", "all_results", "provenance", "methods", *written.REPORT, *written.STUDIES}
+    sources.pages |= {f"methods/{name}" for name in TWELVE} | {"models/m", "corpora/talk"}
+    sources.pages |= {f"results/m/{name}" for name in TWELVE}
+    found = assembly._contents(assembly.Book(None, record, None, tmp_path, families, [], {}, None), sources)
+    chapters = [chapter for part in found["parts"] for chapter in part["chapters"]]
+    (model,) = [chapter for chapter in chapters if chapter["file"] == "models/m"]
+    # On a page of results the menu shows the families of its model, and not those below "Methods".
+    assert 1 + len(chapters) + len(model["sections"]) <= 25
+    order = [section["file"].rpartition("/")[2] for section in model["sections"]]
+    kinds = [name.partition("_")[0] for name in order[:8]]
+    assert kinds == ["correctness"] * 2 + ["fairness"] * 3 + ["robustness"] * 3
+    assert order[8:10] == ["asr_word_errors", "asr_fairness"]
+
+
+def test_the_handbook_names_every_written_page():
+    text = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    for path in (ROOT / "book").rglob("*.md"):
+        assert f": {path.relative_to(ROOT).with_suffix('').as_posix()}\n" in text, path
+
+
+if __name__ == "__main__":
+    (ROOT / "book" / "pipelines.md").write_text(with_recipes(page("pipelines")), encoding="utf-8")

@@ -1,0 +1,383 @@
+"""Our styles and scripts in Chromium: tables, players, figures and print, from the disk, with any text."""
+
+import csv
+import io
+from unittest import mock
+
+import numpy as np
+import pypdf
+import pytest
+from browser import SIZES, THEMES
+from PIL import Image
+from tests.report.given import HOSTILE, write_page
+
+from soundcheck.common.media import EmbeddedMedia, MediaStore
+from soundcheck.report import figures, formats, states, views
+from soundcheck.report import style as looks
+from soundcheck.report.html import Html, element
+from soundcheck.report.players import Side, player, row, sweep, switched
+from soundcheck.report.standalone import standalone
+from soundcheck.results.states import FAIL, INCONCLUSIVE
+
+pytestmark = pytest.mark.slow
+
+NAMES = [f"row {number}" for number in range(10)] + ["=1+1", HOSTILE]
+RATE, SILENT = 16000, 1e-5
+STATE = """box => Array.from(box.querySelectorAll("audio"), audio =>
+    ({at: audio.currentTime, paused: audio.paused, volume: audio.volume}))"""
+AUDIBLE = """box => {
+    const name = (figure) => figure.querySelector("strong").textContent;
+    const sounds = ({volume, muted, paused}) => volume === 1 && !muted && !paused;
+    const figures = Array.from(box.querySelectorAll("figure[data-seconds]"));
+    return [figures.filter((figure) => figure.matches(".sc-audible")).map(name),
+            figures.filter((figure) => sounds(figure.querySelector("audio"))).map(name)];
+}"""
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a page, and see in the end that it complained of nothing: ``opened(path, width=390)``."""
+    pages = []
+
+    def open_(path, **options):
+        pages.append(browser.open(path, **options))
+        return pages[-1]
+
+    yield open_
+    for page in pages:
+        said = browser.noted(page)
+        browser.close(page)
+        assert said == []
+
+
+# Tables
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    rows = []
+    for number, name in enumerate(NAMES):
+        state, group = FAIL if number % 3 == 0 else INCONCLUSIVE, f"group {number % 2}"
+        value = formats.Cell(formats.stacked(f"−0.{number:02}", "−1 to 1"), -number / 100 - 1e-9, "sc-number")
+        cell = formats.Cell(formats.stacked("Mean", group), None, facet=group)
+        rows.append([name, cell, formats.Cell(states.mark(state), number % 3), value, *["wide" * 12] * 8])
+    columns = ["name", "test", "state", "value", *(f"more {n}" for n in range(8))]
+    table = views.listed(rows, columns, caption="Hard", filters={"test": "group"})
+    inner = Html('<table class="sc-table"><tr><td id="row-1f">x</td></tr></table>')
+    folded = element("details", element("summary", "All"), inner)
+    gap = Html('<div style="height: 3000px"></div>')
+    return write_page(tmp_path_factory.mktemp("tables") / "page.html", element("h1", "T"), table, gap, folded)
+
+
+def names(page):
+    return page.locator("table").first.locator("tbody tr td:first-child").all_inner_texts()
+
+
+def test_rows_are_sorted_by_keyboard_and_filtered(opened, tables):
+    page = opened(tables)
+    head = page.get_by_role("columnheader", name="value")
+    head.get_by_role("button", name="value").focus()
+    for order, rows in (("ascending", NAMES[::-1]), ("descending", NAMES), (None, NAMES)):
+        page.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == order and names(page) == rows
+    page.get_by_label("group").select_option("group 1")
+    assert page.get_by_text("6 of 12 rows").count() == 1
+    page.get_by_label("✗ fail").check()
+    assert names(page) == [NAMES[3], NAMES[9]]
+    page.get_by_label("Filter rows").fill("ROW 9")
+    assert names(page) == [NAMES[9]] and page.get_by_text("1 of 12 rows").count() == 1
+    assert page.locator("main img").count() == 0
+
+
+def test_saved_rows_are_those_shown_and_no_formula_is_among_them(opened, tables):
+    page = opened(tables)
+    page.get_by_label("group").select_option("group 0")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    rows = list(csv.reader(io.StringIO(download.value.path().read_text(encoding="utf-8"))))
+    assert rows[0][:6] == ["name", "test", "test: small print", "state", "value", "value: small print"]
+    assert [row[0] for row in rows[1:]] == [*NAMES[0:10:2], "'=1+1"]
+    assert rows[2][1:6] == ["Mean", "group 0", "? inconclusive", "-0.020000001", "−1 to 1"]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_first_column_stays_and_the_page_is_no_wider_than_a_telephone(browser, opened, tables, theme):
+    page = opened(tables, width=390, theme=theme)
+    assert browser.wider(page) is None
+    first = page.locator("tbody tr:first-child td:first-child").first
+    before = first.bounding_box()["x"]
+    page.locator(".sc-scroll[tabindex='0']").first.focus()
+    page.evaluate("document.querySelector('.sc-scroll').scrollLeft = 300")
+    page.wait_for_selector(".sc-scrolled")
+    assert first.bounding_box()["x"] == before
+    assert first.evaluate("cell => getComputedStyle(cell).backgroundColor") != "rgba(0, 0, 0, 0)"
+    assert not browser.findings(page)
+
+
+def test_an_address_of_a_row_opens_what_is_folded(opened, tables):
+    page = opened(f"{tables.as_uri()}#row-1f")
+    assert page.locator("details").get_attribute("open") is not None
+    assert page.locator("#row-1f").bounding_box()["y"] < 900
+
+
+# Players
+
+
+def tone(hertz, amplitude=0.1, seconds=3.0):
+    times = np.arange(round(RATE * seconds)) / RATE
+    return (amplitude * np.sin(2 * np.pi * hertz * times)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def sounds(tmp_path_factory):
+    """Write a page with a pair, one with sides of different length, a sweep, and a sound alone."""
+    folder = tmp_path_factory.mktemp("page")
+    media = MediaStore(folder / "media")
+    clean, loud = Side(tone(440), "clean"), Side(tone(880, 0.5), "loud")
+    steps = [clean, *(Side(tone(440 + 100 * n), f"step {n}") for n in (1, 2, 3))]
+    shown = [
+        switched(media, [clean, loud], "a pair"),
+        switched(media, [clean, Side(tone(220, 0.2, 0.6), "short"), Side(None, "none", "no codec")]),
+        sweep(media, steps, "a sweep"),
+        row([player(media, tone(330), RATE, "alone")]),
+    ]
+    return write_page(folder / "page.html", element("h1", "t"), *shown)
+
+
+@pytest.fixture
+def page(opened, sounds):
+    return opened(sounds, reduced_motion="no-preference")
+
+
+def playing(box):
+    return box.evaluate(STATE)
+
+
+def audible(box):
+    """Name what is marked as heard; while something plays it has to be what sounds."""
+    marked, sounding = box.evaluate(AUDIBLE)
+    assert sounding in ([], marked)
+    return marked
+
+
+def until(page, what):
+    """Wait for something that a browser on a busy machine may take a while for."""
+    for _ in range(100):
+        if what():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not come about")
+
+
+def play(page, box):
+    box.get_by_role("button", name="Play").click()
+    until(page, lambda: playing(box)[0]["at"] > 0.1)
+
+
+def position(box):
+    return float(box.get_by_label("Position").input_value())
+
+
+def stopped(box):
+    return all(state["paused"] for state in playing(box))
+
+
+def test_a_switch_keeps_the_position_and_the_level(page):
+    box = page.locator(".sc-pair").nth(0)
+    box.get_by_role("button", name="Loop").click()
+    play(page, box)
+    for name in ("loud", "clean"):
+        page.wait_for_timeout(400)
+        before = playing(box)
+        page.keyboard.press(" ")
+        until(page, lambda name=name: audible(box) == [name])
+        after = playing(box)
+        assert not any(state["paused"] for state in after)
+        assert sorted(state["volume"] for state in after) == [SILENT, 1]  # of 16 bit nothing is left
+        assert [state["volume"] for state in after] == [state["volume"] for state in before][::-1]
+        assert all(old["at"] < new["at"] < old["at"] + 2 for old, new in zip(before, after, strict=True))
+        assert abs(after[0]["at"] - after[1]["at"]) < 0.02
+        assert box.locator("[aria-live=polite]").inner_text() == f"Heard: {name}"
+
+
+def test_it_is_played_with_keys_alone(page):
+    box = page.locator(".sc-pair").nth(0)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent").endswith("Play")
+    for key, name in ((" ", "clean"), (" ", "loud"), ("1", "clean")):
+        page.keyboard.press(key)
+        until(page, lambda name=name: playing(box)[0]["at"] > 0.1 and audible(box) == [name])
+    page.keyboard.press("p")
+    until(page, lambda: stopped(box))
+    at = position(box)
+    assert 0 < at < 3
+    page.keyboard.press("Enter")
+    until(page, lambda: playing(box)[0]["at"] > at)
+
+
+def test_a_part_is_repeated(page):
+    box = page.locator(".sc-pair").nth(0)
+    picture = box.locator(".sc-view").nth(1).bounding_box()
+    x, y, width = picture["x"], picture["y"] + 20, picture["width"]
+    page.mouse.move(x + width / 3, y)
+    page.mouse.down()
+    page.mouse.move(x + width / 2, y, steps=3)
+    page.mouse.up()
+    assert "Repeated from 1.0" in box.locator(".sc-news").inner_text()
+    page.keyboard.press("p")
+    seen = []
+    for _ in range(30):
+        page.wait_for_timeout(60)
+        seen.append(playing(box)[0]["at"])
+    assert 0.95 < min(seen) and max(seen) < 1.75
+    assert any(later < earlier for earlier, later in zip(seen, seen[1:], strict=False))
+    page.keyboard.press("Escape")
+    until(page, lambda: playing(box)[0]["at"] > 1.8)
+    assert box.get_by_role("button", name="Loop").get_attribute("aria-pressed") == "false"
+    until(page, lambda: stopped(box))
+    assert position(box) == 0  # at the end it stops, ready to begin again
+
+
+def test_sides_of_different_length(page):
+    box = page.locator(".sc-pair").nth(1)
+    assert box.locator(".sc-name").all_inner_texts() == ["clean", "short"]
+    assert "no codec" in box.inner_text()  # what cannot be heard is still said
+    box.get_by_label("Position").fill("2")
+    play(page, box)
+    page.keyboard.press(" ")  # the short one is over long ago: it begins again
+    until(page, lambda: audible(box) == ["short"])
+    until(page, lambda: stopped(box))
+
+
+def test_a_slider_goes_through_the_steps(page):
+    box = page.locator(".sc-sweep")
+    severity = box.get_by_label("Severity")
+    play(page, box)
+    severity.focus()
+    for key, name in (("ArrowRight", "step 1"), ("ArrowRight", "step 2"), (" ", "clean"), (" ", "step 2")):
+        page.keyboard.press(key)
+        until(page, lambda name=name: audible(box) == [name])
+        assert severity.get_attribute("aria-valuetext") == name
+
+
+def test_one_player_at_a_time(page):
+    pair, alone = page.locator(".sc-pair").nth(0), page.locator(".sc-player").last
+    play(page, pair)
+    alone.locator("audio").evaluate("audio => { audio.play(); }")
+    until(page, lambda: stopped(pair))
+    until(page, lambda: alone.locator(".sc-cursor").evaluate("line => parseFloat(line.style.left)") > 2)
+    pair.get_by_role("button", name="Play").click()
+    until(page, lambda: alone.locator("audio").evaluate("audio => audio.paused"))
+
+
+def test_a_sound_that_is_gone_is_said(browser, sounds, tmp_path):
+    (tmp_path / "page.html").write_text(sounds.read_text(encoding="utf-8"), encoding="utf-8")  # and no media
+    page = browser.open(tmp_path / "page.html")
+    box = page.locator(".sc-pair").nth(0)
+    box.get_by_role("button", name="Play").click()
+    until(page, lambda: "cannot be played" in box.locator(".sc-news").inner_text())
+    browser.close(page)
+
+
+@pytest.mark.parametrize(("width", "theme"), [*zip(SIZES, THEMES, strict=True)])
+def test_everybody_can_use_it_and_without_script_each_sound_has_a_player(
+    browser, opened, sounds, width, theme
+):
+    assert browser.complaints(sounds, width=width, theme=theme) == []
+    page = opened(sounds, java_script_enabled=False)
+    assert page.locator("audio[controls]").count() == 2 + 2 + 4 + 1
+    assert page.locator("audio[controls]").first.is_visible() and page.locator("button").count() == 0
+
+
+# Figures
+
+GROUND = {"light": "#ffffff", "dark": "#121212"}
+TRUTH = np.linspace(0, 1, 40)
+
+
+def grounds(page):
+    """Give the most frequent colour of each picture as it is seen."""
+    found = []
+    for picture in page.locator(".sc-figure img").all():
+        picture.scroll_into_view_if_needed()
+        page.wait_for_function("image => image.complete && image.naturalWidth", arg=picture.element_handle())
+        pixels = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
+        found.append("#{:02x}{:02x}{:02x}".format(*max(pixels.getcolors(1 << 20))[1]))
+    return found
+
+
+@pytest.mark.parametrize(("theme", "system"), [("light", "dark"), ("dark", "light")])
+def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, theme, system):
+    figure, media = figures.truth_and_prediction(TRUTH, TRUTH**2), MediaStore(tmp_path / "media")
+    lines = figures.show(media, figure, "Dots")
+    with mock.patch.object(looks, "SVG_BYTES", 0):
+        pixels = figures.show(media, figure, "Dots")
+    ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {GROUND['dark']} }}"
+    page = opened(write_page(tmp_path / "page.html", lines, pixels, theme=theme, head=ground), theme=system)
+    assert grounds(page) == [GROUND[theme]] * 2
+    page.emulate_media(media="print")
+    page.wait_for_timeout(100)
+    assert grounds(page)[0] == GROUND["light"]
+    alone = standalone("T", figures.show(EmbeddedMedia(), figure, "Dots"))  # one file follows the system
+    (tmp_path / "alone.html").write_text(alone)
+    assert grounds(opened(tmp_path / "alone.html", theme=theme)) == [GROUND[theme]]
+
+
+# Print
+
+
+@pytest.fixture
+def printed(opened, tmp_path):
+    def render(*parts, theme="light"):
+        page = opened(write_page(tmp_path / "page.html", *parts, theme=theme))
+        page.pdf(path=tmp_path / "page.pdf", prefer_css_page_size=True, print_background=True)
+        return pypdf.PdfReader(tmp_path / "page.pdf")
+
+    return render
+
+
+def outside(reader):
+    """List texts that begin left or right of their sheet."""
+    found = []
+    for page in reader.pages:
+        width = float(page.mediabox.width)
+
+        def look(text, matrix, inner, *_, width=width):
+            place = inner[4] * matrix[0] + matrix[4]
+            if text.strip() and not 0 <= place <= width - 10:
+                found.append(text)
+
+        page.extract_text(visitor_text=look)
+    return found
+
+
+@pytest.mark.parametrize("columns", [8, 14])
+def test_printed_tables_are_whole_and_each_sheet_repeats_the_head(printed, columns):
+    models = [f"model-{number:02}" for number in range(columns - 2)]
+    rows = [[f"row-{n:03}", *[n + k / 100 for k in range(columns - 2)], f"end-{n:03}"] for n in range(150)]
+    reader = printed(element("h1", "Page"), views.listed(rows, ["test", *models, "last"]))
+    texts = [page.extract_text() for page in reader.pages]
+    assert len(texts) > 2 and outside(reader) == []
+    assert all(cell in "\n".join(texts) for row in rows for cell in (row[0], row[-1]))
+    for text in texts:
+        head = "last" in text and models[0].replace("-", "") in text.replace("-", "").replace("\n", "")
+        assert ("row-" not in text or head) and "run 0123" in text
+    sheet = reader.pages[0].mediabox
+    assert (sheet.width > sheet.height) == (columns >= 10)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_what_is_folded_is_printed_open_links_name_their_targets_and_texts_stay_on_the_sheet(
+    printed, tmp_path, theme
+):
+    inner = element("details", element("summary", "more"), element("p", "folded words"))
+    link = element("p", Html('<a href="https://a.example/paper">a paper</a>'))
+    sound = player(MediaStore(tmp_path / "media"), tone(440), RATE, "a sound", caption="said this")
+    rows = [["x" * 199, "<b>bold</b>", 1.0, "y" * 50, "\u202eزمن", "🎙" * 30] for _ in range(3)]
+    table = views.listed(rows, ["name", "markup", "value", "long", "other", "emoji"])
+    reader = printed(link, inner, sound, table, theme=theme)
+    text = "".join(page.extract_text() for page in reader.pages)
+    for part in ("folded words", "https://a.example/paper", "a sound", "said this"):
+        assert part in text
+    assert "<b>bold</b>" in "".join(text.split()) and outside(reader) == []
+    assert len(reader.pages[0].images) >= 1  # the waveform
