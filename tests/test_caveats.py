@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from runs import Run, run, sound, told, write
 
+pytestmark = pytest.mark.slow
+
 TURNED = "is worse than chance. Are the scores distances? Then declare `distances: true`"
 TWICE = "inputs that were predicted twice got another prediction"
 MODEL = """import itertools
