@@ -99,9 +99,9 @@ def merge(options: RunOptions, shards: Sequence[Path]) -> Outcome:
     """Take the answers of all shards over from their output folders, and go on as :func:`run`."""
     suite = _suite(options)
     _check_before(suite, options)
-    found = read_shards(shards)
+    loaded = read_shards(shards)
     with opened(suite, options) as folder:
-        return _run(folder, options, shards=found, history=suite.history)
+        return _run(folder, options, shards=loaded, history=suite.history)
 
 
 def compare(options: RunOptions, pair: tuple[str, str] | None = None, *, strict: bool = False) -> Outcome:
@@ -167,11 +167,11 @@ def _run(
     with Notebooks(output.cache, output.log, options.jobs) as notebooks:
         if folder.has_run and folder.anew and not options.fresh:  # notebooks come soon: answers are kept
             notebooks.start()
-        found = _predict(folder, options, stages, derived, cluster, shards)
+        predicted = _predict(folder, options, stages, derived, cluster, shards)
         stages.begin("notebooks")
-        executed = _execute_all(found.material, output, notebooks, derived, book=options.book)
+        executed = _execute_all(predicted.material, output, notebooks, derived, book=options.book)
     stages.begin("results")
-    record, frame = _write(found, executed, output, derived)
+    record, frame = _write(predicted, executed, output, derived)
     derived.save()
     problems = [] if history is None else _keep(history, output)
 
@@ -180,7 +180,7 @@ def _run(
         stages.begin("book")
         from soundcheck.book import build  # heavy, and of no use when anything above was refused
 
-        material = found.material
+        material = predicted.material
         broken = build.build(
             output,
             record,
@@ -204,15 +204,15 @@ def _run(
     if options.efficiency is not None:
         stages.begin("efficiency")
         try:
-            measured = _measure(found, output, options.efficiency)
+            measured = _measure(predicted, output, options.efficiency)
         except (SoundcheckError, OSError, ValueError) as error:  # the run is whole all the same
             problems.append(f"Efficiency could not be measured: {error}")
         stages.end()
-    lines = _unloaded(found.material)
+    lines = _unloaded(predicted.material)
     lines += [line for one in (*executed.judged, *sum(executed[1:], [])) if (line := without_outputs(one))]
     lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
     lines += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account, *measured]
-    outcome = sum_up(output, frame, record, found.reports, broken, folder.plan, lines)
+    outcome = sum_up(output, frame, record, predicted.reports, broken, folder.plan, lines)
     return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
 
@@ -260,9 +260,9 @@ def _execute_all(
         ]
         done = execute([*comparing, *studying])
     compared, studied = done[: len(comparing)], done[len(comparing) :]
-    heard = [job for job in judging if job.family == WORD_ERRORS]
-    make = functools.partial(tables.write_word_errors, heard, output)
-    if not derived.write("word errors", of_notebooks(heard), make):
+    recognising = [job for job in judging if job.family == WORD_ERRORS]
+    make = functools.partial(tables.write_word_errors, recognising, output)
+    if not derived.write("word errors", of_notebooks(recognising), make):
         output.word_errors.unlink(missing_ok=True)
     _prune_notebooks(output, judging)
     folders = {files.slug(name) for name, jobs in common.items() if jobs}
@@ -292,23 +292,25 @@ def _import_book() -> None:
 
 
 def _write(
-    found: _Predicted, executed: _Executed, output: Output, derived: Derived
+    predicted: _Predicted, executed: _Executed, output: Output, derived: Derived
 ) -> tuple[RunRecord, pd.DataFrame]:
     """Write results, comparisons, what was left out and the record; gives the record and the results."""
-    material, (judged, again, compared, studied) = found.material, executed
+    material, (judged, again, compared, studied) = predicted.material, executed
     suite, families, corpora = material.suite, material.families, material.corpora
-    make = functools.partial(_write_results, suite, families, corpora, judged, again, found.figures, output)
-    seen = [of_rows(judged), of_rows(again), families, found.depends, list(map(vars, found.figures))]
+    make = functools.partial(
+        _write_results, suite, families, corpora, judged, again, predicted.figures, output
+    )
+    seen = [of_rows(judged), of_rows(again), families, predicted.depends, list(map(vars, predicted.figures))]
     written = derived.write("results", seen, make)
     frame = read_frame(written[2])
     contrasts = _contrasts(compared)
-    tables.write_left_out(corpora, material.sounds, found.reports, output)
+    tables.write_left_out(corpora, material.sounds, predicted.reports, output)
     files.write_bytes(output.comparison_table, contrast_csv(contrasts))
     record = compose(
         suite,
         families,
         corpora,
-        found.reports,
+        predicted.reports,
         judged,
         comparisons=compared,
         studies=studied,
@@ -316,7 +318,7 @@ def _write(
         sounds=material.sounds,
         results=files.digest(written[0]),
         rows=frame,
-        figures=found.figures,
+        figures=predicted.figures,
     )
     record.write(output.record)
     return record, frame
@@ -333,10 +335,10 @@ def _keep(history: Path, output: Output) -> list[str]:
     return []
 
 
-def _measure(found: _Predicted, output: Output, seconds: float) -> list[str]:
+def _measure(predicted: _Predicted, output: Output, seconds: float) -> list[str]:
     from soundcheck.efficiency.step import measure_run  # late: most runs do without
 
-    return measure_run(found.material, output, found.figures, seconds=seconds, day=today())
+    return measure_run(predicted.material, output, predicted.figures, seconds=seconds, day=today())
 
 
 def _unloaded(material: Material) -> list[str]:
@@ -374,8 +376,8 @@ def _write_results(
     for outcome in outcomes:
         job = outcome.job
         if not outcome.failed:
-            own, values, segments = load_all(job.rows)
-            rows, estimates = rows + own, estimates + values
+            verdicts, values, segments = load_all(job.rows)
+            rows, estimates = rows + verdicts, estimates + values
             drawn |= dict.fromkeys(segments)
             continue
         family = by_name[job.family]

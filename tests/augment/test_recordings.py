@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
+import yaml
 
 from soundcheck.augment import recordings, registry
 from soundcheck.augment.recordings import read_sounds
@@ -23,6 +24,7 @@ from soundcheck.suite.entries import SoundEntry
 from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family
 
+REFUSED = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))
 RATE = 16000
 
 
@@ -185,29 +187,13 @@ def test_a_table_tells_what_responses_stand_for_and_the_base_is_one_of_them(writ
     assert used_as("booth") == "base other"
 
 
-FAULTY_TABLES = {
-    "file,label,distance|1.wav,booth,1|2.wav,hall,": "line 3, column distance: '2.wav' has no distance",
-    "file,label,distance|1.wav,booth,0|2.wav,hall,1": "line 2, column distance: '0' is not a valid",
-    "file,label,distance|1.wav,booth,-1.5|2.wav,hall,1": "'-1.5' is not a valid distance",
-    "file,label,distance|1.wav,booth,near|2.wav,hall,1": "line 2, column distance: 'near' is not a",
-    "file,label,distance|1.wav,booth,nan|2.wav,hall,1": "'nan' is not a number.",
-    'file,label,distance|1.wav,booth,"1,5"|2.wav,hall,1': "(write a point, not a comma)",
-    "file,label,distance|1.wav,booth,1|2.wav,hall,1|3.wav,booth,1": "line 4, column label: 'booth' has two "
-    "impulse responses at 1 m, '1.wav' and '3.wav'.",
-    "file,label|1.wav,booth|2.wav,hall|1.wav,cave": "line 4, column file: '1.wav' stands here a second",
-    "file,label|9.wav,booth|2.wav,": "line 2, column file: '9.wav' is not an audio file",
-    "file,label|2.wav,": "line 2, column label: the cell is empty",
-    "name|x": "column file: the column is missing",
-}
-
-
-@pytest.mark.parametrize("table", FAULTY_TABLES)
+@pytest.mark.parametrize("table", REFUSED["tables of impulse responses"])
 def test_tables_that_are_refused(write, read, table):
     folder = write("rooms", "1.wav", "2.wav", "3.wav")
     (folder / "impulse_responses.csv").write_text(table.replace("|", "\n") + "\n")
     with pytest.raises(InputError) as caught:
         read(rooms="rooms")
-    assert FAULTY_TABLES[table] in str(caught.value)
+    assert REFUSED["tables of impulse responses"][table] in str(caught.value)
 
 
 def test_without_distances_all_other_rooms_are_compared(write, read):

@@ -8,8 +8,6 @@ import numpy as np
 import parselmouth
 import pytest
 import soundfile
-from hypothesis import given
-from hypothesis import strategies as st
 from made_sounds import sound, sounds
 
 from soundcheck.augment import codec, edits, filters, level, registry
@@ -412,11 +410,8 @@ def test_slower_is_longer_and_lower(rng, factor):
     assert np.argmax(spectrum) * RATE / len(slow) == pytest.approx(1000 * factor, abs=2)
 
 
-@given(st.integers(1, 2000), st.sampled_from([8000, 16000, 44100]), st.floats(0, 1))
-def test_prosody_of_any_length_and_level(samples, rate, peak):
-    signal = (peak * np.sin(np.arange(samples))).astype(np.float32)
+@pytest.mark.parametrize("rate", [8000, 44100])
+def test_prosody_of_very_short_signals_stays(rng, rate):
+    signal = rng.uniform(-0.5, 0.5, round(0.04 * rate)).astype(np.float32)
     for change, options in ((changed_tempo, {"factor": 1.5}), (changed_pitch, {"semitones": 3.0})):
-        result, again = (change(signal, rate, np.random.default_rng(samples), **options) for _ in range(2))
-        assert result.size and np.isfinite(result).all() and np.array_equal(result, again)
-        assert samples >= 0.05 * rate or np.array_equal(result, signal)
-        assert peak or not result.any()
+        assert np.array_equal(change(signal, rate, rng, **options), signal)

@@ -1,24 +1,19 @@
 """Studies: their data have the truth that they claim, and recorded tables keep what is promised."""
 
-import itertools
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from benchmarks import (
     adjusting,
     balancing,
     comparing,
     fair_models,
-    human_speech,
-    measured,
     states,
     these_speakers,
     worst_groups,
 )
 from benchmarks.large_tables import make_utterances
-from scipy import signal
 
 from soundcheck.common import resources, seeds
 from soundcheck.corpora.load import load_corpus
@@ -74,6 +69,7 @@ def test_promises_of_books_of_fair_and_unfair_models():
     assert (enough["covered"] >= 0.93 - error).all() and (enough["bounded"] >= 0.95 - error).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 0.17])
 def test_a_book_is_that_of_the_family_of_accents(shift):
     kind = fair_models.Kind("test", speakers=10, segments=(6, 6), shift=shift)
@@ -204,40 +200,6 @@ def test_more_data_sets_begin_with_the_same_ones():
         (worst_groups.study, (20, worst_groups.HALF, 2)),
     ):
         assert study(*arguments) == study(*arguments)
-
-
-# Measured columns
-
-
-def test_noises_have_the_colours_and_strengths_of_their_names(rng):
-    speech, added = measured.syllables(rng), measured.noise("pink", 5 * measured.RATE, rng)
-    assert 0.1 < np.mean(np.abs(speech) < 1e-9) < 0.7  # pauses
-    rest = measured.mixed(speech, added, 12).astype(np.float64) - speech
-    assert 10 * np.log10(np.mean(speech**2) / np.mean(rest**2)) == pytest.approx(12, abs=1e-3)
-    for kind, tilt in (("white", 0), ("pink", 3), ("rumble", 6)):  # dB an octave
-        hertz, power = signal.welch(measured.noise(kind, 160_000, rng), measured.RATE, nperseg=1024)
-        bands = [power[(hertz >= low) & (hertz < 2 * low)].mean() for low in (500, 2000)]
-        assert 10 * np.log10(bands[0] / bands[1]) / 2 == pytest.approx(tilt, abs=0.5)
-    assert all(np.isfinite(measured.noise(kind, 8000, rng)).all() for kind in measured.KINDS)
-
-
-def test_p_values_of_accents_are_those_of_a_plain_loop(rng):
-    speakers = [f"s{n}" for n in range(6)]
-    table = pd.DataFrame({"speaker": np.repeat(speakers, 5), "level": rng.normal(size=30)})
-    table["level"] += table["speaker"].map({"s0": 5, "s1": 4}).fillna(0)
-    table.loc[3, "level"] = np.nan
-    table["accent"] = np.repeat(list("aabbcd"), 5)
-    found = human_speech.accents(table).set_index("accent")
-    assert found.index.tolist() == ["a", "b"]  # of the others there is one speaker each
-
-    def gap(pair):
-        inside = table["speaker"].isin(pair)
-        return table["level"][inside].mean() - table["level"][~inside].mean()
-
-    gaps = np.abs([gap(pair) for pair in itertools.combinations(speakers, 2)])
-    for name, own in (("a", ("s0", "s1")), ("b", ("s2", "s3"))):
-        assert found.loc[name, "gap"] == pytest.approx(gap(own))
-        assert found.loc[name, "p_value"] == pytest.approx(np.mean(gaps >= abs(gap(own)) - 1e-9))
 
 
 # Large tables

@@ -110,25 +110,6 @@ def test_ratios_of_the_paper():
         assert beside["times"].tolist() == [pytest.approx(1 + more, abs=0.0015)]  # no mean of a single group
 
 
-def test_the_settings_of_the_paper():
-    """Count in a table with all settings of the paper, where group b degrades by 0.12 more at every one."""
-    names = ("Clipping", "Drop", "Frame", "High pass", "Low pass", "Noise", "Scale")
-    levels = {name: range(5) for name in names} | {"Amplitude": range(6)}
-    rows = []
-    for pair in ("A-B", "A-C", "B-C"):
-        rows += [(pair, "", np.nan, "a", 0.1), (pair, "", np.nan, "b", 0.3)]
-        for name, severities in levels.items():
-            for level in severities:
-                rows += [(pair, name, level, "a", 0.2), (pair, name, level, "b", 0.52)]
-    found = violations(table(rows), excluded={("Scale", 3), ("Scale", 4)})
-    assert counts(found, ["a", "b"]).loc["all"].tolist() == [0, 39 * 3 * 3]  # three of four taus are exceeded
-    assert counts(found, ["a", "b"], "tau", TAUS)["b"].tolist() == [117, 117, 117, 0]
-    assert counts(found, ["a", "b"], "pair")["b"].tolist() == [117, 117, 117]
-    by = counts(found, ["a", "b"], "transformation")["b"]
-    assert (by["Scale"], by["Amplitude"], by["Noise"]) == (3 * 3 * 3, 6 * 3 * 3, 5 * 3 * 3)
-    assert len(violations(table(rows))) == 41 * 3 * 3
-
-
 # Words that are not robust
 
 

@@ -81,17 +81,6 @@ def test_sums_are_those_of_fractions_in_any_order(numbers, random):
     assert high[0, 1] + low[0, 1] == pytest.approx(exact, rel=1e-15, abs=1e-14 * max(map(abs, numbers)))
 
 
-def test_layers_stay_exact_in_a_product_with_any_order_of_addition(rng):
-    n_blocks = 2000
-    part = column(rng.normal(size=20_000) * 10.0 ** rng.integers(-6, 6, 20_000))
-    high, low = part.exact_sums(rng.integers(0, n_blocks, 20_000), n_blocks)
-    drawn = rng.integers(0, 5, n_blocks).astype(np.float64)
-    terms = drawn[:, None] * high
-    forward, backward = (np.add.accumulate(rows)[-1] for rows in (terms, terms[::-1]))
-    assert forward.tobytes() == backward.tobytes() == (drawn @ high).tobytes()
-    assert np.abs(low).max() <= np.abs(high).max() * 2.0**-20
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60),

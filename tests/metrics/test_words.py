@@ -1,11 +1,13 @@
 """Word and character errors: jiwer and plain loops as oracles, empty and missing texts, other scripts."""
 
 import itertools
+from pathlib import Path
 
 import jiwer
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +39,7 @@ from soundcheck.statistics.draws import weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
+TEXTS = yaml.safe_load(Path(__file__).with_name("texts.yml").read_text("utf-8"))
 KINDS = {"substitute": "substitutions", "delete": "deletions", "insert": "insertions"}
 texts = st.lists(st.sampled_from(["a", "b", "c", "don't", "é", "مرحبا", "٣"]), max_size=12).map(" ".join)
 references = texts.filter(bool)
@@ -323,35 +326,12 @@ def test_scripts_without_blanks():
     assert not without_blanks([*blanks, None, np.nan]).any()
 
 
-@pytest.mark.parametrize(
-    ("texts", "unit"),
-    [
-        (["左转", "停", "one", "two"], "mixed"),
-        (["左转", "停", "12", None, "…"], "character"),
-        (["左转 iPhone 在我们店里", "停"], "character"),
-        (["go left", "12", "오늘"], "word"),
-        (["go 左", "left"], "mixed"),
-        (["i want to 吃饭 today", "turn left"], "mixed"),
-        (["go 左", *["turn left now please"] * 9], "word"),
-        ([None, "12"], "word"),
-        ([], "word"),
-    ],
-)
+@pytest.mark.parametrize(("texts", "unit"), TEXTS["units"])
 def test_each_reference_has_a_unit_and_two_are_mixed(texts, unit):
     assert unit_of(texts) == unit
 
 
-@pytest.mark.parametrize(
-    ("written", "apart", "closed"),
-    [
-        ("我要去 new york 看看", "我 要 去 new york 看 看", "我要去new york看看"),
-        ("今日は iphone15 を 買う", "今 日 は iphone15 を 買 う", "今日はiphone15を買う"),
-        ("ไม่ ok", "ไ ม ่ ok", "ไม่ok"),
-        ("go left", "go left", "go left"),
-        ("12 月 5 日", "12 月 5 日", "12月5日"),
-        ("", "", ""),
-    ],
-)
+@pytest.mark.parametrize(("written", "apart", "closed"), TEXTS["characters apart and closed up"])
 def test_characters_of_such_scripts_are_words_of_their_own(written, apart, closed):
     assert characters_apart(written) == apart and closed_up(apart) == closed == closed_up(written)
 

@@ -20,7 +20,6 @@ from soundcheck.models.base import check_model
 from soundcheck.models.function import FunctionModel
 from soundcheck.suite.entries import ModelEntry
 
-pytestmark = pytest.mark.usefixtures("forked_models")
 GOOD = "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
 PREPARES = """
 import os, pathlib

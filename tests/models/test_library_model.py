@@ -41,7 +41,7 @@ def library(tmp_path, monkeypatch):
         folder = tmp_path / "instead"
         folder.mkdir()
         (folder / "onnxruntime.py").write_text(source)
-        monkeypatch.setenv("PYTHONPATH", str(folder))
+        monkeypatch.syspath_prepend(str(folder))
 
     return put
 
@@ -147,7 +147,6 @@ def test_problems_come_from_the_child(onnx_project):
     ]
 
 
-@pytest.mark.usefixtures("forked_models")
 def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     entry, suite = onnx_project.read(TEXT)
     weights = onnx_project.folder / "weights.bin"
@@ -168,7 +167,6 @@ def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
 # In a run ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("forked_models")
 def test_workers_give_what_the_graph_computes_also_when_it_has_changed(onnx_project):
     def double(model) -> None:
         import onnx

@@ -17,12 +17,12 @@ from soundcheck.models import processes
 TASK = processes.Task("here", "working", 10.0, "Wait", "Look")
 
 
-def start_and_hang(file: str, hold: bool) -> None:
-    """Start a process, write its number and ours, and hang, perhaps with the interpreter held."""
+def start(file: str, then: str) -> None:
+    """Start a process, write its number and ours, and end or hang with the interpreter held."""
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
     Path(f"{file}.part").write_text(f"{child.pid} {os.getpid()}")
     os.rename(f"{file}.part", file)
-    ctypes.PyDLL(None).pause() if hold else time.sleep(100)
+    os._exit(3) if then == "end" else ctypes.PyDLL(None).pause()
 
 
 def test_a_child_gives_what_the_function_returns_or_says_how_it_ended(tmp_path, monkeypatch):
@@ -42,18 +42,17 @@ def test_environment_has_one_thread_and_the_cache():
     assert environment["SOUNDCHECK_CACHE"] == "/some/cache" and environment["PATH"] == os.environ["PATH"]
 
 
-def test_kill_takes_what_the_child_started(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    with pytest.raises(InputError, match="did not end within 4 s"):
-        processes.in_child(TASK._replace(seconds=4.0), start_and_hang, str(tmp_path / "pids"), False)
+def test_what_the_child_started_is_killed_with_it(tmp_path):
+    with pytest.raises(InputError, match=r"ended the process \(exit code 3\)"):
+        processes.in_child(TASK._replace(seconds=60), start, str(tmp_path / "pids"), "end")
     assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split())
 
 
 def test_child_ends_with_its_parent_even_if_that_is_killed(tmp_path):
     code = (
         "import sys; from soundcheck.models import processes; import test_processes\n"
-        "processes.in_child(test_processes.TASK._replace(seconds=100), test_processes.start_and_hang,"
-        " sys.argv[1], True)\n"
+        "processes.in_child(test_processes.TASK._replace(seconds=100), test_processes.start,"
+        " sys.argv[1], 'hang')\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])}
     file = tmp_path / "pids"

@@ -7,7 +7,6 @@ import os
 import re
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -243,7 +242,7 @@ def test_every_round_has_a_log_and_the_environment_one_thread(world, monkeypatch
 DEATH, LATE = "the model's process ended ({})", "no answer within 1 s"
 WRONG = {  # what a model does -> why there is no answer, or none
     "return None": "the model returned None; expected is a dict such as {'arousal': 0.5, 'emotion': 'anger'}",
-    "return {'arousel': 0.5}": "the model's answer has no key 'arousal', 'emotion'; its keys: 'arousel'",
+    "return {'arousel': 0.5}": "has no key 'arousal', 'emotion'; its keys: 'arousel'",
     "return {'arousal': np.ones(1), 'emotion': 'joy'}": "arousal is an array of shape (1,), not a number",
     "return {'arousal': float('nan'), 'emotion': 'joy'}": "arousal is nan, not a number",
     "return {'arousal': np.float32(1.5), 'emotion': np.str_('boredom')}": "",
@@ -279,7 +278,7 @@ def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd, left_behind)
     reasons = failed(report)
     assert reasons.keys() == wrong.keys()
     for item, reason in wrong.items():
-        assert reasons[item].startswith(reason), item
+        assert reason in reasons[item], item
     assert (report.computed, report.failed, report.unusable) == (2 * len(WRONG) - len(wrong), len(wrong), 0)
     assert (report.out_of_range, report.unknown_classes) == (1, {"boredom": 1})
     assert "boredom (1)" in " ".join(report.notes())
@@ -552,7 +551,7 @@ def test_an_interrupted_run_leaves_no_process(tmp_path, number, start, left_behi
     assert not left_behind(world)
 
 
-def test_a_disk_that_is_full_while_the_store_grows(world, left_behind):
+def test_a_disk_that_is_full_while_the_store_grows_and_a_store_that_is_damaged(world, left_behind, caplog):
     world.model("")
     world.run()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -566,27 +565,12 @@ def test_a_disk_that_is_full_while_the_store_grows(world, left_behind):
     assert not left_behind(world)
     report = world.run(TONE)
     assert (report.reused, report.computed, report.damage) == (6, 6, ())
-
-
-@pytest.mark.usefixtures("asked_twice")
-def test_a_damaged_store_is_computed_again_and_told(world, caplog):
-    world.model("")
-    first = table(world.run(TONE))
-    path = world.cache / "predictions.sqlite"
-    with contextlib.closing(sqlite3.connect(path)) as damaged, damaged:
-        damaged.execute("UPDATE answers SET answer = replace(answer, '0.1', '0.7')")
-    report = world.run(TONE)
-    assert (report.damaged, report.reused, report.computed) == (3, 10, 2)  # 0.1: clean, repeated, changed
-    assert "3 cached predictions were damaged and are computed again" in report.notes()
-    assert "mine: 3 cached predictions were damaged" in caplog.text
-    assert table(report).equals(first)
     path.write_bytes(b"no database")
     report = world.run(TONE)
     assert (report.reused, report.computed) == (0, 12)
     (note,) = report.notes()
     assert "of all models are lost" in note and "set aside as predictions.damaged.sqlite" in note
     assert f"mine: {note}" in caplog.text
-    assert table(report).equals(first)
     assert world.run(TONE).notes() == []
 
 
@@ -825,15 +809,3 @@ def test_random_model(world):
         expected = reference_predictions(BUILTIN["arousal"], 0, keys, change)
         assert rows.loc[rows["change"] == change, "arousal"].tolist() == expected.tolist()
     assert (report.inputs, report.computed, report.failed) == (12, 12, 0)
-
-
-def test_table_of_predictions(world):
-    path = world.write("theirs.csv", "file,arousal\n0.wav,0.5\n1.wav,1.5\nx.wav,0\n")
-    given = {"kind": "predictions", "target": "theirs.csv", "path": path, "tasks": ("arousal",)}
-    report = world.run(TONE, entry=given)
-    rows = table(report)
-    assert (rows["change"] == "").all() and rows["arousal"].tolist()[:2] == [0.5, 1.5]
-    assert (report.inputs, report.computed, report.failed, report.unusable) == (6, 2, 0, 4)
-    assert report.failures[0] == ("demo", "2.wav", "", "not asked: no row in theirs.csv")
-    assert report.out_of_range == 1
-    assert "1 row belongs to no segment of the corpora" in report.notes()

@@ -4,7 +4,6 @@ import contextlib
 import datetime
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -435,24 +434,6 @@ def test_what_is_left_of_damaged_logs_are_the_first_answers(tmp_path, killed):
 
 
 # Places that cannot be written, and old answers -------------------------------------------------------------
-
-
-def test_a_full_disk(tmp_path, kept):
-    fill(tmp_path)
-    many = {digest(f"more {n}"): Entry({"arousal": float(n)}, {}) for n in range(20_000)}
-    kept.load()
-    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limit[1]))
-        with pytest.raises(OutputError, match="Cannot write predictions"):
-            kept.add(many)
-        with contextlib.suppress(OutputError):
-            kept.settle()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    assert load(tmp_path) == ENTRIES
-    kept.add(many)
-    assert kept.load() == ENTRIES | many and kept.damage == []
 
 
 def test_a_place_that_is_a_file(tmp_path):

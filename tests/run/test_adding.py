@@ -2,17 +2,12 @@
 
 import dataclasses
 import re
-from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
-from soundcheck import __version__
-from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.run import selection
 from soundcheck.run.output import Output
-from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.suite_file import read_suite
 
 SUITE = """
@@ -37,7 +32,6 @@ class Book:
         self.folder, self.recorded = folder, recorded
         self.output = Output(folder / "out")
         self.output.prepare()
-        self.notices: list[str] = []
 
     def suite(self, old: str = "", new: str = ""):
         assert old in SUITE
@@ -46,63 +40,31 @@ class Book:
 
     def write(self, pairs, **changes) -> None:
         """Write the record of a run of some models and families."""
-        names = list(dict.fromkeys(model for model, _ in pairs))
+        names, families = (list(dict.fromkeys(pair[n] for pair in pairs)) for n in (0, 1))
+        about = {"kind": "python", "description": "", "license": "", "unknown_classes": {}}
+        about |= dict.fromkeys(("inputs", "failed", "unusable", "out_of_range"), 0)
+        about |= dict.fromkeys(("repeated", "repeated_different"), 0) | {"failures": [], "notes": []}
+        models = [
+            {"name": name, "slug": name, "target": f"m:{name}", "tasks": ["arousal"], "fingerprint": "f" * 40}
+            for name in names
+        ]
+        corpus = {"name": "c", "slug": "c", "digest": "", "synthetic": False, "left_out": [], "notices": []}
+        corpus |= dict.fromkeys(("format", "title", "description"), "") | {"seconds": 1.0}
         usual = {
-            **{"version": __version__, "title": "Small", "order": names, "suite": self.suite().describe()},
-            "notebooks": [
-                {"model": model, "family": family, "status": "ok", "error": ""} for model, family in pairs
-            ],
+            "corpora": [corpus | {"segments": 3, "speakers": 0}],
+            **{"title": "Small", "order": names, "suite": self.suite().describe()},
+            "notebooks": [{"model": m, "family": f, "status": "ok", "error": ""} for m, f in pairs],
             "families": [
                 {"name": name, "title": name, "category": "fairness", "question": "", "digest": ""}
-                for name in dict.fromkeys(family for _, family in pairs)
+                for name in families
             ],
-            "corpora": [self.corpus_record(self.corpus())],
-            "models": [self.model_record(name) for name in names],
+            "models": [model | about for model in models],
         }
         self.recorded(**(usual | changes)).write(self.output.record)
 
-    def model_record(self, name: str, **changes) -> dict:
-        report = {"fingerprint": "f" * 40, "inputs": 3, "failed": 1, "unusable": 0, "out_of_range": 0}
-        report |= {"repeated": 2, "repeated_different": 0, "unknown_classes": {}}
-        about = {
-            "kind": "python",
-            "target": f"m:{name}",
-            "tasks": ["arousal"],
-            "description": "",
-            "license": "",
-        }
-        failures = [{"corpus": "c", "item": "1.wav", "change": "", "reason": "no"}]
-        notes = ["1 of 3 inputs have no prediction", "1 times: no", "the file has odd rows"]
-        return {
-            "name": name,
-            "slug": name,
-            "failures": failures,
-            "notes": notes,
-            **about,
-            **report,
-            **changes,
-        }
-
-    def corpus(self, count: int = 3) -> SimpleNamespace:
-        table = pd.DataFrame({"file": [f"{n}.wav" for n in range(count)], "arousal": 0.5})
-        table["key"], table["audio"] = table["file"] + "||", [f"digest {n}" for n in range(count)]
-        return SimpleNamespace(name="c", segments=table, entry=CorpusEntry("c", "demo"), trials=None)
-
-    def corpus_record(self, corpus) -> dict:
-        about = dict.fromkeys(("format", "title", "description"), "")
-        digest = files.digest("\n".join(corpus.segments["audio"]))
-        counts = {"segments": len(corpus.segments), "speakers": 0, "seconds": 1.0}
-        told = {"synthetic": False, "left_out": [], "notices": []}
-        return {"name": "c", "slug": "c", "digest": digest, **about, **counts, **told}
-
     def plan(self, models=(), families=(), suite=None) -> selection.Plan:
         suite = suite or self.suite()
-        chosen = dataclasses.replace(
-            suite,
-            models={name: entry for name, entry in suite.models.items() if not models or name in models},
-            families=tuple(name for name in suite.families if not families or name in families),
-            comparisons={},
-        )
+        chosen = dataclasses.replace(selection.select(suite, models, families), comparisons={})
         return selection.plan_part(suite, chosen, self.output)
 
 
@@ -137,8 +99,7 @@ def test_what_the_book_has_stays(book):
 
 def test_a_model_that_no_family_of_the_book_tests_gets_no_new_ones(book):
     book.write([("a", CORRECTNESS)], order=["a", "e"])
-    plan = book.plan(["b"])
-    assert families_of(plan) == {"a": [CORRECTNESS], "b": [CORRECTNESS, TILT, SEX], "e": []}
+    assert families_of(book.plan(["b"])) == {"a": [CORRECTNESS], "b": [CORRECTNESS, TILT, SEX], "e": []}
 
 
 def test_names_that_are_gone_are_told(book):
@@ -147,29 +108,22 @@ def test_names_that_are_gone_are_told(book):
     book.write([("a", CORRECTNESS), ("old", CORRECTNESS), ("a", "old_family")], suite=described)
     plan = book.plan(["a"])
     assert "old" not in plan.suite.models and "old_family" not in plan.suite.families
-    assert plan.notices == (
-        "The suite no longer names the model 'old': its results were removed",
-        "The suite no longer names the family 'old_family': its results were removed",
-        "The suite no longer names the corpus 'quiet': its results were removed",
+    gone = ("model 'old'", "family 'old_family'", "corpus 'quiet'")
+    assert plan.notices == tuple(
+        f"The suite no longer names the {name}: its results were removed" for name in gone
     )
 
 
 @pytest.mark.parametrize(
     ("old", "new", "record", "words"),
     [
-        (
-            "title: Small",
-            "title: Large",
-            {},
-            r"--out .*: the folder holds the book of another suite \('Small' ",
-        ),
+        ("title: Small", "title: Large", {}, r"the folder holds the book of another suite \('Small' "),
         ("  c: {", "  d: {", {}, "the folder holds the book of another suite"),
         ("", "", {"order": ["x", "y"], "notebooks": []}, "the folder holds the book of another suite"),
     ],
 )
-def test_what_does_not_belong_together_is_refused(book, old, new, record, words):
+def test_the_book_of_another_suite_is_refused(book, old, new, record, words):
     book.write([("a", CORRECTNESS)], **record)
-    suite = book.suite(old, new)
     with pytest.raises(InputError) as caught:
-        book.plan(["b"], suite=suite)
-    assert re.search(words, str(caught.value)) and "--out" in str(caught.value)
+        book.plan(["b"], suite=book.suite(old, new))
+    assert re.match(f"--out .*: {words}", str(caught.value))

@@ -20,12 +20,6 @@ def planned(text: str) -> dict[str, tuple[int, int, int]]:
     return {name: tuple(map(int, numbers)) for name, *numbers in re.findall(pattern, text, re.MULTILINE)}
 
 
-def outside_cache(folder: Path) -> dict[Path, tuple[int, bytes]]:
-    files = [path for path in (folder / "build").rglob("*") if path.is_file()]
-    own = [path for path in files if "cache" not in path.relative_to(folder / "build").parts]
-    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in own if path.name != ".lock"}
-
-
 class Project:
     """A folder with a suite, and the command in it."""
 
@@ -33,147 +27,103 @@ class Project:
         self.folder, self._command = folder, command
         self.calls = folder / "calls.txt"
 
-    def run(self, *arguments: str):
-        done = self._command(
-            "run", "suite.yml", *arguments, cwd=self.folder, CALLS=str(self.calls), SOUNDCHECK_CACHE=""
-        )
+    def run(self, *words: str):
+        environment = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": ""}
+        done = self._command("run", "suite.yml", "--no-book", *words, cwd=self.folder, **environment)
         assert "Traceback" not in done.stderr
         return done
 
-    def record(self) -> dict[str, dict]:
+    def succeed(self, *words: str) -> str:
+        done = self.run(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def change(self, file: str, old: str, new: str) -> None:
+        path = self.folder / file
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    def models(self) -> dict[str, dict]:
         models = json.loads((self.folder / "build" / "run.json").read_text())["models"]
         return {model["name"]: model for model in models}
 
-
-@pytest.fixture(scope="module")
-def project(small_suite, command):
-    """Planned, run, planned again, a threshold changed, planned and run again."""
-    project = Project(small_suite("plan"), command)
-    steps = {}
-    steps["plan"] = project.run("--plan", "--no-book")
-    steps["files"] = outside_cache(project.folder)
-    steps["run"] = project.run("--no-book")
-    steps["record"], before = project.record(), outside_cache(project.folder)
-    steps["calls"] = project.calls.read_text()
-    steps["plan again"] = project.run("--plan", "--no-book")
-    steps["asked again"] = project.calls.read_text() != steps["calls"]
-    steps["changed"] = outside_cache(project.folder) != before
-    for name, old, new in (
-        ("planned", "gain_db: [2]", "gain_db: [1]"),
-        ("plain", "arousal: 1}", "arousal: 2}"),
-    ):
-        path = project.folder / "thresholds" / f"{name}.yml"
-        path.write_text(path.read_text().replace(old, new))
-        steps[f"plan of {name}"] = project.run("--plan", "--no-book")
-        steps[f"run of {name}"] = project.run("--no-book")
-        steps[f"record of {name}"] = project.record()
-    steps["plan of one model"] = project.run("--plan", "--no-book", "--model", "loud")
-    steps["plan of fresh answers"] = project.run("--plan", "--no-book", "--fresh")
-    for name, step in steps.items():
-        if hasattr(step, "returncode"):
-            assert step.returncode == 0, (name, step.stderr)
-    return steps
+    def outside_cache(self) -> dict[Path, tuple[int, bytes]]:
+        build = self.folder / "build"
+        files = [path for path in build.rglob("*") if path.is_file() and path.name != ".lock"]
+        files = [path for path in files if "cache" not in path.relative_to(build).parts]
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
-def test_inputs_are_those_that_the_run_then_asks(project):
-    counts = planned(project["plan"].stdout)
+@pytest.fixture
+def project(small_suite, command) -> Project:
+    return Project(small_suite("plan"), command)
+
+
+def test_a_plan_says_what_the_run_then_does_and_writes_nothing_but_the_cache(project):
+    plan = project.succeed("--plan")
+    assert {path.name for path in project.outside_cache()} == {".soundcheck"}
+    assert "loud: 36 inputs (12 clean, 24 under 2 changes)" in plan
+    assert "chance: looked up, nothing to predict" in plan
+    assert re.search(r"several: .* s a clean input, .* s a changed one, .* timed with \d+ inputs", plan)
+    assert re.search(r"^Time: about .*: corpora .*predictions .* \(timed\), .* unknown", plan, re.MULTILINE)
+    project.succeed()
+    counts = planned(plan)
     assert set(counts) == {"loud", "several"}
     for name, (inputs, kept, asked) in counts.items():
-        record = project["record"][name]
-        assert (inputs, asked) == (INPUTS, record["asked"]) == (record["inputs"], INPUTS - kept)
+        model = project.models()[name]
+        assert (inputs, asked) == (INPUTS, model["asked"]) == (model["inputs"], INPUTS - kept)
         assert 0 < kept < INPUTS  # those with which the model was timed
-    assert "loud: 36 inputs (12 clean, 24 under 2 changes)" in project["plan"].stdout
-    assert "chance: looked up, nothing to predict" in project["plan"].stdout
-
-
-def test_a_change_of_the_signal_that_is_new_is_to_be_asked(project):
-    for name, (inputs, kept, asked) in planned(project["plan of planned"].stdout).items():
-        assert (inputs, asked) == (INPUTS, project["record of planned"][name]["asked"])
+    calls, before = project.calls.read_text(), project.outside_cache()
+    assert max(map(int, calls.split())) == 4  # a batch is timed as the model gets it
+    again = project.succeed("--plan")
+    assert planned(again) == {"loud": (INPUTS, INPUTS, 0), "several": (INPUTS, INPUTS, 0)}
+    assert "Nothing is left to predict" in again and "nothing to predict" in again
+    assert (project.calls.read_text(), project.outside_cache()) == (calls, before)
+    project.change("thresholds/planned.yml", "gain_db: [2]", "gain_db: [1]")
+    changed = project.succeed("--plan")
+    assert "as in the last run" in changed
+    project.succeed()
+    for name, (inputs, kept, asked) in planned(changed).items():
+        assert (inputs, asked) == (INPUTS, project.models()[name]["asked"])
         assert 0 <= asked < SEGMENTS and inputs == kept + asked
-
-
-def test_nothing_is_to_do_when_nothing_changed(project):
-    text = project["plan again"].stdout
-    assert planned(text) == {"loud": (INPUTS, INPUTS, 0), "several": (INPUTS, INPUTS, 0)}
-    assert "Nothing is left to predict" in text and "nothing to predict" in text
-    assert not project["asked again"]
-
-
-def test_nothing_is_written_but_the_cache(project):
-    assert {path.name for path in project["files"]} == {".soundcheck"}
-    assert not project["changed"]
-
-
-def test_a_batch_is_timed_as_the_model_gets_it(project):
-    sizes = {int(line) for line in project["calls"].split()}
-    assert max(sizes) == 4
-    assert re.search(
-        r"several: .* s a clean input, .* s a changed one, .* timed with \d+ inputs", project["plan"].stdout
-    )
-
-
-def test_time_is_estimated(project):
-    text = project["plan"].stdout
-    assert re.search(r"^Time: about .*: corpora .*predictions .* \(timed\), .* unknown", text, re.MULTILINE)
-    assert "as in the last run" in project["plan of planned"].stdout
-
-
-def test_what_is_left_out_of_a_corpus_is_told(small_suite, command):
-    project = Project(small_suite("plan"), command)
-    table = project.folder / "data" / "segments.csv"
-    project.folder.joinpath("data", "empty.wav").write_bytes(b"")
-    table.write_text(table.read_text() + "empty.wav,s1,0.5\n")
-    plan = project.run("--plan", "--no-book", "--family", "plain")
-    assert plan.returncode == 0, plan.stderr
-    assert (
-        "tones: 1 item would be left out, the first 'empty.wav': 0 bytes, the file is empty\n" in plan.stdout
-    )
-    assert "tones: no column speaker" not in plan.stdout
-    table.write_text(table.read_text().replace("speaker", "who"))
-    plan = project.run("--plan", "--no-book", "--family", "plain")
-    assert "tones: no column speaker: each file counts as a block of its own in intervals\n" in plan.stdout
-
-
-def test_first_uses_of_changes_are_no_part_of_what_an_input_takes(small_suite, command):
-    """The first telephone codec of a process loads a library for a second; a function answers at once."""
-    project = Project(small_suite("plan"), command)
-    path = project.folder / "thresholds" / "planned.yml"
-    phone = "Softer: {transform: low_quality_phone}\n  Fainter: {transform: white_noise, snr_db: [30]}"
-    path.write_text(path.read_text().replace("Softer: {transform: gain, gain_db: [-6]}", phone))
-    plan = project.run("--plan", "--no-book", "--model", "loud")
-    assert plan.returncode == 0, plan.stderr
-    (seconds,) = re.findall(r"loud: .* s a clean input, ([\d.e-]+) s a changed one", plan.stdout)
-    assert 0 < float(seconds) < 0.1
-
-
-def test_one_model_alone_and_fresh_answers(project):
-    counts = planned(project["plan of one model"].stdout)
-    assert counts["several"] == (INPUTS, INPUTS, 0)  # it is in the book
-    for _, kept, asked in planned(project["plan of fresh answers"].stdout).values():
+    of_one = project.succeed("--plan", "--model", "loud")
+    assert planned(of_one)["several"] == (INPUTS, INPUTS, 0)  # it is in the book
+    for _, kept, asked in planned(project.succeed("--plan", "--fresh")).values():
         assert (kept, asked) == (0, INPUTS)
 
 
-def test_bad_input_is_refused_as_by_a_run(small_suite, command):
-    project = Project(small_suite("plan"), command)
-    suite = project.folder / "suite.yml"
-    suite.write_text(suite.read_text().replace("my_model:loud", "my_model:lout"))
+def test_what_is_left_out_of_a_corpus_is_told(project):
+    (project.folder / "data" / "empty.wav").touch()
+    table = project.folder / "data" / "segments.csv"
+    table.write_text(table.read_text() + "empty.wav,s1,0.5\n")
+    plan = project.succeed("--plan", "--family", "plain")
+    left_out = "tones: 1 item would be left out, the first 'empty.wav': 0 bytes, the file is empty\n"
+    assert left_out in plan and "tones: no column speaker" not in plan
+    project.change("data/segments.csv", "speaker", "who")
+    plan = project.succeed("--plan", "--family", "plain")
+    assert "tones: no column speaker: each file counts as a block of its own in intervals\n" in plan
+
+
+def test_first_uses_of_changes_are_no_part_of_what_an_input_takes(project):
+    """The first telephone codec of a process loads a library for a second; a function answers at once."""
+    phone = "Softer: {transform: low_quality_phone}\n  Fainter: {transform: white_noise, snr_db: [30]}"
+    project.change("thresholds/planned.yml", "Softer: {transform: gain, gain_db: [-6]}", phone)
+    plan = project.succeed("--plan", "--model", "loud")
+    (seconds,) = re.findall(r"loud: .* s a clean input, ([\d.e-]+) s a changed one", plan)
+    assert 0 < float(seconds) < 0.1
+
+
+def test_models_that_fail_or_cannot_be_loaded(project):
+    project.change("my_model.py", "    note([signal])\n", "    raise RuntimeError('no weights')\n")
+    plan = project.succeed("--plan", "--model", "loud", "--family", "planned")
+    assert re.search(r"no prediction for \d+ inputs: RuntimeError: no weights", plan)
+    assert "without models that gave no prediction" in plan
+    assert planned(plan)["loud"] == (INPUTS, 0, INPUTS)
+    project.change("suite.yml", "my_model:loud", "my_model:lout")
     plan, run = project.run("--plan"), project.run()
     assert (plan.returncode, run.returncode) == (2, 2)
     assert plan.stderr.split("loud")[-1] == run.stderr.split("loud")[-1]
     assert not plan.stdout and "lout" in plan.stderr
-
-
-def test_a_model_that_fails_is_named_with_its_reason(small_suite, command):
-    project = Project(small_suite("plan"), command)
-    code = project.folder / "my_model.py"
-    code.write_text(
-        code.read_text().replace("    note([signal])\n", "    raise RuntimeError('no weights')\n")
-    )
-    plan = project.run("--plan", "--model", "loud", "--family", "planned")
-    assert plan.returncode == 0
-    assert re.search(r"no prediction for \d+ inputs: RuntimeError: no weights", plan.stdout)
-    assert "without models that gave no prediction" in plan.stdout
-    assert planned(plan.stdout)["loud"] == (INPUTS, 0, INPUTS)
 
 
 def test_time_grows_with_what_is_left_and_shrinks_with_processes():

@@ -1,8 +1,9 @@
-"""Notebooks in forks of one process: nothing of one reaches the next, and what one does is its own end."""
+"""Notebooks in forks of one process: what one does is its own end, and what pages can show of it."""
 
 import dataclasses
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -11,7 +12,8 @@ import pytest
 
 from soundcheck.common import files
 from soundcheck.common.json_file import Description
-from soundcheck.run.notebooks import Job, Notebooks, State, kept
+from soundcheck.run.notebook_outputs import kind_of, unshown
+from soundcheck.run.notebooks import Job, Notebooks, State, kept, without_outputs
 
 CELLS = {
     "first": "import soundcheck.metrics, os\n"
@@ -26,34 +28,69 @@ CELLS = {
     "falls": "import ctypes; ctypes.string_at(0)",
     "swallows": "import time\nwhile True:\n  try: time.sleep(1)\n  except Exception: pass",
     "stands still": "import ctypes; ctypes.PyDLL(None).sleep(60)",
+    "order": "from IPython.display import HTML, display\nprint('first')\n"
+    "shown = display(HTML('before'), display_id=True)\nprint('second')\n"
+    "shown.update(HTML('after'))\n!echo third\n3",
+    "watches": "import time\ntime.sleep(1.1)",
+    "ends all": "import os, signal; os.kill(os.getppid(), signal.SIGKILL)",
     "last": "1 + 1",
+}
+HANG = ("hangs", "swallows", "stands still")
+SEEN = "import json\nprint([cell['execution_count'] for cell in json.load(open('executed.ipynb'))['cells']])"
+
+PNG, TEXT, HTML = "image/png", "text/plain", "text/html"
+PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\n"
+DISPLAY = "from IPython.display import *\n"
+SHOWN = {  # code -> kinds of its outputs as a page shows them, "" = none
+    "plt.show": (PLOT + "plt.show()", [PNG]),
+    "no show": ("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", [PNG]),
+    "of agg": ("import matplotlib\nmatplotlib.use('agg')\n" + PLOT + "plt.show()", [PNG]),
+    "two": (PLOT + "plt.figure()\nplt.plot([1])\nplt.show()", [PNG, PNG]),
+    "pandas": ("import pandas as pd\npd.Series([1, 2]).plot()\nNone", [PNG]),
+    "closed": (PLOT + "plt.close()", []),
+    "own figure": ("from matplotlib.figure import Figure\nf = Figure()\nf.subplots().plot([1])\nf", [PNG]),
+    "markdown": (DISPLAY + "Markdown('**a**')", ["text/markdown"]),
+    "math": (DISPLAY + "Math('x^2')", ["text/latex"]),
+    "html": (DISPLAY + "HTML('<b>a</b>')", [HTML]),
+    "table": ("import pandas as pd\npd.DataFrame({'a': [1]})", [HTML]),
+    "number": ("1 + 1", [TEXT]),
+    "script": (DISPLAY + "HTML('<script>1</script>')", [""]),
+    "picture from elsewhere": (DISPLAY + "Image(url='https://a.org/b.png')", [""]),
+    "picture of a folder": (DISPLAY + "HTML('<img alt=\"a\" src = plot.png>')", [""]),
+    "film": (DISPLAY + "Video(url='https://a.org/b.mp4')", [""]),
+    "frame": (DISPLAY + "IFrame('https://a.org', 100, 100)", [""]),
+    "link to a file": (DISPLAY + "open('table.csv', 'w').close()\nFileLink('table.csv')", [""]),
+    "link": (DISPLAY + "HTML('<a href=\"https://a.org\">a</a>')", [HTML]),
+    "sound": (DISPLAY + "Audio([0.0, 0.1], rate=8000)", [HTML]),
+    "javascript": (DISPLAY + "Javascript('1')", [""]),
+    "plotly": (
+        DISPLAY + "display({'application/vnd.plotly.v1+json': {}}, raw=True)",
+        [""],
+    ),
 }
 
 
-HANG = ("hangs", "swallows", "stands still")
-
-
-def job(folder: Path, name: str, code: str, limit: float = 60.0, weight: int = 0) -> Job:
-    cells = [
-        nbformat.v4.new_code_cell("run = ''", metadata={"tags": ["parameters"]}),
-        nbformat.v4.new_code_cell(code),
-        nbformat.v4.new_code_cell("'the end'"),
-    ]
+def job(folder: Path, name: str, codes: Sequence[str], limit: float = 60.0, **more: object) -> Job:
+    """Write a notebook with some cells."""
+    cells = [nbformat.v4.new_code_cell("run = ''", metadata={"tags": ["parameters"]})]
+    cells += [nbformat.v4.new_code_cell(code) for code in (*codes, "'the end'")]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     source = folder / f"{name}.source.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), source)
     description = Description(media=folder, prefix="", rows=folder / f"{name}.json")
     target = folder / f"{name}.ipynb"
-    return Job("m", name, source, target, description, "x", limit, judges=False, weight=weight)
+    return Job("m", name, source, target, description, "x", limit, **{"judges": False} | more)
 
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
+    """Execute all notebooks, heavy ones first: folder, names as they ended, outcome by name."""
     folder = tmp_path_factory.mktemp("notebooks")
-    order = list(CELLS)
+    codes = {name: [code] for name, code in CELLS.items()} | {n: [code] for n, (code, _) in SHOWN.items()}
+    codes["watches"].append(SEEN)
     jobs = [
-        job(folder, name, code, 1.0 if name in HANG else 60.0, weight=-order.index(name))
-        for name, code in CELLS.items()
+        job(folder, name, cells, 1.0 if name in HANG else 60.0, weight=-place, judges=name == "hangs")
+        for place, (name, cells) in enumerate(codes.items())
     ]
     ended: list[str] = []
     with pytest.MonkeyPatch.context() as patch, Notebooks(folder / "cache", folder / "log", 1) as notebooks:
@@ -62,36 +99,31 @@ def executed(tmp_path_factory):
     return folder, ended, {outcome.job.family: outcome for outcome in outcomes}
 
 
-def printed(folder: Path, name: str) -> str:
-    cell = nbformat.read(folder / f"{name}.ipynb", as_version=4).cells[2]
-    return "".join(output.get("text", "") for output in cell.outputs)
+def outputs(folder: Path, name: str, cell: int = 2) -> list:
+    return nbformat.read(folder / f"{name}.ipynb", as_version=4).cells[cell].outputs
 
 
-def test_heavy_notebooks_begin_first_and_outcomes_keep_their_order(executed):
-    _, ended, outcomes = executed
-    assert ended == list(CELLS) == list(outcomes)
-
-
-def test_nothing_of_a_notebook_reaches_the_next(executed):
-    folder, _, outcomes = executed
-    assert outcomes["first"].status == outcomes["second"].status == "ok"
-    assert printed(folder, "second").split() == ["False", "False", "False", "__main__"]
+def printed(folder: Path, name: str, cell: int = 2) -> str:
+    return "".join(output.get("text", "") for output in outputs(folder, name, cell))
 
 
 def test_whatever_a_notebook_does_is_its_own_end(executed):
-    _, _, outcomes = executed
-    wrong = {"fails": "failed", "exits": "failed", "dies": "failed", "falls": "failed"}
+    folder, ended, outcomes = executed
+    assert ended == list(outcomes)  # heavy ones first; the next after those that die or kill the server
+    wrong = dict.fromkeys(("fails", "exits", "dies", "falls", "ends all"), "failed")
     wrong |= dict.fromkeys(HANG, "timeout")
-    assert {name: outcome.status for name, outcome in outcomes.items()} == dict.fromkeys(CELLS, "ok") | wrong
+    assert {n: one.status for n, one in outcomes.items()} == dict.fromkeys(outcomes, "ok") | wrong
     assert "ZeroDivisionError" in outcomes["fails"].error
     assert outcomes["exits"].error == "the notebook ended in cell 3, the cells after it did not run"
     assert "ended with exit code -9" in outcomes["dies"].error
     assert "ended with exit code -11" in outcomes["falls"].error
+    assert outcomes["hangs"].error.startswith("a cell took longer than 1 s, or all cells longer than 2 s. ")
+    assert "Set limits: {notebook_seconds: 60} in the suite" in outcomes["hangs"].error
+    assert printed(folder, "second").split() == ["False", "False", "False", "__main__"]
 
 
 def test_what_a_notebook_started_is_ended_with_it(executed):
-    folder, _, _ = executed
-    left = int(printed(folder, "leaves"))
+    left = int(printed(executed[0], "leaves"))
     for _ in range(100):
         if not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE:
             return
@@ -99,73 +131,58 @@ def test_what_a_notebook_started_is_ended_with_it(executed):
     pytest.fail("the process is still there")
 
 
-def test_the_death_of_the_process_of_all_notebooks_is_survived(tmp_path):
-    kills = "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"
-    with Notebooks(tmp_path / "cache", tmp_path / "log", workers=1) as notebooks:
-        outcomes = notebooks.execute([job(tmp_path, "kills", kills, weight=1), job(tmp_path, "last", "1")])
-    assert [outcome.status for outcome in outcomes] == ["failed", "ok"]
-
-
-def test_outputs_stand_in_the_order_in_which_they_came(tmp_path):
-    code = """from IPython.display import HTML, display
-print('first')
-shown = display(HTML('before'), display_id=True)
-print('second')
-shown.update(HTML('after'))
-!echo third
-3"""
-    with Notebooks(tmp_path / "cache", tmp_path / "log", workers=1) as notebooks:
-        notebooks.execute([job(tmp_path, "order", code)])
-    outputs = nbformat.read(tmp_path / "order.ipynb", as_version=4).cells[2].outputs
-    assert [one.get("text") or one.data.get("text/html") or one.data["text/plain"] for one in outputs] == [
-        "first\n",
-        "after",
-        "second\nthird\r\n",
-        "3",
-    ]
-    assert outputs[-1].execution_count == 3
-
-
-WATCH = """
-import json, time
-time.sleep(1.1)
-"""
-SEEN = """
-import json
-print([cell["execution_count"] for cell in json.load(open("executed.ipynb"))["cells"]])
-"""
-
-
-def test_what_was_shown_is_written_before_the_next_cell(tmp_path):
-    watched = job(tmp_path, "watches", WATCH)
-    notebook = nbformat.read(watched.source, as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell(SEEN))
-    nbformat.write(notebook, watched.source)
-    with Notebooks(tmp_path / "cache", tmp_path / "log", workers=1) as notebooks:
-        (outcome,) = notebooks.execute([watched])
-    assert outcome.status == "ok"
-    cells = json.loads((tmp_path / "watches.ipynb").read_text())["cells"]
-    assert "".join(cells[4]["outputs"][0]["text"]).strip() == "[1, 2, 3, None, None]"
+def test_outputs_stand_in_the_order_in_which_they_came_and_are_written_soon(executed):
+    folder, _, _ = executed
+    found = outputs(folder, "order")
+    texts = [one.get("text") or one.data.get("text/html") or one.data["text/plain"] for one in found]
+    assert texts == ["first\n", "after", "second\nthird\r\n", "3"] and found[-1].execution_count == 3
+    assert printed(folder, "watches", 3).strip() == "[1, 2, 3, None, None]"  # before the next cell ended
+    cells = json.loads((folder / "watches.ipynb").read_text())["cells"]
     assert all(cell["execution_count"] for cell in cells)
 
 
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_a_cell_shows_is_an_output_of_a_kind_that_a_page_shows(executed, name):
+    folder, _, outcomes = executed
+    found, kinds = outputs(folder, name), SHOWN[name][1]
+    assert [kind_of(output["data"]) for output in found if "data" in output] == kinds
+    lost = kinds.count("")
+    assert len(unshown([{"outputs": found}])) == len(outcomes[name].unshown) == lost
+    assert bool(without_outputs(outcomes[name])) == bool(lost)
+
+
+def test_what_was_left_out_is_said_again_of_a_notebook_that_is_kept(executed, tmp_path):
+    _, _, outcomes = executed
+    with Notebooks(tmp_path / "cache", tmp_path / "log", workers=1) as notebooks:
+        (again,) = notebooks.execute([outcomes["javascript"].job])
+    assert again.unshown == outcomes["javascript"].unshown == ("application/javascript",)
+    assert without_outputs(again) == (
+        "The page of javascript of m leaves out 1 output that no page can show (application/javascript). "
+        "Show a picture, a table or a text: pages run no scripts and load no files of others"
+    )
+
+
+def test_what_stands_in_quotes_loads_nothing():
+    quoted = '<td data-sort="&lt;img src=x onerror=lost()&gt;" title="a < b src=x">text</td>'
+    assert kind_of({HTML: quoted, TEXT: ""}) == HTML
+    assert kind_of({HTML: '<b><img title="a" src=x>', TEXT: ""}) == ""
+    assert kind_of({HTML: "<b><img src=x ", TEXT: ""}) == ""  # what follows would end the tag
+
+
+# Executions that are kept -----------------------------------------------------------------------------------
+
+
 @pytest.fixture
-def finished(tmp_path):
-    target = tmp_path / "f.ipynb"
-    description = Description(media=tmp_path, prefix="", rows=target.with_suffix(".json"))
-    finished = Job("m", "f", tmp_path / "source.ipynb", target, description, "fingerprint", 1.0)
+def finished(tmp_path) -> Job:
+    finished = job(tmp_path, "f", ["1"])
     for path in finished.made[:2]:  # without replicates
         path.write_text(path.name)
     State(finished.fingerprint, "ok", (*map(files.digest, finished.made[:2]), "")).write(finished.state)
     return finished
 
 
-def test_what_did_not_change_is_kept(finished):
-    assert kept(finished)
-    assert set(finished.files) == {*finished.made, finished.state}
-
-
-def test_anything_else_is_executed_again(finished):
+def test_only_what_did_not_change_is_kept(finished):
+    assert kept(finished) and set(finished.files) == {*finished.made, finished.state}
     assert not kept(dataclasses.replace(finished, fingerprint="other"))
     for path in finished.made:
         before = path.read_text() if path.exists() else None
@@ -176,16 +193,15 @@ def test_anything_else_is_executed_again(finished):
         if before is not None:
             path.write_text(before)
     assert kept(finished)
-
-
-@pytest.mark.parametrize("state", ["", "{}", "[1]", '{"fingerprint": "fingerprint", "status": "ok"}', "\xff"])
-def test_a_state_that_cannot_be_read_counts_as_none(finished, state):
-    finished.state.write_bytes(state.encode("latin-1"))
-    assert not kept(finished)
-    finished.state.unlink()
-    assert not kept(finished)
-
-
-def test_failed_work_is_not_kept(finished):
     dataclasses.replace(State.read(finished.state), status="failed").write(finished.state)
+    assert not kept(finished)
+
+
+@pytest.mark.parametrize(
+    "state", [b"", b"{}", b"[1]", b'{"fingerprint": "x", "status": "ok"}', b"\xff", None]
+)
+def test_a_state_that_cannot_be_read_counts_as_none(finished, state):
+    finished.state.unlink()
+    if state is not None:
+        finished.state.write_bytes(state)
     assert not kept(finished)

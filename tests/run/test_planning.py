@@ -11,78 +11,137 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.run import notebook_jobs, planning
+from soundcheck.run.outcome import Stages
 from soundcheck.suite.entries import CorpusEntry, ModelEntry
 from soundcheck.suite.thresholds import read_family
 
-AROUSAL, EMOTION = BUILTIN["arousal"], BUILTIN["emotion"]
+AROUSAL, EMOTION, EMBEDDING = BUILTIN["arousal"], BUILTIN["emotion"], [BUILTIN["embedding"]]
+TILT = read_family("robustness_spectral_tilt")
+LABELLED = dataclasses.replace(TILT, label=True)  # it needs labels
 
 
-@pytest.fixture
-def corpus():
-    table = pd.DataFrame(
-        {
-            "key": ["a", "b", "c"],
-            "file": ["a", "b", "c"],
-            "arousal": [0.1, np.nan, np.nan],
-            "emotion": [None, "anger", None],
-        }
-    )
-    return SimpleNamespace(segments=table, entry=CorpusEntry("c", "csv"), trials=None)
+def corpus(trials=None, columns=None, **entry) -> SimpleNamespace:
+    table = pd.DataFrame({"key": ["a", "b", "c"], "file": ["a", "b", "c"], "arousal": [0.1, np.nan, np.nan]})
+    table["emotion"] = [None, "anger", None]
+    entry = CorpusEntry(**{"name": "c", "format": "csv"} | entry)
+    return SimpleNamespace(segments=table.assign(**columns or {}), entry=entry, trials=trials)
 
 
-def test_changed_signals_are_wanted_for_all_segments_unless_labels_are_needed(corpus):
-    family = read_family("robustness_spectral_tilt")
-    needy = dataclasses.replace(family, label=True)
-    for change in family.changes.values():
-        for tasks in ([AROUSAL, EMOTION], [AROUSAL], [BUILTIN["valence"]]):
-            assert planning.needed_segments([family], tasks, 0, corpus)[change.identity].all()
-        rows = planning.needed_segments([needy], [AROUSAL, EMOTION], 0, corpus)[change.identity]
-        assert rows.tolist() == [True, True, False]
-        rows = planning.needed_segments([needy], [AROUSAL], 0, corpus)[change.identity]
-        assert rows.tolist() == [True, False, False]
+def model(name="m", kind="python", tasks=("arousal",), **entry) -> ModelEntry:
+    return ModelEntry(name, kind, "m:f", tasks, **entry)
 
 
-def test_families_share_what_they_want(corpus):
-    tilt, small = read_family("robustness_spectral_tilt"), read_family("robustness_small_changes")
-    tilt = dataclasses.replace(tilt, label=True)
-    both = planning.needed_segments([tilt, small], [AROUSAL], 0, corpus)
-    assert set(both) == set(planning.changes_of([tilt, small], [AROUSAL]))
-    for change in small.changes.values():
-        assert both[change.identity].all()
-    for change in tilt.changes.values():
-        assert both[change.identity].tolist() == [True, False, False]
+def wanted(families, tasks, about=None) -> dict[str, str]:
+    """Say of each change which of the segments a, b, c are wanted."""
+    masks = planning.needed_segments(families, tasks, 0, about or corpus())
+    return {change: "".join(np.array(["a", "b", "c"])[mask]) for change, mask in masks.items()}
 
 
-def test_changes_of_families_that_do_not_apply_are_not_asked_for():
-    family = read_family("robustness_spectral_tilt")
-    assert planning.changes_of([family], []) == {}
-    assert len(planning.changes_of([family, family], [AROUSAL])) == len(family.changes)
+@pytest.mark.parametrize(
+    ("family", "tasks", "segments"),
+    [
+        (TILT, [AROUSAL, EMOTION], "abc"),
+        (TILT, [BUILTIN["valence"]], "abc"),
+        (LABELLED, [AROUSAL, EMOTION], "ab"),
+        (LABELLED, [AROUSAL], "a"),
+    ],
+)
+def test_changed_signals_are_wanted_for_all_segments_unless_labels_are_needed(family, tasks, segments):
+    assert wanted([family], tasks) == {change.identity: segments for change in TILT.changes.values()}
 
 
-def test_nothing_is_changed_where_there_are_no_trials(corpus):
-    family, embedding = read_family("speaker_verification"), [BUILTIN["embedding"]]
-
-    def wanted(trials=None, **columns):
-        table = corpus.segments.assign(**columns)
-        one = SimpleNamespace(segments=table, entry=corpus.entry, trials=trials)
-        masks = planning.needed_segments([family], embedding, 0, one).values()
-        assert len(masks) == len(family.all_changes)
-        return {tuple(rows.tolist()) for rows in masks}
-
-    assert wanted() == {(False,) * 3}
-    assert (
-        wanted(speaker=["x", "x", "y"]) == wanted(trials=SimpleNamespace(origin="generated")) == {(True,) * 3}
-    )
+def test_families_share_what_they_want():
+    small = read_family("robustness_small_changes")
+    both = wanted([LABELLED, small], [AROUSAL])
+    assert set(both) == set(planning.changes_of([LABELLED, small], [AROUSAL]))
+    assert {both[change.identity] for change in small.changes.values()} == {"abc"}
+    assert {both[change.identity] for change in LABELLED.changes.values()} == {"a"}
+    assert planning.changes_of([TILT], []) == {}  # it does not apply
+    assert len(planning.changes_of([TILT, TILT], [AROUSAL])) == len(TILT.changes)
 
 
-@pytest.mark.parametrize(("origin", "heard"), [("list", (False, True, True)), ("generated", (True,) * 3)])
-def test_of_a_list_only_recordings_that_it_tests_are_changed(corpus, origin, heard):
-    trials = SimpleNamespace(origin=origin, frame=pd.DataFrame({"segment": [2, 1, 2]}))
-    one = SimpleNamespace(segments=corpus.segments, entry=corpus.entry, trials=trials)
-    family, embedding = read_family("verification_robustness"), [BUILTIN["embedding"]]
-    masks = planning.needed_segments([family], embedding, 0, one)
-    assert masks.keys() == {change.identity for change in family.transformed}
-    assert {tuple(rows.tolist()) for rows in masks.values()} == {heard}
+def test_sounds_are_those_of_all_changes():
+    families = [read_family("robustness_background_noise"), TILT]
+    assert planning.sounds_of(families) == {"babble", "coughing", "environmental", "music", "sneezing"}
+    simulated = read_family("robustness_simulated_recording_condition")
+    assert planning.sounds_of([simulated]) == {"positions", "rooms"}
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "segments"),
+    [
+        ("speaker_verification", corpus(), ""),  # there is nothing to compare
+        ("speaker_verification", corpus(columns={"speaker": ["x", "x", "y"]}), "abc"),
+        ("speaker_verification", corpus(SimpleNamespace(origin="generated")), "abc"),
+        ("verification_robustness", corpus(SimpleNamespace(origin="generated")), "abc"),
+        (  # of a list only recordings that it tests
+            "verification_robustness",
+            corpus(SimpleNamespace(origin="list", frame=pd.DataFrame({"segment": [2, 1, 2]}))),
+            "bc",
+        ),
+    ],
+)
+def test_changes_of_recordings_in_trials(name, about, segments):
+    family = read_family(name)
+    changes = family.all_changes if name == "speaker_verification" else family.transformed
+    assert wanted([family], EMBEDDING, about) == {change.identity: segments for change in changes}
+
+
+def test_steps_of_sweeps_are_wanted_for_their_segments():
+    family = read_family("robustness_background_noise")
+    family = dataclasses.replace(family, options={**family.options, "sweep_segments": 2})
+    segments = wanted([family], [AROUSAL])
+    assert set(segments) == set(planning.changes_of([family], [AROUSAL])) and len(segments) == 6 + 2 * 7
+    assert {segments[change.identity] for change in family.changes.values()} == {"abc"}
+    assert {len(segments[step.identity]) for step in family.stepped} == {2}
+
+
+def test_probes_get_the_changes_and_corpora_the_steps():
+    family, tasks = read_family("asr_fault_localisation"), [BUILTIN["transcript"]]
+    (noise,) = family.changes.values()
+    for about, changed, stepped in ((corpus(), "", "abc"), (corpus(name="w", probes_of="c"), "abc", "")):
+        segments = wanted([family], tasks, about)
+        assert segments[noise.identity] == changed
+        assert {segments[change.identity] for change in family.stepped} == {stepped}
+
+
+# Which models listen to which corpora -----------------------------------------------------------------------
+
+
+def test_a_corpus_for_other_families_is_asked_nothing():
+    sex, other = read_family("fairness_sex"), corpus(families=("fairness_sex",))
+    assert set(wanted([TILT], [AROUSAL], other).values()) == {""}
+    assert planning.evaluated_corpora(TILT, model(), [other]) == []
+    assert planning.evaluated_corpora(sex, model(), [other]) == [other]
+    assert planning.evaluated_corpora(sex, model(corpora=("another",)), [other]) == []
+    assert model().is_for("fairness_sex") and not model(families=("mine",)).is_for("fairness_sex")
+
+
+@pytest.mark.parametrize(
+    ("named", "about", "asked"),
+    [
+        (("c",), {}, True),
+        (("c",), {"probes_of": "c"}, True),
+        (("c",), {"probes_of": "d"}, False),
+        (("c",), {"families": ("fairness_sex",)}, False),  # which does not test recognisers
+        (("c",), {"families": ("asr_word_errors",)}, True),
+        (("another",), {}, False),
+        ((), {"name": "words", "probes_of": "c", "listener": "r"}, True),
+        ((), {"name": "words", "probes_of": "c", "listener": "s"}, False),
+        (("d",), {"name": "words", "probes_of": "c", "listener": "r"}, False),
+    ],
+)
+def test_a_model_is_asked_about_the_corpora_that_it_names(named, about, asked):
+    recogniser, known = model("r", tasks=("transcript",), corpora=named), corpus(**about)
+    families = [read_family("asr_word_errors"), read_family("fairness_sex")]
+    found = planning.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
+    assert found == ([known] if asked else [])
+
+
+def test_a_table_knows_nothing_about_probes():
+    probes = CorpusEntry("words of c", "csv", probes_of="c")
+    assert model(tasks=("transcript",)).listens_to(probes)
+    assert not model(kind="predictions", tasks=("transcript",)).listens_to(probes)
 
 
 def test_missing_notebook_is_named():
@@ -90,77 +149,15 @@ def test_missing_notebook_is_named():
         notebook_jobs.notebook_of("no_such", Path("nowhere"))
 
 
-def test_steps_of_sweeps_are_wanted_for_their_segments(corpus):
-    family = read_family("robustness_background_noise")
-    family = dataclasses.replace(family, options={**family.options, "sweep_segments": 2})
-    wanted = planning.needed_segments([family], [AROUSAL], 0, corpus)
-    assert set(wanted) == set(planning.changes_of([family], [AROUSAL]))
-    assert len(wanted) == 6 + 2 * 7
-    assert all(wanted[change.identity].all() for change in family.changes.values())
-    assert all(wanted[step.identity].sum() == 2 for step in family.stepped)
-
-
-def test_a_corpus_for_other_families_is_asked_nothing(corpus):
-    corpus.entry = CorpusEntry("c", "csv", families=("fairness_sex",))
-    family = read_family("robustness_spectral_tilt")
-    assert not any(rows.any() for rows in planning.needed_segments([family], [AROUSAL], 0, corpus).values())
-    model = ModelEntry("m", "python", "m:f", ("arousal",))
-    assert planning.evaluated_corpora(family, model, [corpus]) == []
-    assert planning.evaluated_corpora(read_family("fairness_sex"), model, [corpus]) == [corpus]
-    deaf = ModelEntry("m", "python", "m:f", ("arousal",), corpora=("another",))
-    assert planning.evaluated_corpora(read_family("fairness_sex"), deaf, [corpus]) == []
-
-
-def test_a_model_says_which_families_test_it():
-    assert ModelEntry("m", "python", "m:f", ("arousal",)).is_for("fairness_sex")
-    assert not ModelEntry("m", "python", "m:f", ("arousal",), families=("mine",)).is_for("fairness_sex")
-
-
-def test_sounds_are_those_of_all_changes():
-    families = [read_family(f"robustness_{name}") for name in ("background_noise", "spectral_tilt")]
-    assert planning.sounds_of(families) == {"babble", "coughing", "environmental", "music", "sneezing"}
-    simulated = read_family("robustness_simulated_recording_condition")
-    assert planning.sounds_of([simulated]) == {"positions", "rooms"}
-
-
-def test_a_model_is_asked_about_the_corpora_that_it_names(corpus):
-    suite = SimpleNamespace(tasks=BUILTIN)
-    families = [read_family("asr_word_errors"), read_family("fairness_sex")]
-
-    def asked(model, **about):
-        corpus.entry = CorpusEntry("c", "csv", **about)
-        return planning.predicted_corpora(suite, model, families, [corpus])
-
-    recogniser = ModelEntry("r", "python", "m:f", ("transcript",), corpora=("c",))
-    assert asked(recogniser) == [corpus]
-    assert asked(recogniser, probes_of="c") == [corpus] and asked(recogniser, probes_of="d") == []
-    assert asked(recogniser, families=("fairness_sex",)) == []  # which does not test recognisers
-    assert asked(recogniser, families=("asr_word_errors",)) == [corpus]
-    elsewhere = ModelEntry("r", "python", "m:f", ("transcript",), corpora=("another",))
-    assert asked(elsewhere) == []
-
-
-def test_probes_get_the_changes_and_corpora_the_steps(corpus):
-    family = read_family("asr_fault_localisation")
-    (noise,) = family.changes.values()
-    tasks = [BUILTIN["transcript"]]
-    masks = planning.needed_segments([family], tasks, 0, corpus)
-    assert not masks[noise.identity].any()
-    assert all(masks[change.identity].all() for change in family.stepped)
-    corpus.entry = CorpusEntry("words of c", "csv", probes_of="c")
-    masks = planning.needed_segments([family], tasks, 0, corpus)
-    assert masks[noise.identity].all()
-    assert not any(masks[change.identity].any() for change in family.stepped)
-
-
-def test_only_its_listener_is_asked_about_probes():
-    probes = CorpusEntry("words of c for r", "csv", probes_of="c", listener="r")
-    assert ModelEntry("r", "python", "m:f", ("transcript",)).listens_to(probes)
-    assert not ModelEntry("s", "python", "m:f", ("transcript",)).listens_to(probes)
-    assert not ModelEntry("r", "python", "m:f", ("transcript",), corpora=("d",)).listens_to(probes)
-
-
-def test_a_table_knows_nothing_about_probes():
-    probes = CorpusEntry("words of c", "csv", probes_of="c")
-    assert ModelEntry("r", "python", "m:f", ("transcript",)).listens_to(probes)
-    assert not ModelEntry("r", "predictions", "r.csv", ("transcript",)).listens_to(probes)
+def test_stages_follow_each_other_and_are_told_in_logs(capsys):
+    times = iter([0.0, 1.0, 5.0, 5.0, 65.0, 65.0, 69.0, 69.0, 69.0])
+    stages = Stages(lambda: next(times))
+    for name in ("corpora", "predictions", "corpora"):
+        stages.begin(name)
+    stages.end()
+    stages.end()
+    stages.begin("book")  # takes no time
+    stages.end()
+    assert stages.seconds == {"corpora": 8.0, "predictions": 60.0, "book": 0.0}
+    assert stages.account == "Time: 1 min 8 s (corpora 8 s, predictions 1 min 0 s)"
+    assert capsys.readouterr().err.startswith("[1 s] corpora\n[5 s] predictions\n[1 min 5 s] corpora\n")

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -34,119 +33,104 @@ class Project:
         (folder / "weights.txt").write_text("0.5")
         suite.write_text(before + after[after.index("families:") :])  # fewer notebooks
 
-    def soundcheck(self, *arguments: str, code: int = 0, **environment: str) -> str:
+    def soundcheck(self, *arguments: str, code: int = 3, cache: str = "", **environment: str) -> str:
         """Run the command, and give what it prints; a shard may have none of the inputs that fail."""
         codes = (0, code) if "--shard" in arguments else (code,)
-        settings = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": ""} | environment
+        settings = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": cache} | environment
         done = self._command(*arguments, cwd=self.folder, **settings)
         assert done.returncode in codes and "Traceback" not in done.stderr, done.stderr + done.stdout
         return done.stdout + done.stderr
 
+    def shard(self, share: str, out: str, **settings: str) -> str:
+        return self.soundcheck("run", "suite.yml", "--shard", share, "--out", out, **settings)
+
     def asked(self) -> int:
         return len(self.calls.read_text().split()) if self.calls.exists() else 0
 
+    def models(self, out: str) -> dict[str, dict]:
+        record = json.loads((self.folder / out / "run.json").read_text())
+        return {model["name"]: model for model in record["models"]}
 
-def tables(folder: Path) -> dict[str, bytes]:
-    paths = [folder / "results.csv", folder / "comparisons.csv", *(folder / "predictions").rglob("*.parquet")]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    def tables(self, out: str) -> dict[str, bytes]:
+        folder = self.folder / out
+        paths = [folder / "results.csv", folder / "comparisons.csv", *folder.glob("predictions/**/*.parquet")]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def models_of(folder: Path) -> dict[str, dict]:
+    """Give what a shard says of its models."""
+    (path,) = folder.glob("shard-*.json")
+    return json.loads(path.read_text())["models"]
 
 
 @pytest.fixture(scope="module")
 def project(small_suite, command):
     """One run; three shards, the last with a cache elsewhere; their merge where no model loads."""
     project = Project(small_suite("shards"), command)
-    project.soundcheck("run", "suite.yml", "--no-book", "--out", "one", code=3)
+    project.soundcheck("run", "suite.yml", "--no-book", "--out", "one")
     project.calls.unlink()
-    project.told = {}
-    for share in SHARES:
-        cache = {"SOUNDCHECK_CACHE": str(project.folder / "elsewhere")} if share == "3/3" else {}
-        out = f"shards/{share[0]}"
-        told = project.soundcheck("run", "suite.yml", "--shard", share, "--out", out, code=3, **cache)
-        project.told[share] = told
-    project.before = project.asked()
-    shutil.copytree(project.folder / "elsewhere", project.folder / "kept")
-    merge = ("merge", "suite.yml", "shards/1", "shards/2", "shards/3", "--no-book", "--out", "merged")
     elsewhere = str(project.folder / "elsewhere")
-    project.merged = project.soundcheck(*merge, code=3, SOUNDCHECK_CACHE=elsewhere, NOT_HERE="1")
+    project.said = [project.shard(share, f"shards/{share[0]}") for share in SHARES[:2]]
+    project.said.append(project.shard("3/3", "shards/3", cache=elsewhere))
+    project.before = project.asked()
+    shutil.copytree(elsewhere, project.folder / "shards" / "3" / "cache")
+    merge = ("merge", "suite.yml", "shards/1", "shards/2", "shards/3", "--no-book", "--out", "merged")
+    shutil.move(project.folder / "shards" / "3" / "cache", project.folder / "kept")
+    project.merged = project.soundcheck(*merge, cache=elsewhere, NOT_HERE="1")
     project.after = project.asked()
     shutil.move(project.folder / "kept", project.folder / "shards" / "3" / "cache")
     return project
 
 
-def copied(project: Project, *numbers: int) -> list[Path]:
-    """Copy shards to a place where a test may change them."""
-    place = project.folder / f"copy{time.monotonic_ns()}"
-    for number in numbers:
-        shutil.copytree(project.folder / "shards" / str(number), place / str(number))
-    return [place / str(number) for number in numbers]
-
-
-def test_merged_shards_are_the_run_byte_by_byte(project):
-    one, merged = tables(project.folder / "one"), tables(project.folder / "merged")
-    assert len(one) == 2 + 4 and one.keys() == merged.keys()
-    assert {name for name in one if one[name] != merged[name]} == set()
-
-
-def test_the_merge_asks_nothing_that_shards_were_asked(project):
+def test_merged_shards_are_the_run_and_ask_nothing(project):
+    one, merged = project.tables("one"), project.tables("merged")
+    assert len(one) == 2 + 4 and merged == one
     assert project.after == project.before > 0
-    record = json.loads((project.folder / "merged" / "run.json").read_text())
-    assert {model["name"]: model["asked"] for model in record["models"]} == dict.fromkeys(
+    assert {name: model["asked"] for name, model in project.models("merged").items()} == dict.fromkeys(
         ("loud", "several", "picky", "chance"), 0
     )
-
-
-def test_a_merge_has_the_fingerprints_of_the_run(project):
-    records = [json.loads((project.folder / name / "run.json").read_text()) for name in ("one", "merged")]
-    one, merged = ({m["name"]: (m["fingerprint"], m["seen_files"]) for m in r["models"]} for r in records)
-    assert one == merged and {"my_model.py", "weights.txt"} == set(one["loud"][1])
-
-
-def failures(project: Project) -> int:
-    record = json.loads((project.folder / "one" / "run.json").read_text())
-    (picky,) = [model for model in record["models"] if model["name"] == "picky"]
-    return picky["failed"]
-
-
-def test_failures_are_told_by_shards_and_by_the_merge(project):
-    found = [shard(project.folder / "shards" / number)["models"]["picky"]["failures"] for number in "123"]
-    problems = [failure["problem"] for one in found for failure in one]
-    assert len(problems) == failures(project) > 0
-    assert all(problem.startswith("ValueError: too loud") for problem in problems)
-    assert any("without a prediction: ValueError: too loud" in told for told in project.told.values())
-    assert f"picky gave no prediction for {failures(project)} inputs" in project.merged
-
-
-def test_a_model_need_not_load_where_nothing_is_left_to_ask(project):
+    both = project.models("one"), project.models("merged")
+    first, second = ({m["name"]: (m["fingerprint"], m["seen_files"]) for m in r.values()} for r in both)
+    assert first == second and set(first["loud"][1]) == {"my_model.py", "weights.txt"}
     assert "loud could not be loaded here, its predictions are those of the shards" in project.merged
     assert "no weights on this machine" in project.merged
 
 
-def test_shards_share_the_work_and_write_no_results(project):
-    names = {path.name for path in (project.folder / "shards" / "1").iterdir()}
+def test_shards_share_the_work_tell_failures_and_write_no_results(project):
+    folders = [project.folder / "shards" / number for number in "123"]
+    names = {path.name for path in folders[0].iterdir()}
     assert {"cache", "shard-1-of-3.json"} <= names
     assert not names & {"results.csv", "predictions", "notebooks", "html", "run.json"}
-    inputs = [shard(project.folder / "shards" / n)["models"]["loud"]["inputs"] for n in "123"]
+    inputs = [models_of(folder)["loud"]["inputs"] for folder in folders]
     assert sum(inputs) == 36 and min(inputs) > 0
+    failures = project.models("one")["picky"]["failed"]
+    problems = [one["problem"] for folder in folders for one in models_of(folder)["picky"]["failures"]]
+    assert len(problems) == failures > 0
+    assert all(problem.startswith("ValueError: too loud") for problem in problems)
+    assert any("without a prediction: ValueError: too loud" in said for said in project.said)
+    assert f"picky gave no prediction for {failures} inputs" in project.merged
+    plan = project.soundcheck("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
+    assert f"loud: {inputs[0]} inputs" in plan and "0 to predict" in plan
+    assert "Plan of shard 1/3" in plan and "book " not in plan
 
 
 def test_a_run_after_the_merge_asks_failed_inputs_only(project):
     shutil.copytree(project.folder / "merged", project.folder / "again")
-    elsewhere = {"SOUNDCHECK_CACHE": str(project.folder / "elsewhere")}
-    told = project.soundcheck("run", "suite.yml", "--no-book", "--out", "again", code=3, **elsewhere)
-    for name, failed in (("loud", 0), ("several", 0), ("picky", failures(project))):
-        assert (
-            f"{name}: predictions: {36 - failed} from the cache" in told and f"{failed} computed now" in told
-        )
-    assert tables(project.folder / "again") == tables(project.folder / "one")
+    elsewhere = str(project.folder / "elsewhere")
+    said = project.soundcheck("run", "suite.yml", "--no-book", "--out", "again", cache=elsewhere)
+    for name, failed in (("loud", 0), ("several", 0), ("picky", project.models("one")["picky"]["failed"])):
+        assert f"{name}: predictions: {36 - failed} from the cache" in said
+        assert f"{failed} computed now" in said
+    assert project.tables("again") == project.tables("one")
 
 
 def test_several_shards_in_one_folder_which_then_holds_the_book(project):
     for share in ("1/2", "2/2"):
-        project.soundcheck("run", "suite.yml", "--shard", share, "--out", "all", code=3)
+        project.shard(share, "all")
     before = project.asked()
-    project.soundcheck("merge", "suite.yml", "all", "--no-book", "--out", "all", code=3)
+    project.soundcheck("merge", "suite.yml", "all", "--no-book", "--out", "all")
     assert project.asked() == before
-    assert tables(project.folder / "all") == tables(project.folder / "one")
+    assert project.tables("all") == project.tables("one")
 
 
 def test_a_shard_that_was_killed_goes_on_where_it_stopped(project):
@@ -154,27 +138,13 @@ def test_a_shard_that_was_killed_goes_on_where_it_stopped(project):
     settings = {"CALLS": str(project.folder / "killed.txt"), "SOUNDCHECK_CACHE": ""}
     killed_run(*words, cwd=project.folder, answers=3, **settings)
     assert not list((project.folder / "killed").glob("shard-*"))
-    told = project.soundcheck(*words, code=3)
-    inputs = shard(project.folder / "killed")["models"]["loud"]["inputs"]
-    assert shard(project.folder / "killed") == shard(project.folder / "shards" / "1")
-    line = next(line for line in told.splitlines() if line.startswith("loud: "))
-    assert f"{inputs} inputs of the share" in line
-    assert int(line.split(" share, ")[1].split()[0]) == inputs - 3
-
-
-def test_the_plan_of_a_shard_counts_its_share(project):
-    told = project.soundcheck("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
-    inputs = shard(project.folder / "shards" / "1")["models"]["loud"]["inputs"]
-    assert f"loud: {inputs} inputs" in told and "0 to predict" in told
-    assert "Plan of shard 1/3" in told and "book " not in told
+    said = project.soundcheck(*words)
+    assert models_of(project.folder / "killed") == models_of(project.folder / "shards" / "1")
+    inputs = models_of(project.folder / "killed")["loud"]["inputs"]
+    assert f"loud: {inputs} inputs of the share, {inputs - 3} computed now" in said
 
 
 # Refusals ---------------------------------------------------------------------------------------------------
-
-
-def shard(folder: Path) -> dict:
-    (path,) = folder.glob("shard-*.json")
-    return json.loads(path.read_text())
 
 
 def edit(folder: Path, **changes: object) -> None:
@@ -182,108 +152,75 @@ def edit(folder: Path, **changes: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
-@pytest.fixture
-def merge(project, monkeypatch, forked_models):
-    """Merge in this process; gives the message of the refusal, and makes sure that nothing was written."""
+def spoil(folder: Path) -> None:
+    next(folder.glob("shard-*.json")).write_text("{}")
+
+
+ANOTHER_MODEL = "shard 1/3 in {1}, code and files of models: '%s' is another one here"
+REFUSED = {  # what is done to copies 1, 2, 3, which of them (or folders) are merged -> where and what
+    "missing": (None, "13", ["shard 2/3 is missing. Name its folder, or run it"]),
+    "twice": (None, "1231", ["shard 1/3: it is there 2 times, in {1} and {1}"]),
+    "numbers": (lambda one, two, three: edit(two, of=4), "123", ["they do not belong together (1/3 in"]),
+    "no shards": (
+        *(lambda one, two, three: spoil(two), ["1", "2", "data", "nowhere"]),
+        ["shard-2-of-3.json: the file is not one that a shard has left"]
+        + ["there is no shard in this folder", "there is no such folder"],
+    ),
+    "version": (
+        *(lambda one, two, three: edit(one, version="0.0.9"), "123"),
+        ["shard 1/3 in {1}: its version is 0.0.9, this is"],
+    ),
+    "answers that are gone": (
+        *(lambda one, two, three: shutil.rmtree(two / "cache"), "123"),
+        ["shard 2/3 in {2}: {inputs} inputs of 'loud' have no prediction in its cache"],
+    ),
+    "suite": (("suite.yml", b"batch: 4", b"batch: 2"), "123", [ANOTHER_MODEL % "several"]),
+    "model": (  # three models in each of three shards
+        *(("my_model.py", b"import os", b"import os # trained longer"), "123"),
+        [ANOTHER_MODEL % "loud", "There are 9 of this kind"],
+    ),
+    "data": (("data/3.wav", None, None), "123", ["inputs of 'loud' have no prediction in its cache"]),
+}
+ELSEWHERE = {"version": "shard 2/3", "answers that are gone": "shard 1/3", "suite": "loud"}  # not named
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_belong_together_is_refused_and_nothing_written(project, monkeypatch, tmp_path, name):
+    change, wanted, words = REFUSED[name]
+    copies = {n: shutil.copytree(project.folder / "shards" / n, tmp_path / n) for n in "123"}
+    inputs = models_of(copies["2"])["loud"]["inputs"]
+    folders = [copies.get(one, project.folder / one) for one in wanted]
     monkeypatch.chdir(project.folder)
     monkeypatch.setenv("CALLS", str(project.calls))
-
-    def merged(*folders: Path, suite: str = "suite.yml") -> str:
-        monkeypatch.setenv("SOUNDCHECK_CACHE", str(project.folder / "refused cache"))
+    monkeypatch.setenv("SOUNDCHECK_CACHE", str(tmp_path / "cache"))
+    changed = before = None
+    if callable(change):
+        change(*copies.values())
+    elif change:
+        changed, (old, new) = Path(change[0]), change[1:]
+        before = changed.read_bytes()
+        changed.write_bytes(before.replace(old, new, 1) if old else before[:-200] + bytes(200))  # silence
+    try:
         with pytest.raises(InputError) as error:
-            pipeline.merge(RunOptions(suite=Path(suite), out=Path("refused"), book=False), folders)
-        left = {path.name for path in Path("refused").glob("*")}
-        assert left <= {".soundcheck", ".lock"}
-        return str(error.value)
-
-    return merged
-
-
-def test_a_missing_shard_is_named(project, merge):
-    one, three = copied(project, 1, 3)
-    assert "shard 2/3 is missing. Name its folder, or run it" in merge(one, three)
-
-
-def test_a_shard_that_is_there_twice_is_named_with_its_folders(project, merge):
-    one, two, three = copied(project, 1, 2, 3)
-    message = merge(one, two, three, one)
-    assert f"shard 1/3: it is there 2 times, in {one} and {one}" in message
-
-
-def test_shards_of_different_numbers_are_refused(project, merge):
-    one, two, three = copied(project, 1, 2, 3)
-    edit(two, of=4)
-    assert "they do not belong together (1/3 in" in merge(one, two, three)
-
-
-def test_folders_and_files_that_are_none_are_refused_together(project, merge):
-    one, two = copied(project, 1, 2)
-    (two / "shard-2-of-3.json").write_text("{}")
-    message = merge(one, two, project.folder / "data", project.folder / "nowhere")
-    assert "shard-2-of-3.json: the file is not one that a shard has left" in message
-    assert "there is no shard in this folder" in message and "there is no such folder" in message
-
-
-def test_another_version_is_named(project, merge):
-    one, two, three = copied(project, 1, 2, 3)
-    edit(one, version="0.0.9")
-    message = merge(one, two, three)
-    assert f"shard 1/3 in {one}: its version is 0.0.9, this is" in message
-    assert "shard 2/3" not in message
-
-
-def test_a_suite_that_says_something_else_is_refused(project, merge):
-    folders = copied(project, 1, 2, 3)
-    text = (project.folder / "suite.yml").read_text()
-    other = text.replace("batch: 4", "batch: 2").replace("title: Planned", "title: Others")
-    (project.folder / "other.yml").write_text(other)
-    message = merge(*folders, suite="other.yml")
-    assert f"shard 1/3 in {folders[0]}, code and files of models: 'several' is another one here" in message
-    assert "loud" not in message and "picky" not in message
-
-
-def test_another_model_is_named(project, merge):
-    folders = copied(project, 1, 2, 3)
-    code = project.folder / "my_model.py"
-    text = code.read_text()
-    try:
-        code.write_text(text + "\n# trained longer\n")
-        message = merge(*folders)
+            pipeline.merge(RunOptions(suite=Path("suite.yml"), out=tmp_path / "out", book=False), folders)
     finally:
-        code.write_text(text)
-    assert f"shard 1/3 in {folders[0]}, code and files of models: 'loud' is another one here" in message
-    assert "There are 9 of this kind" in message  # three models in each of three shards
+        if changed:
+            changed.write_bytes(before)
+    for text in words:
+        assert text.format(0, *copies.values(), inputs=inputs) in str(error.value)
+    assert ELSEWHERE.get(name, "?") not in str(error.value)
+    assert {path.name for path in (tmp_path / "out").glob("*")} <= {".soundcheck", ".lock"}
 
 
-def test_other_data_are_named(project, merge):
-    folders = copied(project, 1, 2, 3)
-    recording = project.folder / "data" / "3.wav"
-    content = recording.read_bytes()
-    try:
-        recording.write_bytes(content[:-200] + bytes(200))  # silence at its end
-        message = merge(*folders)
-    finally:
-        recording.write_bytes(content)
-    assert re.search(r"shard ./3 in .*: [123] inputs of 'loud' have no prediction in its cache", message)
-
-
-def test_answers_that_are_gone_are_counted(project, merge):
-    folders = copied(project, 1, 2, 3)
-    shutil.rmtree(folders[1] / "cache")
-    inputs = shard(folders[1])["models"]["loud"]["inputs"]
-    message = merge(*folders)
-    assert f"shard 2/3 in {folders[1]}: {inputs} inputs of 'loud' have no prediction in its cache" in message
-    assert "shard 1/3" not in message and "shard 3/3" not in message
-
-
-@pytest.mark.parametrize("share", ["0/3", "4/3", "a/b", "1/0", "2", ""])
-def test_bad_shares_are_refused(share):
-    done = CliRunner().invoke(cli.commands, ["run", "suite.yml", "--shard", share])
-    assert done.exit_code == 2 and "Invalid value for --shard" in done.output
-    assert "such as" in done.output
-
-
-@pytest.mark.parametrize("option", [("--model", "loud"), ("--family", "plain"), ("--fresh",)])
-def test_shards_are_of_the_whole_suite(option):
-    done = CliRunner().invoke(cli.commands, ["run", "suite.yml", "--shard", "1/2", *option])
-    assert done.exit_code == 2 and "A shard is part of the whole suite" in done.output
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        *(((share,), "Invalid value for --shard") for share in ("0/3", "4/3", "a/b", "1/0", "2", "")),
+        *((("1/2", *more), "A shard is part of the whole suite")
+          for more in (("--model", "loud"), ("--family", "plain"), ("--fresh",))),
+    ],
+)  # fmt: skip
+def test_bad_shares_and_parts_of_a_suite_are_refused(words, problem):
+    done = CliRunner().invoke(cli.commands, ["run", "suite.yml", "--shard", *words])
+    assert done.exit_code == 2 and problem in done.output
+    assert len(words) > 1 or re.search("such as|K/N", done.output)

@@ -164,39 +164,30 @@ def test_the_suite_without_data_names_the_model_beside_it_which_predicts(tmp_pat
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
-    told = suites.write_suite(tmp_path, kind, None)
-    text = (tmp_path / "suite.yml").read_text("utf-8")
-    entry = text[text.index("\n  mine:\n") : text.index("\nfamilies: all")]
-    keys = set(re.findall(r"^    (?:# )?([\w-]+):", entry, re.MULTILINE))
-    of_words = kind in ("endpoint", "onnx-asr", "command")
+def test_each_kind_has_an_entry_with_all_its_keys(begin, tmp_path, kind):
+    """Those that are commented out, too, are known to the reader, with values that it takes."""
+    make(tmp_path / "data", "csv")
+    text, path = begin(kind=kind), tmp_path / "new" / "suite.yml"
+    mine = text.index("  mine:")
+    start, end = text.index("    tasks:", mine), text.index("  random-", mine)
+    keys = set(re.findall(r"^    (?:# )?([\w-]+):", text[mine:end], re.MULTILINE))
+    of_words = kind in ("endpoint", "onnx-asr")  # and nothing else
     refused = {"range", "values"} if of_words else {"missing"}
     refused |= {"endpoint": {"batch"}, "predictions": {"batch", "time_limit", "files"}}.get(kind, set())
     expected = {kind, *(MODEL_KINDS[kind].keys or ModelKeys).model_fields} - refused
     assert expected <= keys and not refused & keys
-    target = re.search(rf"^    {kind}: (.+)$", entry, re.MULTILINE)[1]
-    if kind in ("onnx", "onnx-asr", "transformers", "predictions"):
-        assert f"put {target} beside suite.yml" in told
+    target = re.search(rf"^    {kind}: (.+)$", text, re.MULTILINE)[1]
+    if kind in ("onnx", "onnx-asr", "transformers"):
+        assert f"put {target} beside suite.yml" in begin.told
         with pytest.raises(InputError, match="does not exist"):  # the only thing that is missing
-            read_suite(tmp_path / "suite.yml")
-        (tmp_path / target).mkdir() if "folder" in target else (tmp_path / target).touch()
-    assert read_suite(tmp_path / "suite.yml").models["mine"].kind == kind
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_commented_out_is_right(begin, tmp_path, kind):
-    """Every key that a user may take into use is one that the reader knows, with a value that it takes."""
-    make(tmp_path / "data", "csv")
-    text = begin(kind=kind)
-    mine = text.index("  mine:")
-    start, end = text.index("    tasks:", mine), text.index("  random-", mine)
+            read_suite(path)
+        (tmp_path / "new" / target).mkdir() if "folder" in target else (tmp_path / "new" / target).touch()
+    assert read_suite(path).models["mine"].kind == kind
     used = re.sub(r"^    # (\w+:)", r"    \1", text[start:end], flags=re.MULTILINE)
     text = text[:start] + used + text[end:]
-    path = tmp_path / "new" / "suite.yml"
     path.write_text(text.replace(" {audio}", "") if "stays: true" in used else text)
-    for name in ("model.onnx", "weights", "my_program.py"):
+    for name in ("weights", "my_program.py"):
         (tmp_path / "new" / name).touch()
-    (tmp_path / "new" / "model-folder").mkdir()
     assert read_suite(path).models["mine"].kind == kind
 
 

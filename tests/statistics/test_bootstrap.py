@@ -165,7 +165,7 @@ def test_certainty_on_an_exact_threshold():
 @pytest.mark.parametrize(("blocks", "kind"), [(40, "percentile"), (10, "expanded")])
 def test_intervals_of_ccc_cover(blocks, kind):
     # Truth has variance 0.15², the error 0.1², the prediction their sum, and there is no bias.
-    true, rng, hits, data_sets = 2 * 0.15**2 / (0.15**2 + 0.15**2 + 0.1**2), np.random.default_rng(0), 0, 400
+    true, rng, hits, data_sets = 2 * 0.15**2 / (0.15**2 + 0.15**2 + 0.1**2), np.random.default_rng(0), 0, 250
     for n in range(data_sets):
         truth, prediction, block = speakers(rng, blocks, share=0.2)
         low, high = resample(concordance_cc(truth, prediction), block, 500, seed=n).interval(kind)

@@ -182,6 +182,12 @@ def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
     assert ends(0.025) == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 
+def test_differences_of_sides_that_share_recordings_have_the_error_of_the_difference():
+    errors, reach = (0.05, 0.04, 0.03), 0.03 * stats.t.ppf(0.975, 12)
+    sides = [value_ends(value, error, 12.0) for value, error in ((0.4, 0.05), (0.2, 0.04))]
+    assert difference_ends((0.4, 0.2), errors, sides)(0.025) == pytest.approx((0.2 - reach, 0.2 + reach))
+
+
 @pytest.mark.parametrize(("value", "n"), [(1.0, 292), (0.0, 20)])
 def test_shares_on_their_limits(value, n):
     expected = stats.binomtest(round(value * n), n).proportion_ci(0.95, "wilson")

@@ -33,85 +33,57 @@ DATABASES = {
 }
 
 
-def tables_of(path):
-    return list(
-        dict.fromkeys(n for one in DATABASES[path] for n in [*one["tables"], *one.get("attributes", [])])
-    )
+COLUMNS = {  # in the name of a database and its table -> its columns, whose values take turns
+    "dimensions": dict.fromkeys(("arousal", "dominance", "valence"), [0.1, 0.52, 0.9, 0.33]),
+    " emotion": {"emotion": [*EMOTIONS, "disgust"]},
+    "msp.* (files|speaker)": {"speaker": [*SPEAKERS], "gender": ["female", "male"]},
+    "^(?!.*timit).* files| speaker$": {"speaker": [*SPEAKERS]},
+    "accent.test": {"native_language": ["english", "amharic"], "age": [20, 30]},
+    "words-in-context": {"language": ["de", "en"], "sentiment": ["negative", "neutral", "positive"]},
+    "imda": {"speaker": [*SPEAKERS], "text": ["text 0", "text 0", "text 1", "text 1"]},
+    "": {"duration": [0.1]},
+}
 
 
-def columns_of(path, table):
-    """Say what a table has: column and values."""
-    size = 2 * SIZE if table == "speaker" else SIZE
-
-    def cycle(values):
-        return [values[number % len(values)] for number in range(size)]
-
-    rng = np.random.default_rng(len(table))
-    if "dimensions" in table:
-        return {name: rng.random(SIZE).round(2).tolist() for name in ("arousal", "dominance", "valence")}
-    if table.startswith("emotion"):
-        return {"emotion": [*cycle(EMOTIONS)[:-1], "disgust"]}
-    if table == "speaker" or (table.startswith("files") and "timit" not in path):
-        more = {"gender": cycle(["female", "male"])} if "msp" in path else {}
-        return {"speaker": cycle(list(SPEAKERS))} | more
-    if table == "accent.test":
-        return {"native_language": cycle(["english", "amharic"]), "age": cycle([20, 30])}
-    if table == "words-in-context":
-        return {"language": cycle(["de", "en"]), "sentiment": cycle(["negative", "neutral", "positive"])}
-    if "imda" in path:
-        return {"speaker": cycle(list(SPEAKERS)), "text": [f"text {number // 4}" for number in range(SIZE)]}
-    return {"duration": [0.1] * SIZE}
+def make_tables(path):
+    """Give the tables that the suite names: their files, split and columns."""
+    entries, tables = DATABASES[path], {}
+    for table in [name for one in entries for name in [*one["tables"], *one.get("attributes", [])]]:
+        # Tables about the same recordings list the same files, test sets and microphones their own.
+        part = re.search(r"train|test-\d|boundary|mobile", table)
+        parts = ("test", "train") if table == "speaker" else (part[0] if part else "test",)
+        folder = f"{table}/" if path.startswith("published/mozilla") else ""
+        names = [f"audio/{folder}{one}/{number}.wav" for one in parts for number in range(SIZE)]
+        columns = next(own for name, own in COLUMNS.items() if re.search(name, f"{path} {table}"))
+        tables[table] = names, {"train": "train", "test": "test"}.get(part[0] if part else ""), columns
+    return tables
 
 
-def make_database(folder, path):
-    """Write a database with the tables that the suite names, and some more files than a table lists."""
-    db = audformat.Database(Path(path).parent.name)
+def write_database(folder, tables):
+    """Write a database of noises as short as impulse responses."""
+    db = audformat.Database("made")
     db.schemes["emotion"] = audformat.Scheme("str", labels=[*EMOTIONS, "disgust"])
     db.schemes["speaker"] = audformat.Scheme("str", labels=SPEAKERS)
     for split in ("train", "test"):
         db.splits[split] = audformat.Split(split)
-    folder.mkdir(parents=True)
-    for table in tables_of(path):
-        # Tables about the same recordings list the same files, test sets and microphones their own.
-        part = re.search(r"train|test-\d|boundary|mobile", table)
-        names = [f"audio/{part[0] if part else 'test'}/{number}.wav" for number in range(SIZE)]
-        if table == "speaker":  # of training and test set
-            names = [f"audio/{one}/{number}.wav" for one in ("test", "train") for number in range(SIZE)]
-        if path.startswith("published/mozilla"):
-            names = [name.replace("audio/", f"audio/{table}/") for name in names]
-        split = {"train": "train", "test": "test"}.get(part[0] if part else "")
+    for table, (names, split, columns) in tables.items():
         db[table] = audformat.Table(audformat.filewise_index(names), split_id=split)
-        for column, values in columns_of(path, table).items():
+        for column, values in columns.items():
             db[table][column] = audformat.Column(scheme_id=column if column in db.schemes else None)
-            db[table][column].set(values)
+            db[table][column].set((values * len(names))[: len(names)])
         for name in names:
-            place = folder / name
-            if not place.exists():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                noise = np.random.default_rng(sum(str(place).encode())).normal(0, 0.05, 1600)
-                soundfile.write(place, noise, 16000)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            noise = np.random.default_rng(sum(str(folder / name).encode())).normal(0, 0.05, 1600)
+            soundfile.write(folder / name, noise * np.exp(-np.arange(1600) / 100), 16000)
     db.save(folder, storage_format="csv")
 
 
-def make_sounds(root):
-    """Write noises and impulse responses as the databases of the publication have them."""
-    named = {
-        "musan/1.0.0": ["speech/librivox/a.wav", "noise/free-sound/b.wav", "music/fma/c.wav"],
-        "cough-speech-sneeze/2.0.1": ["coughing/a.wav", "sneezing/b.wav"],
-        "mardy/1.0.0": ["data/ir_1_C.wav", "data/ir_2_R.wav"],
-        "air/1.4.2": ["data/air_binaural_booth_0_3.wav", "data/air_binaural_office_0_2.wav"],
-    }
-    for database, names in named.items():
-        folder = root / database / "0123abcd"  # a flavour in audb's cache
-        for name in names:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            noise = np.random.default_rng(0).normal(0, 0.05, 1600)
-            soundfile.write(folder / name, noise * np.exp(-np.arange(1600) / 100), 16000)
-        db = audformat.Database(Path(database).parent.name)
-        db["files"] = audformat.Table(audformat.filewise_index(names))
-        db["files"]["category"] = audformat.Column()
-        db["files"]["category"].set([Path(name).parts[0] for name in names])
-        db.save(folder, storage_format="csv")
+NOISES = {  # database of sounds -> its files, as the databases of the publication have them
+    "musan/1.0.0": ["speech/librivox/a.wav", "noise/free-sound/b.wav", "music/fma/c.wav"],
+    "cough-speech-sneeze/2.0.1": ["coughing/a.wav", "sneezing/b.wav"],
+    "mardy/1.0.0": ["data/ir_1_C.wav", "data/ir_2_R.wav"],
+    "air/1.4.2": ["data/air_binaural_booth_0_3.wav", "data/air_binaural_office_0_2.wav"],
+}
 
 
 def test_missing_databases_are_named_with_the_line_that_fetches_them(tmp_path):
@@ -130,8 +102,10 @@ def test_the_head_of_the_file_fetches_each_database():
 
 def test_databases_of_this_form_have_what_their_families_test(tmp_path):
     for number, path in enumerate(DATABASES):  # as audb.load_to writes them, or as in audb's cache
-        make_database(tmp_path / path / ("abcd0123" if number % 2 else ""), path)
-    make_sounds(tmp_path / "published")
+        write_database(tmp_path / path / ("abcd0123" if number % 2 else ""), make_tables(path))
+    for database, names in NOISES.items():
+        kinds = {"category": [Path(name).parts[0] for name in names]}
+        write_database(tmp_path / "published" / database / "0123abcd", {"files": (names, None, kinds)})
     (tmp_path / "published.yml").write_text(TEXT)
     models = ("random-gaussian", "random-categorical")
     options = RunOptions(suite=tmp_path / "published.yml", out=tmp_path / "out", models=models)

@@ -165,17 +165,13 @@ def codec(
     return _sized(_transmitted(narrow, sampling_rate, name, bit_rate), signal.size)
 
 
-def compress(
-    signal: np.ndarray,
-    sampling_rate: int,
-    *,
-    threshold_db: float = -20,
-    ratio: float = 0.8,
-    attack: float = 0.01,
-    release: float = 0.02,
-    knee_db: float = 4,
-) -> np.ndarray:
-    r"""Compress the dynamic range as the compander of SoX does it.
+# Of the compander: the corner and half the width of its knee in dB of input, the slope above it, and time
+# constants in seconds.
+THRESHOLD_DB, KNEE_DB, RATIO, ATTACK, RELEASE = -20, 4, 0.8, 0.01, 0.02
+
+
+def compress(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
+    r"""Compress the dynamic range as the compander of SoX does it; float64 ``(samples,)``, clipped at ±1.
 
     The output level is a function of the input level: from the point at which the input is the threshold
     :math:`T` and the output :math:`r T`, a line goes to (0, 0) dB, so its slope is the ratio :math:`r`; below
@@ -183,13 +179,9 @@ def compress(
     dB and :math:`r = 0.8`. A quadratic curve rounds the corner, from the knee before it to the knee behind
     it. The input level is that of an envelope that follows the magnitude of the signal, with one time
     constant where it rises and another one where it falls, and begins at full scale.
-
-    - ``attack, release``: time constants in seconds.
-    - ``knee_db``: half the width of the rounded corner in dB of input.
-    - Returns float64 ``(samples,)``, clipped at ±1.
     """
-    rise = 1 - math.exp(-1 / (sampling_rate * attack))
-    fall = 1 - math.exp(-1 / (sampling_rate * release))
+    rise = 1 - math.exp(-1 / (sampling_rate * ATTACK))
+    fall = 1 - math.exp(-1 / (sampling_rate * RELEASE))
     envelope = 1.0
     followed = []
     for magnitude in np.abs(signal).astype(np.float64).tolist():  # each step needs the one before it
@@ -197,21 +189,18 @@ def compress(
         envelope += step * (rise if step > 0 else fall)
         followed.append(envelope)
     level = 20 * np.log10(np.maximum(followed, 1e-10))
-    gain = _transfer(level, threshold_db, ratio, knee_db) - level
-    return np.clip(signal * 10 ** (gain / 20), -1, 1)
+    return np.clip(signal * 10 ** ((_output_level(level) - level) / 20), -1, 1)
 
 
-def _transfer(level: np.ndarray, threshold_db: float, ratio: float, knee_db: float) -> np.ndarray:
+def _output_level(level: np.ndarray) -> np.ndarray:
     """Give the output level in dB for an input level in dB."""
-    corner = ratio * threshold_db
-    below = level - threshold_db + corner
-    above = ratio * level
-    if knee_db <= 0:
-        return np.where(level < threshold_db, below, above)
+    corner = RATIO * THRESHOLD_DB
+    below = level - THRESHOLD_DB + corner
+    above = RATIO * level
     # The curve meets both lines at its ends and goes through the centre of the triangle of ends and corner.
-    first, last = threshold_db - knee_db, min(0.0, threshold_db + knee_db)
-    low, high = first - threshold_db + corner, ratio * last
-    middle, centre = (first + threshold_db + last) / 3, (low + corner + high) / 3
+    first, last = THRESHOLD_DB - KNEE_DB, THRESHOLD_DB + KNEE_DB
+    low, high = first - THRESHOLD_DB + corner, RATIO * last
+    middle, centre = (first + THRESHOLD_DB + last) / 3, (low + corner + high) / 3
     slope = (centre - low) / (middle - first)
     bend = ((high - low) / (last - first) - slope) / (last - middle)
     way = level - first

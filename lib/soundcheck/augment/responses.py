@@ -41,7 +41,7 @@ class Measurement(NamedTuple):
     where: str = ""  # the row of the table that tells it, for messages; empty if no table does
 
 
-def measurements(folder: Path, shown: str, names: Sequence[str]) -> dict[str, Measurement]:
+def measurements(folder: Path, source: str, names: Sequence[str]) -> dict[str, Measurement]:
     """Tell where each impulse response of a folder was measured, by file.
 
     - ``shown``: how messages call the folder.
@@ -50,7 +50,7 @@ def measurements(folder: Path, shown: str, names: Sequence[str]) -> dict[str, Me
     - Raises InputError: if nothing tells what the files stand for, or the table is wrong.
     """
     if (folder / TABLE).exists():
-        return _from_table(folder, shown, names)
+        return _from_table(folder, source, names)
     with Path(__file__).with_name("published_responses.csv").open(encoding="utf-8", newline="") as file:
         published = list(csv.DictReader(file))
     known: dict[str, dict[str, Measurement]] = {"yes": {}, "no": {}}  # by whether a name is preferred
@@ -66,11 +66,11 @@ def measurements(folder: Path, shown: str, names: Sequence[str]) -> dict[str, Me
     if len(set(folders.values())) > 1:
         return {name: Measurement(label) for name, label in folders.items() if label}
     remedy = f"Add a table {TABLE} with columns file and label, or use a folder for each"
-    raise input_error(shown, "nothing tells which room or position the impulse responses stand for", remedy)
+    raise input_error(source, "nothing tells which room or position the impulse responses stand for", remedy)
 
 
-def _from_table(folder: Path, shown: str, names: Sequence[str]) -> dict[str, Measurement]:
-    table = read_text_table(folder / TABLE, f"{shown}/{TABLE}")
+def _from_table(folder: Path, source: str, names: Sequence[str]) -> dict[str, Measurement]:
+    table = read_text_table(folder / TABLE, f"{source}/{TABLE}")
     problems = Problems()
     for column in ("file", "label"):
         if column not in table.columns:
@@ -106,7 +106,7 @@ def _distance(text: str, file: str) -> float:
     raise ValueError(f"{quoted(text)} is not a valid distance, it must be above 0")
 
 
-def reference(measured: Mapping[str, Measurement], usable: Collection[str], base: str, shown: str) -> str:
+def reference(measured: Mapping[str, Measurement], usable: Collection[str], base: str, source: str) -> str:
     """Choose the one response, a file, that others are compared with.
 
     If the base is a room or position with several responses, the published one is taken, else the one with
@@ -121,10 +121,10 @@ def reference(measured: Mapping[str, Measurement], usable: Collection[str], base
     candidates = [base] if base in measured else same
     if not candidates:
         labels = sorted({place.label for place in measured.values()})
-        raise input_error(shown, f"no impulse response is called {quoted(base)}", did_you_mean(base, labels))
+        raise input_error(source, f"no impulse response is called {quoted(base)}", did_you_mean(base, labels))
     candidates = [name for name in candidates if name in usable]
     if not candidates:
-        raise input_error(shown, f"no usable impulse response belongs to {quoted(base)}", "Check its files")
+        raise input_error(source, f"no usable impulse response belongs to {quoted(base)}", "Check its files")
 
     def order(name: str) -> tuple[bool, int, str]:
         label, distance, _ = measured[name]

@@ -101,5 +101,5 @@ def seconds_heard(transform: str, options: Mapping[str, object], seconds: float)
     length = float(options.get("seconds") or 0)
     if transform == followed_by_silence.__name__:
         return seconds + length, length
-    heard = length or seconds
-    return heard, heard if transform in (silence.__name__, sound_alone.__name__) else 0.0
+    duration = length or seconds
+    return duration, duration if transform in (silence.__name__, sound_alone.__name__) else 0.0

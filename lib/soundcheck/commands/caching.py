@@ -7,15 +7,14 @@ from pathlib import Path
 
 import click
 
+from soundcheck.commands.options import PLACE
 from soundcheck.common.escaping import terminal
 from soundcheck.common.files import MARKER
 
 
 @click.command()
-@click.argument("suite", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
-)
+@click.argument("suite", required=False, type=PLACE)
+@click.option("--out", type=PLACE, default=Path("build"), show_default=True, help="Output folder.")
 @click.option("--clear", is_flag=True, help="Empty the cache; of a shared one, the predictions only.")
 def cache(suite: Path | None, out: Path, clear: bool) -> None:
     """Say where the cache of an output folder is and how large, or empty it.

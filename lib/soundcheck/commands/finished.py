@@ -10,14 +10,13 @@ from typing import Any, NoReturn
 import click
 
 from soundcheck.commands.numbers import JOBS, SEED, Number
+from soundcheck.commands.options import PLACE
 from soundcheck.common.escaping import terminal
 
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path))
-@click.option(
-    "--junit", type=click.Path(path_type=Path), help="JUnit XML file; default: junit.xml beside the results."
-)
+@click.argument("results", type=PLACE)
+@click.option("--junit", type=PLACE, help="JUnit XML file; default: junit.xml beside the results.")
 @click.option(
     "--model", "models", multiple=True, metavar="NAME", help="Judge only this model; may be repeated."
 )
@@ -31,7 +30,7 @@ from soundcheck.common.escaping import terminal
 )
 @click.option(
     "--suite",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     metavar="SUITE",
     help="Apply `accepted` and `tests` of this suite.yml as it is now, without a run.",
 )
@@ -39,7 +38,7 @@ from soundcheck.common.escaping import terminal
     "--baseline",
     "baselines",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PLACE,
     metavar="RESULTS",
     help="An earlier run, its output folder or results.csv: only what got worse counts; may be repeated.",
 )
@@ -69,12 +68,10 @@ def check(results: Path, junit: Path | None, models: tuple[str, ...], **options:
 
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=PLACE)
 @click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
 @click.option("--format", "formats", multiple=True, metavar="NAME", help="Only this format; may be repeated.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Default: cards/MODEL beside the results."
-)
+@click.option("--out", type=PLACE, metavar="DIR", help="Default: cards/MODEL beside the results.")
 @click.option("--book-url", default="", metavar="URL", help="Where the book is published, for links.")
 def card(
     results: Path, model: str | None, formats: tuple[str, ...], out: Path | None, book_url: str
@@ -91,12 +88,12 @@ def card(
 
 
 @click.command()
-@click.argument("book", type=click.Path(path_type=Path))
+@click.argument("book", type=PLACE)
 @click.option("--digest", metavar="DIGEST", default="", help="Digest of the book, as it was noted elsewhere.")
 @click.option(
     "--again",
     "suite",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     metavar="SUITE",
     help="Also compute some tests again, with this suite.yml.",
 )
@@ -135,11 +132,11 @@ def verify(
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=PLACE, metavar="RUN...")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; may be repeated.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     default=Path("build") / "history",
     show_default=True,
     help="Folder for history.html and history.csv, or a file that ends in .html.",
@@ -159,20 +156,18 @@ def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoRet
 
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=PLACE)
 @click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
 @click.option("--comparison", metavar="NAME", help="A comparison of the run instead of a model.")
 @click.option(
     "--baseline",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     metavar="RESULTS",
     help="The run of the last release, its output folder or results.csv.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="HTML file; default: sheets/NAME.html beside the results."
-)
+@click.option("--out", type=PLACE, help="HTML file; default: sheets/NAME.html beside the results.")
 @click.option("--pdf", is_flag=True, help="Write a PDF beside it, too; needs the extra [pdf].")
-@click.option("--text", type=click.Path(path_type=Path), help="Write the three lines to this Markdown file.")
+@click.option("--text", type=PLACE, help="Write the three lines to this Markdown file.")
 def sheet(
     results: Path,
     model: str | None,

@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from soundcheck.commands.numbers import JOBS, SEED, Number
+from soundcheck.commands.options import PLACE
 from soundcheck.common.escaping import terminal
 
 
@@ -57,13 +58,11 @@ def simulate(
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("."))
+@click.argument("folder", type=PLACE, default=Path("."))
 @click.option("--family", metavar="NAME", help="A family of tests of this name instead, beside a suite.")
 @click.option("--like", metavar="FAMILY", help="The shipped family that --family copies, to be changed.")
 @click.option("--model", "kind", metavar="KIND", help="What you have, such as onnx, command or predictions.")
-@click.option(
-    "--data", type=click.Path(path_type=Path), metavar="FOLDER", help="Recordings or tables to be recognised."
-)
+@click.option("--data", type=PLACE, metavar="FOLDER", help="Recordings or tables to be recognised.")
 def init(folder: Path, family: str | None, like: str | None, kind: str | None, data: Path | None) -> NoReturn:
     """Write a suite to start from, and a model to replace by yours, into FOLDER.
 

@@ -8,14 +8,13 @@ from typing import Any, NoReturn
 
 import click
 
+from soundcheck.commands.options import PLACE
 from soundcheck.common.escaping import quoted, terminal
-
-FILE = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("references", type=FILE)
-@click.argument("predictions", type=FILE)
+@click.argument("references", type=PLACE)
+@click.argument("predictions", type=PLACE)
 @click.argument("further", nargs=-1, metavar="")
 @click.option("--truth", metavar="COLUMN", default="", help="Column of REFERENCES with what is true.")
 @click.option("--prediction", metavar="COLUMN", default="", help="Column of PREDICTIONS with predictions.")
@@ -27,7 +26,7 @@ FILE = click.Path(path_type=Path)
     type=click.Choice(["words", "values", "classes", "trials"]),
     help="What is predicted; default: what it looks like.",
 )
-@click.option("--out", type=FILE, metavar="FILE.html", help="Write one self-contained page.")
+@click.option("--out", type=PLACE, metavar="FILE.html", help="Write one self-contained page.")
 @click.option("--check", is_flag=True, help="Exit with 1 if a group is worse by more than the margin.")
 def score(
     references: Path,

@@ -1,9 +1,9 @@
 """Numbers as single precision carries them: seven significant digits.
 
-Neural networks answer in float32, where 0.6 is 0.60000002. Read digit by digit, such an answer lies outside
+Neural networks predict in float32, where 0.6 is 0.60000002. Read digit by digit, such a value lies outside
 of a range that ends at 0.6, in the bin above an edge at 0.6, and 0.55 and 0.6 are less than 0.05 apart. So
 labels and predictions are taken to single precision and then to the seven significant digits that it
-carries, before anything is computed: a model has the same results whether it answers in float32, float64 or
+carries, before anything is computed: a model has the same results whether it predicts in float32, float64 or
 as Python numbers.
 """
 
@@ -42,8 +42,8 @@ def seven_digits(values: np.ndarray) -> np.ndarray:
 def half_precision(value: object) -> float:
     """Give the shortest decimal number that half precision stores as a number: 0.6 for 0.60009766.
 
-    Half precision carries three digits. Its answers are read as those, since seven would tell 0.6 from what
-    the model could answer at most.
+    Half precision carries three digits. Predictions are read as those, since seven would tell 0.6 from what
+    the model could predict at most.
 
     >>> half_precision(np.float16(0.6))
     0.6

@@ -37,8 +37,8 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
     - ``base``: what all of them are subclasses of.
     - ``package``: its modules are imported, and those of packages inside it; subclasses with a keyword count.
     - ``group``: group of entry points; an entry point is loaded when its word is used.
-    - Raises InputError: when asked: if two classes have the same word, or one of another distribution cannot
-      be used.
+    - Raises InputError: at first use, if two classes have the same word, or one of another distribution
+      cannot be used.
     """
 
     def __init__(self, base: type[Class], package: str, group: str) -> None:

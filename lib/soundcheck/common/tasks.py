@@ -29,7 +29,7 @@ class Task:
     - ``low, high``: regression: nominal range of labels and predictions; it may fall.
     """
 
-    name: str  # name of the label column and of the key in a model's answer
+    name: str  # name of the label column and of the key in a model's prediction
     kind: str  # ``"regression"``, ``"classification"``, ``"transcription"`` or ``"embedding"``
     classes: tuple[str, ...] = ()  # classification: all classes, in the order in which they are shown
     low: float = 0.0
@@ -37,17 +37,17 @@ class Task:
 
     @property
     def is_regression(self) -> bool:
-        """Whether the answer is a number."""
+        """Whether the prediction is a number."""
         return self.kind == REGRESSION
 
     @property
     def is_transcription(self) -> bool:
-        """Whether the answer is a text: the words that are said."""
+        """Whether the prediction is a text: the words that are said."""
         return self.kind == TRANSCRIPTION
 
     @property
     def is_embedding(self) -> bool:
-        """Whether the answer is a vector whose direction stands for the speaker."""
+        """Whether the prediction is a vector whose direction stands for the speaker."""
         return self.kind == EMBEDDING
 
     @property

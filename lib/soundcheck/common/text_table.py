@@ -151,7 +151,10 @@ def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.
         for row in reader:
             if not header:
                 header = [cell.strip() for cell in row]
-                _check_header(header, display_name)
+                if len(header) == 1 and "|" in header[0]:
+                    what = "the cells are separated by bars, not by commas"
+                    raise input_error(f"{display_name} line 1", what, "Save the table with commas")
+                _check_names(header, f"{display_name} line 1")
             elif row:
                 if len(row) != len(header):
                     what = f"the row has {len(row)} cells, the header {len(header)}"
@@ -169,14 +172,6 @@ def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.
         raise input_error(display_name, "the table has a header but no rows", "Give at least one row")
     columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
     return TextTable(columns, places, "line", display_name)
-
-
-def _check_header(header: list[str], display_name: str) -> None:
-    where = f"{display_name} line 1"
-    if len(header) == 1 and "|" in header[0]:
-        what = "the cells are separated by bars, not by commas"
-        raise input_error(where, what, "Save the table with commas")
-    _check_names(header, where)
 
 
 def _check_names(names: Sequence[str], where: str) -> None:

@@ -5,7 +5,7 @@ Conventions
 - Intervals are 95 % and about repetition on one machine, not about other inputs. Of quantiles they are the
   exact ones of order statistics; with too few calls the upper end is infinite, or there is no interval. Of
   speeds they are t intervals of the logarithms of whole turns; with fewer than three there are none.
-- A call without an answer has no latency: quantiles are of the answered ones, and the others are counted.
+- A call without a prediction has no latency: quantiles are of the others, and it is counted.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def costs(models: Sequence[Measured]) -> pd.DataFrame:
 
 def _measured(model: Measured) -> Iterator[Row]:
     calls, recorded = len(model.calls), [call for call in model.calls if call.kind == RECORDED]
-    answered = [call.seconds for call in recorded if call.seconds is not None]
-    yield ("speed", None, *speed(model), SPEED, len(answered))
-    yield from (_latency(answered, share) for share in QUANTILES)
+    latencies = [call.seconds for call in recorded if call.seconds is not None]
+    yield ("speed", None, *speed(model), SPEED, len(latencies))
+    yield from (_latency(latencies, share) for share in QUANTILES)
     for length in sorted({call.duration for call in model.calls if call.kind == JOINED}):
         joined = [call for call in model.calls if call.kind == JOINED and call.duration == length]
         yield _latency([call.seconds for call in joined if call.seconds is not None], 0.5, length)

@@ -37,15 +37,15 @@ DURATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds of joined ones
 RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind each other, for a duration
 TURNS = 40  # of a model, at most
 OVER = "its seconds were over"
-MOST_LOST = 3  # processes of a model, after which it is asked nothing more
-LEAST_FREE = 0.1  # of the machine's memory; who holds more than is left is then asked nothing more
+MOST_LOST = 3  # processes of a model, after which it is stopped
+LEAST_FREE = 0.1  # of the machine's memory; a model that holds more than is left is stopped
 FULL = "it held more memory than the machine had left"
 _CALL = (protocol.Call("", None),)  # of each input: its signal as it is
 
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """What models are asked: its kind, how long it sounds in seconds, and where it is."""
+    """An input of the models: its kind, how long it sounds in seconds, and where it is."""
 
     kind: str
     seconds: float
@@ -59,7 +59,7 @@ class Call:
     turn: int  # number of the model's turn
     kind: str  # of the input, see :class:`Input`
     duration: float
-    seconds: float | None  # that the model took; ``None`` if it gave no answer
+    seconds: float | None  # that the model took; ``None`` if it predicted nothing
     problem: str = ""  # why it gave none
     timed_out: bool = False  # whether it took longer than its time limit
 
@@ -71,9 +71,9 @@ class Measured(JsonFile):
     model: str  # its name
     # To load it into a process that is there; ``None`` if it cannot be loaded
     load_seconds: float | None = None
-    first_seconds: float | None = None  # of the first call; ``None`` if there was no answer
+    first_seconds: float | None = None  # of the first call; ``None`` if it predicted nothing
     calls: list[Call] = dataclasses.field(default_factory=list)  # all further ones
-    # Why first calls of processes gave no answer
+    # Why first calls of processes gave no prediction
     first_problems: list[str] = dataclasses.field(default_factory=list)
     # That the model's process, and what it has started, held after its first call; 0 = nobody knows
     first_bytes: int = 0
@@ -82,15 +82,15 @@ class Measured(JsonFile):
     peak_bytes: int = 0  # the most that they held at any time; programs that end with their call are not seen
     # What it has read, without installed packages: absolute path or one relative to the suite -> bytes
     files: dict[str, int] = dataclasses.field(default_factory=dict)
-    stopped: str = ""  # why it was asked nothing more
+    stopped: str = ""  # why it was stopped
     # Of the model, where its files tell; see :mod:`soundcheck.efficiency.sizes`
     parameters: int | None = None
-    # Seconds that answers took and those of their sounds, of a model that is a file which tells them
+    # Seconds that predictions took and those of their sounds, of a model that is a file which tells them
     given: list[tuple[float, float]] = dataclasses.field(default_factory=list)
 
 
 def chosen(corpora: Sequence[Corpus], file: Path) -> list[Input]:
-    """Choose what a model is asked; the first one has a usual duration."""
+    """Choose the inputs of a model; the first one has a usual duration."""
     segments = [segment for corpus in corpora for segment in list_segments(corpus, [], None)]
     if not segments:
         return []
@@ -200,7 +200,7 @@ class _Model:
             self.costs.stopped = OVER
 
     def _call(self, item: Item) -> tuple[Result, bool, float]:
-        """Ask once; gives the answer, whether it took too long, and the seconds with reading the sound."""
+        """Predict once; gives the result, whether it came too late, and the seconds with reading."""
         came: list[Result] = []
 
         def emit(results: list[Result]) -> None:

@@ -96,7 +96,7 @@ def _summary(costs: Mapping[str, pd.DataFrame]) -> Html:
         "calls": lambda row: (
             f"{row.costs.loc['speed', 'calls'] if row.given else _value(row.costs, 'calls'):,.0f}"
         ),
-        "no answer": lambda row: "unknown" if row.given else _lost(row.costs),
+        "no prediction": lambda row: "unknown" if row.given else _lost(row.costs),
     }
     caption = "Seconds of sound a second, latencies of recordings with intervals, memory and size"
     return views.table(rows, columns, caption=caption)

@@ -4,7 +4,7 @@ Conventions
 -----------
 - Times differ from run to run, so none of this is part of the run: not of its results, its book, its record
   or its list of files. It lies beside the book, as ``efficiency.csv`` and ``efficiency.html``.
-- Services are not asked: their requests cost, and their times are those of the way there.
+- Services are left out: their requests cost, and their times are those of the way there.
 - What was measured is kept as ``efficiency.json``, call by call. As long as models, inputs, seconds, machine
   and Soundcheck are the same, nothing is measured again and the files stay as they are.
 """
@@ -87,7 +87,7 @@ class Kept(JsonFile):
 def measure_run(
     material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
 ) -> list[str]:
-    """Measure the models that a run has asked, unless that has been done."""
+    """Measure the models of a run, unless that has been done."""
     place = output.folder / f"{NAME}.json"
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
         inputs = {
@@ -181,7 +181,7 @@ def _measured(
 
 
 def _given(entry: ModelEntry, material: Material) -> Measured | None:
-    """Take over what a file of answers says about times."""
+    """Take over what a file of predictions says about times."""
     if entry.about.runs_code or not issubclass(entry.about, LookUpModel):
         return None
     model = entry.about.load(entry, material.suite)
@@ -203,12 +203,12 @@ def _notes(record: Kept) -> list[str]:
         last = f"{', '.join(over)} used them up, so that there are fewer calls than {TURNS} turns make"
         notes.append(f"Each model had {record.seconds:g} s for its calls: {last}")
     stopped = [one for one in record.models if one.stopped not in ("", OVER)]
-    notes += [f"{one.model}: asked nothing more, because {one.stopped}" for one in stopped]
+    notes += [f"{one.model}: stopped, because {one.stopped}" for one in stopped]
     for one in record.models:
         problems = dict.fromkeys(filter(None, (*one.first_problems, *(call.problem for call in one.calls))))
-        notes += [f"{one.model} gave no answer: {problem}" for problem in list(problems)[:3]]
+        notes += [f"{one.model} gave no prediction: {problem}" for problem in list(problems)[:3]]
     if record.unmeasured:
         names = ", ".join(record.unmeasured)
-        why = "their answers are looked up, guessed, of a service, or of an earlier run"
+        why = "their predictions are looked up, guessed, of a service, or of an earlier run"
         notes.append(f"Not measured, because {why}: {names}")
     return notes

@@ -193,8 +193,8 @@ class HasPoint:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        shown = dict(zip(self.labels, self.point().value.tolist(), strict=True))
-        return f"Statistic({shown[''] if self.labels == ('',) else shown})"
+        by_label = dict(zip(self.labels, self.point().value.tolist(), strict=True))
+        return f"Statistic({by_label[''] if self.labels == ('',) else by_label})"
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -455,10 +455,10 @@ def round_significant(array: np.ndarray) -> np.ndarray:
     plain = (size > 1e-10) & (size < 1e10)
     # In this range the power of ten is exact, so the quotient is the float nearest to the decimal number.
     power = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.where(plain, size, 1.0))))
-    settled = np.where(plain, np.rint(array * power) / power, array)
+    rounded = np.where(plain, np.rint(array * power) / power, array)
     for place in map(tuple, np.argwhere(~plain & (size > 0))):
-        settled[place] = float(f"{array[place]:.{DIGITS}g}")
-    return settled
+        rounded[place] = float(f"{array[place]:.{DIGITS}g}")
+    return rounded
 
 
 # Exact sums

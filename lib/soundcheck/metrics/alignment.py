@@ -104,9 +104,9 @@ def confusions(references: Texts, hypotheses: Texts) -> pd.DataFrame:
     for (reference, hypothesis), times in pairs.items():
         left, right = cheapest(reference, hypothesis).split(), hypothesis.split()
         words += times * len(left)
-        for tag, here, there in Levenshtein.editops(left, right):
+        for tag, source, target in Levenshtein.editops(left, right):
             kind = "substitute" if tag == "replace" else tag
-            error = ("" if tag == "insert" else left[here], "" if tag == "delete" else right[there])
+            error = ("" if tag == "insert" else left[source], "" if tag == "delete" else right[target])
             errors[kind, *error] += times
     rows = sorted(errors.items(), key=lambda item: (-item[1], item[0]))
     table = pd.DataFrame([error for error, _ in rows], columns=COLUMNS[:3], dtype=object)

@@ -252,11 +252,11 @@ class _Lattice:
                 )
                 best = np.argmin(every, axis=0)  # of equal ones the first
                 costs = np.min(every, axis=0)
-                here = np.stack(starts)[best, np.arange(self._base)]
+                start = np.stack(starts)[best, np.arange(self._base)]
             else:
-                costs, here = self._along(element, costs)
-            steps.append((here, best, below))
-            entries = entries[here]
+                costs, start = self._along(element, costs)
+            steps.append((start, best, below))
+            entries = entries[start]
         return costs, entries, steps
 
     def _along(self, words: Words, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -271,11 +271,11 @@ class _Lattice:
     def words(self, wording: Wording, steps: list[tuple], place: int) -> list[str]:
         """Give the words of the best way that ends at a word of the hypothesis."""
         parts: list[list[str]] = []
-        for element, (here, best, below) in zip(reversed(wording), reversed(steps), strict=True):
+        for element, (start, best, below) in zip(reversed(wording), reversed(steps), strict=True):
             if isinstance(element, Choice):
                 chosen = best[place]
                 parts.insert(0, self.words(element.options[chosen], below[chosen], place))
             else:
                 parts.insert(0, list(element))
-            place = int(here[place])
+            place = int(start[place])
         return sum(parts, [])

@@ -54,10 +54,10 @@ _WRITTEN = (  # in this order, on lower case
     (re.compile(r"(?<=\d),(?=\d{3}\b)"), ""),
     (re.compile(r"(\d[\d.]{0,20})\s?([$€£])(?!\d)"), r"\2\1"),
     (re.compile(r"([$€£])\s+(?=\d)"), r"\1"),
-    (re.compile(r"\b(?:[a-z]\.\s?){2,12}(?![a-z]\b)"), lambda found: _letters(found[0])),
-    (re.compile(r"\b[a-z](?:-[a-z]){1,12}\b"), lambda found: found[0].replace("-", " ")),
-    (re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([/.])\d{1,2}\1\d{2,4}"), lambda found: _hidden(found[0])),
-    (_GROUPS, lambda found: _telephone(found[0])),
+    (re.compile(r"\b(?:[a-z]\.\s?){2,12}(?![a-z]\b)"), lambda match: _letters(match[0])),
+    (re.compile(r"\b[a-z](?:-[a-z]){1,12}\b"), lambda match: match[0].replace("-", " ")),
+    (re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([/.])\d{1,2}\1\d{2,4}"), lambda match: _hidden(match[0])),
+    (_GROUPS, lambda match: _telephone(match[0])),
     (re.compile("[^\\w\\s'$€£¢%.:\ue000\ue001]|(?<!\\d)[.:]|[.:](?!\\d)|(?<!\\w)'|'(?!\\w)"), " "),
     (re.compile(r"(?<!\d)%|[$€£¢](?!\d)"), " "),
 )
@@ -66,8 +66,8 @@ _READ = (  # after number words have become digits
     (re.compile(r"([$€£]\d+)\.00\b"), r"\1"),
     (re.compile(r"\bone (?=o'clock\b|[ap]m\b)"), "1 "),
     (re.compile(r"\b(\d{1,2}) o'clock\b"), r"\1:00"),
-    (re.compile(rf"\b{_DAY} of ({_MONTH})\b"), lambda found: f"{_month(found[3])} {found[1]}"),
-    (re.compile(rf"\b{_DAY} ({_MONTH})\b(?: (\d{{4}})\b)?"), lambda found: _day_first(found)),
+    (re.compile(rf"\b{_DAY} of ({_MONTH})\b"), lambda match: f"{_month(match[3])} {match[1]}"),
+    (re.compile(rf"\b{_DAY} ({_MONTH})\b(?: (\d{{4}})\b)?"), lambda match: _day_first(match)),
     (re.compile(rf"\b({_MONTH}) (?:the )?{_DAY}(?![\d:])\b"), lambda f: f"{_month(f[1])} {f[2]}"),
 )
 _SLASH, _DASH = "\ue000", "\ue001"  # stand for the signs of a date while others are dropped
@@ -94,10 +94,10 @@ def _month(name: str) -> str:
     return _SHORT.get(name, name)
 
 
-def _day_first(found: re.Match[str]) -> str:
+def _day_first(match: re.Match[str]) -> str:
     """Put the day behind the month; "10 may" may be a verb, so it needs an ending or a year."""
-    verb = found[3] in ("may", "march", "mar", "dec", "sep") and not found[2] and not found[4]
-    return found[0] if verb else f"{_month(found[3])} {found[1]} {found[4] or ''}"
+    verb = match[3] in ("may", "march", "mar", "dec", "sep") and not match[2] and not match[4]
+    return match[0] if verb else f"{_month(match[3])} {match[1]} {match[4] or ''}"
 
 
 @functools.cache

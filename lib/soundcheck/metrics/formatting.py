@@ -149,8 +149,8 @@ def _compare(left: Iterable[tuple[int, ...]], right: Iterable[tuple[int, ...]], 
     left, right = (list(itertools.chain(*gaps)) for gaps in (left, right))
     for mark in left:
         counts[mark, 0] += 1
-    for tag, here, there in Levenshtein.editops(left, right):
-        mark = right[there] if tag == "insert" else left[here]
+    for tag, source, target in Levenshtein.editops(left, right):
+        mark = right[target] if tag == "insert" else left[source]
         counts[mark, ("replace", "delete", "insert").index(tag) + 1] += 1
 
 

@@ -106,8 +106,8 @@ class _Table(dict[int, str]):
         self._entry = entry
 
     def __missing__(self, code: int) -> str:
-        self[code] = found = self._entry(chr(code))
-        return found
+        self[code] = entry = self._entry(chr(code))
+        return entry
 
 
 # As people type them, and letters of the same look; between letters nothing else is meant
@@ -207,14 +207,14 @@ def noise_marks(text: str) -> list[str]:
     >>> noise_marks("[noise] turn (two) <unk> left ((laughs)) [laughs at me]")
     ['[noise]', '<unk>', '((laughs))']
     """
-    found = _MARK.findall(text) if _MARK_START.search(text) else []
-    return [written for written in found if _is_mark(written) or _LAUGHED.fullmatch(written)]
+    marks = _MARK.findall(text) if _MARK_START.search(text) else []
+    return [written for written in marks if _is_mark(written) or _LAUGHED.fullmatch(written)]
 
 
 def without_marks(text: str, instead: str = " ") -> str:
     """Put something in the place of marks of noises and unknown words."""
-    text = _LAUGHED.sub(lambda found: found[0] if _is_mark(found[0]) else found[1], text)
-    return _MARK.sub(lambda found: instead if _is_mark(found[0]) else found[0], text)
+    text = _LAUGHED.sub(lambda match: match[0] if _is_mark(match[0]) else match[1], text)
+    return _MARK.sub(lambda match: instead if _is_mark(match[0]) else match[0], text)
 
 
 def _stacking(character: str) -> str:
@@ -252,7 +252,7 @@ def _with_marks(text: str) -> str:
 @functools.lru_cache(maxsize=2**13)
 def _basic_piece(text: str) -> str:
     """Normalise what stands between white space, which nothing reaches across; the same pieces come often."""
-    text = _CUT_LETTER.sub(lambda found: _CUT_LETTERS[found[1]], text)
+    text = _CUT_LETTER.sub(lambda match: _CUT_LETTERS[match[1]], text)
     for _ in range(_ROUNDS):  # folding may undo a normal form and dropping may join parts of another
         before = text
         text = fold_case(unicodedata.normalize("NFKC", _unstacked(text.translate(_CLEAN))))

@@ -51,17 +51,17 @@ def changed_words(references: Texts, baselines: Texts, candidates: Texts) -> pd.
       word  said  corrected  broken  wrong
     0   go     2          1       1      0
     """
-    said, corrected, broken, wrong = Counter(), Counter(), Counter(), Counter()
+    reference_words, corrected, broken, wrong = Counter(), Counter(), Counter(), Counter()
     for _, texts in complete(references, baselines, candidates):
         words, (before, after), _ = _missed(*texts)
-        said.update(words)
+        reference_words.update(words)
         for counter, places in (
             (corrected, before - after),
             (broken, after - before),
             (wrong, before & after),
         ):
             counter.update(words[n] for n in places)
-    counters = {"said": said, "corrected": corrected, "broken": broken, "wrong": wrong}
+    counters = {"said": reference_words, "corrected": corrected, "broken": broken, "wrong": wrong}
     return _table(corrected + broken, counters)
 
 
@@ -77,14 +77,14 @@ def wrong_words(references: Texts, hypotheses: Mapping[str, Texts]) -> pd.DataFr
     0   go     2  2  0
     1   up     1  0  1
     """
-    said: Counter[str] = Counter()
+    reference_words: Counter[str] = Counter()
     wrong: dict[str, Counter[str]] = {name: Counter() for name in hypotheses}
     for _, texts in complete(references, *hypotheses.values()):
         words, missed, _ = _missed(*texts)
-        said.update(words)
+        reference_words.update(words)
         for counter, places in zip(wrong.values(), missed, strict=True):
             counter.update(words[n] for n in places)
-    return _table(sum(wrong.values(), Counter()), {"said": said, **wrong})
+    return _table(sum(wrong.values(), Counter()), {"said": reference_words, **wrong})
 
 
 def _missed(reference: str, *hypotheses: str) -> tuple[list[str], list[set[int]], list[int]]:

@@ -40,8 +40,8 @@ class _Kinds(dict[int, str]):
         character = chr(code)
         kind = unicodedata.category(character)[0]
         without = kind in "LM" and unicodedata.name(character, "").startswith(_SCRIPTS)
-        self[code] = found = ("u" if without else "s") if kind == "L" else "m" if without else " "
-        return found
+        self[code] = letter = ("u" if without else "s") if kind == "L" else "m" if without else " "
+        return letter
 
 
 _KINDS = _Kinds()

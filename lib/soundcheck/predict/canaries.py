@@ -43,8 +43,8 @@ def choose(clean: Iterable[str], changed: Iterable[str]) -> list[str]:
     ['a', 'b']
     """
     clean, changed = (heapq.nsmallest(CANARIES, keys) for keys in (clean, changed))  # digests: a fair sample
-    own = clean[: max(CLEAN, CANARIES - len(changed))]
-    return own + changed[: CANARIES - len(own)]
+    chosen = clean[: max(CLEAN, CANARIES - len(changed))]
+    return chosen + changed[: CANARIES - len(chosen)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,9 +111,9 @@ class Comparison:
     def _apart(self, one: Entry, other: Entry) -> float:
         return answers.distance(one.answer, other.answer, self._tasks)
 
-    def different(self, kept: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
+    def different(self, cached: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
         """List the keys whose new answer is another one."""
-        return [key for key, entry in new.items() if self.differ(kept[key], entry)]
+        return [key for key, entry in new.items() if self.differ(cached[key], entry)]
 
 
 def _difference(task: Task, one: Entry, other: Entry) -> float:

@@ -271,9 +271,9 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 def _difference(shared: _Shared) -> str:
     """Say why this worker must not answer for a run; empty if it may."""
-    for (name, own), (_, version) in zip(versions(), shared.versions, strict=True):
-        if own != version:
-            return f"it has {name} {own} instead of {version}"
+    for (name, installed), (_, version) in zip(versions(), shared.versions, strict=True):
+        if installed != version:
+            return f"it has {name} {installed} instead of {version}"
     setup, _ = pickle.loads(shared.content)
     try:
         fingerprint = check_model(setup.entry, setup.suite)

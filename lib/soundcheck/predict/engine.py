@@ -64,7 +64,7 @@ def predict_model(
         prediction.refuse_odd_lengths()
         report, rows = prediction.report(), prediction.rows()
         said = said_in(itertools.chain(*rows.values()), tasks)
-        answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
+        answered = {corpus: Columns.of_rows(corpus_rows, tasks, said) for corpus, corpus_rows in rows.items()}
     else:
         model = entry.about.load(entry, suite)
         report, answered = look_up(model, request.corpora, request.changes, request.wanted)
@@ -119,24 +119,24 @@ def look_up(
     names = {change: changes[change].name if change else "" for change in ["", *changed]}
     notices = tuple(model.notices(corpora))
     for corpus in corpora:
-        keys, shown, asked = _asked(model, corpus, changed, wanted)
+        keys, label_of, wanted_changes = _asked(model, corpus, changed, wanted)
         clean = model.look_up(corpus, "")  # of a change that nobody asks for as well
-        found = [
+        looked_up = [
             model.look_up(corpus, name) if name and some else clean
-            for name, some in zip(names, asked.any(axis=0), strict=True)
+            for name, some in zip(names, wanted_changes.any(axis=0), strict=True)
         ]
         # Row after row: for each segment clean first, then its changes in their order
-        number, which = np.nonzero(asked)
+        number, which = np.nonzero(wanted_changes)
         change = np.array(list(names), dtype=object)[which]
-        problems = np.stack([np.array(one[1], dtype=object) for one in found])
-        answers = {task: np.stack([one[0][task] for one in found])[which, number] for task in clean[0]}
+        problems = np.stack([np.array(one[1], dtype=object) for one in looked_up])
+        answers = {task: np.stack([one[0][task] for one in looked_up])[which, number] for task in clean[0]}
         drawn: Sequence[str] = ()
         if changed:
             drawn = np.stack([model.drawn(corpus, name) for name in names])[which, number].tolist()
         table = Columns(keys[number], change, problems[which, number], answers, drawn)
         tables[corpus.name] = table
         failures += [
-            (corpus.name, shown(number[row]), names[change[row]], table.error[row])
+            (corpus.name, label_of(number[row]), names[change[row]], table.error[row])
             for row in np.flatnonzero(~table.answered)
         ]
     count = sum(len(table) for table in tables.values())
@@ -158,16 +158,16 @@ def _asked(
 
     The last is bool ``(inputs, 1 + changes)``, clean first.
     """
-    own = model.asked(corpus)
-    if own is None:
+    items = model.asked(corpus)
+    if items is None:
         table = corpus.segments
         places = [table[name].tolist() for name in ("file", "start", "end")]
         clean = np.ones((len(table), 1), dtype=bool)
         masks = np.hstack([clean, asked_changes(corpus, changed, wanted).T])
         return table["key"].to_numpy(), lambda row: shown_segment(*(cells[row] for cells in places)), masks
-    masks = np.array([[change in item.changes for change in ["", *changed]] for item in own], dtype=bool)
-    keys = np.array([item.key for item in own], dtype=object)
-    return keys, lambda row: own[row].shown, masks.reshape(len(own), 1 + len(changed))
+    masks = np.array([[change in item.changes for change in ["", *changed]] for item in items], dtype=bool)
+    keys = np.array([item.key for item in items], dtype=object)
+    return keys, lambda row: items[row].shown, masks.reshape(len(items), 1 + len(changed))
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
@@ -194,13 +194,13 @@ def _far_outside(
     tables: Iterable[Columns], tasks: Sequence[Task], entry: ModelEntry
 ) -> dict[str, list[float]]:
     """Count the answers far outside of their scale: task -> count, of how many, lowest, highest."""
-    found = {}
+    counts = {}
     for task in (task for task in tasks if task.is_regression):
         values = np.concatenate([table.answers[task.name][table.answered] for table in tables])
         values = values[np.isfinite(values)]
         if count := int(outside(values, entry.range_of(task), FAR).sum()):
-            found[task.name] = [count, len(values), float(values.min()), float(values.max())]
-    return found
+            counts[task.name] = [count, len(values), float(values.min()), float(values.max())]
+    return counts
 
 
 def _out_of_range(table: Columns, tasks: Sequence[Task]) -> int:

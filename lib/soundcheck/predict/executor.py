@@ -53,14 +53,14 @@ class Log:
         """Append what was printed; a log that cannot be written stops nothing."""
         if self._left <= 0:
             return
-        kept = data[: self._left]
+        written = data[: self._left]
         self._left -= len(data)
         if self._left <= 0:
-            kept += b"\n... the rest of the output was left out\n"
+            written += b"\n... the rest of the output was left out\n"
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with open(self._path, "ab") as file:
-                file.write(kept)
+                file.write(written)
 
 
 class ModelProcess:
@@ -137,12 +137,12 @@ class ModelProcess:
     def _start(self) -> None:
         """Start a process in the place of the one that is gone."""
         self.end()
-        own = processes.context()
-        self._connection, theirs = own.Pipe()
-        self._output, printed = own.Pipe(duplex=False)
+        context = processes.context()
+        self._connection, theirs = context.Pipe()
+        self._output, printed = context.Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
         self._channels = [self._connection, self._output]
-        self._place = own.RawArray("d", 4)
+        self._place = context.RawArray("d", 4)
         arguments = (theirs, printed, self._place, self._environment, self._idle)
         self._process = processes.start(worker.serve, arguments, self._environment)
         theirs.close()

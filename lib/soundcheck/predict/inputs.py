@@ -31,18 +31,18 @@ class Segment:
 def list_segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> Iterator[Segment]:
     """List the segments of a corpus, each with the changes that answers are wanted for, clean first."""
     table = corpus.segments
-    asked = asked_changes(corpus, changes, wanted)
+    masks = asked_changes(corpus, changes, wanted)
     paths = {file: str(corpus.root / file) for file in table["file"].unique()}
     # Most segments are heard under the same changes as others: what is alike is listed once.
-    alike = [row.tobytes() for row in np.packbits(asked, axis=0).T]
-    heard = {
-        row: ("", *(changes[n] for n in np.flatnonzero(asked[:, number])))
+    alike = [row.tobytes() for row in np.packbits(masks, axis=0).T]
+    changes_of = {
+        row: ("", *(changes[n] for n in np.flatnonzero(masks[:, number])))
         for row, number in {row: number for number, row in enumerate(alike)}.items()
     }
     texts = (table[name].tolist() for name in ("key", "audio", "file"))
     times = (_seconds(table[name]) for name in ("start", "end"))
     for key, content, file, start, end, row in zip(*texts, *times, alike, strict=True):
-        yield Segment(key, content, paths[file], start, end, shown_segment(file, start, end), heard[row])
+        yield Segment(key, content, paths[file], start, end, shown_segment(file, start, end), changes_of[row])
 
 
 def _seconds(column: pd.Series) -> list[float | None]:
@@ -54,8 +54,8 @@ def asked_changes(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None)
     """Say under which changes answers are wanted for which segments, bool ``(changes, segments)``."""
     masks = wanted(corpus) if wanted else {}
     everywhere = np.ones(len(corpus.segments), dtype=bool)
-    asked = [masks.get(change, everywhere) for change in changes]
-    return np.stack(asked) if asked else np.zeros((0, len(everywhere)), dtype=bool)
+    columns = [masks.get(change, everywhere) for change in changes]
+    return np.stack(columns) if columns else np.zeros((0, len(everywhere)), dtype=bool)
 
 
 def shown_segment(file: str, start: float | None, end: float | None) -> str:

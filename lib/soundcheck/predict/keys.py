@@ -48,12 +48,12 @@ class Keys:
 
         - ``change``: number of the change; ``None`` = clean.
         """
-        asked = content, change
-        found = self._made.get(asked)
-        if found is None:
+        call = content, change
+        key = self._made.get(call)
+        if key is None:
             base = self._clean if change is None else self._changed[change]
-            found = self._made[asked] = files.digest(f"{base} {content}")
-        return found
+            key = self._made[call] = files.digest(f"{base} {content}")
+        return key
 
 
 def repeated_key(key: str) -> str:

@@ -72,9 +72,9 @@ class Watch:
     def add(self, paths: Iterable[Path]) -> None:
         """Take files as opened that the suite names."""
         for path in paths:
-            found = signature(path)
-            if found is not None:
-                self._news.append([READ, self._name(os.path.abspath(path)), *found])
+            status = signature(path)
+            if status is not None:
+                self._news.append([READ, self._name(os.path.abspath(path)), *status])
 
     def news(self) -> list[list]:
         """Tell what was found since the last call: what it is, name, and of what was read the signature."""
@@ -110,9 +110,9 @@ class Watch:
         if stat.S_ISDIR(status.st_mode):
             return
         self._seen.add((writing, place))
-        found = signature(place)
-        kind = SPECIAL if found is None else READ
-        self._news.append([kind, self._name(place), *(found or ())])
+        mark = signature(place)
+        kind = SPECIAL if mark is None else READ
+        self._news.append([kind, self._name(place), *(mark or ())])
 
     def _ignores(self, place: str) -> bool:
         if place.startswith(self._never):
@@ -147,11 +147,11 @@ class Sources:
     @property
     def seen_files(self) -> dict[str, str]:
         """Name of each file, of absolute ones the last name, -> digest of its content."""
-        found: dict[str, str] = {}
+        digests: dict[str, str] = {}
         known = (self.gone | self.files).items()
         for name, digest in sorted((public_path(name), digest) for name, digest in known if digest):
-            found[name] = digest_of(found[name] + digest) if name in found else digest
-        return found
+            digests[name] = digest_of(digests[name] + digest) if name in digests else digest
+        return digests
 
     def joined(self, other: Sources) -> Sources:
         """Put what two sets of answers depend on together."""

@@ -93,8 +93,8 @@ class Prediction:
     @property
     def failures(self) -> list[Result]:
         """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
-        own = self.keys
-        return [result for key, result in self._failures.items() if key in own]
+        keys = self.keys
+        return [result for key, result in self._failures.items() if key in keys]
 
     def run(self, *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True) -> None:
         """Take answers from the cache, after a few were predicted again, and predict what is not in it."""
@@ -124,7 +124,7 @@ class Prediction:
         self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
 
         def finished(result: Result) -> None:
-            shown.update()
+            bar.update()
             self._take(result)
             if result.key in waiting:
                 waiting.discard(result.key)
@@ -133,7 +133,7 @@ class Prediction:
 
         if missing:
             name = f"inputs of {self._entry.name}"
-            with Progress("predictions", name, len(missing), shown=progress) as shown:
+            with Progress("predictions", name, len(missing), shown=progress) as bar:
                 if problem := self._prepare(jobs, progress):
                     for key in missing:
                         finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))
@@ -203,9 +203,9 @@ class Prediction:
     def _grouped(self, wanted: Callable[[str], bool]) -> list[Item]:
         """Make an item of each segment with the calls that are wanted; the same sound is predicted once."""
         items, seen = [], set()
-        for segment, own in itertools.groupby(self._inputs, lambda one: one.segment):
+        for segment, inputs in itertools.groupby(self._inputs, lambda one: one.segment):
             calls = []
-            for one in own:
+            for one in inputs:
                 if one.key not in seen and wanted(one.key):
                     seen.add(one.key)
                     calls.append(Call(one.key, self._numbers[one.change]))
@@ -249,8 +249,8 @@ class Prediction:
         for task in self._tasks:
             if not task.is_embedding:
                 continue
-            own = [key for key in self._entries.keys() & self.keys]
-            lengths = {key: len(unpack(self._entries[key].answer[task.name])) for key in own}
+            keys = [key for key in self._entries.keys() & self.keys]
+            lengths = {key: len(unpack(self._entries[key].answer[task.name])) for key in keys}
             counts = collections.Counter(lengths.values())
             usual = max(counts, key=lambda length: (counts[length], length), default=0)
             for key, length in lengths.items():
@@ -324,8 +324,8 @@ class Prediction:
     def _remember_unlike(self, new: dict[str, Entry]) -> None:
         """Keep pairs of answers that the model gave in this run and that differ: the next run expects it."""
         if self._confirmation.different:
-            own = {key: entry for key, entry in new.items() if key in self._entries}
-            self._keep_pairs({key: own[key] for key in self._comparison().different(self._entries, own)})
+            first = {key: entry for key, entry in new.items() if key in self._entries}
+            self._keep_pairs({key: first[key] for key in self._comparison().different(self._entries, first)})
 
     def _keep_pairs(self, entries: dict[str, Entry]) -> None:
         pairs = {repeated_key(key): entry for key, entry in entries.items()}
@@ -369,8 +369,8 @@ class Prediction:
             kind = "failed" if failure.fault == protocol.BY_MODEL else "unusable"
             counts[kind] += 1
             counts["known"] += kind == "failed" and one.key in self._known_failures
-            shown = self._changes[one.change].name if one.change else ""
-            failures.append((one.corpus, one.segment.shown, shown, failure.problem))
+            change = self._changes[one.change].name if one.change else ""
+            failures.append((one.corpus, one.segment.shown, change, failure.problem))
         known = self._entries
         pairs = [(known[k], known[r]) for k, r in self._repeats.items() if k in known and r in known]
         exact, store = self._comparison(), self._store

@@ -75,8 +75,8 @@ class PredictionReport:
 
     def joined(self, later: PredictionReport) -> PredictionReport:
         """Add what became of other inputs of the same model, which were predicted later."""
-        kept = {"model", "code", "confirmation"}
-        names = [field.name for field in dataclasses.fields(self) if field.name not in kept]
+        unchanged = {"model", "code", "confirmation"}
+        names = [field.name for field in dataclasses.fields(self) if field.name not in unchanged]
         pairs = {name: (getattr(self, name), getattr(later, name)) for name in names}
         return dataclasses.replace(self, **{name: _joined(*pair) for name, pair in pairs.items()})
 
@@ -91,7 +91,7 @@ class PredictionReport:
 
     def caveats(self) -> list[Caveat]:
         """Say what makes numbers of the model doubtful."""
-        found = [
+        caveats = [
             Caveat(
                 f"{count} of {total} predictions lie far outside of their scale, all from {low:.4g} to "
                 f"{high:.4g}, so values may be wrong: check `range:` of models.{self.model}",
@@ -105,18 +105,18 @@ class PredictionReport:
             count = sum(self.unknown_classes[word] for word in words)
             what = f"{count} predictions are not classes of {task} and count as wrong"
             remedy = f"Say what they mean under models.{self.model}: `{as_values(task, words)}`"
-            found.append(Caveat(f"{what}. {remedy}", self.model, task=task))
+            caveats.append(Caveat(f"{what}. {remedy}", self.model, task=task))
         if self.repeated_different:
             count = f"{self.repeated_different} of {self.repeated}"
             what = f"{count} inputs that were predicted twice got another prediction"
             advice = "the numbers are those of the first predictions, another run may give others"
-            found.append(Caveat(f"{what}: {advice}. Fix the model's seed", self.model))
+            caveats.append(Caveat(f"{what}: {advice}. Fix the model's seed", self.model))
         without = self.failed + self.unusable
         if without > MISSING * self.inputs:
             what = f"{without} of {self.inputs} inputs have no prediction, so values are about the others"
             how = "word errors count inputs without a prediction as all missed where `missing: error`"
-            found.append(Caveat(f"{what}; {how}. left_out.csv lists them", self.model))
-        return found
+            caveats.append(Caveat(f"{what}; {how}. left_out.csv lists them", self.model))
+        return caveats
 
     def reasons(self) -> list[tuple[str, int]]:
         """Give each reason for a missing answer with its count, the most frequent first."""

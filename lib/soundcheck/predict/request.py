@@ -86,10 +86,10 @@ class Share:
 
         Raises ValueError: if it is none, with the reason.
         """
-        found = _TEXT.fullmatch(text)
-        if not found:
+        match = _TEXT.fullmatch(text)
+        if not match:
             raise ValueError("it is not of the form K/N, such as 2/3")
-        number, of = map(int, found.groups())
+        number, of = map(int, match.groups())
         if not 1 <= number <= of:
             raise ValueError(f"K must be from 1 to N, such as 1/{max(of, 1)}")
         return cls(number, of)

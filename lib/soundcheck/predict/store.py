@@ -79,9 +79,9 @@ class Database:
                 try:
                     connection = self._open()
                     connection.execute("BEGIN IMMEDIATE")
-                    found = operation(connection)
+                    result = operation(connection)
                     connection.execute("COMMIT")
-                    return found
+                    return result
                 except (
                     OSError,
                     sqlite3.Error,
@@ -224,12 +224,12 @@ class Store:
 
     def _read(self) -> tuple[dict[str, Entry], dict[str, str]]:
         """Read answers and files, and forget models that nobody has used for long."""
-        own = (self._fingerprint,)
+        parameters = (self._fingerprint,)
 
         def read(connection: sqlite3.Connection) -> tuple[list[tuple], dict[str, str]]:
             digests = self._use(connection)
             select = "SELECT rowid, key, answer, digest FROM answers WHERE fingerprint = ?"
-            rows = connection.execute(select, own).fetchall()
+            rows = connection.execute(select, parameters).fetchall()
             damaged = [row[:1] for row in rows if not _is_whole(self._fingerprint, *row[1:])]
             connection.executemany("DELETE FROM answers WHERE rowid = ?", damaged)
             self.damaged += len(damaged)
@@ -257,11 +257,13 @@ class Store:
 
     def _files(self, connection: sqlite3.Connection) -> dict[str, str]:
         """Read the files of the model; if nobody knows them any more, its answers are not believed."""
-        own = (self._fingerprint,)
-        row = connection.execute("SELECT files, digest FROM models WHERE fingerprint = ?", own).fetchone()
+        parameters = (self._fingerprint,)
+        row = connection.execute(
+            "SELECT files, digest FROM models WHERE fingerprint = ?", parameters
+        ).fetchone()
         if row is not None and _is_whole(self._fingerprint, b"files", *row):
             return json.loads(row[0])
-        self.damaged += connection.execute("DELETE FROM answers WHERE fingerprint = ?", own).rowcount
+        self.damaged += connection.execute("DELETE FROM answers WHERE fingerprint = ?", parameters).rowcount
         return {}
 
     def _write_files(self, connection: sqlite3.Connection, digests: Mapping[str, str]) -> None:
@@ -337,7 +339,7 @@ class Store:
         now = {name: signature(self._root / name) for name in self._signatures}
         gone = [name for name in now if not self._is_here(name)]
         changed = {
-            name for name, found in now.items() if name not in gone and found != self._signatures[name]
+            name for name, status in now.items() if name not in gone and status != self._signatures[name]
         }
         changed = sorted(changed | self._changed)
 
@@ -382,9 +384,9 @@ class Store:
         self._written |= {name for kind, name, *_ in lines if kind == WRITTEN}
         self._changed -= self._written
         digests = {}
-        for kind, name, *found in lines:
+        for kind, name, *status in lines:
             if name not in self._written:
-                digests[name] = self._opened(name, Signature(*found)) if kind == READ else ""
+                digests[name] = self._opened(name, Signature(*status)) if kind == READ else ""
         entries = {result.key: entry for result, entry in pending}
 
         def write(connection: sqlite3.Connection) -> None:
@@ -401,11 +403,11 @@ class Store:
         self._digests |= digests
         self._own |= entries.keys()
 
-    def _opened(self, name: str, found: Signature) -> str:
+    def _opened(self, name: str, status: Signature) -> str:
         """Remember a file that the model has read; gives its digest, empty if that cannot be known."""
-        self._signatures.setdefault(name, found)
+        self._signatures.setdefault(name, status)
         digest = self._contents.digest(self._root / name)
-        if self._is_here(name) and (not digest or signature(self._root / name) != found):
+        if self._is_here(name) and (not digest or signature(self._root / name) != status):
             self._changed.add(name)
         return digest
 

@@ -101,8 +101,8 @@ def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence
     for task in tasks:
         values = columns.answers[task.name]
         if task.is_embedding:
-            there = zip(values, columns.answered, strict=True)
-            values = [unpack(value) if answered and value is not None else None for value, answered in there]
+            pairs = zip(values, columns.answered, strict=True)
+            values = [unpack(value) if answered and value is not None else None for value, answered in pairs]
             arrays[task.name] = pa.array(values, _TYPES[task.kind])
         else:
             kind = _TYPES.get(task.kind, pa.string())
@@ -120,8 +120,8 @@ def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence
 
 def said_in(rows: Iterable[Row], tasks: Sequence[Task]) -> list[str]:
     """Name what a model says of any of its answers."""
-    found = {name for row in rows if len(row.answer) > len(tasks) for name in row.answer}
-    return [name for name in stated_names(tasks) if name in found]
+    names = {name for row in rows if len(row.answer) > len(tasks) for name in row.answer}
+    return [name for name in stated_names(tasks) if name in names]
 
 
 def column_names(path: Path) -> list[str]:
@@ -156,23 +156,25 @@ def read_predictions(path: Path) -> pd.DataFrame:
 def _vectors(column: pa.ListArray) -> np.ndarray:
     """Cut the numbers of a column of lists into one array a row, ``None`` where there is none."""
     numbers, offsets = column.values.to_numpy(zero_copy_only=False), column.offsets.to_numpy()
-    found = np.empty(len(column), dtype=object)
+    vectors = np.empty(len(column), dtype=object)
     for row in np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)):
-        found[row] = numbers[offsets[row] : offsets[row + 1]]
-    return found
+        vectors[row] = numbers[offsets[row] : offsets[row + 1]]
+    return vectors
 
 
 def _text(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def reduced(own: Path, other: Path, counted: tuple[bool, bool] = (True, True)) -> tuple[pa.Table, set[str]]:
+def reduced(
+    first: Path, second: Path, counted: tuple[bool, bool] = (True, True)
+) -> tuple[pa.Table, set[str]]:
     """Take those answers out of a prediction table that another model did not give.
 
     Answers under changes that the other model was not asked about stay. Also gives the names of the columns
     that lost answers. ``counted`` says of both models whether inputs without an answer count as errors.
     """
-    table, partner = pq.read_table(own), pq.read_table(other)
+    table, partner = pq.read_table(first), pq.read_table(second)
     shared = {*table.column_names} & {*partner.column_names} - _ABOUT_ROWS
     absent = {name: _absent(partner, name, counted[1]) for name in shared}
     lost: set[str] = set()
@@ -181,13 +183,13 @@ def reduced(own: Path, other: Path, counted: tuple[bool, bool] = (True, True)) -
             pd.MultiIndex.from_frame(one.select(["key", "change"]).to_pandas()) for one in (table, partner)
         )
         place = known.get_indexer(rows)  # -1, the last one, where the partner has no such row
-        asked = rows.isin(known.unique("change"), level="change")
+        with_change = rows.isin(known.unique("change"), level="change")
         for name, missing in absent.items():
-            taken = asked & np.append(missing, True)[place]
+            taken = with_change & np.append(missing, True)[place]
             if (taken & ~_absent(table, name, counted[0])).any():
                 lost.add(name)
-                kept = table.column(name).take(pa.array(np.arange(len(table)), mask=taken))
-                table = table.set_column(table.column_names.index(name), name, kept)
+                column = table.column(name).take(pa.array(np.arange(len(table)), mask=taken))
+                table = table.set_column(table.column_names.index(name), name, column)
                 if name == _TRANSCRIPT:  # else what has no answer would count as an error here
                     silent = pc.and_(pa.array(taken), pc.not_equal(table.column("error"), ""))
                     error = pc.if_else(silent, _BY_OTHER, table.column("error"))

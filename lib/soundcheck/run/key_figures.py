@@ -73,7 +73,7 @@ def key_figures(
     ``lists`` are trials by corpus and family; ``reports`` know where the predictions are.
     """
     tested = {family.name: family for family in families}
-    found: list[KeyFigure] = []
+    figures_of_all: list[KeyFigure] = []
     for name, report in reports.items():
         for corpus in corpora:
             if corpus.entry.probes_of or corpus.name not in report.tables:
@@ -82,16 +82,16 @@ def key_figures(
                 (table, tested[family]) for (where, family), table in lists.items() if where == corpus.name
             ]
             predictions = read_predictions(report.tables[corpus.name])
-            own = {"predictions": predictions, "missing": suite.models[name].missing, "trials": None}
-            view = made_of(CorpusView, corpus, corpus.entry, **own, title=corpus.entry.title)
+            settings = {"predictions": predictions, "missing": suite.models[name].missing, "trials": None}
+            view = made_of(CorpusView, corpus, corpus.entry, **settings, title=corpus.entry.title)
             for task in tasks_of(suite, suite.models[name]):
                 figures = _Figures(suite, name, view, task)
                 if task.is_embedding:
                     for table, family in trials[:1]:
-                        found += figures.of_trials(table, family)
+                        figures_of_all += figures.of_trials(table, family)
                 elif task.name in corpus.segments and corpus.segments[task.name].notna().any():
-                    found += figures.of_segments()
-    return tuple(found)
+                    figures_of_all += figures.of_segments()
+    return tuple(figures_of_all)
 
 
 class _Figures:
@@ -172,26 +172,26 @@ class _Figures:
         threshold: float | None = None,
     ) -> KeyFigure:
         """Put a number together; its standing follows from its interval if it is not given."""
-        (found,) = self._resampled(statistic)
+        (resampled,) = self._resampled(statistic)
         scale = _SCALES.get(measure, _SHARE)
-        (low,), (high,) = found.interval(self._suite.interval, scale=scale)
+        (low,), (high,) = resampled.interval(self._suite.interval, scale=scale)
         fixed = fixed_speakers(statistic, self._view.block_codes())
-        here = fixed.value(0, found.value[0], scale).interval()
-        blocks = int(found.blocks[0])
+        here = fixed.value(0, resampled.value[0], scale).interval()
+        blocks = int(resampled.blocks[0])
         if standing is None:
             standing = compared(low, high, guessing, blocks, more_is_better=measure in _MORE_IS_BETTER)
         return KeyFigure(
             **self._about,
             measure=measure,
-            value=_some(found.value[0]),
+            value=_some(resampled.value[0]),
             low=_some(low),
             high=_some(high),
-            segments=int(found.segments[0]),
+            segments=int(resampled.segments[0]),
             blocks=blocks,
             guessing=guessing,
             standing=standing,
             threshold=threshold,
-            reason=found.reasons[0] or found.withheld[0],
+            reason=resampled.reasons[0] or resampled.withheld[0],
             block="speaker" if self._task.is_embedding else self._block(),
             low_sample=_some(here[0]),
             high_sample=_some(here[1]),

@@ -51,9 +51,9 @@ COMPARISON = "comparison"  # the notebook that compares two models
 UNSEEN = ("rows", "sounds")  # what the notebook writes; a list of sounds, of which it needs some kinds
 
 
-def notebook_of(name: str, own: Path) -> Path:
+def notebook_of(name: str, folder: Path) -> Path:
     """Find a notebook; the folder of the suite comes first."""
-    path = resources.find(f"notebooks/{name}.ipynb", own)
+    path = resources.find(f"notebooks/{name}.ipynb", folder)
     if path is None:
         what = f"the notebook notebooks/{name}.ipynb is missing"
         raise input_error(f"family {name}", what, "Write it")
@@ -72,15 +72,15 @@ def family_jobs(
     for entry in suite.models.values():
         for family in families:
             tasks = supported_tasks(family, tasks_of(suite, entry))
-            heard = evaluated_corpora(family, entry, corpora)
-            if not tasks or not heard or not entry.is_for(family.name):
+            evaluated = evaluated_corpora(family, entry, corpora)
+            if not tasks or not evaluated or not entry.is_for(family.name):
                 continue
-            if family.stated and not _says_of_itself(entry, tasks, heard, output):
+            if family.stated and not _says_of_itself(entry, tasks, evaluated, output):
                 continue
             others = _others(suite, entry, tasks, family) if family.others else []
             notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
-            described = _with_predictions(entry, heard, output, family.name)
+            described = _with_predictions(entry, evaluated, output, family.name)
             trials = _trials(described)
             limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
             description = made_of(
@@ -93,7 +93,7 @@ def family_jobs(
                 corpora=described,
                 others={
                     other.name: _with_predictions(
-                        other, evaluated_corpora(family, other, heard), output, family.name
+                        other, evaluated_corpora(family, other, evaluated), output, family.name
                     )
                     for other in others
                 },
@@ -129,8 +129,8 @@ def _says_of_itself(
 ) -> bool:
     """Whether a model says of any answer how sure it is."""
     wanted = {*stated_names(tasks)}
-    found = [described.predictions for described in _with_predictions(entry, corpora, output, "")]
-    return any(path.is_file() and wanted & {*column_names(path)} for path in found)
+    tables = [described.predictions for described in _with_predictions(entry, corpora, output, "")]
+    return any(path.is_file() and wanted & {*column_names(path)} for path in tables)
 
 
 def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ...]:
@@ -140,8 +140,8 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
     """
     if sounds_of([family]).isdisjoint(SPEECH_KINDS):
         return ()
-    told = entry.options.get("language")
-    return (str(told),) if told else entry.card.over(suite.card).languages
+    language = entry.options.get("language")
+    return (str(language),) if language else entry.card.over(suite.card).languages
 
 
 def _trials(corpora: Iterable[CorpusDescription]) -> int:
@@ -150,7 +150,7 @@ def _trials(corpora: Iterable[CorpusDescription]) -> int:
 
 def _weight(description: EvaluationDescription) -> int:
     """Guess the time that a notebook takes by the size of the tables that it reads."""
-    corpora = [corpus for found in (description.corpora, *description.others.values()) for corpus in found]
+    corpora = [corpus for group in (description.corpora, *description.others.values()) for corpus in group]
     tables = [path for corpus in corpora for path in (corpus.predictions, corpus.trials)]
     return sum(path.stat().st_size for path in tables if path is not None and path.is_file())
 
@@ -181,14 +181,14 @@ def comparison_job(
     """
     titles = {family.name: family.title for family in families}
     by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
-    own = output.comparisons / files.slug(entry.name)
-    again = [one for one in again if own in one.job.target.parents]
+    folder = output.comparisons / files.slug(entry.name)
+    again = [one for one in again if folder in one.job.target.parents]
     lost = {one.job.family for one in again if one.failed}
     common = [one.job for one in again if one.job.family not in lost]
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
-    heard = list(corpora)
+    evaluated = list(corpora)
     for model in both:
-        heard = predicted_corpora(suite, model, families, heard)
+        evaluated = predicted_corpora(suite, model, families, evaluated)
     pairs = [
         [by_model[model.name, family] for model in both]
         for family in titles
@@ -209,7 +209,7 @@ def comparison_job(
         suite,
         comparison=entry.name,
         titles=titles,
-        corpora=tuple(zip(*(_with_predictions(model, heard, output) for model in both), strict=True)),
+        corpora=tuple(zip(*(_with_predictions(model, evaluated, output) for model in both), strict=True)),
         pairs=tuple((old.rows, new.rows) for old, new in pairs),
         common=tuple((old.rows, new.rows) for old, new in on_common),
         media=output.media,
@@ -260,15 +260,15 @@ def _with_predictions(
     model: ModelEntry, corpora: Iterable[Corpus], output: Output, family: str = ""
 ) -> tuple[CorpusDescription, ...]:
     """Describe corpora with the predictions of a model, and the trials of a family."""
-    found = []
+    descriptions = []
     for corpus in corpora:
         trials = output.trials(corpus.name, family)
         place = output.segments(corpus.name)
-        own = {"segments": place, "trials": trials if trials.is_file() else None}
-        own["predictions"] = output.predictions / files.slug(model.name) / place.name
-        own["title"] = corpus.entry.title
-        found.append(made_of(CorpusDescription, corpus, corpus.entry, **own, missing=model.missing))
-    return tuple(found)
+        paths = {"segments": place, "trials": trials if trials.is_file() else None}
+        paths["predictions"] = output.predictions / files.slug(model.name) / place.name
+        paths["title"] = corpus.entry.title
+        descriptions.append(made_of(CorpusDescription, corpus, corpus.entry, **paths, missing=model.missing))
+    return tuple(descriptions)
 
 
 def _fingerprint(notebook: Path, description: Description, *more: object) -> str:
@@ -315,12 +315,12 @@ def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) 
             corpora.append(corpus)
         if tuple(corpora) != job.description.corpora:
             target = folder / job.target.name
-            own = {"corpora": tuple(corpora), "rows": target.with_suffix(".json"), "voices": "none"}
+            replaced = {"corpora": tuple(corpora), "rows": target.with_suffix(".json"), "voices": "none"}
             seen = [job.fingerprint, *(files.digest(corpus.predictions) for corpus in corpora)]
             yield dataclasses.replace(
                 job,
                 target=target,
-                description=dataclasses.replace(job.description, **own),
+                description=dataclasses.replace(job.description, **replaced),
                 fingerprint=files.digest(repr(seen)),
             )
 
@@ -336,10 +336,10 @@ def common_estimates(job: Job, comparisons: Mapping[str, ComparisonEntry]) -> It
 
 
 @functools.lru_cache(maxsize=64)
-def _write(own: Path, other: Path, counted: tuple[bool, bool], folder: Path) -> frozenset[str]:
+def _write(first: Path, second: Path, counted: tuple[bool, bool], folder: Path) -> frozenset[str]:
     """Write the table of what both answered, if that is less; gives the columns that lost answers."""
-    table, lost = reduced(own, other, counted)
+    table, lost = reduced(first, second, counted)
     if lost:
-        with files.replacing(folder / own.name) as part:
+        with files.replacing(folder / first.name) as part:
             pq.write_table(table, part, compression="zstd")
     return frozenset(lost)

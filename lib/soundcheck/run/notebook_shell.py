@@ -97,20 +97,20 @@ class Shell(InteractiveShell):
             key: base64.b64encode(value).decode() if isinstance(value, bytes) else value
             for key, value in data.items()
         }
-        shown = new_output(kind, data=data, metadata=dict(metadata or {}), **more)
+        output = new_output(kind, data=data, metadata=dict(metadata or {}), **more)
         if update:
             for earlier in self._named.get(name, ()):
-                earlier |= {"data": data, "metadata": shown["metadata"]}
+                earlier |= {"data": data, "metadata": output["metadata"]}
             return
-        self.outputs.append(shown)
+        self.outputs.append(output)
         if name is not None:
-            self._named.setdefault(name, []).append(shown)
+            self._named.setdefault(name, []).append(output)
 
     _named: ClassVar[dict[str, list[dict]]] = {}
 
     def _showtraceback(self, etype: type[BaseException], evalue: BaseException, stb: list[str]) -> None:
-        shown = {"ename": etype.__name__, "evalue": str(evalue), "traceback": list(stb)}
-        self.outputs.append(new_output("error", **shown))
+        content = {"ename": etype.__name__, "evalue": str(evalue), "traceback": list(stb)}
+        self.outputs.append(new_output("error", **content))
 
     def show_figures(self) -> None:
         """Show the figures that pyplot has open after a cell, whatever backend it has."""

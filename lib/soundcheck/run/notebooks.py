@@ -142,8 +142,8 @@ def _kept(job: Job) -> Outcome | None:
         state = State.read(job.state)
     except (OSError, ValueError):
         return None
-    there = tuple(files.digest(path) if path.is_file() else "" for path in job.made)
-    if (state.fingerprint, state.status, state.digests) != (job.fingerprint, "ok", there):
+    digests = tuple(files.digest(path) if path.is_file() else "" for path in job.made)
+    if (state.fingerprint, state.status, state.digests) != (job.fingerprint, "ok", digests):
         return None
     return Outcome(job=job, status="ok", error="", unshown=state.unshown)
 

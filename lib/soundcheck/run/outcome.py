@@ -83,7 +83,7 @@ def sum_up(
     lines += [f"{model.name}: predictions: {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         answers = (comparison.outcomes, comparison.outcomes_sample)
-        new, here = (", ".join(f"{count} {name}" for name, count in found.items()) for found in answers)
+        new, here = (", ".join(f"{count} {name}" for name, count in counts.items()) for counts in answers)
         about = f"{comparison.candidate} against {comparison.baseline}"
         lines.append(f"{about}: {new} for new speakers; {here} with these speakers")
         lines += [f"  {sentence}" for sentence in comparison.headlines]
@@ -96,15 +96,15 @@ def sum_up(
         inputs = counted(report.failed, "input")
         most = "" if report.unusable else f" (most often: {shorten(report.reasons()[0][0], 120)})"
         lines.append(f"{report.model} gave no prediction for {inputs}{most}; left_out.csv lists them")
-    lines += [f"{name}: {told}" for name, report in reports.items() for told in report.class_notes()]
-    lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
+    lines += [f"{name}: {note}" for name, report in reports.items() for note in report.class_notes()]
+    lines += [f"{corpus.name}: {note}" for corpus in record.corpora for note in corpus.unlabelled]
     left_out = sum(len(corpus.unused) for corpus in record.corpora)
     if left_out:
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += last
     fine = not (record.failed or failed or problems)
-    answers = [found for one in record.comparisons for found in (one.outcomes, one.outcomes_sample)]
-    worse = sum(found.get(WORSE, 0) for found in answers)
+    answers = [counts for one in record.comparisons for counts in (one.outcomes, one.outcomes_sample)]
+    worse = sum(counts.get(WORSE, 0) for counts in answers)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
 
 

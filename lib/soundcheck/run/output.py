@@ -129,13 +129,13 @@ class Output:
             for entry in self._entries()
             if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
         )
-        found = [str(path.relative_to(self.folder)) for path in special if not _may_be_link(path, cache)]
-        if not found:
+        names = [str(path.relative_to(self.folder)) for path in special if not _may_be_link(path, cache)]
+        if not names:
             return
-        first = min(found, key=lambda name: (name.count(os.sep), name))
+        first = min(names, key=lambda name: (name.count(os.sep), name))
         if not (self.folder / first).is_symlink():
             raise self._refusal(f"{quoted(first, 80)} in it is neither a file nor a folder", "Remove it")
-        more = f" (as are {len(found) - 1} more)" if len(found) > 1 else ""
+        more = f" (as are {len(names) - 1} more)" if len(names) > 1 else ""
         what = f"{quoted(first, 80)} in it is a symbolic link{more}, and files behind it could be lost"
         raise self._refusal(what, "Remove the link; only the folder as a whole and its cache may be links")
 
@@ -197,9 +197,9 @@ def sealed(output: Output) -> list[str]:
         *(output.left_out, output.record, output.html / MANIFEST),
     ]
     folders = (output.notebooks, output.comparisons, output.tables, output.predictions, output.scores)
-    found = [path for path in single if path.is_file() or path.is_symlink()]
-    found += [path for folder in (*folders, output.corpora) for path in _inside(folder)]
-    return sorted(path.relative_to(output.folder).as_posix() for path in found)
+    paths = [path for path in single if path.is_file() or path.is_symlink()]
+    paths += [path for folder in (*folders, output.corpora) for path in _inside(folder)]
+    return sorted(path.relative_to(output.folder).as_posix() for path in paths)
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -215,8 +215,8 @@ def _inside(folder: Path) -> Iterator[Path]:
 class FolderLock:
     """The right to write to an output folder, as a context manager that gives it back."""
 
-    def __init__(self, folder: Path, shown: str) -> None:
-        self._path, self._shown = folder / LOCK, shown
+    def __init__(self, folder: Path, display_name: str) -> None:
+        self._path, self._shown = folder / LOCK, display_name
         self._held: IO | None = None
 
     def __enter__(self) -> Self:

@@ -67,12 +67,12 @@ def predicted_corpora(
     the model.
     """
     tasks = tasks_of(suite, entry)
-    own = [family for family in families if entry.is_for(family.name) and supported_tasks(family, tasks)]
+    testing = [family for family in families if entry.is_for(family.name) and supported_tasks(family, tasks)]
     return [
         corpus
         for corpus in corpora
         if entry.listens_to(corpus.entry)
-        and (not corpus.entry.families or any(corpus.entry.is_for(family.name) for family in own))
+        and (not corpus.entry.families or any(corpus.entry.is_for(family.name) for family in testing))
     ]
 
 
@@ -95,18 +95,20 @@ def needed_segments(
     for family in families:
         if not corpus.entry.is_for(family.name):
             continue
-        own = supported_tasks(family, tasks)
+        family_tasks = supported_tasks(family, tasks)
         if family.trials and corpus.trials is None and "speaker" not in table.columns:
             continue  # there is nothing to compare
         if not family.probes or corpus.entry.probes_of:
-            rows = changed_segments.changed_rows(family, own, table, seed)
+            rows = changed_segments.changed_rows(family, family_tasks, table, seed)
             for change in family.changes.values():
                 masks[change.identity] = masks.get(change.identity, False) | rows
         if family.stepped and not corpus.entry.probes_of:
-            rows = changed_segments.swept_rows(family, own, table, corpus.entry.blocks, seed, corpus.trials)
+            rows = changed_segments.swept_rows(
+                family, family_tasks, table, corpus.entry.blocks, seed, corpus.trials
+            )
             for series in family.series.values():
                 at = changed_segments.growing_steps(family, table, rows, len(series.steps))
                 for number, change in enumerate(series.steps.values(), start=1):
-                    heard = rows if at is None else at == number
-                    masks[change.identity] = masks.get(change.identity, False) | heard
+                    segments = rows if at is None else at == number
+                    masks[change.identity] = masks.get(change.identity, False) | segments
     return masks

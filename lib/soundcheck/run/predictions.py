@@ -56,12 +56,14 @@ def _drawn(
     drawn = functools.cache(draw)
     name = f"answers of {request.entry.name}"
     tables = derived.write(name, depends, lambda: drawn().tables.values())
-    told = derived.find(f"{name}, counted", depends, lambda: {one: getattr(drawn(), one) for one in COUNTED})
+    counts = derived.find(
+        f"{name}, counted", depends, lambda: {one: getattr(drawn(), one) for one in COUNTED}
+    )
     return PredictionReport(
         request.entry.name,
         request.fingerprint,
         dict(zip((corpus.name for corpus in request.corpora), tables, strict=True)),
-        **told | {"notices": tuple(told["notices"])},
+        **counts | {"notices": tuple(counts["notices"])},
     )
 
 
@@ -134,7 +136,7 @@ def keyword_corpora(
     derived: Derived | None = None,
 ) -> list[Corpus]:
     """Speak the probes that families ask for."""
-    found, jobs = [], list(jobs)
+    corpora, jobs = [], list(jobs)
     several = len({job.family for job in jobs}) > 1
     for job in jobs:
         if not suite.models[job.model].about.changes_audio:
@@ -146,22 +148,22 @@ def keyword_corpora(
             about = {"seed": suite.seed, "complements": complements, "jobs": workers, "progress": progress}
             table = speech.sentences(cache, kinds, count, **about)
             entry = _entry(corpus, job, speech, table, several)
-            found.append(load_corpus(entry, suite, cache, workers, progress))
-    return found
+            corpora.append(load_corpus(entry, suite, cache, workers, progress))
+    return corpora
 
 
 def _spoken(job: Job) -> list[list]:
     """Choose what is spoken for a recogniser: corpus, words by kind, how many sentences, complements."""
     evaluation = Evaluation(job.description)
-    family, found = evaluation.family, []
+    family, spoken = evaluation.family, []
     for subset in evaluation.transformed():
         if not vocabulary(evaluation, subset.predictions.clean):
             continue  # nothing is tested then
         probed = words_to_speak(evaluation, subset, localised_words(evaluation, subset))
         if any(probed.kinds.values()):
             complements = family.options.get("complements")
-            found.append([subset.corpus, dict(probed.kinds), family.probes["sentences"], complements])
-    return found
+            spoken.append([subset.corpus, dict(probed.kinds), family.probes["sentences"], complements])
+    return spoken
 
 
 def _entry(corpus: str, job: Job, speech: type[SpeechSource], table: Path, several: bool) -> CorpusEntry:

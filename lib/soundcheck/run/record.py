@@ -38,31 +38,19 @@ from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEnt
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import numbers_of
 
-PACKAGES = (
-    *(
-        "numpy",
-        "pandas",
-        "scipy",
-        "pyarrow",
-        "audiofile",
-        "audresample",
-        "audformat",
-        "praat-parselmouth",
-        "av",
-    ),
-    *("pyroomacoustics", "scikit-learn", "papermill", "jupyter-book"),
-)
+PACKAGES = "numpy pandas scipy pyarrow audiofile audresample audformat praat-parselmouth av"
+PACKAGES += " pyroomacoustics scikit-learn papermill jupyter-book"
 
 
 def _versions() -> dict[str, str]:
     """Versions of Python and of the libraries that numbers depend on."""
-    found = {"soundcheck": __version__, "Python": platform.python_version()}
-    for name in PACKAGES:
+    versions = {"soundcheck": __version__, "Python": platform.python_version()}
+    for name in PACKAGES.split():
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 QUICK = (
@@ -116,7 +104,7 @@ def compose(
             *(caveat for name in suite.models for caveat in reports[name].caveats()),
             *reversed_caveats(figures, models),
         ),
-        verdicts={model: dict(counts(own)) for model, own in rows.groupby("model", sort=True)},
+        verdicts={model: dict(counts(model_rows)) for model, model_rows in rows.groupby("model", sort=True)},
     )
 
 

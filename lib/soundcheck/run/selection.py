@@ -69,21 +69,21 @@ def plan_part(suite: Suite, chosen: Suite, output: Output) -> Plan:
     models = {}
     for name, entry in suite.models.items():
         if name in tested:
-            own = tuple(family for family in suite.families if family in tested[name])
-            models[name] = dataclasses.replace(entry, families=own or NO_FAMILY)
+            model_families = tuple(family for family in suite.families if family in tested[name])
+            models[name] = dataclasses.replace(entry, families=model_families or NO_FAMILY)
     families = {family for entry in models.values() for family in entry.families} | {*chosen.families}
     comparisons = {
         name: entry
         for name, entry in suite.comparisons.items()
         if {entry.baseline, entry.candidate} <= set(models)
     }
-    kept = tuple(family for family in suite.families if family in families)
+    names = tuple(family for family in suite.families if family in families)
     known = {
         model.name: model.code or model.fingerprint
         for model in record.models
         if model.name in models and model.name not in chosen.models
     }
-    merged = dataclasses.replace(suite, models=models, families=kept, comparisons=comparisons)
+    merged = dataclasses.replace(suite, models=models, families=names, comparisons=comparisons)
     return Plan(merged, frozenset(chosen.models), known, tuple(_removed(suite, record)))
 
 
@@ -210,10 +210,10 @@ def read_families(suite: Suite, made: JsonCache | None = None) -> list[Family]:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
-        for heard in suite.transformations.get(name, ()):
-            if heard not in family.series:
-                what = f"{name} has no change from mild to severe {quoted(heard)}"
-                problems.add("limits.transformations", what, did_you_mean(heard, family.series))
+        for transformation in suite.transformations.get(name, ()):
+            if transformation not in family.series:
+                what = f"{name} has no change from mild to severe {quoted(transformation)}"
+                problems.add("limits.transformations", what, did_you_mean(transformation, family.series))
         needed = family.options.get("by")
         if needed and needed not in suite.transformations.get(name, [needed]):
             problems.add("limits.transformations", f"{name} needs {quoted(needed)}", "Add it")
@@ -254,12 +254,12 @@ def refuse_code(suite: Suite) -> None:
         if what := entry.about.refused_without_code(entry):
             problems.add(f"{suite.file.name}, models.{entry.name}", f"{what}, and --no-code was given")
     executed = (*suite.families, *([notebook_jobs.COMPARISON] if suite.comparisons else []))
-    own = {f"notebooks/{name}.ipynb": "a notebook beside the suite is code" for name in executed}
+    brought = {f"notebooks/{name}.ipynb": "a notebook beside the suite is code" for name in executed}
     page = "a page beside the suite can include scripts and files"
-    own |= {f"book/methods/{name}.md": page for name in suite.families}
-    for path, what in own.items():
-        found = resources.find(path, suite.root)
-        if found is not None and found.resolve() != (resources.root() / path).resolve():
+    brought |= {f"book/methods/{name}.md": page for name in suite.families}
+    for path, what in brought.items():
+        place = resources.find(path, suite.root)
+        if place is not None and place.resolve() != (resources.root() / path).resolve():
             remedy = "Leave out --no-code if you trust it, else remove it"
             problems.add(path, f"{what}, and --no-code was given", remedy)
     problems.raise_if_any()

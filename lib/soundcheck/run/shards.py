@@ -77,8 +77,8 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
     place.unlink(missing_ok=True)  # until it is true again
     models, lines = {}, []
     for entry in _listening(material.suite):
-        asked = request_of(entry, material, output, material.corpora)
-        report, failures = predict_share(asked, share, jobs=jobs)
+        request = request_of(entry, material, output, material.corpora)
+        report, failures = predict_share(request, share, jobs=jobs)
         failed = tuple(Failure(one.key, one.problem, one.fault, one.drawn) for one in failures)
         models[entry.name] = ModelShard(report.code, report.inputs, failed)
         lines.append(_summary(entry.name, report))
@@ -99,8 +99,8 @@ def _summary(name: str, report: PredictionReport) -> str:
 class Shards:
     """All shards of one run: share -> output folder, and what stands in it."""
 
-    def __init__(self, found: Mapping[Share, tuple[Path, Shard]]) -> None:
-        self._found = found
+    def __init__(self, shards: Mapping[Share, tuple[Path, Shard]]) -> None:
+        self._found = shards
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -135,30 +135,30 @@ class Shards:
         """Make sure that each shard has all its answers of a model; gives the caches that hold them."""
         needed = needed_keys(request_of(entry, material, output, material.corpora))
         fingerprint, root = material.fingerprints[entry.name], material.suite.root
-        found: dict[Path, tuple[set[str], list[str]]] = {}
+        by_cache: dict[Path, tuple[set[str], list[str]]] = {}
         for share, (folder, shard) in self._found.items():
             where = f"shard {share} in {folder}"
-            own = shard.models.get(entry.name)
-            if own is None or own.fingerprint != fingerprint:
+            model = shard.models.get(entry.name)
+            if model is None or model.fingerprint != fingerprint:
                 name = quoted(entry.name)
-                what = f"there is no {name}" if own is None else f"{name} is another one here"
+                what = f"there is no {name}" if model is None else f"{name} is another one here"
                 problems.add(f"{where}, code and files of models", what, _AGAIN)
                 continue
-            known, changed = {one.key for one in own.failures}, set()
+            known, changed = {one.key for one in model.failures}, set()
             for cache in _caches(folder, output):
-                if cache not in found:
+                if cache not in by_cache:
                     store = Store(cache, fingerprint, root)
                     entries, others = store.elsewhere()
-                    found[cache] = set() if others else {*entries}, others
+                    by_cache[cache] = set() if others else {*entries}, others
                     store.close()
-                known |= found[cache][0]
-                changed |= {*found[cache][1]}
+                known |= by_cache[cache][0]
+                changed |= {*by_cache[cache][1]}
             if missing := sum(key in share for key in needed - known):
                 what = f"{missing} inputs of {quoted(entry.name)} have no prediction in its cache"
                 if changed:
                     what += f" that depends on the files that are here ({', '.join(sorted(changed)[:3])})"
                 problems.add(where, what, _AGAIN)
-        return {*found} - {output.cache}
+        return {*by_cache} - {output.cache}
 
 
 def _caches(folder: Path, output: Output) -> list[Path]:
@@ -173,7 +173,7 @@ def read_shards(folders: Sequence[Path]) -> Shards:
 
     Raises InputError: if a folder holds no shard, one is missing or twice there, or of another version.
     """
-    problems, found = Problems(), {}
+    problems, shards = Problems(), {}
     for folder in folders:
         places = sorted(path for path in folder.glob("shard-*.json") if _NAME_OF_SHARD.fullmatch(path.name))
         if not places:
@@ -185,29 +185,29 @@ def read_shards(folders: Sequence[Path]) -> Shards:
             except (InputError, OSError, ValueError):
                 problems.add(str(place), "the file is not one that a shard has left", "Run the shard again")
                 continue
-            found.setdefault(shard.share, []).append((folder, shard))
+            shards.setdefault(shard.share, []).append((folder, shard))
             if shard.version != __version__:
                 what = f"its version is {shard.version}, this is {__version__}"
                 problems.add(f"shard {shard.share} in {folder}", what, _AGAIN)
     problems.raise_if_any()
-    _check_complete(found)
-    return Shards({share: places[0] for share, places in sorted(found.items())})
+    _check_complete(shards)
+    return Shards({share: places[0] for share, places in sorted(shards.items())})
 
 
-def _check_complete(found: Mapping[Share, Sequence[tuple[Path, Shard]]]) -> None:
+def _check_complete(shards: Mapping[Share, Sequence[tuple[Path, Shard]]]) -> None:
     """Refuse shards that are no division of one run."""
-    problems, counts = Problems(), {share.of for share in found}
-    for share, places in sorted(found.items()):
+    problems, counts = Problems(), {share.of for share in shards}
+    for share, places in sorted(shards.items()):
         if len(places) > 1:
             named = " and ".join(str(folder) for folder, _ in places)
             problems.add(f"shard {share}", f"it is there {len(places)} times, in {named}", "Name one of them")
     if len(counts) > 1:
-        named = ", ".join(f"{share} in {places[0][0]}" for share, places in sorted(found.items()))
+        named = ", ".join(f"{share} in {places[0][0]}" for share, places in sorted(shards.items()))
         problems.add("shards", f"they do not belong together ({named})", "Name those of one number")
     problems.raise_if_any()
     (count,) = counts
     for share in (Share(number + 1, count) for number in range(count)):
-        if share not in found:
+        if share not in shards:
             remedy = f"Name its folder, or run it: soundcheck run SUITE --shard {share} --out FOLDER"
             problems.add("shards", f"shard {share} is missing", remedy)
     problems.raise_if_any()

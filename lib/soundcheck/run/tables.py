@@ -66,9 +66,9 @@ def write_scores(
             scores = score_trials(predictions, keys[corpus], table)
             target = table.frame["target"].to_numpy(dtype=bool)
             threshold = threshold_in_use(tested[family], model, scores, target)
-            there = ~np.isnan(scores)
-            names = (table.frame.loc[there, side].tolist() for side in ("enrol", "test"))
-            trial_files.write_scores(path, *names, scores[there], threshold)
+            scored = ~np.isnan(scores)
+            names = (table.frame.loc[scored, side].tolist() for side in ("enrol", "test"))
+            trial_files.write_scores(path, *names, scores[scored], threshold)
             written.append(path)
     return written
 

@@ -37,19 +37,19 @@ def settings(
         )
     known = [test.simulation for test in read_family(family).tests.values() if test.simulation]
     if metrics:
-        known = [found for found in known if found["name"] in metrics]
+        known = [simulations for simulations in known if simulations["name"] in metrics]
     if not known:
         what = f"no threshold of family {quoted(family)} rests on a simulation" + (
             " of it" if metrics else ""
         )
         raise input_error("--family", what, "Leave the option out, or name a fairness family")
-    found = [
+    simulations = [
         simulation.setting_of(each, g, n)
         for each in known
         for g in groups or [each["groups"]]
         for n in samples or [each["samples"]]
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(simulations))
 
 
 def write(
@@ -84,7 +84,7 @@ def _thresholds(family: str, wanted: Sequence[Setting]) -> pd.DataFrame:
             if test.simulation and simulation.setting_of(test.simulation, groups, samples) == setting:
                 key = (setting.metric, setting.truth, setting.prediction, groups, samples)
                 for published in test.thresholds.values():
-                    found = simulated_threshold(published, test.simulation, groups, samples)
-                    rows.append((*key, published, found.threshold))
+                    simulated = simulated_threshold(published, test.simulation, groups, samples)
+                    rows.append((*key, published, simulated.threshold))
     columns = ["metric", "truth", "prediction", "groups", "samples", "published", "threshold"]
     return pd.DataFrame(rows, columns=columns).drop_duplicates()

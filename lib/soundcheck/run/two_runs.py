@@ -44,17 +44,17 @@ class Run:
 
     def judged(self, model: str, families: Sequence[str]) -> list[Judged]:
         """Read the judged tests of a model with their replicates; of all families if none is named."""
-        found = []
-        for (own, family), path in self.rows.items():
-            if own != model or (families and family not in families):
+        tests = []
+        for (name, family), path in self.rows.items():
+            if name != model or (families and family not in families):
                 continue
             try:
-                found += load_judged(path, parts=True)
+                tests += load_judged(path, parts=True)
             except (OSError, ValueError) as error:
                 what = f"the rows of {family} of {model} cannot be read ({type(error).__name__})"
                 remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"
                 raise input_error(str(path), what, remedy) from error
-        return found
+        return tests
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,10 +127,10 @@ def pair(first: Run, second: Run) -> list[ModelTwice]:
 
 def differences(first: Run, second: Run) -> list[str]:
     """Say what else is not the same in the two runs."""
-    found = [f"The runs differ: {what}." for what in worse.differences(second.finished, first.finished)]
+    sentences = [f"The runs differ: {what}." for what in worse.differences(second.finished, first.finished)]
     if unlike(first, second):
-        found.append("Word errors are not compared: run both with one `normaliser:`.")
-    return found
+        sentences.append("Word errors are not compared: run both with one `normaliser:`.")
+    return sentences
 
 
 def unlike(first: Run, second: Run) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         and (model.before, family) in first.rows
         and (model.after, family) in second.rows
     ]
-    known = [run.record.suite["models"][own]["tasks"] for run, own in _sides(first, second, model)]
+    known = [run.record.suite["models"][side]["tasks"] for run, side in _sides(first, second, model)]
     excluded = unlike(first, second)
     names = [name for name in known[0] if name in known[1] and name not in excluded]
     tasks = [record.suite["tasks"][name] for name in names]
@@ -217,19 +217,20 @@ def _corpora(
         table = f"{files.slug(corpus.name)}.parquet"
         segments = [run.folder / "corpora" / table for run in (first, second)]
         predictions = [
-            run.folder / "predictions" / files.slug(own) / table for run, own in _sides(first, second, model)
+            run.folder / "predictions" / files.slug(name) / table
+            for run, name in _sides(first, second, model)
         ]
         if not all(path.is_file() for path in (*segments, *predictions)):
             continue
         if files.digest(segments[0]) == files.digest(segments[1]):
             missing = [
-                run.record.suite["models"][own].get("missing", LEFT_OUT)
-                for run, own in _sides(first, second, model)
+                run.record.suite["models"][name].get("missing", LEFT_OUT)
+                for run, name in _sides(first, second, model)
             ]
             blocks = about["blocks"]
-            own = {"blocks": (blocks,) if isinstance(blocks, str) else tuple(blocks), "audio": False}
-            own |= {"base_condition": about["base_condition"], "probes_of": ""}
-            own |= {"root": output.folder.absolute(), "segments": segments[1].absolute()}
+            name = {"blocks": (blocks,) if isinstance(blocks, str) else tuple(blocks), "audio": False}
+            name |= {"base_condition": about["base_condition"], "probes_of": ""}
+            name |= {"root": output.folder.absolute(), "segments": segments[1].absolute()}
             yield tuple(
                 CorpusDescription(
                     name=corpus.name,
@@ -237,7 +238,7 @@ def _corpora(
                     synthetic=corpus.synthetic,
                     predictions=path.absolute(),
                     missing=how,
-                    **own,
+                    **name,
                 )
                 for path, how in zip(predictions, missing, strict=True)
             )

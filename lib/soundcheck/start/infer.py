@@ -211,15 +211,12 @@ def _find_groups(inferred: InferredColumns) -> None:
         counts, numbers = given.value_counts(), pd.to_numeric(given, errors="coerce")
         if len(counts) > MANY_NUMBERS and numbers.notna().all():
             if str(name).lower() == "age":
-                inferred.groups.append({name: _halves(numbers)})
+                border = float(numbers.median())  # of two ranges with about as many rows
+                low, high = math.floor(numbers.min()), math.ceil(numbers.max())
+                halves = {f"up to {border:g}": [low, border], f"above {border:g}": [border, high]}
+                inferred.groups.append({name: halves})
         elif GROUP_VALUES[0] <= len(counts) <= GROUP_VALUES[1] and counts.iloc[-1] > 1:
             inferred.groups.append(str(name))
-
-
-def _halves(numbers: pd.Series) -> dict[str, list[float]]:
-    """Cut numbers into two ranges with about as many rows."""
-    border, low, high = float(numbers.median()), math.floor(numbers.min()), math.ceil(numbers.max())
-    return {f"up to {border:g}": [low, border], f"above {border:g}": [border, high]}
 
 
 def _find_audio(inferred: InferredColumns, root: Path, data: Path) -> None:

@@ -141,8 +141,8 @@ def resample_all(
             if statistic.n_blocks > 1:
                 times = weights(statistic.n_blocks, replicates, seed)
                 drawn, by_chance = round_significant(statistic.evaluate(times)), statistic.by_chance(times)
-            found = _resampled(statistic, statistic.point(), drawn, statistic.blocks(), noun)
-            results[n] = dataclasses.replace(found, by_chance=by_chance)
+            resampled = _resampled(statistic, statistic.point(), drawn, statistic.blocks(), noun)
+            results[n] = dataclasses.replace(resampled, by_chance=by_chance)
         elif blocks.shape != (len(statistic),) or blocks.dtype.kind not in "iu" or (blocks < 0).any():
             raise ValueError(f"A block number from 0 is needed for each of {len(statistic)} segments.")
         else:
@@ -152,8 +152,8 @@ def resample_all(
             alike.setdefault(used.tobytes(), []).append(n)
     for used, members in alike.items():
         numbered = _renumbered(blocks, np.frombuffer(used, dtype=bool))
-        found = _resample_alike([statistics[n] for n in members], *numbered, replicates, seed, noun)
-        results.update(zip(members, found, strict=True))
+        resampled = _resample_alike([statistics[n] for n in members], *numbered, replicates, seed, noun)
+        results.update(zip(members, resampled, strict=True))
     return [results[n] for n in range(len(statistics))]
 
 

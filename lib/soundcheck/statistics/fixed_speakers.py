@@ -105,7 +105,7 @@ class FixedSpeakers:
     ) -> ForThese:
         """Say what is known of a difference: ``n`` of those that follow the values of two sides."""
         m = len(self.error) // 3
-        errors, freedoms = (own[[n, m + n, 2 * m + n]].tolist() for own in (self.error, self.freedom))
+        errors, freedoms = (column[[n, m + n, 2 * m + n]].tolist() for column in (self.error, self.freedom))
         sides = [value_ends(values[k], errors[k], freedoms[k], scale, int(recordings[k])) for k in range(2)]
         return ForThese(difference_ends(values, errors, sides))
 

@@ -80,10 +80,10 @@ def simulated_threshold(
     own_groups, own_size = published_size(simulated)
     size = min(segments_per_group, own_size)
     here = quantile(setting_of(simulated, min(groups, own_groups), size, classes))
-    there = quantile(setting_of(simulated, own_groups, own_size))
-    stretch = max(here / there, 1.0)
+    at_own_size = quantile(setting_of(simulated, own_groups, own_size))
+    stretch = max(here / at_own_size, 1.0)
     threshold = published if stretch == 1.0 else _round_up(published * stretch)
-    return Stretched(threshold, stretch, here, there)
+    return Stretched(threshold, stretch, here, at_own_size)
 
 
 def _round_up(value: float) -> float:
@@ -104,12 +104,12 @@ def _simulated_quantile(setting: Setting) -> float:
     def simulated() -> dict[str, float]:
         return {"percentile_999": simulation.simulate(setting, MANY_RUNS).percentile_999}
 
-    cache, found = os.environ.get(store.CACHE_VARIABLE), None
+    cache, cached = os.environ.get(store.CACHE_VARIABLE), None
     if cache:
         name = files.digest(repr([setting, MANY_RUNS, library_digest(), np.__version__, scipy.__version__]))
         with contextlib.suppress(OSError):  # a cache that cannot be written
-            found = store.find(Path(cache, "simulated", f"{name}.json"), simulated)
-    return (found or simulated())["percentile_999"]
+            cached = store.find(Path(cache, "simulated", f"{name}.json"), simulated)
+    return (cached or simulated())["percentile_999"]
 
 
 @functools.cache
@@ -123,4 +123,4 @@ def _quantiles() -> dict[Setting, float]:
     names = ["metric", "groups", "samples", "prediction", "truth"]
     frame = recorded().dropna()
     rows = frame[names].itertuples(index=False, name=None)
-    return {Setting(*row): found for row, found in zip(rows, frame["percentile_999"].tolist(), strict=True)}
+    return {Setting(*row): value for row, value in zip(rows, frame["percentile_999"].tolist(), strict=True)}

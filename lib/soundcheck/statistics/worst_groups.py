@@ -274,8 +274,8 @@ def repeated_groups(sides: Sequence[tuple[np.ndarray, np.ndarray]], worse: Worse
         below[place] = []
         above |= group
     for top, places in below.items():
-        here = {top, *places}
-        places.extend(place for place, home in wider.items() if home in here)
+        candidates = {top, *places}
+        places.extend(place for place, home in wider.items() if home in candidates)
         places.sort()
     return below
 

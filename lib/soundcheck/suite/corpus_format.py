@@ -116,7 +116,7 @@ class CorpusEntry:
     options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only its format knows
     # name of the corpus whose words are probed by this one, which no suite names; empty for all others
     probes_of: str = ""
-    listener: str = ""  # name of the only model that is asked about it; empty = all
+    listener: str = ""  # name of the only model that is tested on it; empty = all
     trials: Path | None = None
     shown_trials: str = ""
     enrolments: Path | None = None

@@ -40,13 +40,6 @@ _MESSAGES = {  # of pydantic's errors
 _adapter = functools.cache(pydantic.TypeAdapter)
 
 
-def keys_of(kind: type) -> list[str]:
-    """Name the fields of a section."""
-    if dataclasses.is_dataclass(kind):
-        return [field.name for field in dataclasses.fields(kind)]
-    return list(kind.model_fields)
-
-
 class DocumentReader:
     """What readers of suites and of threshold files have in common."""
 
@@ -99,7 +92,8 @@ class DocumentReader:
         """
         meant = set()  # keys that an unknown key stands for
         if isinstance(value, dict):
-            keys = [key for key in keys_of(kind) if key not in more]
+            fields = kind.__dataclass_fields__ if dataclasses.is_dataclass(kind) else kind.model_fields
+            keys = [key for key in fields if key not in more]
             allowed = sorted([*keys, *also])
             for key in [key for key in value if key not in allowed]:
                 self.note((*path, key), "unknown key", did_you_mean(key, allowed))

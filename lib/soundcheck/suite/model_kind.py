@@ -47,20 +47,18 @@ class ModelKind:
     # entry's ``options``.
     keys: ClassVar[type[ModelKeys] | None] = None
     needs_audio: ClassVar[bool] = True  # whether it is given signals
-    changes_audio: ClassVar[bool] = True  # whether it can be asked about signals that the corpora do not hold
+    changes_audio: ClassVar[bool] = True  # whether it can predict signals that the corpora do not hold
     runs_code: ClassVar[bool] = True  # whether it runs code that the suite brings; refused with ``--no-code``
-    has_scale: ClassVar[bool] = True  # whether suites may say on which scale it answers numbers
+    has_scale: ClassVar[bool] = True  # whether suites may say on which scale it predicts numbers
     # whether a model that does not say what it predicts also predicts the tasks that the suite declares, but
     # for those that :meth:`check_tasks` refuses
     answers_declared: ClassVar[bool] = False
-    # whether it answers for trials instead of segments, and so only for corpora with a list of them
+    # whether it predicts trials instead of segments, and so only for corpora with a list of them
     for_trials: ClassVar[bool] = False
-    # module of a child process that can check such a model whatever the corpora are, and be asked about
-    # signals afterwards; empty if there is none
-    # whether one process on the machine of the run asks it, whatever the jobs and workers: it may ask about
+    # whether one process on the machine of the run calls it, whatever the jobs and workers: it may send
     # several signals at a time by itself
     asked_here: ClassVar[bool] = False
-    # what may have changed, or what to do, if kept answers turn out to be those of another model
+    # what may have changed, or what to do, if cached predictions turn out to be those of another model
     unseen: ClassVar[str] = "name the files that the model reads, under files: in the suite"
 
     @classmethod
@@ -80,7 +78,7 @@ class ModelKind:
 
     @classmethod
     def caveats(cls, entry: ModelEntry) -> list[str]:
-        """Say what a reader should know about the answers; sentences without full stop, here none."""
+        """Say what a reader should know about the predictions; sentences without full stop, here none."""
         return []
 
     @classmethod
@@ -95,7 +93,7 @@ class ModelKind:
 
     @classmethod
     def known_changes(cls, path: Path | None) -> frozenset[str] | None:
-        """Name the changes of the signal that it can be asked about, by identity; ``None`` = all.
+        """Name the changes of the signal that it can predict, by identity; ``None`` = all.
 
         - ``path``: the file that the target names, absolute.
         """
@@ -140,16 +138,16 @@ class ModelEntry:
     time_limit: float = 30.0  # seconds that a call may take
     families: tuple[str, ...] = ()  # names of the families that test it; empty = all that fit
     options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only one kind knows
-    corpora: tuple[str, ...] = ()  # names of the corpora that it is asked about; empty = all
-    # regression task -> lowest and highest number of the scale on which it answers; the task's own range
+    corpora: tuple[str, ...] = ()  # names of the corpora that it is tested on; empty = all
+    # regression task -> lowest and highest number of the scale on which it predicts; the task's own range
     # where there is none
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    # files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway
+    # files, folders and patterns, as written, that its predictions rest on, beside those that are seen anyway
     files: tuple[str, ...] = ()
     card: Card = Card()  # what people say about it, for cards
-    # classification task -> word in an answer -> class that it means
+    # classification task -> word of a prediction -> class that it means
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    # how an input without an answer counts: ``"error"``, all of its words are missed, or ``"left out"``
+    # how an input without a prediction counts: ``"error"``, all of its words are missed, or ``"left out"``
     missing: str = LEFT_OUT
 
     def is_for(self, family: str) -> bool:
@@ -157,7 +155,7 @@ class ModelEntry:
         return not self.families or family in self.families
 
     def listens_to(self, corpus: CorpusEntry) -> bool:
-        """Say whether the model is asked about a corpus, or about the probes of one.
+        """Say whether the model is tested on a corpus, or about the probes of one.
 
         Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
         a list of trials; and a corpus without audio is only for models that do not listen.
@@ -173,7 +171,7 @@ class ModelEntry:
         return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
 
     def range_of(self, task: Task) -> tuple[float, float]:
-        """Give the ends of the scale on which it answers a regression task."""
+        """Give the ends of the scale on which it predicts a regression task."""
         return self.ranges.get(task.name, (task.low, task.high))
 
     @property
@@ -183,15 +181,15 @@ class ModelEntry:
 
     @property
     def predicts_changes(self) -> bool:
-        """Whether the model can be asked about signals that the corpora do not hold.
+        """Whether the model can predict signals that the corpora do not hold.
 
-        A table cannot, unless a run wrote it that asked about some.
+        A table cannot, unless a run wrote it that predicted some.
         """
         return self.known_changes is None or bool(self.known_changes)
 
     @property
     def known_changes(self) -> frozenset[str] | None:
-        """Identities of the changes that the model can be asked about; ``None`` = all."""
+        """Identities of the changes that the model can predict; ``None`` = all."""
         return self.about.known_changes(self.path)
 
     @property

@@ -57,16 +57,6 @@ def test_gain_moves_the_level_only_and_the_rate_hardly_matters():
         assert fast[name] == pytest.approx(soft[name], abs=0.2), name
 
 
-def test_brighter_spectrum_has_flatter_tilt(rng):
-    noise = rng.standard_normal(SAMPLING_RATE)
-    spectrum = np.fft.rfft(noise)
-    hertz = np.maximum(np.fft.rfftfreq(len(noise), 1 / SAMPLING_RATE), 50)
-    white, pink = named(0.01 * noise), named(0.1 * np.fft.irfft(spectrum / np.sqrt(hertz)))
-    assert white["tilt"] == pytest.approx(0, abs=0.5)
-    assert pink["tilt"] == pytest.approx(-3, abs=0.5)  # power falls in inverse proportion to frequency
-    assert pink["centroid"] < white["centroid"] and pink["brightness"] < white["brightness"]
-
-
 def test_bursts_are_counted_and_the_first_minute_counts():
     bursts = voice() * (0.01 + np.sin(np.pi * 4 * TIME) ** 2)  # four a second
     assert named(bursts)["syllable_rate"] == pytest.approx(4, abs=0.6)

@@ -14,7 +14,7 @@ from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck_demo.models import voiceprint
 from soundcheck_demo.models.features import FRAME, HOP
-from soundcheck_demo.models.voiceprint import BLOCK, CEPSTRA, NAMES, extract
+from soundcheck_demo.models.voiceprint import BLOCK, NAMES, extract
 from soundcheck_demo.speech import corpus
 
 SIZE = len(NAMES)
@@ -147,24 +147,6 @@ def test_cepstra_are_those_of_plain_sums():
     cepstra = math.sqrt(2 / 24) * bands @ np.array(cosines)
     expected = np.concatenate([cepstra.mean(axis=0), cepstra.std(axis=0)])
     np.testing.assert_allclose(extract(signal, 16000), expected, atol=1e-6)
-
-
-def test_gain_rate_and_pauses_change_little(rng):
-    np.testing.assert_allclose(extract(0.1 * voice(), 16000), extract(voice(), 16000), atol=0.01)
-    for rate in (22050, 48000):
-        found = extract(voice(rate=rate), rate)
-        np.testing.assert_allclose(found[:5], extract(voice(), 16000)[:5], atol=1.5)
-    noise, pause = 0.1 * rng.standard_normal(32000), np.zeros(16000)
-    found = extract(np.concatenate([pause, noise, pause]), 16000)
-    np.testing.assert_allclose(found, extract(noise, 16000), atol=0.5)
-    assert np.abs(extract(noise, 16000) - extract(voice(), 16000)).max() > 10
-
-
-def test_deviation_is_that_over_time(rng):
-    noise = 0.1 * rng.standard_normal(16000)
-    low = 0.2 * np.sin(2 * np.pi * 300 * np.arange(16000) / 16000)
-    changing, steady = extract(np.concatenate([noise, low]), 16000), extract(noise, 16000)
-    assert changing[CEPSTRA - 1] > 3 * steady[CEPSTRA - 1]
 
 
 def test_all_of_a_long_signal_counts_up_to_ten_minutes(monkeypatch, rng):

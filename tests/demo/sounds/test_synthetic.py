@@ -22,18 +22,6 @@ def test_sounds_vary_and_repeat():
         assert low <= len(one) / RATE <= high, name
 
 
-def test_telephones_have_their_frequencies():
-    tones = set()
-    for n in range(20):
-        spectrum = np.abs(np.fft.rfft(environment.dial_tone(generator(0, "dial", n))))
-        tones.add(tuple(np.flatnonzero(spectrum > spectrum.max() / 2) / environment.SECONDS))
-    assert {(425.0,), (350.0, 440.0)} <= tones and len(tones) == 3
-    signal = environment.dialling(generator(0, "keys"))  # keys are pairs of tones
-    spectrum, hertz = np.abs(np.fft.rfft(signal)) ** 2, np.fft.rfftfreq(len(signal), 1 / RATE)
-    near = np.min(np.abs(hertz[:, None] - np.array(environment.ROWS + environment.COLUMNS)), axis=1) < 30
-    assert spectrum[near].sum() > 0.9 * spectrum.sum()
-
-
 def response(room, metres):
     return rooms.response(*rooms.ROOMS[room][:2], metres)
 

@@ -69,6 +69,7 @@ class Grammar:
         return len(words) in self.ends("<sentence>", words)
 
 
+@slow
 def test_grammar_accepts_every_command_and_probe(table):
     grammar = Grammar(commands.GRAMMAR)
     assert all(map(grammar.accepts, table["transcript"]))

@@ -277,7 +277,6 @@ def test_fingerprint_follows_what_the_command_names_but_not_the_place(world, tmp
 NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'
 
 
-@pytest.mark.usefixtures("forked_models")
 def test_what_programs_do_to_a_run(world):
     world.program(
         NUMBER

@@ -136,7 +136,6 @@ def test_a_program_that_always_fails_is_given_up(world):
 # Real workers -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("forked_models")
 def test_what_happens_in_a_run(world):
     """Recordings are told by their lengths: 1600 samples, 1760, 1920, ..."""
     program(
@@ -168,7 +167,6 @@ print(path, f"number {number}")""",
     assert "a child" in logs and "no weights" in logs
 
 
-@pytest.mark.usefixtures("forked_models")
 def test_each_worker_has_its_own(world):
     program(world, f"time.sleep(0.2)\n{FINE}")
     report = predict(world, 12, jobs=2, target="my-asr", stays=True)

@@ -49,14 +49,21 @@ def test_all_problems_of_a_file_are_told(load):
     assert "hyp.trn line 3" in second and "duplicate id 'x'" in third
 
 
-@pytest.mark.parametrize(("name", "tasks"), [("hyp.trn", "arousal"), ("text", "transcript emotion")])
-def test_files_of_transcripts_hold_nothing_else(load, name, tasks):
+@pytest.mark.parametrize(
+    ("name", "line", "tasks"),
+    [
+        ("hyp.trn", "turn (a)\n", "arousal"),
+        ("text", "a turn\n", "transcript emotion"),
+        ("hyp.stm", "a 1 A 0 1 turn\n", "arousal"),
+    ],
+)
+def test_files_of_transcripts_hold_nothing_else(load, name, line, tasks):
     words = rf"^suite.yml, models.theirs.tasks: {name} holds transcripts only .* {tasks.split()[-1]}\. Give"
     with pytest.raises(InputError, match=words):
-        load("a turn (a)\n", name, *tasks.split())
+        load(line, name, *tasks.split())
     with pytest.raises(InputError, match=f"{name} is no table with columns"):
-        load("a turn (a)\n", name, columns={"file": "path"})
-    model = load("a turn (a)\n", name)
+        load(line, name, columns={"file": "path"})
+    model = load(line, name)
     assert not model.changes_audio
     with pytest.raises(ValueError, match="changed signals"):
         model.look_up(files("a.wav"), "noise")

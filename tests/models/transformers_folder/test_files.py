@@ -34,7 +34,8 @@ def problems(folder: Path, *, code: bool = False) -> list[str]:
 
 
 def test_a_folder_is_read_and_pickled_weights_beside_others_are_passed_over(folder):
-    folder.joinpath("pytorch_model.bin").write_bytes(b"")
+    for name in ("pytorch_model.bin", "README.md", ".hidden"):
+        folder.joinpath(name).write_bytes(b"")
     read = read_folder(folder, "model", code=False)
     assert (read.architecture, read.weights) == ("Wav2Vec2ForCTC", ("model.safetensors",))
     assert read.has_preprocessor and not read.has_vocabulary
