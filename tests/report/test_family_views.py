@@ -12,6 +12,7 @@ from tests.report.given import HOSTILE, cells, subset, texts
 
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation import robustness
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.temporal import changes
 from soundcheck.metrics.temporal import FileChanges, neighbours
@@ -22,6 +23,8 @@ from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.crossing import Crossing
+from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 
 @pytest.fixture
@@ -86,6 +89,63 @@ def test_groups_and_what_they_lose():
     texts = [" ".join(line) for line in cells(table)]
     assert "12.0 points" in texts[1] and HOSTILE in texts[1] and "2.0 points" in texts[2]
     assert "No groups" in str(severity_views.group_table([], "rate", ("segments", "in", "speakers")))
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    found = []
+    for module in (severity_views, severity_views.page):
+        monkeypatch.setattr(module, "display", lambda *parts: found.extend(map(str, parts)))
+    return found
+
+
+def test_levels_at_which_a_rate_doubles():
+    row = {"corpus": "c", "transformation": "A", "levels": ("20", "10", "0"), "clean": 0.1, "half": None}
+    never = {"doubled": Crossing(np.inf, np.nan, np.nan), "remark": "remark"}
+    found = [
+        row | {"doubled": Crossing(0.5, 0.2, np.inf), "remark": ""},
+        row | {"transformation": "B"} | never,
+    ]
+    html = str(severity_views.level_table(found, {name: SimpleNamespace(axis="dB") for name in "AB"}, "rate"))
+    for part in ("15<", "18 to beyond 0", "not reached up to 0", "no interval: too few speakers", "remark"):
+        assert part in html
+
+
+def moved(task="arousal", change="", labels=True):
+    values = np.linspace(0, 1, 6)
+    about = {"speaker": list("aabbcc"), "corpus": HOSTILE, "change": change, "blocks": np.arange(6) // 2}
+    return subset(values if labels else None, values, task, changed=values + 0.01 * np.arange(6), **about)
+
+
+def test_movements_are_behind_a_line_for_each_change(displayed, tmp_path):
+    several = [moved(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"]]
+    severity_views.movements(SimpleNamespace(media=MediaStore(tmp_path)), several)
+    assert len(displayed) == 2 and HOSTILE not in "".join(displayed)
+    assert displayed[0].startswith("<details") and "<summary>Babble: 2 figures</summary>" in displayed[0]
+    assert displayed[0].count("<figure") == 2 and 'alt="How predictions move: &lt;img' in displayed[0]
+    assert "arousal under Music" in displayed[1] and "valence under Music" in displayed[1]
+
+
+def test_curves_leave_out_what_has_no_labels_and_are_followed_by_their_numbers(displayed, tmp_path):
+    rows = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": np.nan, "reference": 0.1}
+    measured = []
+
+    def curve(steps, measure, scale, name, series):
+        measured.append((measure, name, series))
+        return pd.DataFrame(
+            [rows | {"step": step, "segments": len(own), "blocks": 1} for step, own in steps.items()]
+        )
+
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve, block_names={"c": "speaker"})
+    series = PerturbationSeries("Babble", "signal-to-noise ratio", {"0 dB": Perturbation("x", "y", {})})
+    steps, without = {"clean": moved(), "0 dB": moved(change="0 dB")}, {"clean": moved(labels=False)}
+    swept = [(dataclasses.replace(series, name="Empty"), [without]), (series, [steps, without])]
+    severity_views.quality_curves(evaluation, swept)
+    assert measured == [(robustness.quality, "concordance_cc", "Babble")]
+    figure, table = displayed
+    assert "No step changes anything" in figure
+    assert 'alt="Quality of the predictions from mild to severe: Babble' in figure
+    assert "<summary>All steps in numbers</summary>" in table and "6 in 1 speaker<" in table
 
 
 def test_scores_of_trials_are_packed_and_the_same_each_time(tmp_path, monkeypatch):
