@@ -34,8 +34,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.adjusted import adjusted_gap
-from soundcheck.evaluation.conclusions import GroupGap
+from soundcheck.evaluation.conclusions import GroupGap, adjusted_gap
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.regression import mean_value

@@ -93,7 +93,7 @@ def past_run(number: int, shares: np.ndarray, drawn: np.ndarray, blocks: str) ->
     about = {"title": "", "version": "1", "seed": 0, "interval": "t", "matters_worse": 0.0, "suite": {}}
     record = types.SimpleNamespace(**nothing, **about)
     frame = to_frame(entry.verdict for entry in entries.values())
-    finished = Simulated("", Path(), frame, record, entries)
+    finished = Simulated(Path(), frame, record, entries)
     return PastRun(f"run {number}", "", f"{number}", finished, {})
 
 

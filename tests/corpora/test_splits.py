@@ -2,21 +2,19 @@
 
 from pathlib import Path
 
-import audformat
 import pandas as pd
 import pytest
 import yaml
-from segment_rows import rows
 from tests.corpora.refusals import refusals
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.splits import choose, kinds_of, pick, tell_splits
 from soundcheck.suite.entries import CorpusEntry
 
-PICKED = yaml.safe_load(Path(__file__).with_name("splits.yml").read_text("utf-8"))
+SPLITS = yaml.safe_load(Path(__file__).with_name("splits.yml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("names", "wanted", "expected"), PICKED)
+@pytest.mark.parametrize(("names", "wanted", "expected"), SPLITS["picked"])
 def test_which_are_picked(names, wanted, expected):
     assert pick(kinds_of(names.split(), {}), wanted) == expected.split()
 
@@ -30,25 +28,7 @@ def chosen(counts, split):
     return choose(counts, CorpusEntry("c", "csv", split=split and tuple(split)), "t.csv", "row", {})
 
 
-@pytest.mark.parametrize(
-    ("counts", "split", "notice"),
-    [
-        ({"Test": 3}, None, None),
-        ({"": 3}, None, None),
-        ({"Test": 3, "Train": 1}, ["all"], None),
-        ({"Test": 3, "Train": 1}, None, "evaluated is the split 'Test' (3 rows); not used: 'Train' (1 row)"),
-        ({"Test": 3, "": 2}, None, "evaluated is the split 'Test' (3 rows); not used: 'no split' (2 rows)"),
-        (
-            *({"Train": 3, "Test1": 2, "dev": 1}, ["Test1", "Development"]),
-            "evaluated are the splits 'Test1' (2 rows), 'dev' (1 row); not used: 'Train' (3 rows)",
-        ),
-        ({"full": 3}, None, "evaluated is the split 'full' (3 rows); not used: none"),
-        (
-            *({"A": 3, "": 1}, None),
-            "evaluated are the splits 'no split' (1 row), 'A' (3 rows); not used: none. `split:` chooses one",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("counts", "split", "notice"), SPLITS["notices"])
 def test_what_is_said_about_the_choice(counts, split, notice):
     names, notices = chosen(counts, split)
     assert notices == ([] if notice is None else [notice]) and names
@@ -62,16 +42,7 @@ def test_refused(counts, split, words):
 
 
 @pytest.mark.parametrize(
-    ("values", "tells"),
-    [
-        (["train", "test", ""], True),
-        (["Train"] * 3 + ["Development"], True),
-        (["train"] * 3, False),  # a means of transport?
-        (["dev", "test"], False),
-        (["train", "test", "other"], False),
-        (["tr", "te"], False),  # languages
-        ([f"train {n}" for n in range(30)] + ["test"], False),
-    ],
+    ("values", "tells"), [*SPLITS["columns"], ([f"train {n}" for n in range(30)] + ["test"], False)]
 )
 def test_which_columns_tell_splits_by_all_their_values(values, tells):
     assert tell_splits(values) == tells
@@ -125,35 +96,6 @@ def test_folders_and_shards(load, refused, tone, tmp_path, names, expected, form
         corpus = load(f"format: {form}, path: data")
         assert sorted(corpus.segments["split"]) == expected
         assert any("not used: '" in notice for notice in corpus.notices)
-
-
-@pytest.mark.parametrize(
-    ("tables", "keys", "expected"),
-    [  # name -> its split, and what the header says it is for
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, "", ["1.wav"]),
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: test", ["1.wav"]),
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: fit", ["0.wav"]),
-        ({"a": ("Test", "other"), "b": ("Train", "other")}, "", ["0.wav"]),
-        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, "", ["1.wav"]),
-        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, ", tables: [emotion.train]", ["0.wav"]),
-        ({"a": (None, ""), "b": (None, "")}, "", ["0.wav", "1.wav"]),
-        ({"a": ("fit", "train"), "b": ("tune", "dev")}, "", r"'fit' \(1 row\), 'tune' .*`split: tune`"),
-    ],
-)
-def test_splits_of_a_database_are_what_it_says(load, refused, tmp_path, tables, keys, expected):
-    db = audformat.Database("made")
-    for number, (name, (split, kind)) in enumerate(tables.items()):
-        if split:
-            db.splits[split] = audformat.Split(kind)
-        db[name] = audformat.Table(audformat.filewise_index([f"{number}.wav"]), split_id=split)
-        db[name]["arousal"] = audformat.Column()
-        db[name]["arousal"].set([0.5])
-    db.save(tmp_path / "db", storage_format="csv")
-    entry = f"format: audformat, path: db, audio: false{keys}"
-    if isinstance(expected, str):
-        refused(expected, entry)
-    else:
-        assert rows(load(entry), "file") == [(name,) for name in expected]
 
 
 @pytest.mark.parametrize("evaluated", ["Test", "Dev"])

@@ -1,10 +1,12 @@
 """Which segments the name of a file means."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from soundcheck.common.errors import InputError, Problems
 from soundcheck.corpora import utterances
 from soundcheck.corpora.utterances import UtteranceNames
 
@@ -55,6 +57,42 @@ def test_what_names_mean(files, columns, meant):
     assert names(*files.split(), **columns).find([*meant]) == [*meant.values()]
 
 
+@pytest.mark.parametrize(
+    ("files", "given_names", "owners"),
+    [
+        ("a.wav b.wav", "b.wav a.wav", [1, 0]),
+        ("x/a.wav b.wav", "a.flac", [0, -1]),
+        ("x/a.wav", "a.wav /d/x/a.wav", [1]),  # the only one that gives the whole path
+        ("x/a.wav", "a.wav a.flac x/a.wav", [2]),  # written like the file
+        (
+            "x/a.wav",
+            "a.wav a.flac",
+            "names 'a.wav' and 'a.flac' mean the same segment 'x/a.wav'. Write the one",
+        ),
+        (
+            "x/a.wav y/a.wav z/a.wav",
+            "a",
+            "name 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the file as",
+        ),
+        (
+            "a.wav a.wav",
+            "a",
+            "name 'a' could mean 'a.wav 0 to 1' and 'a.wav 1 to 2'. Give a CSV table with the col",
+        ),
+    ],
+)
+def test_each_segment_has_one_name(files, given_names, owners):
+    files, problems = files.split(), Problems()
+    times = {"start": np.arange(len(files)) * 1.0, "end": np.arange(len(files)) + 1.0}
+    found = names(*files, **times).assign(given_names.split(), "name", lambda *rows: "t.csv", problems)
+    if isinstance(owners, str):
+        with pytest.raises(InputError, match=owners):
+            problems.raise_if_any()
+    else:
+        problems.raise_if_any()
+        assert found.tolist() == owners
+
+
 @given(st.lists(st.text("abAB/.-_", min_size=1, max_size=6), min_size=1, max_size=8))
 def test_a_file_always_finds_itself(files):
     found = names(*files)
@@ -62,7 +100,8 @@ def test_a_file_always_finds_itself(files):
         assert found.find([file])[0] == [row for row, other in enumerate(files) if other == file]
 
 
-PATHS = st.from_regex(r"[ab]{1,2}(/[ab]{1,2}){0,2}\.(wav|mp3)", fullmatch=True)
+FOLDERS = st.lists(st.sampled_from("a b aa ab ba bb".split()), min_size=1, max_size=3).map("/".join)
+PATHS = st.tuples(FOLDERS, st.sampled_from([".wav", ".mp3"])).map("".join)
 
 
 @settings(deadline=None)

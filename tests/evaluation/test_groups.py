@@ -9,7 +9,7 @@ from judging import judging
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import groups
-from soundcheck.evaluation.eligibility import eligible, group_counts
+from soundcheck.evaluation.eligibility import group_counts
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import voice_groups
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -20,19 +20,6 @@ TASK = BUILTIN["arousal"]
 MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
 
 # Which are large enough
-
-
-@pytest.mark.parametrize(
-    ("needed", "why"),
-    [
-        ([], ""),
-        ([(25, "segment", 25)], ""),
-        ([(None, "speaker", 2), (0, "word", 1)], "0 words, 1 needed"),  # what is not known is enough
-        ([(9, "segment", 10), (1, "speaker", 2)], "9 segments, 10 needed"),  # the first that is too small
-    ],
-)
-def test_the_first_count_that_is_too_small_is_named(needed, why):
-    assert eligible(needed) == why
 
 
 def counting(own: Subset, **options):
@@ -102,16 +89,14 @@ def test_groups_of_trials_need_trials_of_both_kinds_and_speakers():
 # Each against all
 
 
-def evaluation(family: str, **options):
-    own = judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
-    own.family.options.update(options)
-    return own
+def evaluation(family: str):
+    return judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
 
 
 @pytest.fixture
 def subset(rng) -> Subset:
     """Three languages of different sizes, with sentiments; one prediction is missing."""
-    table = pd.DataFrame({"language": np.repeat(["de", "en", "fr"], [120, 60, 30]), "nothing": None})
+    table = pd.DataFrame({"language": np.repeat(["de", "en", "fr"], [120, 60, 30])})
     table["key"] = [f"k{n:03d}" for n in range(len(table))]
     table["sentiment"] = rng.choice(["negative", "positive"], len(table))
     predicted, random = Predictions(rng.random(210)), Predictions(rng.random(210), random=True)
@@ -167,25 +152,6 @@ def test_labels_stay_beside_the_group_and_may_be_groups_themselves(subset):
     assert random == [False, True]  # the random reference is told apart, whatever becomes of it
     both = (subset.reference, subset.reference.take(np.arange(3)), subset.reference.unchanged())
     assert all(predictions.random for predictions in both)
-
-
-def test_columns_are_any_word_and_unknown_ones_are_listed(subset):
-    judge = evaluation("fairness_language", groups=["language", "dialect", "nothing", "sentiment"])
-    names = {"language": ["de", "en", "fr"], "sentiment": ["negative"]}
-    judge.skip(subset, "nobody listens", "Mean Value")
-    few = "fewer than 2 groups with 5 segments"
-    counts = lambda s, column: [groups.GroupCount(name, 9) for name in names[column]]  # noqa: E731
-    columns = groups.columns_of(judge, subset, MEAN, few, counts)
-    assert [one.names for one in columns] == [names["language"], [], [], []]
-    reasons = {"": "nobody listens", "sentiment": few}
-    reasons |= {name: f"the corpus has no column {name}" for name in ("dialect", "nothing")}
-    own = judge.frame().query("test == 'Mean Value'").set_index("group")
-    assert own["skipped"].to_dict() == reasons
-    groups.judge_groups(judge, subset, "language", names["language"], MEAN)
-    frame = judge.frame()
-    own = frame.query("test == 'Mean Value'").set_index("group")
-    assert own["value"].notna().sum() == 3 and set(own.index[own["value"].isna()]) == {*reasons} - {""}
-    assert frame["group"].eq("").sum() == 1  # the other test for values was not judged at all
 
 
 # Voices

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
-from soundcheck.evaluation import trials as cohorts
 from soundcheck.evaluation.corpus_view import score_trials
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.trials import HALF, WHOLE, carry_over, cut_to, enrolled_with, split_speakers
@@ -123,19 +122,6 @@ def test_what_cannot_be_fitted_says_why(names, calibration, reason):
         here.predictions.clean[here.truth] = np.nan
     halves = split(here, same, calibration=calibration)
     assert halves.reason.startswith(reason) and halves.tested.corpus == "here"
-
-
-@pytest.mark.parametrize(("top", "same"), [(3, False), (4, True)])
-def test_a_cohort_of_which_all_are_looked_at_is_said(monkeypatch, top, same):
-    monkeypatch.setattr(cohorts, "_cohort", lambda *_: np.zeros((4, 2)))
-    monkeypatch.setattr(cohorts, "cohort_obstacle", lambda *_: "")
-    monkeypatch.setattr(cohorts, "normalised_trials", lambda *_: {})
-    evaluation = SimpleNamespace(family=SimpleNamespace(options={"cohort_top": top}))
-    tested = SimpleNamespace(corpus="here", predictions=None)
-    cohort = SimpleNamespace(tested=tested, fitting=None, about="here: fitted on 4 speakers.")
-    _, note = cohorts.normalised_with(evaluation, cohort)
-    assert note.startswith("here: a cohort of 4 speakers.")
-    assert (f"no more than {top} speakers, so that the adaptive way is the same" in note) == same
 
 
 # More enrolled and shorter tested recordings

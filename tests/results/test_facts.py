@@ -103,6 +103,12 @@ def test_what_the_demo_says_of_its_models(demo):
     # The headline is of classes, and of most segments
     assert demo["prosody"].headline.measure == "unweighted average recall"
     assert demo["prosody"].headline.corpus == "demo" and demo["voiceprint"].headline.value == 0.156
+    largest = demo["prosody"].largest_difference  # that does not fail, in units of its margin
+    assert (largest.test, largest.group, largest.state) == (
+        "Precision Per Bin",
+        "sex: female",
+        "inconclusive",
+    )
     unknown = demo["prosody"].unknown.set_index("kind")
     assert {"sex", "accent", "language and sentiment"} <= set(unknown.index)
     assert unknown.loc["sex", "blocks"] == 20 and unknown.loc["sex", "needed"] > 100

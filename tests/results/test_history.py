@@ -60,13 +60,15 @@ def test_differences_are_those_of_compare(write, judged):
         ({"rule": "<", "threshold": 0.9}, {}, "another rule (> then, < now)", ""),
         ({}, {"families": [FAMILY | {"digest": "2"}]}, "another threshold file", ""),
         ({}, {"suite": {"tasks": {"arousal": TASK | {"low": 0.5}}}}, "another definition of the task", ""),
+        ({"task": "transcript"}, {"suite": {"normaliser": "none"}}, "normaliser None then, none now", ""),
     ],
 )
 def test_what_is_not_comparable_is_not_joined_and_says_why(write, judged, row, about, reason, pairing):
     count = row.pop("count", 100)
     later = judged(number=0.55, **row)
     object.__setattr__(later.verdict, "segments", count)
-    point = of(write("a", [judged()]), write("b", [later], **about)).iloc[-1]
+    before = judged(task=later.verdict.task)
+    point = of(write("a", [before]), write("b", [later], **about)).iloc[-1]
     assert reason in point["reason"] and point["joined"] == ""
     assert point["pairing"] == pairing
     assert (point["mark"], point["against"]) == (("worse", 1) if pairing else ("", 0))

@@ -71,7 +71,7 @@ def summary_link(name: str) -> dict:
 
 def write_summaries(sources: pages.Sources, output: Output, record: RunRecord, results: pd.DataFrame) -> None:
     """Register the one-page summaries of all comparisons, and of all models but random references."""
-    run = FinishedRun(output.display_name, output.results, results, record)
+    run = FinishedRun(output.results, results, record)
     facts_of = functools.cache(functools.partial(PublishedFacts, run))
 
     def of_model(name: str) -> content.Sheet:

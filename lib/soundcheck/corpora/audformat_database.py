@@ -330,35 +330,35 @@ class _Database:
     def _rows(self, name: str, table: TextTable) -> pd.DataFrame:
         """Give the rows of a table under our names; labels that a scheme does not know are empty."""
         sources = {wanted: self._source(wanted, name) for wanted in self.wanted}
-        if sources["split"] is None and (theirs := split_column(table, self.entry)):
-            sources["split"] = self._source("split", name, theirs)
-            self.notices.append(f"split is the column {theirs}; `columns:` takes another")
+        if sources["split"] is None and (split := split_column(table, self.entry)):
+            sources["split"] = self._source("split", name, split)
+            self.notices.append(f"split is the column {split}; `columns:` takes another")
         sources = {wanted: self._meant(wanted, source) for wanted, source in sources.items() if source}
         self.used |= {source[0] for source in sources.values()}
         for task in self.tasks.values():
             if task.is_regression and task.name in sources:
                 self._note_scale(task, sources[task.name], name)
         about = self.tables[name]
-        theirs = pd.DataFrame(table.columns, dtype=object)
+        cells = pd.DataFrame(table.columns, dtype=object)
         if TABLE not in about.columns:
-            theirs[TABLE] = name
+            cells[TABLE] = name
         needed = INDEX if about.type == "segmented" else INDEX[:1]
         for column in [*needed, *(source[0] for source in sources.values())]:
-            if column not in theirs:
+            if column not in cells:
                 remedy = f"{did_you_mean(column, table.columns)}. {SAVE_AGAIN}"
                 raise input_error(f"{table.header}, column {column}", "the column is missing", remedy)
-        frame = theirs.reindex(columns=INDEX, fill_value="").astype(object)
+        frame = cells.reindex(columns=INDEX, fill_value="").astype(object)
         for index in INDEX[1:]:
             frame[index] = _seconds(frame[index])
         for wanted, (column, scheme, field) in sources.items():
             labels = self._label_fields(scheme)
-            frame[wanted] = theirs[column]
+            frame[wanted] = cells[column]
             if labels is not None:
                 texts = {label: fields.get(field, "") for label, fields in labels.items()}
-                frame[wanted] = [texts.get(text, "") for text in theirs[column]]
+                frame[wanted] = [texts.get(text, "") for text in cells[column]]
         for column, scheme in {source[:2] for source in sources.values()}:
             if (labels := self._label_fields(scheme)) is not None:
-                strange = (text for text in theirs[column] if text and text not in labels)
+                strange = (text for text in cells[column] if text and text not in labels)
                 self.unknown.update((scheme, text) for text in strange)
         if "split" not in frame:
             chosen = self.entry.split == (ALL,) or self.entry.tables
@@ -418,9 +418,9 @@ def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
         frame[column] = frame[column].where(~is_first, known.where(known.notna(), "")).astype(object)
     problems = Problems()
     for row, column, other in sorted(contradictions, key=lambda contradiction: contradiction[0]):
-        here, there = texts[table[row]], texts[table[other]]
         what = f"{quoted(frame[column][row])} contradicts {quoted(frame[column][first[row]])}"
-        where = here.where(line[row], column)
-        problems.add(where, f"{what} of {there.where(line[other])}", "Choose the tables with `tables:`")
+        origin = texts[table[other]].where(line[other])
+        where = texts[table[row]].where(line[row], column)
+        problems.add(where, f"{what} of {origin}", "Choose the tables with `tables:`")
     problems.raise_if_any()
     return frame[brought]

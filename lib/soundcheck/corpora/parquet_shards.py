@@ -50,7 +50,7 @@ class Shard:
     """A file of a data set."""
 
     path: Path
-    shown: str  # how messages call it
+    source: str  # how messages call it
     split: str  # "" = none
 
 
@@ -161,7 +161,7 @@ def _split(name: str, folders: Sequence[str]) -> tuple[str, int, int]:
 
 
 def _require(shard: Shard) -> Path:
-    return files.require_regular(shard.path, shard.shown, maximum=1 << 60)
+    return files.require_regular(shard.path, shard.source, maximum=1 << 60)
 
 
 @contextlib.contextmanager
@@ -172,7 +172,7 @@ def _opened(shard: Shard) -> Iterator[pq.ParquetFile]:
             yield file
     except (pa.ArrowException, OSError, ValueError) as error:
         what = f"it is no Parquet file, or a damaged one ({str(error).splitlines()[0][:100]})"
-        raise input_error(shard.shown, what, "Download it again") from error
+        raise input_error(shard.source, what, "Download it again") from error
 
 
 # Sounds -----------------------------------------------------------------------------------------------------
@@ -189,10 +189,10 @@ def _sound_column(shard: Shard, entry: CorpusEntry) -> str:
         return named
     if named is None and names:
         what = f"several columns hold bytes: {', '.join(names)}"
-        raise input_error(shard.shown, what, f"Choose one with `columns: {{file: {names[0]}}}`")
+        raise input_error(shard.source, what, f"Choose one with `columns: {{file: {names[0]}}}`")
     what = f"the column {quoted(named)} does not hold sounds" if named else "no column holds sounds"
     others = f"Those that do: {', '.join(names)}" if names else "A table of names of files is `format: csv`"
-    raise input_error(shard.shown, f"{what} (a structure with bytes and path, or bytes)", others)
+    raise input_error(shard.source, f"{what} (a structure with bytes and path, or bytes)", others)
 
 
 def _holds_sounds(kind: pa.DataType) -> bool:
@@ -207,7 +207,7 @@ def _paths(shard: Shard, column: str) -> list[str]:
     with _opened(shard) as file:
         if file.schema_arrow.names.count(column) != 1:
             what = f"it does not have the column {quoted(column)} that the first shard has"
-            raise input_error(shard.shown, what, "Are these shards of the same data set?")
+            raise input_error(shard.source, what, "Are these shards of the same data set?")
         kind = file.schema_arrow.field(column).type
         if not pa.types.is_struct(kind) or kind.get_field_index("path") < 0:
             return [""] * file.metadata.num_rows
@@ -289,13 +289,13 @@ def _read_cells(shard: Shard) -> TextTable:
         names = [field.name for field in schema if any(is_kind(field.type) for is_kind in _CELLS)]
         for name in names:
             if names.count(name) > 1:
-                raise input_error(shard.shown, f"two columns are called {quoted(name)}", "Keep one of them")
+                raise input_error(shard.source, f"two columns are called {quoted(name)}", "Keep one of them")
         table = file.read(columns=names)
         table.validate(full=True)
     classes = _class_names(schema)
     cells = {name: _texts(table.column(name), classes.get(name)) for name in names}
     nested = {field.name: str(field.type) for field in schema if field.name not in cells}
-    return TextTable(cells, range(1, table.num_rows + 1), "row", shard.shown, nested)
+    return TextTable(cells, range(1, table.num_rows + 1), "row", shard.source, nested)
 
 
 def _texts(column: pa.ChunkedArray, classes: Sequence[str] | None) -> list[str]:

@@ -188,10 +188,10 @@ def compared(
 
     def counts_of(subset: Subset, column: str) -> list[GroupCount]:
         counts = []
-        for group, own in subset.segments.groupby(column, observed=True):
-            blocks = len(np.unique(subset.blocks[own.index]))
-            lack = eligible([(len(own), noun, least), (blocks, "speaker", LEAST_BLOCKS)])
-            counts.append(GroupCount(str(group), len(own), blocks, lack))
+        for group, rows in subset.segments.groupby(column, observed=True):
+            blocks = len(np.unique(subset.blocks[rows.index]))
+            lack = eligible([(len(rows), noun, least), (blocks, "speaker", LEAST_BLOCKS)])
+            counts.append(GroupCount(str(group), len(rows), blocks, lack))
             if lack:
                 evaluation.note(f"{subset.corpus}, {column}: {group} is not compared: {lack}")
         return counts
@@ -202,9 +202,9 @@ def compared(
 
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
-    given = subset.predictions
-    clean = _table(evaluation, subset, "", given.clean)
-    changed = None if given.changed is None else _table(evaluation, subset, change, given.changed)
+    predictions = subset.predictions
+    clean = _table(evaluation, subset, "", predictions.clean)
+    changed = None if predictions.changed is None else _table(evaluation, subset, change, predictions.changed)
     level = float(evaluation.option("level"))
     reference = _quantiles(subset, level) if subset.task.is_regression else _shares(subset)
     return dataclasses.replace(
@@ -214,25 +214,25 @@ def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
     )
 
 
-def _said(evaluation: Evaluation, subset: Subset, names: Sequence[str], change: str = "") -> np.ndarray:
+def _columns(evaluation: Evaluation, subset: Subset, names: Sequence[str], change: str = "") -> np.ndarray:
     view = evaluation.view(subset)
-    return view.said(names, change)[view.segments["key"].isin(subset.segments["key"]).to_numpy()]
+    return view.stated(names, change)[view.segments["key"].isin(subset.segments["key"]).to_numpy()]
 
 
 def _table(evaluation: Evaluation, subset: Subset, change: str, predicted: np.ndarray) -> np.ndarray:
     task = subset.task
     if task.is_regression:
-        bounds = _said(evaluation, subset, [f"{task.name}.{end}" for end in BOUNDS], change)
+        bounds = _columns(evaluation, subset, [f"{task.name}.{end}" for end in BOUNDS], change)
         return np.sort(np.stack([task.scale(bound) for bound in bounds.T], axis=1), axis=1)
     names = [CONFIDENCE, *(f"{task.name}.{name}" for name in task.classes)]
-    said = _said(evaluation, subset, names, change)
+    stated = _columns(evaluation, subset, names, change)
     named = predicted[:, None] == np.array(task.classes, dtype=object)
-    of_named = np.where(named.any(axis=1), np.where(named, said[:, 1:], 0).sum(axis=1), np.nan)
-    confidence = np.where(np.isnan(said[:, 0]), of_named, said[:, 0])
+    of_named = np.where(named.any(axis=1), np.where(named, stated[:, 1:], 0).sum(axis=1), np.nan)
+    confidence = np.where(np.isnan(stated[:, 0]), of_named, stated[:, 0])
     correct = (predicted == subset.truth).astype(float)
-    judged = np.column_stack([confidence, correct])
-    judged[pd.isna(predicted)] = np.nan
-    return np.column_stack([judged, said[:, 1:]])
+    table = np.column_stack([confidence, correct])
+    table[pd.isna(predicted)] = np.nan
+    return np.column_stack([table, stated[:, 1:]])
 
 
 def _shares(subset: Subset) -> np.ndarray:
@@ -252,14 +252,14 @@ def word_subsets(evaluation: Evaluation) -> list[Subset]:
     result = []
     for subset in evaluation.subsets():
         view = evaluation.view(subset)
-        texts = dict(zip(view.segments["key"], view.said_of_words(word_names([subset.task])[0]), strict=True))
-        said = {row: read_words(texts[key]) for row, key in enumerate(subset.segments["key"])}
-        if said := {row: words for row, words in said.items() if words}:
-            result.append(_of_words(evaluation, subset, said))
+        texts = dict(zip(view.segments["key"], view.stated_words(word_names([subset.task])[0]), strict=True))
+        words_of = {row: read_words(texts[key]) for row, key in enumerate(subset.segments["key"])}
+        if words_of := {row: words for row, words in words_of.items() if words}:
+            result.append(_of_words(evaluation, subset, words_of))
     return result
 
 
-def _of_words(evaluation: Evaluation, subset: Subset, said: dict[int, list[tuple[str, float]]]) -> Subset:
+def _of_words(evaluation: Evaluation, subset: Subset, words_of: dict[int, list[tuple[str, float]]]) -> Subset:
     rows: list[int] = []
     steps: list[AlignedWord] = []
     sure: list[float] = []
@@ -267,19 +267,19 @@ def _of_words(evaluation: Evaluation, subset: Subset, said: dict[int, list[tuple
     for row, text in enumerate(written):
         words = (text or "").split()
         pieces = [(word, np.nan) for word in words]  # of which nothing is said
-        if row in said:
+        if row in words_of:
             pieces = [
                 (piece, number)
-                for word, number in said[row]
+                for word, number in words_of[row]
                 for piece in evaluation.words_of(subset, row, word)
             ]
         if text is None or [piece for piece, _ in pieces] != words:
-            apart += row in said
+            apart += row in words_of
             continue
         rows += [row] * len(pieces)
         steps += recognised_words(subset.truth[row], text)
         sure += [number for _, number in pieces]
-    silent = sum(bool(text) for text in written) - len(said)
+    silent = sum(bool(text) for text in written) - len(words_of)
     for count, what in (
         (silent, "without confidences of words: left out, as if these were missing"),
         (apart, "whose words are written otherwise: left out"),
@@ -298,12 +298,12 @@ def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
     """Give the transcripts of all corpora for which the model says how sure it is of them."""
     result = []
     for subset in evaluation.subsets():
-        sure = _said(evaluation, subset, [CONFIDENCE])[:, 0]
+        sure = _columns(evaluation, subset, [CONFIDENCE])[:, 0]
         if np.isnan(sure).all():
             continue
         correct = [
-            np.nan if text is None else float(all(step.kind == "equal" for step in align(said, text)))
-            for said, text in zip(subset.truth, subset.predictions.clean, strict=True)
+            np.nan if text is None else float(all(step.kind == "equal" for step in align(reference, text)))
+            for reference, text in zip(subset.truth, subset.predictions.clean, strict=True)
         ]
         result.append(_with_table(subset, sure, np.array(correct)))
     return result
@@ -325,7 +325,7 @@ def skip_what_is_not_said(
 def _with_table(subset: Subset, sure: np.ndarray, correct: np.ndarray) -> Subset:
     known = ~np.isnan(sure + correct)
     share = correct[known].mean() if known.any() else np.nan
-    tables = [np.column_stack([own, correct]) for own in (sure, np.where(known, share, np.nan))]
+    tables = [np.column_stack([side, correct]) for side in (sure, np.where(known, share, np.nan))]
     return dataclasses.replace(
         subset, predictions=Predictions(tables[0]), reference=Predictions(tables[1], random=True)
     )

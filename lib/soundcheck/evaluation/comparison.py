@@ -60,8 +60,8 @@ class Comparison:
     guesses = False  # whether a model hears nothing
 
     def __init__(self, description: ComparisonDescription) -> None:
-        given = ("baseline", "candidate", "titles", "tasks", "seed", "replicates", "interval", "rows")
-        vars(self).update({name: getattr(description, name) for name in given})
+        names_of = ("baseline", "candidate", "titles", "tasks", "seed", "replicates", "interval", "rows")
+        vars(self).update({name: getattr(description, name) for name in names_of})
         self.name = description.comparison
         self.media = MediaStore.of(description)
         self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description.corpora]
@@ -129,7 +129,7 @@ class Comparison:
                     mixed = self._texts.mixed(first, task)
                     sides = [(first.labels(task), SAID)]
                     sides += [(view.predicted(task), HEARD) for view in (first, second)]
-                    texts = [self._texts.read(own, side, first.segments, mixed) for own, side in sides]
+                    texts = [self._texts.read(raw, side, first.segments, mixed) for raw, side in sides]
                     pair = Pair.of(first, task, *texts)
                     if pair.labelled:
                         yield pair

@@ -9,6 +9,8 @@ difference and its margin; any other judged value by its threshold; an estimate 
   everybody, itself included; of two groups of equal size that is half the difference.
 - Either side needs 5 speakers for an interval and a p-value for new speakers. Speakers are permuted where
   each belongs to one group; else, and for trials, the p-value is that of Student's t.
+- The adjusted gap is what is left of a gap if the others had the same noise, or the same device; no verdict
+  rests on it. See :mod:`soundcheck.statistics.adjusting` and :mod:`soundcheck.metrics.combinators`.
 """
 
 from __future__ import annotations
@@ -17,24 +19,27 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
-from soundcheck.metrics.combinators import sides
+from soundcheck.metrics.combinators import MOST_SUMS, restrict, sides, standardised_difference
 from soundcheck.metrics.weighted import Weighted, weighted_sides
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
-from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
+from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
+from soundcheck.statistics.adjusting import cells_of
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
 from soundcheck.statistics.significance import paired_p_value
 from soundcheck.suite.families import TestDefinition
+from soundcheck.suite.groups import number_of
 from soundcheck.suite.margins import Margin
 from soundcheck.suite.measures import HIGHER, UNCHANGED, MeasureInfo, info_of
 
@@ -94,9 +99,9 @@ def estimate_rows(
     rows, info = [], info_of(about["measure"])
     for n, label in enumerate(resampled.labels):
         value, ends = resampled.value[n], info.within(resampled.value[n], bounds[0][n], bounds[1][n])
-        here = info.within(value, *for_these(resampled, fixed, n, scale, info).interval())
+        sample = info.within(value, *for_these(resampled, fixed, n, scale, info).interval())
         if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
-            ends, here = (value, value), (np.nan, np.nan)
+            ends, sample = (value, value), (np.nan, np.nan)
         why = evidence.withheld(value, *ends, int(resampled.blocks[n]), scale)
         numbers = zip(("value", "low", "high"), (value, *((np.nan, np.nan) if why else ends)), strict=True)
         rows.append(
@@ -104,7 +109,7 @@ def estimate_rows(
                 **about,
                 label=label,
                 **{name: float(number) if np.isfinite(number) else None for name, number in numbers},
-                **_cells(low_sample=here[0], high_sample=here[1]),
+                **_cells(low_sample=sample[0], high_sample=sample[1]),
                 segments=int(resampled.segments[n]),
                 speakers=int(resampled.blocks[n]) if speakers else 0,
                 excluded=resampled.reasons[n] or resampled.withheld[n] or why,
@@ -141,10 +146,10 @@ def concluded_value(
         added |= _cells(gap_low=low - nearest, gap_high=high - nearest)
         added |= {"evidence": evidence.evidence(rule, low, high, threshold)}
         added |= {"bound": evidence.bound(rule, low, high), "p_value": _some(p_value)}
-    here = for_these(resampled, fixed, n, scale, info)
-    low, high = info.within(value, *here.interval())
+    sample = for_these(resampled, fixed, n, scale, info)
+    low, high = info.within(value, *sample.interval())
     if not np.isnan(low):
-        p_here = here.p_value(nearest, "less" if rule == ABOVE or below else "greater")
+        p_here = sample.p_value(nearest, "less" if rule == ABOVE or below else "greater")
         added |= _cells(gap_low_sample=low - nearest, gap_high_sample=high - nearest, p_sample=p_here)
     return dataclasses.replace(verdict, **added)
 
@@ -157,16 +162,14 @@ def above_chance(
     place, chance = 2 * m + n, resampled.value[m + n]
     if verdict.evidence != SHOWN or resampled.reasons[place] or ONE_CLASS in verdict.skipped:
         return verdict
-    gap, replicates, blocks = (
-        float(resampled.value[place]),
-        resampled.replicates[:, place],
-        int(resampled.blocks[place]),
-    )
+    gap, blocks = float(resampled.value[place]), int(resampled.blocks[place])
+    replicates = resampled.replicates[:, place]
     low = high = p_value = np.nan
     if not resampled.withheld[place]:
         low, high = interval(replicates, kind, blocks=blocks, value=gap)
         p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
-    here, passed = difference_for_these(resampled, fixed, n, info), bool(passes(ABOVE, verdict.value, chance))
+    sample = difference_for_these(resampled, fixed, n, info)
+    passed = bool(passes(ABOVE, verdict.value, chance))
     return dataclasses.replace(
         verdict,
         threshold=float(chance),
@@ -176,8 +179,8 @@ def above_chance(
         evidence=evidence.evidence(ABOVE, low, high, 0.0),
         skipped=verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE),
         p_value=_some(p_value),
-        **_cells(gap=gap, gap_low=low, gap_high=high, bound=low, p_sample=here.p_value(0.0, "less")),
-        **_cells(**dict(zip(("gap_low_sample", "gap_high_sample"), here.interval(), strict=True))),
+        **_cells(gap=gap, gap_low=low, gap_high=high, bound=low, p_sample=sample.p_value(0.0, "less")),
+        **_cells(**dict(zip(("gap_low_sample", "gap_high_sample"), sample.interval(), strict=True))),
     )
 
 
@@ -270,9 +273,9 @@ def compared_sides(
     if isinstance(one, Statistic):
         n_blocks = int(blocks_of.max(initial=-1)) + 1
         sums = [side.block_sums(blocks_of, n_blocks) for side in (one, other)]
-        contributing = [one.count(own) > 0 for own in sums]
-        blocks = np.minimum(*(own.sum(axis=0) for own in contributing))
-        within = [np.bincount(blocks_of[own], minlength=n_blocks) > 0 for own in rows]
+        contributing = [one.count(side) > 0 for side in sums]
+        blocks = np.minimum(*(side.sum(axis=0) for side in contributing))
+        within = [np.bincount(blocks_of[side_rows], minlength=n_blocks) > 0 for side_rows in rows]
         compared = within[0] | within[1]
         if not (within[0] & within[1]).any() and within[0].any() and within[1].any():
             drawn, members = resampled.replicates[:, 2 * m :], within[0][compared]
@@ -284,17 +287,17 @@ def compared_sides(
             least_p = permutation.least_p_value(len(members), int(members.sum()))
     low, high, p_values = np.full((3, m), np.nan)
     for n in range(m):
-        place, own = 2 * m + n, int(blocks[n])
+        place, smaller = 2 * m + n, int(blocks[n])
         replicates, value = resampled.replicates[:, place], resampled.value[place]
-        if resampled.reasons[place] or resampled.withheld[place] or own < LEAST_BLOCKS:
+        if resampled.reasons[place] or resampled.withheld[place] or smaller < LEAST_BLOCKS:
             continue
-        low[n], high[n] = interval(replicates, kind, blocks=own, value=value)
+        low[n], high[n] = interval(replicates, kind, blocks=smaller, value=value)
         if sums is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
         side = "greater" if one_sided(definition.rule) else "two-sided"
         p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
-            p_values[n] = paired_p_value(replicates, value, own, side)
+            p_values[n] = paired_p_value(replicates, value, smaller, side)
     bounds, fixed = (round_significant(low), round_significant(high)), fixed_speakers(statistic, blocks_of)
     return Gaps(resampled, np.asarray(blocks), *bounds, p_values, least_p, fixed)
 
@@ -315,11 +318,11 @@ def _of_constants(
     """
     width = definition.range[1] if definition.range is not None else np.nan
     scale, down, up = Scale(1.0 - width, 1.0), 0.0, 0.0
-    for sums, own, sign in zip(sums_of, contributing, (1, -1), strict=True):
+    for sums, contributes, sign in zip(sums_of, contributing, (1, -1), strict=True):
         value = float(round_significant(base.compute(sums.sum(axis=0))[n]))
         if not np.isfinite(width) or value not in (scale.low, scale.high):
             return gap, gap
-        low, high = evidence.t_interval(value, np.full(2, value), int(own[:, n].sum()), scale)
+        low, high = evidence.t_interval(value, np.full(2, value), int(contributes[:, n].sum()), scale)
         below, above = (value - low, high - value)[::sign]
         down, up = down + below**2, up + above**2
     return gap - np.sqrt(down), gap + np.sqrt(up)
@@ -333,8 +336,8 @@ def concluded_group(
     if verdict.value is None:
         return verdict
     if against != OTHERS and not gaps.of.others.any():  # the reference itself, or there is none
-        own = verdict.group.partition(": ")[2].partition(", ")[0]
-        why = REFERENCE if own == against else f"{NO_REFERENCE}: {against}"
+        group_name = verdict.group.partition(": ")[2].partition(", ")[0]
+        why = REFERENCE if group_name == against else f"{NO_REFERENCE}: {against}"
         about = _cells(group_value=result.value[n]) | {"against": against, "skipped": _joined(verdict, why)}
         return dataclasses.replace(verdict, **about)
     if result.reasons[place]:
@@ -351,10 +354,10 @@ def concluded_group(
     width = settings.measure.high - settings.measure.low
     low, high = np.clip((gaps.low[n], gaps.high[n]), -width, width)
     known = difference_for_these(result, gaps.fixed, n, settings.measure)
-    here = np.clip(known.interval(), -width, width)
+    sample = np.clip(known.interval(), -width, width)
     added = {"against": against, "evidence": SHOWN if reported else evidence.NO_INTERVAL}
     added |= {"group_value": group, "others_value": others, "gap": gap} | _ratio(gaps, n, settings)
-    added |= _cells(gap_low=low, gap_high=high, gap_low_sample=here[0], gap_high_sample=here[1])
+    added |= _cells(gap_low=low, gap_high=high, gap_low_sample=sample[0], gap_high_sample=sample[1])
     if not reported:
         p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
         added |= {"matters": margin, "least_p": gaps.least_p, "p_value": _some(gaps.p_values[n])}
@@ -409,3 +412,74 @@ def _cells(**numbers: float) -> dict[str, float | None]:
 
 def _some(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
+
+
+# Adjusted gaps
+
+
+def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Give the columns to adjust by under the names that a suite gives them."""
+    result = {}
+    for name in names:
+        column = subset.segments[name]
+        if is_numeric_dtype(column) and not is_bool_dtype(column):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = column.astype(object).where(column.notna(), None).to_numpy(dtype=object)
+        result[name.removesuffix(number_of(""))] = values
+    return result
+
+
+def adjusted_gap(
+    gap: GroupGap, subset: Subset, columns: Mapping[str, np.ndarray], resample: Resample, kind: str
+) -> list[dict[str, float | str | None]]:
+    """Compute the gap of a group as if it and the others had the same of some columns: cells, one a label.
+
+    ``counterpart`` is the share of the group's segments that others can be compared with.
+    """
+    base = gap.base(subset, subset.predictions)
+    cells = cells_of(columns, gap.group, gap.others, subset.blocks, base.rows)
+    reason, counterpart = cells.reason, cells.counterpart if cells.n_cells else np.nan
+    if not reason and 2 * cells.n_cells * base.size > MOST_SUMS:
+        reason = f"{cells.n_cells} cells are too many for so many classes"
+    rows: list[dict] = [{"counterpart": _some(round_significant(counterpart))} for _ in base.labels]
+    if reason:
+        return [row | {"adjusted_by": f"{NOT_ADJUSTED}{reason}"} for row in rows]
+    statistic = standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells)
+    resampled = resample(statistic, subset.blocks)
+    blocks = _smaller_side(base, [own & (cells.codes >= 0) for own in (gap.group, gap.others)], subset.blocks)
+    for n, (row, why) in enumerate(zip(rows, resampled.reasons, strict=True)):
+        row["adjusted"] = _some(resampled.value[n])
+        row["adjusted_by"] = f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns)
+        if why or resampled.withheld[n] or blocks[n] < LEAST_BLOCKS:
+            continue
+        bounds = interval(resampled.replicates[:, n], kind, blocks=int(blocks[n]), value=resampled.value[n])
+        if bounds[0] < bounds[1]:
+            row["adjusted_low"], row["adjusted_high"] = map(_some, round_significant(np.array(bounds)))
+    return rows
+
+
+def _smaller_side(base: Statistic, sides: Sequence[np.ndarray], blocks: np.ndarray) -> np.ndarray:
+    n_blocks = int(blocks.max(initial=-1)) + 1
+    counts = [base.count(restrict(base, rows).block_sums(blocks, n_blocks)) for rows in sides]
+    return np.minimum(*((values > 0).sum(axis=0) for values in counts))
+
+
+def with_adjusted(
+    verdicts: Sequence[Verdict],
+    gap: GroupGap,
+    subset: Subset,
+    names: Sequence[str],
+    resample: Resample,
+    kind: str,
+) -> list[Verdict]:
+    """Add the adjusted gap to the rows of a group that have a plain one."""
+    if all(verdict.gap is None for verdict in verdicts):
+        return list(verdicts)
+    columns, column = adjusting_columns(subset, names), verdicts[0].group.partition(": ")[0]
+    if column in columns:  # ranges of a number: where two meet, a cell would hold some of both
+        rows = [{"adjusted_by": f"{NOT_ADJUSTED}{column} decides the group"}] * len(verdicts)
+    else:
+        rows = adjusted_gap(gap, subset, columns, resample, kind)
+    pairs = zip(verdicts, rows, strict=True)
+    return [verdict if verdict.gap is None else dataclasses.replace(verdict, **row) for verdict, row in pairs]

@@ -132,15 +132,15 @@ def audit(
     blocks = blocks_of(table, corpus.entry.blocks)
     draw = functools.partial(resample, replicates=replicates, seed=seed)
     means: list[dict[str, Any]] = []
-    for column, group, own, rest in _parts(table, columns):
+    for column, group, members, rest in _parts(table, columns):
         gaps = {}
         if rest is not None:
-            sides = own, rest
+            sides = members, rest
             fitting = [one for one in quantities if one.name not in column.split(BOTH)]  # not its ranges
             fitting = [one for one in fitting if min((one.known & side).sum() for side in sides) >= FEWEST]
             gaps = _gaps(fitting, sides, blocks, draw, interval, seed) if fitting else {}
         for one in quantities:
-            resampled = draw(restrict(mean_value(one.values), one.known & own), blocks)
+            resampled = draw(restrict(mean_value(one.values), one.known & members), blocks)
             if not resampled.reasons[0]:
                 scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
                 (low,), (high,) = resampled.interval(interval, scale=scale)
@@ -172,8 +172,8 @@ def audit(
 def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping], int]:
     table, part = corpus.segments, drawn(corpus.segments, MOST, SECONDS)
     name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
-    own = dataclasses.replace(corpus, name=name, segments=part)
-    sounds, unreadable = measured_values(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
+    part_corpus = dataclasses.replace(corpus, name=name, segments=part)
+    sounds, unreadable = measured_values(part_corpus, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
     known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
     whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
     sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table
@@ -235,7 +235,7 @@ def _gaps(
     gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)
     others = gaps.resampled.value[len(quantities) : 2 * len(quantities)]
     numbers = np.stack([others, gaps.low, gaps.high, gaps.p_values], axis=1).tolist()
-    return {one.name: dict(zip(GAP, own, strict=False)) for one, own in zip(quantities, numbers, strict=True)}
+    return {one.name: dict(zip(GAP, row, strict=False)) for one, row in zip(quantities, numbers, strict=True)}
 
 
 def _counted(table: pd.DataFrame, one: Quantity, sounds: Measured) -> tuple[int, int]:

@@ -47,10 +47,8 @@ def trial_count(options: Mapping[str, Any], subset: Subset, column: str, group: 
     """Count a group of trials, which needs trials of two speakers, trials of one, and speakers."""
     mask, least = subset.mask(column, group), options["minimum_trials"]
     targets = int(subset.truth[mask].sum())
-    others, speakers = (
-        int(mask.sum()) - targets,
-        len(np.unique(subset.segments.loc[mask, ["first", "second"]])),
-    )
+    others = int(mask.sum()) - targets
+    speakers = len(np.unique(subset.segments.loc[mask, ["first", "second"]]))
     needed = [(others, "non-target trial", least), (targets, "target trial", least)]
     lack = eligible([*needed, (speakers, "speaker", options["minimum_speakers"])])
     return GroupCount(group, others, speakers, lack, targets)
@@ -68,13 +66,13 @@ def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[Group
     table = evaluation.view(subset).segments
     possible = table[changed_segments.changed_rows(family, evaluation.tasks, table, evaluation.seed)]
     counts = []
-    for name, own in possible.groupby(column, observed=True):
+    for name, rows in possible.groupby(column, observed=True):
         mask = subset.mask(column, name)
-        needed = [(len(own), "segment", least), (int(mask.sum()), "transformed segment", least)]
+        needed = [(len(rows), "segment", least), (int(mask.sum()), "transformed segment", least)]
         if least_words:
             needed.append((sum(len(text.split()) for text in subset.truth[mask]), "word", least_words))
-        speakers = own["speaker"].nunique() if "speaker" in own else None
-        counts.append(GroupCount(name, len(own), speakers, eligible(needed)))
+        speakers = rows["speaker"].nunique() if "speaker" in rows else None
+        counts.append(GroupCount(name, len(rows), speakers, eligible(needed)))
     return counts
 
 

@@ -123,7 +123,7 @@ class Evaluation(TextTasks, TrialTasks):
     def settings(self) -> dict[Setting, Perturbation | None]:
         """All settings of the family's transformations, the signals as they are first."""
         series = self.family.transformations.items()
-        steps = {(name, step): change for name, own in series for step, change in own.steps.items()}
+        steps = {(name, step): change for name, sweep in series for step, change in sweep.steps.items()}
         return {AS_IS: None} | steps
 
     def subsets(
@@ -212,8 +212,8 @@ class Evaluation(TextTasks, TrialTasks):
         """
         for corpus, task in self._applicable():
             segments, blocks = corpus.segments, corpus.block_codes()
-            own = Predictions(corpus.predicted(task))
-            whole = Subset(corpus.name, task, segments, None, own, own, blocks, root=corpus.root)
+            predicted = Predictions(corpus.predicted(task))
+            whole = Subset(corpus.name, task, segments, None, predicted, predicted, blocks, root=corpus.root)
             random = Predictions(self.random_predictions(whole), random=True)
             pairings = changed_segments.pairings(segments, corpus.base_condition)
             for pairing in pairings:
@@ -222,7 +222,7 @@ class Evaluation(TextTasks, TrialTasks):
                 first, second = (rows[self._drawn_pairs(corpus, pairing)] for rows in pairing.rows)
                 sides = (
                     dataclasses.replace(side, clean=side.clean[first], changed=side.clean[second])
-                    for side in (own, random)
+                    for side in (predicted, random)
                 )
                 if len(first):
                     yield dataclasses.replace(
@@ -261,15 +261,15 @@ class Evaluation(TextTasks, TrialTasks):
                     what = f"{tested.sum()} of {len(tested)} trials test one of them"
                     self.note(f"{corpus.name}: {rows.sum()} tested recordings were changed; {what}")
                 subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
-                own = [corpus.scores(step.identity, place) for step in steps]
-                own = [subset.predictions.clean, *own]
+                predicted = [corpus.scores(step.identity, place) for step in steps]
+                predicted = [subset.predictions.clean, *predicted]
             else:
                 if not rows.all():
                     self.note(f"{corpus.name}: {rows.sum()} of {len(rows)} segments were transformed")
                 subset = self._subset(corpus, task, rows=rows)
-                own = self.series(subset)
+                predicted = self.series(subset)
             random = [self.random_predictions(subset, change) for change in self.settings.values()]
-            both = self.under_settings(own), self.under_settings(random, random=True)
+            both = self.under_settings(predicted), self.under_settings(random, random=True)
             yield dataclasses.replace(subset, predictions=both[0], reference=both[1])
 
     def under_settings(self, series: Sequence[np.ndarray], *, random: bool = False) -> Predictions:
@@ -324,9 +324,9 @@ class Evaluation(TextTasks, TrialTasks):
                     what = f"{counted(count, 'input')} without a prediction: all words count as missed"
                     self.note(f"{where}: {what}")
         changes = [base] if change is None else [base, change]
-        given = Predictions(*(predicted(one.identity if one else "") for one in changes))
+        predictions = Predictions(*(predicted(one.identity if one else "") for one in changes))
         everything = Subset(
-            *(corpus.name, task, segments, truth, given, given, blocks),
+            *(corpus.name, task, segments, truth, predictions, predictions, blocks),
             change=change.name if change else "",
             root=corpus.root,
             base=base.name if base else "",

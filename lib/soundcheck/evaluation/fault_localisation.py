@@ -112,8 +112,8 @@ def words_to_speak(
         return KeywordSentences(None, kinds, reason=f"it has no group {': '.join(wanted)} {least}")
 
     def promise(group: Group) -> tuple[bool, int, int]:
-        own = Counter(word.kind for word in result[group])
-        lost, chosen = own[NOT_ROBUST], own[ROBUST]
+        kinds_of = Counter(word.kind for word in result[group])
+        lost, chosen = kinds_of[NOT_ROBUST], kinds_of[ROBUST]
         return bool(lost and chosen), lost, chosen
 
     group = wanted or max([group for group in result if group != EVERYBODY] or [EVERYBODY], key=promise)
@@ -143,12 +143,12 @@ def words_to_speak(
 def missing_words(evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Find in how many sentences around words of each kind the word is missing from the transcript."""
     sought = spoken.segments["item"]
-    masks = {kind: sought.isin(own).to_numpy() for kind, own in kinds.items()}
+    masks = {kind: sought.isin(sought_words).to_numpy() for kind, sought_words in kinds.items()}
     rows = []
     for kind, mask in masks.items():
-        own = sorted(set(sought[mask]))
-        counts = {"words": own, "sentences": int(mask.sum()), "fewest": len(own)}
-        rows += [{"kind": kind, "unit": "%"} | counts] if own else []
+        sought_words = sorted(set(sought[mask]))
+        counts = {"words": sought_words, "sentences": int(mask.sum()), "fewest": len(sought_words)}
+        rows += [{"kind": kind, "unit": "%"} | counts] if sought_words else []
     if len(rows) == len(kinds):
         both = {"words": [], "sentences": "", "fewest": min(row["fewest"] for row in rows)}
         rows += [{"kind": "difference", "unit": "points"} | both]
@@ -192,7 +192,7 @@ def pair_violations(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     recogniser_pairs = [pair for pair in evaluation.recogniser_pairs(subset) if not pair.with_transcripts]
     counted = {}
     for column in dict.fromkeys(pair.column for pair in recogniser_pairs):
-        here = [pair for pair in recogniser_pairs if pair.column == column]
-        total = evaluation.violation_counts(here, evaluation.excluded)["in all"].loc["all"]
-        counted |= {(column, group): [int(total[group])] for group in here[0].groups}
+        pairs_of_column = [pair for pair in recogniser_pairs if pair.column == column]
+        total = evaluation.violation_counts(pairs_of_column, evaluation.excluded)["in all"].loc["all"]
+        counted |= {(column, group): [int(total[group])] for group in pairs_of_column[0].groups}
     return pd.DataFrame(counted)

@@ -42,8 +42,8 @@ class Formatting:
         self.normaliser = evaluation.normaliser
         prepare = self.normaliser.prepare
         self._first = WordingReader(NORMALISERS["none"], evaluation.texts.alternatives, prepare=prepare).plain
-        given = [(name, kind) for kind, names in evaluation.entities.items() for name in names]
-        self.names = {read(name, english).tokens: kind for name, kind in given for english in (False, True)}
+        named = [(name, kind) for kind, names in evaluation.entities.items() for name in names]
+        self.names = {read(name, english).tokens: kind for name, kind in named for english in (False, True)}
         self._entities: dict[tuple[int, int], tuple[object, ...]] = {}  # by texts, which are kept as well
 
     def subsets(self) -> Iterator[Subset]:
@@ -56,10 +56,8 @@ class Formatting:
             keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
             elsewhere = reference_predictions(subset.task, self.evaluation.seed, keys, "", truth)
             random = Predictions(elsewhere, random=True)
-            result, without = (
-                dataclasses.replace(subset, truth=truth, reference=random),
-                without_blanks(truth),
-            )
+            result = dataclasses.replace(subset, truth=truth, reference=random)
+            without = without_blanks(truth)
             if without.any() and unit_of(truth) == MIXED:
                 text = f"{without.sum()} of {len(truth)} references are written without blanks between words"
                 self.evaluation.note(f"{subset.corpus}: {text}; they are left out")
@@ -82,14 +80,14 @@ class Formatting:
         both = pd.notna(spoken[0]) & pd.notna(subset.segments[WRITTEN].to_numpy(dtype=object))
         if not both.any():
             return {}
-        heard = _each(write, subset.predictions.clean)
+        hypotheses = _each(write, subset.predictions.clean)
         texts = {
             name: np.where(both, np.array([*_each(write, side), None], dtype=object)[:-1], None)
             for name, side in (("spoken", spoken[0]), ("written", written))
         }
-        result = {name: word_errors(side, heard) for name, side in texts.items()}
+        result = {name: word_errors(side, hypotheses) for name, side in texts.items()}
         closer = np.where(result["spoken"].errors < result["written"].errors, *texts.values())
-        return result | {"whichever is closer": word_errors(closer, heard)}
+        return result | {"whichever is closer": word_errors(closer, hypotheses)}
 
     def english(self, subset: Subset) -> np.ndarray:
         """Say which segments are in English, bool ``(segments,)``: all of which nothing else is known."""
@@ -104,20 +102,22 @@ class Formatting:
         place = id(texts[0]), id(texts[1])
         if place not in self._entities:
             rows = zip(texts[1], self.english(subset).tolist(), *self.references(subset), strict=True)
-            result = [None if heard is None else self._compared(heard, *said) for heard, *said in rows]
+            result = [
+                None if text is None else self._compared(text, *references) for text, *references in rows
+            ]
             self._entities[place] = (*texts, result)
         return self._entities[place][-1]
 
-    def _compared(self, heard: str, english: bool, *references: str) -> list[Entity]:
-        heard = read(heard, english)
-        reference = closest([read(text, english) for text in dict.fromkeys(references)], heard)
-        return compare_entities(reference, heard, self.names)
+    def _compared(self, hypothesis: str, english: bool, *references: str) -> list[Entity]:
+        hypothesis = read(hypothesis, english)
+        reference = closest([read(text, english) for text in dict.fromkeys(references)], hypothesis)
+        return compare_entities(reference, hypothesis, self.names)
 
     def classes(self, subset: Subset) -> list[str]:
         """List the classes of the entities of the references, in alphabetical order."""
         english = self.english(subset).tolist()
-        said = {pair for texts in self.references(subset) for pair in zip(texts, english, strict=True)}
-        return sorted({kind for pair in said for kind, *_ in find_entities(read(*pair), self.names)})
+        pairs = {pair for texts in self.references(subset) for pair in zip(texts, english, strict=True)}
+        return sorted({kind for pair in pairs for kind, *_ in find_entities(read(*pair), self.names)})
 
     @property
     def measures(self) -> dict[str, Measure]:
@@ -138,8 +138,8 @@ class Formatting:
 
         def counts(kind: str, right: Sequence[bool]) -> list[float]:
             return [
-                np.nan if own is None else sum(one.kind == kind and one.right in right for one in own)
-                for own in result
+                np.nan if row is None else sum(one.kind == kind and one.right in right for one in row)
+                for row in result
             ]
 
         return stack(
@@ -193,8 +193,8 @@ def errors_of(formatting: Formatting, subset: Subset) -> np.ndarray:
     """Count errors of marks and capitals and entities lost of each segment; NaN without an answer."""
     result = format_errors(subset.truth, subset.predictions.clean)
     lost = [
-        np.nan if own is None else sum(not one.right for one in own)
-        for own in formatting.entities(subset, subset.predictions)
+        np.nan if entities is None else sum(not one.right for one in entities)
+        for entities in formatting.entities(subset, subset.predictions)
     ]
     return result.mark_errors.sum(axis=1) + result.capital_errors + lost
 
@@ -223,6 +223,6 @@ def fitting_tests(formatting: Formatting) -> Iterator[tuple[Subset, dict[str, Me
                 tests[test] = measure
         others = int((~formatting.english(subset)).sum())
         if others:
-            said = f"{others} of {len(subset)} segments are not in English"
-            evaluation.note(f"{subset.corpus}: {said}, of them only names are entities")
+            note = f"{others} of {len(subset)} segments are not in English"
+            evaluation.note(f"{subset.corpus}: {note}, of them only names are entities")
         yield subset, tests

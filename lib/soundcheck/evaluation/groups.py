@@ -73,11 +73,11 @@ class Groups:
 
 def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()) -> Groups:
     """Compare some groups of a subset, if there are two or more of them."""
-    own, names = subset, list(names) if len(names) > 1 else []
+    members, names = subset, list(names) if len(names) > 1 else []
     if names and not subset.task.is_embedding:
-        own = subset.take(np.flatnonzero(subset.segments[column].isin(names)))
-        own = own.sized(len(names), len(own) // len(names))
-    return Groups(own, column, names, counts, subset)
+        members = subset.take(np.flatnonzero(subset.segments[column].isin(names)))
+        members = members.sized(len(names), len(members) // len(names))
+    return Groups(members, column, names, counts, subset)
 
 
 def compare(
@@ -86,15 +86,15 @@ def compare(
     """Judge a set of measures for all groups; those that are too small get their values."""
 
     def tests(subset: Subset) -> Mapping[str, Measure]:
-        own = measures(evaluation, subset)
-        return rates_in_use(evaluation, own) if subset.task.is_embedding else own
+        tests_of = measures(evaluation, subset)
+        return rates_in_use(evaluation, tests_of) if subset.task.is_embedding else tests_of
 
     for one in result:
         estimate_others(evaluation, one, tests(one.everything))
     for one in result:
         if one.names:
-            own = tests(one.subset)
-            judge_groups(evaluation, one.subset, one.column, one.names, own, against=against)
+            tests_of = tests(one.subset)
+            judge_groups(evaluation, one.subset, one.column, one.names, tests_of, against=against)
 
 
 def compare_in_contexts(
@@ -244,10 +244,10 @@ def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> 
         )
         if drawn.note:
             evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
-        own = evaluation.drawn(subset, drawn.rows)
-        if len(own):
-            names = [group for group in wanted if own.segments[column].eq(group).any()]
-            result.append(compared(own, column, names, counts_of(own, column, names)))
+        members = evaluation.drawn(subset, drawn.rows)
+        if len(members):
+            names = [group for group in wanted if members.segments[column].eq(group).any()]
+            result.append(compared(members, column, names, counts_of(members, column, names)))
         else:
             evaluation.skip(subset, drawn.note)
     return result
@@ -277,8 +277,8 @@ def voice_groups(
     table = pd.DataFrame({"pitch": pitch, "speaker": np.asarray(speakers, dtype=object)})
     known = table["speaker"].notna()
     fine = known & table["pitch"].between(*usable)
-    own = table["pitch"].where(fine).groupby(table["speaker"])
-    mean, enough = own.transform("mean"), fine & (own.transform("count") > more_than)
+    pitches = table["pitch"].where(fine).groupby(table["speaker"])
+    mean, enough = pitches.transform("mean"), fine & (pitches.transform("count") > more_than)
     names = np.array(VOICES, dtype=object)[np.searchsorted(borders, mean, side="left").clip(max=2)]
     groups = np.where(enough, names, None)
     reasons = {
@@ -348,12 +348,12 @@ def counts_of(
     """Count segments and speakers of groups, and say which have too few, in all or of a sentiment."""
     counts = []
     for name in names:
-        own = subset.segments[subset.mask(column, name)]
-        who = own["speaker"].nunique() if "speaker" in own and own["speaker"].notna().any() else None
-        needed = [(len(own), "segment", segments)]
+        rows = subset.segments[subset.mask(column, name)]
+        who = rows["speaker"].nunique() if "speaker" in rows and rows["speaker"].notna().any() else None
+        needed = [(len(rows), "segment", segments)]
         for one in sentiments:
-            needed.append((own["sentiment"].eq(one).sum(), f"segment of {one} sentiment", segments))
-        counts.append(GroupCount(name, len(own), who, eligible([*needed, (who, "speaker", speakers)])))
+            needed.append((rows["sentiment"].eq(one).sum(), f"segment of {one} sentiment", segments))
+        counts.append(GroupCount(name, len(rows), who, eligible([*needed, (who, "speaker", speakers)])))
     return counts
 
 

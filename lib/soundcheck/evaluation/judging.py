@@ -19,8 +19,7 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.evaluation import conclusions
-from soundcheck.evaluation.adjusted import with_adjusted
-from soundcheck.evaluation.conclusions import GroupGap, estimate_rows, scale_within
+from soundcheck.evaluation.conclusions import GroupGap, estimate_rows, scale_within, with_adjusted
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
@@ -290,7 +289,7 @@ class Judging:
             used = computed.resampled.segments.tolist(), statistic.n_blocks
         else:
             used = np.flatnonzero(statistic.rows).tolist(), np.unique(subset.blocks[statistic.rows]).tolist()
-        population = [self._digested[1](f"{own}") for own in used]
+        population = [self._digested[1](f"{numbers}") for numbers in used]
         judged = []
         for n, row in enumerate(rows):
             known = fixed is not None and fixed.spread.shape[1] > n
@@ -428,7 +427,9 @@ class Judging:
                 why = columns.pop("", "")
                 if (*place, row.test) not in judged and (why or not columns):
                     columns[""] = why or reason
-                skipped += [dataclasses.replace(row, skipped=why, group=own) for own, why in columns.items()]
+                skipped += [
+                    dataclasses.replace(row, skipped=why, group=name) for name, why in columns.items()
+                ]
             keep = skipped[:1] if place in self._one_row else skipped
             rows += [Judged(row, np.empty(0)) for row in keep]
         return rows

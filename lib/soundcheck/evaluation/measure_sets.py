@@ -55,9 +55,10 @@ def expected_ranges(evaluation: Evaluation, subset: Subset, name: str = "") -> d
     """Give lowest and highest expected value of each category that a subset has; of one range if named."""
     names, ranges = range_names(evaluation), evaluation.family.options["ranges"]
     result = {}
-    for category, own in names.get(subset.task.name, pd.Series(dtype=object)).items():
-        if own and name in ("", own) and subset.mask("category", category).any():
-            result[category] = ranges[own].get("from", -float("inf")), ranges[own].get("to", float("inf"))
+    for category, kind in names.get(subset.task.name, pd.Series(dtype=object)).items():
+        if kind and name in ("", kind) and subset.mask("category", category).any():
+            ends = ranges[kind]
+            result[category] = ends.get("from", -float("inf")), ends.get("to", float("inf"))
     return result
 
 
@@ -129,9 +130,9 @@ def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Meas
 
 
 def _agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool) -> dict[str, Measure]:
-    def of_frequent(statistic: Statistic, labels: Statistic, s: Subset, given: Statistic) -> Statistic:
+    def of_frequent(statistic: Statistic, labels: Statistic, s: Subset, predicted: Statistic) -> Statistic:
         statistic = statistic if balanced else with_label_shares(statistic, labels)
-        return require_count(statistic, given, least_predictions(evaluation, s), "prediction")
+        return require_count(statistic, predicted, least_predictions(evaluation, s), "prediction")
 
     def of_bins(statistic: Statistic, s: Subset) -> Statistic:
         return require_count(statistic, regression.bin_counts(s.truth), least_per_bin(evaluation, s))
@@ -142,8 +143,8 @@ def _agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool) -> dic
 
     def precision_per_class(s: Subset, p: Predictions) -> Statistic:
         precision = classification.precision_per_class(s.truth, p.clean, s.task.classes)
-        labels, given = (classification.class_counts(own, s.task.classes) for own in (s.truth, p.clean))
-        return of_frequent(precision, labels, s, given)
+        labels, predicted = (classification.class_counts(side, s.task.classes) for side in (s.truth, p.clean))
+        return of_frequent(precision, labels, s, predicted)
 
     of_values: dict[str, Measure] = {
         "Concordance Correlation Coeff": lambda s, p: regression.concordance_cc(s.truth, p.clean),

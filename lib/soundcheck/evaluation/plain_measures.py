@@ -92,8 +92,8 @@ class PlainStatistic(Weighted):
         self._places = np.flatnonzero(self.rows)
         if not len(self._places):
             raise NoPredictionError(f"no prediction for {additive.segments(len(self.rows))}")
-        own, self._blocks = np.unique(subset.blocks[self.rows], return_inverse=True)
-        self.n_blocks = len(own)
+        drawn, self._blocks = np.unique(subset.blocks[self.rows], return_inverse=True)
+        self.n_blocks = len(drawn)
         start = time.monotonic()
         self.values = self._call(np.ones(self.n_blocks, dtype=np.int64))
         self._took = time.monotonic() - start

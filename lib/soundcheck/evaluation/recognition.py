@@ -164,9 +164,9 @@ class TextTasks(Judging):
             where = " and ".join(map(counted, marked, ("reference", "answer")))
             self.note(f"marks of noises in {where} {became}", subset)
         sides = {"predictions": (subset.predictions, HEARD), "reference": (subset.reference, FIRST)}
-        for name, (given, side) in sides.items():
-            texts = {when: self._read(subset, getattr(given, when), side) for when in ("clean", "changed")}
-            subset = dataclasses.replace(subset, **{name: dataclasses.replace(given, **texts)})
+        for name, (source, side) in sides.items():
+            texts = {when: self._read(subset, getattr(source, when), side) for when in ("clean", "changed")}
+            subset = dataclasses.replace(subset, **{name: dataclasses.replace(source, **texts)})
         return dataclasses.replace(subset, truth=truth)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
@@ -202,8 +202,8 @@ class TextTasks(Judging):
     def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
         """List the other recognisers that were asked about a subset's corpus."""
         views = {name: self._views[name].get(subset.corpus) for name in self.others}
-        asked = {name: view.predictions["change"] for name, view in views.items() if view is not None}
-        return [name for name, changes in asked.items() if not changed or changes.ne("").any()]
+        changes_of = {name: view.predictions["change"] for name, view in views.items() if view is not None}
+        return [name for name, changes in changes_of.items() if not changed or changes.ne("").any()]
 
     def recognisers(self, subset: Subset) -> list[str]:
         """List all recognisers that were asked about a subset's changed segments, in alphabetical order."""
@@ -325,12 +325,12 @@ class TextTasks(Judging):
             "by pair": ("pair", [contest.pair for contest in recogniser_pairs]),
             "by transformation": ("transformation", list(self.family.transformations)),
         }
-        return {title: differential.counts(result, groups, *asked) for title, asked in rows.items()}
+        return {title: differential.counts(result, groups, *counted_by) for title, counted_by in rows.items()}
 
 
-def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
+def excluded_settings(settings: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
     """List the settings that do not count."""
-    rows = judged[judged["left_out"].ne("") | (judged["rating"] < least_rating)]
+    rows = settings[settings["left_out"].ne("") | (settings["rating"] < least_rating)]
     return set(zip(rows["transformation"], rows["level"], strict=True))
 
 

@@ -104,8 +104,8 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
         else:
             metric = "Ccc" if subset.task.is_regression else "Uar"
             evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)
-            own = subset.predictions
-            both = paired(quality(subset, own.unchanged()), quality(subset, own))
+            predictions = subset.predictions
+            both = paired(quality(subset, predictions.unchanged()), quality(subset, predictions))
             for condition, statistic in zip((f"before {subset.change}", subset.change), both, strict=True):
                 evaluation.estimate(subset, quality_name(subset), statistic, condition=condition)
 
@@ -137,7 +137,7 @@ class Sweep:
                 evaluation.note(f"{name}, {step}: {lack}")
             else:
                 self.settings.setdefault(name, []).append((name, step))
-        self.every = [setting for own in self.settings.values() for setting in own]
+        self.every = [setting for settings in self.settings.values() for setting in settings]
         self._known: dict[tuple[object, ...], object] = {}
 
     def note_missing(self, subset: Subset) -> None:
@@ -161,7 +161,7 @@ class Sweep:
 
     def mildest_changes(self, subset: Subset, predictions: Predictions, **of: bool) -> object:
         """Change of the rate under the mildest setting of each transformation."""
-        parts = {" ".join(own[0]): own[:1] for own in self.settings.values()}
+        parts = {" ".join(settings[0]): settings[:1] for settings in self.settings.values()}
         return self.excess(subset, predictions, parts, **of)
 
     def mean_change(self, subset: Subset, predictions: Predictions, mask: Mask = None) -> object:
@@ -208,7 +208,7 @@ class Sweep:
     def group_changes(self, subset: Subset, result: Iterable[Groups]) -> pd.DataFrame:
         """Compute the mean change of each group for each transformation, and (empty) over all settings."""
         rows = []
-        for column, group, mask in ((one.column, *own) for one in result for own in one.masks.items()):
+        for column, group, mask in ((one.column, *item) for one in result for item in one.masks.items()):
             for name, settings in {"": self.every, **self.settings}.items():
                 change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
                 rows.append((subset.corpus, column, group, name, *self._span(subset, change)))
@@ -286,7 +286,7 @@ class WordSweep(Sweep):
         clean = self._counts(subset, subset.predictions)
         errors = {one[1]: self._counts(subset, subset.predictions, one).errors for one in settings}
         limit = HALF * clean.words + 0 * clean.errors
-        return stack({level: word_error_rate(clean.words, own - limit) for level, own in errors.items()})
+        return stack({level: word_error_rate(clean.words, n - limit) for level, n in errors.items()})
 
 
 class TrialSweep(Sweep):
@@ -335,7 +335,7 @@ class TrialSweep(Sweep):
 
     def measured(self, subset: Subset, setting: Setting) -> dict[str, tuple[str, Weighted]]:
         """Give the lowest cost, the rate and its change."""
-        cost, rate = (self._rate(subset, subset.predictions, setting, None, own) for own in (True, False))
+        cost, rate = (self._rate(subset, subset.predictions, setting, cost=one) for one in (True, False))
         result = {"cost": ("min_dcf_normalised", cost), "rate": ("equal_error_rate", rate)}
         if setting != CLEAN:
             result["change"] = ("", self.excess(subset, subset.predictions, {"": [setting]}))

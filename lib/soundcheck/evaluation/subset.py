@@ -36,12 +36,12 @@ class Predictions:
 
     def levels(self, transformation: str) -> list[np.ndarray]:
         """Give the predictions under each level of a transformation, in its order."""
-        return [own for (name, _), own in self.settings.items() if name == transformation]
+        return [predicted for (name, _), predicted in self.settings.items() if name == transformation]
 
     def take(self, rows: np.ndarray) -> Predictions:
         """Keep some rows."""
         changed = None if self.changed is None else self.changed[rows]
-        settings = {setting: own[rows] for setting, own in self.settings.items()}
+        settings = {setting: predicted[rows] for setting, predicted in self.settings.items()}
         return dataclasses.replace(self, clean=self.clean[rows], changed=changed, settings=settings)
 
 

@@ -38,8 +38,8 @@ def changes(subset: Subset, first: np.ndarray | None, second: np.ndarray, pairs:
     """Compare how much two series of labels or predictions change within each file."""
     values = [first, second]
     if not subset.task.is_regression:
-        codes = [class_numbers(own, subset.task.classes) for own in values]
-        values = [np.where(own < 0, np.nan, own.astype(float)) for own in codes]
+        codes = [class_numbers(labels, subset.task.classes) for labels in values]
+        values = [np.where(labels < 0, np.nan, labels.astype(float)) for labels in codes]
     return file_changes(*values, pairs, LARGEST[subset.task.kind], classes=not subset.task.is_regression)
 
 
@@ -109,15 +109,15 @@ def growing(evaluation: Evaluation, series: PerturbationSeries, steps: Mapping[s
     """Let a change grow within each file: unchanged at its first segment, the worst step at its last."""
     first = next(iter(steps.values()))
     family, view = evaluation.family, evaluation.view(first)
-    heard = swept_rows(family, evaluation.tasks, view.segments, view.blocks, evaluation.seed)
-    at = pd.Series(growing_steps(family, view.segments, heard, len(series.steps)), view.segments["key"])
+    swept = swept_rows(family, evaluation.tasks, view.segments, view.blocks, evaluation.seed)
+    at = pd.Series(growing_steps(family, view.segments, swept, len(series.steps)), view.segments["key"])
     step = np.array([CLEAN, *series.steps], dtype=object)[at[first.segments["key"]].to_numpy()]
 
     def composed(subsets: Mapping[str, Predictions]) -> Predictions:
         result = next(iter(subsets.values()))
         changed = np.full_like(result.changed, np.nan if result.changed.dtype.kind == "f" else None)
-        for name, own in subsets.items():
-            changed[step == name] = own.changed[step == name]
+        for name, predictions in subsets.items():
+            changed[step == name] = predictions.changed[step == name]
         return dataclasses.replace(result, changed=changed)
 
     result = dataclasses.replace(

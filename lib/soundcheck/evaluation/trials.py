@@ -81,7 +81,9 @@ def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> l
     def change(subset: Subset, predictions: Predictions) -> Weighted:
         both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
         scores = (np.where(both, side, np.nan) for side in (predictions.changed, predictions.clean))
-        return weighted_difference(*(equal_error_rate(evaluation.trials(subset, own)) for own in scores))
+        return weighted_difference(
+            *(equal_error_rate(evaluation.trials(subset, scored)) for scored in scores)
+        )
 
     for subset, name in itertools.product(subsets, evaluation.family.changes):
         evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
@@ -150,9 +152,9 @@ def curves_of_changes(evaluation: Evaluation, changed: Sequence[Subset]) -> dict
     named: dict[str, dict[str, Trials]] = {}
     for subset in changed:
         clean = evaluation.trials(subset, subset.predictions.clean)
-        own = named.setdefault(subset.corpus, {"clean": clean})
-        own[subset.change] = evaluation.trials(subset, subset.predictions.changed)
-    return {corpus: det_curves(evaluation, own, bands=False) for corpus, own in named.items()}
+        trials = named.setdefault(subset.corpus, {"clean": clean})
+        trials[subset.change] = evaluation.trials(subset, subset.predictions.changed)
+    return {corpus: det_curves(evaluation, trials, bands=False) for corpus, trials in named.items()}
 
 
 def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
@@ -224,14 +226,14 @@ def split_speakers(
 ) -> Split:
     """Choose the trials that fit and those that are tested, as an option of the family says."""
     wanted, speakers = evaluation.family.options.get(option, HALF), _speakers(subset)
-    other = next((own for own in subsets if own.corpus == wanted), None)
+    other = next((one for one in subsets if one.corpus == wanted), None)
     left = ""
     if isinstance(wanted, int | float) or wanted in (HALF, subset.corpus):
         draws = seeds.uniform(evaluation.seed, "calibration", keys=speakers)
         share = 0.5 if isinstance(wanted, str) else wanted
         chosen = {speakers[n] for n in np.argsort(draws)[: int(share * len(speakers))]}
         sides = subset.segments[SIDES].isin(chosen).to_numpy()
-        fitting, tested = (subset.take(np.flatnonzero(own.all(axis=1))) for own in (sides, ~sides))
+        fitting, tested = (subset.take(np.flatnonzero(one.all(axis=1))) for one in (sides, ~sides))
         between = len(subset) - len(fitting) - len(tested)
         about = f"fitted on {_count(fitting)}, tested on {_count(tested)}; {between:,} trials between them"
         about += " are left out"
@@ -300,11 +302,11 @@ def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -
     used["threshold of the cost, calibrated scores"] = carried.calibrated, bayes_threshold(**cost)
     result = {
         f"tested half, {name}": {
-            "false_acceptance_rate": false_acceptance_rate(own, at),
-            "false_rejection_rate": false_rejection_rate(own, at),
-            "actual_dcf": actual_dcf(own, at, **cost, normalised=True),
+            "false_acceptance_rate": false_acceptance_rate(scored, at),
+            "false_rejection_rate": false_rejection_rate(scored, at),
+            "actual_dcf": actual_dcf(scored, at, **cost, normalised=True),
         }
-        for name, (own, at) in used.items()
+        for name, (scored, at) in used.items()
     }
     result["tested half, best threshold"] = dict.fromkeys(
         ("false_acceptance_rate", "false_rejection_rate"), equal_error_rate(trials)
@@ -384,13 +386,13 @@ def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predict
     sides = {
         name: np.unique(split.tested.segments[name], return_inverse=True) for name in ("enrolment", "segment")
     }
-    rows = {name: own for name, (own, _) in sides.items()}
+    rows = {name: side for name, (side, _) in sides.items()}
     against = _drawn(evaluation, split, rows) if predictions.random else _cosines(evaluation, split, rows)
-    scores, places = predictions.clean, [own for _, own in sides.values()]
+    scores, places = predictions.clean, [side for _, side in sides.values()]
     result = normalised_scores(scores, *places, *against, _top(evaluation))
     result = {AS_THEY_ARE: scores} | {name: result[name] for name in NORMS}
     present = np.isfinite(list(result.values())).all(axis=0)
-    return {name: own_trials(split.tested, np.where(present, own, np.nan)) for name, own in result.items()}
+    return {name: own_trials(split.tested, np.where(present, side, np.nan)) for name, side in result.items()}
 
 
 def _top(evaluation: Evaluation) -> int:
@@ -401,10 +403,10 @@ def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray
     cohort = _cohort(evaluation, split)
     cohort = cohort[np.isfinite(cohort).all(axis=1)]
     view = evaluation.view(split.tested)
-    own, table = clean_embeddings(view), view.trials
-    enrolled = mean_directions(own, table.members, table.member_of, int(table.member_of.max()) + 1)
+    vectors, table = clean_embeddings(view), view.trials
+    enrolled = mean_directions(vectors, table.members, table.member_of, int(table.member_of.max()) + 1)
     result = []
-    for side, chosen in zip((enrolled, own), rows.values(), strict=True):
+    for side, chosen in zip((enrolled, vectors), rows.values(), strict=True):
         first, second = np.indices((len(chosen), len(cohort))).reshape(2, -1)
         result.append(cosine_scores(side, cohort, chosen[first], second).reshape(len(chosen), len(cohort)))
     return result
@@ -470,7 +472,7 @@ def enrolled_with(evaluation: Evaluation, subset: Subset) -> tuple[dict[int, Tri
 
 def half_has(present: np.ndarray, target: np.ndarray) -> bool:
     """Say whether half of the trials of each kind are there: a target cannot enrol what it tests."""
-    return all(own.size and own.mean() >= 0.5 for own in (present[target], present[~target]))
+    return all(kind.size and kind.mean() >= 0.5 for kind in (present[target], present[~target]))
 
 
 def _pools(evaluation: Evaluation, subset: Subset, drawn: Subset, usable: np.ndarray) -> list[list[int]]:
@@ -480,12 +482,12 @@ def _pools(evaluation: Evaluation, subset: Subset, drawn: Subset, usable: np.nda
     rows, names = rows[usable[rows]], names[usable[rows]]
     draws = seeds.uniform(evaluation.seed, "enrolled", keys=view.segments["key"].iloc[rows].tolist())
     order = np.argsort(draws)
-    own = pd.Series(rows[order]).groupby(names[order], sort=False).apply(list).to_dict()
+    of_speaker = pd.Series(rows[order]).groupby(names[order], sort=False).apply(list).to_dict()
     members = pd.Series(view.trials.members).groupby(view.trials.member_of).apply(list)
     pools = []
     for trial in drawn.segments.itertuples():
         first = [row for row in members[trial.enrolment] if usable[row]]
-        pool = dict.fromkeys([*first, *own.get(trial.enrol_speaker, [])])
+        pool = dict.fromkeys([*first, *of_speaker.get(trial.enrol_speaker, [])])
         pool.pop(trial.segment, None)
         pools.append(list(pool))
     return pools

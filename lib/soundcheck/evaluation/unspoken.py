@@ -41,7 +41,7 @@ class Kind:
 
     # its ``predictions.changed`` are the answers, ``predictions.clean`` those to the speech as it is
     subset: Subset
-    heard: np.ndarray  # seconds, float64 ``(segments,)``
+    seconds: np.ndarray  # that are heard, float64 ``(segments,)``
     unspoken: np.ndarray
     looped: bool  # whether a piece of the speech is repeated, so that words have to repeat as well
 
@@ -49,8 +49,8 @@ class Kind:
         """Give the answers to the speech of the same segments as it is, under an empty name."""
         predictions = dataclasses.replace(self.subset.predictions, changed=self.subset.predictions.clean)
         subset = dataclasses.replace(self.subset, predictions=predictions, change="")
-        heard = subset.segments["duration"].to_numpy(dtype=np.float64)
-        return Kind(subset, heard, np.zeros(len(heard)), looped=False)
+        seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
+        return Kind(subset, seconds, np.zeros(len(seconds)), looped=False)
 
     @property
     def name(self) -> str:
@@ -60,7 +60,7 @@ class Kind:
     @property
     def silent(self) -> bool:
         """Whether nobody speaks at any time."""
-        return bool((self.unspoken == self.heard).all())
+        return bool((self.unspoken == self.seconds).all())
 
     @property
     def followed(self) -> bool:
@@ -70,16 +70,16 @@ class Kind:
     def summary(self, limit: float, repeats: dict[str, int]) -> dict[str, float]:
         """Count what the recogniser wrote."""
         texts = self.subset.predictions.changed
-        given = [text for text in texts if text is not None]
+        predicted = [text for text in texts if text is not None]
         counts = character_counts(texts)
         return {
-            "answers": len(given),
-            "missing": len(texts) - len(given),
-            "empty": sum(not text.split() for text in given),
-            "words": value(per_minute(word_counts(texts), self.heard)),
-            "characters": value(per_minute(counts, self.heard)),
-            "runaway": int(np.nansum(60 * counts / self.heard > limit)),
-            "repeating": sum(most_repeated(text, repeats["words"]) >= repeats["times"] for text in given),
+            "answers": len(predicted),
+            "missing": len(texts) - len(predicted),
+            "empty": sum(not text.split() for text in predicted),
+            "words": value(per_minute(word_counts(texts), self.seconds)),
+            "characters": value(per_minute(counts, self.seconds)),
+            "runaway": int(np.nansum(60 * counts / self.seconds > limit)),
+            "repeating": sum(most_repeated(text, repeats["words"]) >= repeats["times"] for text in predicted),
         }
 
 
@@ -98,12 +98,12 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
                 seconds_heard(change.transform, _drawn(evaluation, change, content), seconds)
                 for content, seconds in zip(*columns, strict=True)
             ]
-            heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
-            result.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
-            given = [text for text in subset.predictions.clean if text is not None]
-            nothing = sum(not text.split() for text in given)
-            if given and nothing > len(given) / 2:  # then empty answers are no merit
-                what = f"nothing is written for {nothing} of {len(given)} segments of speech either"
+            lasting, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
+            result.append(Kind(subset, lasting, unspoken, change.transform == "cut_and_looped"))
+            transcribed = [text for text in subset.predictions.clean if text is not None]
+            nothing = sum(not text.split() for text in transcribed)
+            if transcribed and nothing > len(transcribed) / 2:  # then empty answers are no merit
+                what = f"nothing is written for {nothing} of {len(transcribed)} segments of speech either"
                 evaluation.note(f"{what}, so empty predictions say little", subset)
     for subset in evaluation.subsets():
         if foreign := of_corpus(evaluation, subset):
@@ -139,10 +139,10 @@ def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
 
 
 def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Kind, Predictions], Statistic]]:
-    result = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.heard)}
+    result = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.seconds)}
     if kind.silent:
         result["Share Of Empty Answers"] = lambda _, p: empty(p)
-        result["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.heard)
+        result["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.seconds)
     if not kind.looped:
         limits = repeats["words"], repeats["times"]
         result["Repeated Words"] = lambda _, p: repeating_answers(p.changed, *limits)
@@ -187,5 +187,5 @@ def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
     text = f"{len(result)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
     text += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
     evaluation.note(f"{text}, which the recogniser does not know", subset)
-    heard = {"predictions": result.predictions.unchanged(), "reference": result.reference.unchanged()}
-    return dataclasses.replace(result, **heard, change=IN_CORPUS)
+    unchanged = {"predictions": result.predictions.unchanged(), "reference": result.reference.unchanged()}
+    return dataclasses.replace(result, **unchanged, change=IN_CORPUS)

@@ -112,10 +112,10 @@ class TrialTasks(Judging):
         target = subset.truth
         result = {"all trials": np.ones(len(target), dtype=bool)}
         for kind in KINDS[1:3]:
-            own = subset.segments["kind"].eq(kind).to_numpy()
-            if own.sum() < self.family.options["minimum_trials"]:
+            members = subset.segments["kind"].eq(kind).to_numpy()
+            if members.sum() < self.family.options["minimum_trials"]:
                 return {"all trials": result["all trials"]}
-            result[kind] = own | target
+            result[kind] = members | target
         return result
 
 

@@ -52,7 +52,7 @@ class Compared:
 
 
 def _difference(kind: Callable[..., Statistic]) -> Callable[..., Statistic]:
-    return lambda said, ours, theirs, other: stack({other: kind(wer(said, ours), wer(said, theirs))})
+    return lambda truth, one, two, other: stack({other: kind(wer(truth, one), wer(truth, two))})
 
 
 COMPARISONS = {  # this recogniser's rate beside that of another one
@@ -61,10 +61,10 @@ COMPARISONS = {  # this recogniser's rate beside that of another one
 }
 
 
-def compare(evaluation: Evaluation, subset: Subset, other: str, theirs: np.ndarray, test: str) -> Compared:
+def compare(evaluation: Evaluation, subset: Subset, other: str, others: np.ndarray, test: str) -> Compared:
     """Resample a difference between the tested recogniser and another one, blocks as well as segments."""
     texts = subset.truth, subset.predictions.clean
-    difference = COMPARISONS[test](*texts, theirs, other)
+    difference = COMPARISONS[test](*texts, others, other)
     return Compared(
         evaluation.model,
         other,
@@ -86,9 +86,9 @@ def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) 
         rows_of = subset.segments.groupby(column, sort=False).indices
         members |= {(column, name): rows_of[name] for name in sorted(rows_of)}
     rows = []
-    for (column, group), own in members.items():
-        errors, other = words.take(own), characters.take(own)
-        resampled = evaluation.resample(error_rates(errors), subset.blocks[own])
+    for (column, group), places in members.items():
+        errors, other = words.take(places), characters.take(places)
+        resampled = evaluation.resample(error_rates(errors), subset.blocks[places])
         (low, *_), (high, *_) = resampled.interval(evaluation.interval, scale=Scale(0))
         row = {"corpus": subset.corpus, "column": column, "group": group}
         row |= zip(("value", "insertions", "deletions", "substitutions"), resampled.value, strict=True)
@@ -107,13 +107,15 @@ def error_profile(
 ) -> pd.DataFrame:
     """Estimate which errors everybody and each group of some columns has, as shares of units or segments."""
     texts, counts = zip(subset.truth, subset.predictions.clean, strict=True), _counts(subset)
-    answers = np.array([None if not said else text for said, text in texts] + [None])[:-1]
+    transcripts = np.array([None if not reference else text for reference, text in texts] + [None])[:-1]
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
-    statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(answers)]
+    statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(transcripts)]
     named = zip(PROFILE, statistics, strict=True)
-    measures = {name: lambda _subset, _predictions, own=own: own for name, own in named}
+    measures = {name: lambda _subset, _predictions, one=one: one for name, one in named}
     parts = {
-        f"{column}: {name}": subset.mask(column, name) for column, own in columns.items() for name in own
+        f"{column}: {name}": subset.mask(column, name)
+        for column, groups in columns.items()
+        for name in groups
     }
     return evaluation.estimates(subset, measures, {ALL: None} | parts)
 
@@ -214,17 +216,17 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     for column, (numbers, ends) in places.items():
         bins = np.digitize(numbers, ends, right=True)
         for n, name in enumerate(_names(ends, whole=column == "length")):
-            own = np.flatnonzero((bins == n) & (counts.words > 0) & np.isfinite(numbers))
-            if len(own):
-                errors = counts.take(own)
+            members = np.flatnonzero((bins == n) & (counts.words > 0) & np.isfinite(numbers))
+            if len(members):
+                errors = counts.take(members)
                 rate = word_error_rate(errors.words, errors.errors)
                 group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
                 condition = f"{column}: {group}"
-                (one,) = evaluation.estimate(subset.take(own), measure, rate, condition=condition)
+                (one,) = evaluation.estimate(subset.take(members), measure, rate, condition=condition)
                 row = {"corpus": subset.corpus, "unit": unit, "column": column, "bin": name, "group": group}
                 row |= {"value": one.value, "low": one.low, "high": one.high, "segments": one.segments}
                 row["units"] = int(errors.words[~np.isnan(errors.errors)].sum())
-                row["blocks"] = one.speakers or len(np.unique(subset.blocks[own]))
+                row["blocks"] = one.speakers or len(np.unique(subset.blocks[members]))
                 rows.append(row)
     return pd.DataFrame(rows)
 

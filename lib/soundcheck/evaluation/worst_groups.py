@@ -36,7 +36,7 @@ _TOLD = 3  # groups that a remark names
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Found:
+class GroupSearch:
     """What was looked at in a corpus, and what was found."""
 
     subset: Subset  # the segments
@@ -66,12 +66,12 @@ class _Count(Weighted):
     n_blocks = 1
 
     def __init__(self, result: Search, blocks: int) -> None:
-        self._found, self._blocks = result, blocks
+        self._search, self._blocks = result, blocks
 
     def point(self) -> Point:
         """Count the groups."""
         return Point(
-            np.array([float(len(self._found.named))]), np.array([self._found.segments]), ("",), ("",)
+            np.array([float(len(self._search.named))]), np.array([self._search.segments]), ("",), ("",)
         )
 
     def blocks(self) -> np.ndarray:
@@ -83,14 +83,12 @@ class _Count(Weighted):
         return np.full((len(weights), 1), np.nan)
 
 
-def search_all(evaluation: Evaluation, test: str) -> list[Found]:
+def search_all(evaluation: Evaluation, test: str) -> list[GroupSearch]:
     """Look at all groups of each corpus and task, and judge how many are named."""
     result = []
     for subset in searched_subsets(evaluation):
-        unit, measure = ERRORS[subset.task.kind]
-        matters = evaluation.family.options["matters"][subset.task.kind]
-        if one := search_groups(evaluation, subset, measure, matters, unit):
-            judge_found(evaluation, one, test)
+        if one := search_groups(evaluation, subset):
+            judge_search(evaluation, one, test)
             result.append(one)
     return result
 
@@ -127,16 +125,16 @@ def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
     return result.take(np.arange(len(result)))
 
 
-def search_groups(
-    evaluation: Evaluation, subset: Subset, measure: Measure, matters: float, unit: str = ""
-) -> Found | None:
-    """Look at all groups by a measure that is higher the worse; ``None``, and skipped, without any."""
+def search_groups(evaluation: Evaluation, subset: Subset) -> GroupSearch | None:
+    """Look at all groups by how bad predictions are; ``None``, and skipped, without any."""
+    unit, measure = ERRORS[subset.task.kind]
     worse = measure(subset, subset.predictions)
     whole = worse.point()
     if whole.reasons[0]:
         evaluation.skip(subset, whole.reasons[0])
         return None
     view, task, family = evaluation.view(subset), subset.task, evaluation.family
+    matters = family.options["matters"][task.kind]
     hidden = {*_NOT_GROUPS, *view.blocks, task.name}
     if task.name == "emotion":
         hidden.add("category")  # the label with all its names
@@ -152,7 +150,7 @@ def search_groups(
     if not result.candidates:
         evaluation.skip(subset, NO_GROUP)
         return None
-    return Found(subset, unit, measure, columns, passed_over, result)
+    return GroupSearch(subset, unit, measure, columns, passed_over, result)
 
 
 def _search(
@@ -161,7 +159,7 @@ def _search(
     return search(columns, worse, subset.blocks, matters, evaluation.replicates, evaluation.seed)
 
 
-def judge_found(evaluation: Evaluation, result: Found, test: str) -> None:
+def judge_search(evaluation: Evaluation, result: GroupSearch, test: str) -> None:
     """Keep the row of a search: how many groups are named, and which."""
     subset = result.subset
     blocks = len(np.unique(subset.blocks[result.measure(subset, subset.predictions).rows]))
@@ -191,7 +189,7 @@ def columns_of(
     """
     result: dict[str, np.ndarray] = {}
     passed_over: dict[str, str] = {}
-    said: dict[tuple, str] = {}  # what a column says of each segment -> its name
+    column_of: dict[tuple, str] = {}  # what a column says of each segment -> its name
     numeric = [name for name in dict.fromkeys(measured) if name not in groups]
     for name in segments.columns:
         values = segments[name]
@@ -204,7 +202,7 @@ def columns_of(
             words = (f"{name}: " + values.astype(str)).to_numpy(dtype=object)
             words[values.isna()] = None
         count = len(set(words) - {None})
-        same = said.setdefault(tuple(values.where(values.notna(), None)), name)
+        same = column_of.setdefault(tuple(values.where(values.notna(), None)), name)
         if number and not count:
             passed_over[name] = "it could not be measured"
         elif count < 2:

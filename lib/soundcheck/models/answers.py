@@ -1,26 +1,27 @@
-"""What a model answers: the check of it, what it says of its own answers, and how both are kept.
+"""What a model predicts: the check of it, what it says of its own predictions, and how both are kept.
 
-All that a model says of its answers is optional, and stands in or beside the answer::
+All that a model says of its predictions is optional, and stands in or beside the prediction::
 
-    {"emotion": {"anger": 0.7, "joy": 0.3}}               # probabilities; the likeliest class is the answer
+    {"emotion": {"anger": 0.7, "joy": 0.3}}               # probabilities; the likeliest class counts
     {"arousal": {"value": 0.4, "low": 0.2, "high": 0.6}}  # an interval for a value
-    {"emotion": "anger", "confidence": 0.7}               # of any answer: how surely it is right
+    {"emotion": "anger", "confidence": 0.7}               # of any prediction: how surely it is right
     {"transcript": "go on", "words": [{"word": "go", "confidence": 0.9}, {"word": "on", "confidence": 0.4}]}
 
 Conventions
 -----------
-- An *answer* is a mapping from task name to a number (regression, in the task's nominal range), to the name
-  of a class, to a transcript or to an embedding. Values outside the nominal range and unknown classes are
-  answers, too; they are kept and reported. An empty transcript is an answer: nothing was recognised.
+- A *prediction* is a mapping from task name to a number (regression, in the task's nominal range), to the
+  name of a class, to a transcript or to an embedding. Values outside the nominal range and unknown classes
+  are predictions, too; they are kept and reported. An empty transcript is a prediction: nothing was
+  recognised.
 - An *embedding* is a vector of finite numbers, kept as float32 in base64, so that caches and messages hold
-  plain JSON. One without length has no direction and is no answer.
-- A *problem* is a phrase without full stop that says why something is no answer; empty means fine. It begins
-  with :data:`NOT_ASKED` where the model never got the input.
-- Kept answers and tables have a number for each thing that is said: ``emotion.anger``, ``arousal.low``,
+  plain JSON. One without length has no direction and is no prediction.
+- A *problem* is a phrase without full stop that says why something is no prediction; empty means fine. It
+  begins with :data:`NOT_ASKED` where the model never got the input.
+- Kept predictions and tables have a number for each thing that is said: ``emotion.anger``, ``arousal.low``,
   ``arousal.high``, ``confidence``; and a text, ``transcript.words``. Where nothing is said there is none.
 - Probabilities are 0 or more and add up to 1; those of classes that are not named are 0. They are not mended:
-  what adds up to something else is no answer. Bounds are on the scale of the value.
-- A confidence is the probability that the answer, or a word, is right, from 0 to 1. That of a word stands
+  what adds up to something else is no prediction. Bounds are on the scale of the value.
+- A confidence is the probability that the prediction, or a word, is right, from 0 to 1. That of a word stands
   under one of :data:`KEYS`: ours and that of Kaldi's descendants and of cloud services, Whisper's, Vosk's.
   Words join to the transcript: the letters and digits of all of them, one after the other, are its own. Words
   of which none has a confidence say nothing, and may be of any form.
@@ -51,10 +52,10 @@ if TYPE_CHECKING:
 
 NAMED = 5  # values that a message shows
 CLASS_LIMIT = 200  # characters of a class name that are kept
-TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no answer
-NOT_ASKED = "not asked"  # what a problem begins with if the model could not answer: it never got the input
-VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no answer
-WORDS = "words"  # key of an answer, and what the column's name ends with
+TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no prediction
+NOT_ASKED = "not asked"  # what a problem begins with if the model could not predict: it never got the input
+VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no prediction
+WORDS = "words"  # key of a prediction, and what the column's name ends with
 KEYS = ("confidence", "probability", "conf")
 Words = list[tuple[str, float]]
 CONFIDENCE = "confidence"
@@ -64,14 +65,14 @@ _NOISE = 1e-9  # float noise of the sum itself
 
 
 class NoAnswer(NamedTuple):
-    """What a model gives for one of several signals instead of an answer."""
+    """What a model gives for one of several signals instead of a prediction."""
 
     problem: str  # why there is none; goes into tables and pages as it is
-    rest: str = ""  # why it has no answer to anything else either, so that nobody need ask
+    rest: str = ""  # why it has none for anything else either, so that nobody need ask
 
 
 def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
-    """Make up an answer.
+    """Make up a prediction.
 
     >>> example([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     {'arousal': 0.5, 'emotion': 'anger'}
@@ -88,15 +89,15 @@ def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
 
 
 def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float | str], str]:
-    """Turn what a model returned into plain values for some tasks; gives the answer and the problem.
+    """Turn what a model returned into plain values for some tasks; gives the prediction and the problem.
 
-    A mapping with a key for each task is an answer; further keys but ``confidence`` and ``words`` are
+    A mapping with a key for each task is a prediction; further keys but ``confidence`` and ``words`` are
     ignored. Numbers may be Python's, NumPy's, or arrays and tensors without dimensions; they must be finite,
     and ``True``, a list or an array of one number are none. An embedding may have further axes of length 1.
 
-    The answer is task -> float or str, an embedding as packed text; and what the model says of its answers,
-    as in :func:`soundcheck.models.stated_names`. It is empty if there is a problem with any task.
-    :class:`NoAnswer` brings a problem of its own.
+    The prediction is task -> float or str, an embedding as packed text; and what the model says of its
+    predictions, as in :func:`soundcheck.models.stated_names`. It is empty if there is a problem with any
+    task. :class:`NoAnswer` brings a problem of its own.
 
     >>> check_output({"arousal": np.float32(0.5)}, [Task("arousal", "regression")])
     ({'arousal': 0.5}, '')
@@ -119,7 +120,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
         return {}, f"the model's prediction has no key {names}; its keys: {keys}{hint}; {wanted}"
     own = {task.name for task in tasks}
     answer: dict[str, float | str] = {}
-    said: dict[str, float | str] = {}
+    stated: dict[str, float | str] = {}
     problems = []
     for task in tasks:
         value, stating, problem = _READERS[task.kind](output[task.name], task)
@@ -127,69 +128,69 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
             problems.append(f"{task.name} is {problem}")
         else:
             answer[task.name] = value
-            said |= stating
+            stated |= stating
         if task.is_transcription and not problem and WORDS not in own:
             words, problem = words_text(output.get(WORDS), value)
             problems += [f"the prediction has {problem}"] if problem else []
-            said |= {f"{task.name}.{WORDS}": words} if words else {}
+            stated |= {f"{task.name}.{WORDS}": words} if words else {}
     if CONFIDENCE in output and CONFIDENCE not in own:
         number, problem = _number(output[CONFIDENCE])
         problem = problem or confidence_problem(number)
         problems += [f"{CONFIDENCE} is {problem}"] if problem else []
-        said[CONFIDENCE] = number
-    return ({}, "; ".join(problems)) if problems else (answer | said, "")
+        stated[CONFIDENCE] = number
+    return ({}, "; ".join(problems)) if problems else (answer | stated, "")
 
 
-Read = tuple[Any, dict[str, float], str]  # the answer, what the model says of it, and what is wrong
+Read = tuple[Any, dict[str, float], str]  # the prediction, what the model says of it, and what is wrong
 
 
-def _read_class(given: object, task: Task) -> Read:
-    """Read the name of a class, or probabilities of classes, of which the likeliest is the answer."""
-    if not isinstance(given, Mapping):
-        name = _scalar(given)
+def _read_class(output: object, task: Task) -> Read:
+    """Read the name of a class, or probabilities of classes, of which the likeliest is the prediction."""
+    if not isinstance(output, Mapping):
+        name = _scalar(output)
         if not isinstance(name, str):
             return "", {}, f"{_describe(name)}, not the name of a class"
         return shorten(_plain(name), CLASS_LIMIT), {}, ""
-    read = {name: _number(value) for name, value in given.items()}
+    read = {name: _number(value) for name, value in output.items()}
     wrong = next((f"{name}: {what}" for name, (_, what) in read.items() if what), "")
     problem = unknown_class(list(read), task)
     problem = problem or (wrong and f"probabilities of which one is none ({wrong})")
     if problem:
         return "", {}, problem
     known = {name: read[name][0] if name in read else 0.0 for name in task.classes}
-    own = {f"{task.name}.{name}": number for name, number in known.items()}
-    return likeliest(known, task), own, probability_problem(list(known.values()))
+    probabilities = {f"{task.name}.{name}": number for name, number in known.items()}
+    return likeliest(known, task), probabilities, probability_problem(list(known.values()))
 
 
-def _read_value(given: object, task: Task) -> Read:
+def _read_value(output: object, task: Task) -> Read:
     """Read a number, or one with bounds."""
-    if not isinstance(given, Mapping):
-        number, problem = _number(given)
+    if not isinstance(output, Mapping):
+        number, problem = _number(output)
         return number, {}, problem
     for name in ("value", *BOUNDS):
-        if name not in given:
+        if name not in output:
             return 0.0, {}, f"a mapping without {quoted(name)}; expected is value, low and high"
-    own = {}
+    bounds = {}
     for name in BOUNDS:
-        own[f"{task.name}.{name}"], problem = _number(given[name])
+        bounds[f"{task.name}.{name}"], problem = _number(output[name])
         if problem:
             return 0.0, {}, f"an interval whose {name} is {problem}"
-    number, problem = _number(given["value"])
-    return number, own, bounds_problem(*own.values()) or problem
+    number, problem = _number(output["value"])
+    return number, bounds, bounds_problem(*bounds.values()) or problem
 
 
-def _read_text(given: object, task: Task) -> Read:
-    text = _scalar(given)
+def _read_text(output: object, task: Task) -> Read:
+    text = _scalar(output)
     if not isinstance(text, str):
         return "", {}, f"{_describe(text)}, not a text"
     long = f"a text of {len(text)} characters; at most {TEXT_LIMIT} are a transcript"
     return _plain(text), {}, long if len(text) > TEXT_LIMIT else ""
 
 
-def _read_embedding(given: object, task: Task) -> Read:
-    vector = _vector(given)
+def _read_embedding(output: object, task: Task) -> Read:
+    vector = _vector(output)
     if vector is None:
-        return "", {}, f"{_describe(given)}, not a vector of numbers"
+        return "", {}, f"{_describe(output)}, not a vector of numbers"
     with np.errstate(over="ignore"):
         single = vector.astype(np.float32)
     nans, infinite = int(np.isnan(vector).sum()), int(np.isinf(single).sum())
@@ -234,9 +235,9 @@ def _scalar(value: object) -> object:
     return value
 
 
-def _number(given: object) -> tuple[float, str]:
+def _number(output: object) -> tuple[float, str]:
     """Read a finite number; gives it and what is wrong."""
-    value = _scalar(given)
+    value = _scalar(output)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return math.nan, f"{_describe(value)}, not a number"
     try:
@@ -278,11 +279,11 @@ def _describe(value: object) -> str:
     return f"{article} {kind}"
 
 
-# What a model says of its answers ---------------------------------------------------------------------------
+# What a model says of its predictions ----------------------------------------------------------------------
 
 
 def stated_names(tasks: Sequence[Task]) -> list[str]:
-    """Name all that a model of some tasks may say of its answers, as kept answers and tables do.
+    """Name all that a model of some tasks may say of its predictions, as kept predictions and tables do.
 
     >>> stated_names([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     ['arousal.low', 'arousal.high', 'emotion.anger', 'emotion.joy', 'confidence']
@@ -347,7 +348,7 @@ def confidence_problem(number: float) -> str:
 
 
 def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequence[Task]) -> float:
-    """Measure how far two answers are apart in what they say of themselves: the largest difference.
+    """Measure how far two predictions are apart in what they say of themselves: the largest difference.
 
     That of bounds is a share of the task's range; it is infinite if one says what the other does not, or has
     other words.
@@ -358,10 +359,10 @@ def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequ
         if (name in one) != (name in other):
             return math.inf
         if name in one and name in texts:
-            pairs = [read_words(answer[name]) or [] for answer in (one, other)]
+            pairs = [read_words(side[name]) or [] for side in (one, other)]
             if [word for word, _ in pairs[0]] != [word for word, _ in pairs[1]]:
                 return math.inf
-            gaps = (abs(mine - theirs) for (_, mine), (_, theirs) in zip(*pairs, strict=True))
+            gaps = (abs(first - second) for (_, first), (_, second) in zip(*pairs, strict=True))
             largest = max(largest, *gaps, 0.0)
         elif name in one:
             largest = max(largest, abs(one[name] - other[name]) / spans.get(name, 1.0))
@@ -371,7 +372,7 @@ def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequ
 # What a recogniser says of each word ------------------------------------------------------------------------
 
 
-def words_text(given: object, transcript: str) -> tuple[str, str]:
+def words_text(output: object, transcript: str) -> tuple[str, str]:
     """Turn what a model says of its words into JSON, which is kept; gives that and the problem.
 
     Both are empty if nothing is said.
@@ -381,10 +382,10 @@ def words_text(given: object, transcript: str) -> tuple[str, str]:
     >>> words_text([{"word": "go", "confidence": 1.5}], "go")
     ('', "the word 'go' with the confidence 1.5, not a number from 0 to 1")
     """
-    if not isinstance(given, Sequence) or not any(isinstance(one, Mapping) and _key(one) for one in given):
+    if not isinstance(output, Sequence) or not any(isinstance(one, Mapping) and _key(one) for one in output):
         return "", ""
     words: Words = []
-    for one in given:
+    for one in output:
         word = one.get("word") if isinstance(one, Mapping) else None
         if not isinstance(word, str):
             return "", f"{WORDS} of which one has no text under 'word'"
@@ -408,8 +409,8 @@ def words_problem(words: Words, transcript: str) -> str:
     for word, number in words:
         if not 0 <= number <= 1:  # of NaN, too
             return f"the word {quoted(word, 40)} with the confidence {number:.4g}, not a number from 0 to 1"
-    said, own = _letters("".join(word for word, _ in words)), _letters(transcript)
-    if said == own:
+    joined_letters, letters = _letters("".join(word for word, _ in words)), _letters(transcript)
+    if joined_letters == letters:
         return ""
     joined = quoted(" ".join(word for word, _ in words), 60)
     return f"{WORDS} that do not join to the transcript: {joined} instead of {quoted(transcript, 60)}"
@@ -458,7 +459,7 @@ def unpack(text: str) -> np.ndarray:
 
 
 def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.ndarray:
-    """Map answers on a scale to the nominal range of a task; those outside of the scale stay outside.
+    """Map predictions on a scale to the nominal range of a task; those outside of the scale stay outside.
 
     >>> nominal(np.array([1.0, 4.6, 7.0]), Task("arousal", "regression"), (1, 7)).tolist()
     [0.0, 0.6, 1.0]
@@ -468,9 +469,9 @@ def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.n
     return task.low + scaled(values, *bounds) * (task.high - task.low)
 
 
-def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: Suite, which: str) -> None:
-    """Refuse a model whose answers lie on another scale than the suite says; ``which`` is for messages."""
-    values = np.asarray(answers, dtype=np.float64)
+def check_scale(values: Sequence[float], task: Task, entry: ModelEntry, suite: Suite, which: str) -> None:
+    """Refuse predictions on another scale than the suite says; ``which`` is for messages."""
+    values = np.asarray(values, dtype=np.float64)
     values = values[np.isfinite(values)]
     scale = entry.range_of(task)
     stated = task.name in entry.ranges
@@ -478,15 +479,15 @@ def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: 
         return
     low, high = scale
     beyond = values[outside(values, scale)]
-    shown = ", ".join(f"{value:.4g}" for value in beyond[:NAMED])
+    examples = ", ".join(f"{value:.4g}" for value in beyond[:NAMED])
     more = ", ..." if len(beyond) > NAMED else ""
     count = "all" if len(beyond) == len(values) else f"{len(beyond)}"
     reach = f"all lie from {values.min():.4g} to {values.max():.4g}"
-    what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({shown}{more}); {reach}"
+    what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({examples}{more}); {reach}"
     labels = [corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges]
-    found = usual_scales(values, [*labels, (task.low, task.high)])
+    guesses = usual_scales(values, [*labels, (task.low, task.high)])
     several = sum(suite.tasks[name].is_regression for name in entry.tasks) > 1
-    remedy = f"Say on which scale the model predicts, {range_advice(found, task.name if several else '')}"
+    remedy = f"Say on which scale the model predicts, {range_advice(guesses, task.name if several else '')}"
     if not stated and len(beyond) <= len(values) / 2:
         remedy += f", or `range: [{low:g}, {high:g}]` if it leaves that scale by mistake"
     raise input_error(f"{suite.file.name}, models.{entry.name}", what, remedy)

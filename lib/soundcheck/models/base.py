@@ -1,7 +1,7 @@
 """The one interface of models, and how they are loaded and checked before anything runs.
 
-A *signal* is float32, shape ``(samples,)``, mono; ``sampling_rate`` is in Hz. What an answer is, and what is
-made of it, stands in :mod:`soundcheck.models.answers`.
+A *signal* is float32, shape ``(samples,)``, mono; ``sampling_rate`` is in Hz. What a prediction is, and what
+is made of it, stands in :mod:`soundcheck.models.answers`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TRANSCRIPT = BUILTIN["transcript"].name
 
 
 class Model(ModelKind, abc.ABC):
-    """Something that is given signals and says what it hears: ``name`` in the suite, ``tasks`` it answers.
+    """Something that is given signals and says what it hears: ``name`` in the suite, ``tasks`` it predicts.
 
     What suites may say about it, and what holds for all models of its kind, are attributes and methods of
     :class:`~soundcheck.suite.model_kind.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
@@ -45,7 +45,7 @@ class Model(ModelKind, abc.ABC):
     @property
     @abc.abstractmethod
     def fingerprint(self) -> str:
-        """Digest of all that its answers depend on besides the signal; cached answers are found by it."""
+        """Digest of all that predictions depend on besides the signal; cached ones are found by it."""
 
     @classmethod
     @abc.abstractmethod
@@ -69,19 +69,19 @@ class Model(ModelKind, abc.ABC):
 
     @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
-        """List the files that its answers rest on, absolute, as far as the suite names them."""
+        """List the files that its predictions rest on, absolute, as far as the suite names them."""
         return sorted({path for text in entry.files for path in find_files(suite.file, text)[0]})
 
     @abc.abstractmethod
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Give one unchecked answer for each signal, for :func:`check_output`; or :class:`NoAnswer`.
+        """Give one unchecked prediction for each signal, for :func:`check_output`; or :class:`NoAnswer`.
 
         There is at least one signal, each float32 ``(samples,)``; they are never changed.
         """
 
 
 class Asked(NamedTuple):
-    """Something that a model answers for: its key, its name for people, and the changes that are wanted."""
+    """Something that a model predicts for: its key, its name for people, and the changes that are wanted."""
 
     key: str
     shown: str
@@ -89,7 +89,7 @@ class Asked(NamedTuple):
 
 
 class LookUpModel(Model):
-    """A model that answers without hearing: from a table, or at random."""
+    """A model that predicts without hearing: from a table, or at random."""
 
     needs_audio = False
     runs_code = False
@@ -103,7 +103,7 @@ class LookUpModel(Model):
         """Answer for all segments of a loaded corpus whose signals were changed; empty = not.
 
         Gives for each task one value a segment, float64 (NaN = none) or object (``None`` = none), and one
-        problem a segment, empty if it has an answer for every task.
+        problem a segment, empty if it has a prediction for every task.
         """
 
     def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
@@ -111,7 +111,7 @@ class LookUpModel(Model):
         return np.full(len(corpus.segments), "", dtype=object)
 
     def asked(self, corpus: Corpus) -> list[Asked] | None:
-        """List what it answers for, in the order of :meth:`look_up`; ``None`` = the corpus' segments."""
+        """List what it predicts for, in the order of :meth:`look_up`; ``None`` = the corpus' segments."""
         return None
 
     def table_tasks(self, tasks: Sequence[Task]) -> Sequence[Task]:
@@ -119,7 +119,7 @@ class LookUpModel(Model):
         return tasks
 
     def computing_times(self) -> np.ndarray:
-        """Give the seconds that answers took and those of their sounds, as given, float64 ``(2, n)``."""
+        """Give the seconds that predictions took and those of their sounds, as given, float64 ``(2, n)``."""
         return np.zeros((2, 0))
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
@@ -128,7 +128,7 @@ class LookUpModel(Model):
 
 
 class Recogniser(ModelKind):
-    """A kind of model that recognises words, and answers transcripts and nothing else."""
+    """A kind of model that recognises words, and predicts transcripts and nothing else."""
 
     @classmethod
     def default_tasks(cls, target: str) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Labels that a model has for classes, and the classes of a task that they mean.
 
 A model may call anger ``ang`` or ``Angry``; suites say so with ``labels: {ang: anger}``. A label that means
-no class of the task is left out with ``labels: {other: }``: then the best of the others is the answer.
+no class of the task is left out with ``labels: {other: }``: then the best of the others is the prediction.
 
-With ``probabilities: softmax`` or ``probabilities: given`` scores are answered as probabilities of classes.
+With ``probabilities: softmax`` or ``probabilities: given`` scores are given as probabilities of classes.
 """
 
 from __future__ import annotations
@@ -35,53 +35,53 @@ Labels = dict[schema.Text, schema.parsed(str, _class)]  # the type of the key ``
 Probabilities = schema.choice(SOFTMAX, GIVEN)  # the type of the key ``probabilities``
 
 
-def meant(label: str, classes: Sequence[str], said: Mapping[str, str]) -> str | None:
+def meant(label: str, classes: Sequence[str], mapping: Mapping[str, str]) -> str | None:
     """Tell which class a label of the model means; ``None`` if nobody knows.
 
-    ``said``: label -> class or :data:`NONE`, as the suite says. Upper and lower case count only where classes
-    differ in nothing else.
+    ``mapping``: label -> class or :data:`NONE`, as the suite says. Upper and lower case count only where
+    classes differ in nothing else.
 
     >>> meant("Anger", ["anger", "joy"], {}), meant("hap", ["anger", "joy"], {"hap": "joy"})
     ('anger', 'joy')
     """
-    name = said.get(label, label)
+    name = mapping.get(label, label)
     if name == NONE or name in classes:
         return name
     alike = [one for one in classes if one.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
 
 
-def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where: str) -> list[str]:
+def classes_of(labels: Sequence[str], task: Task, mapping: Mapping[str, str], where: str) -> list[str]:
     """Find the class that each label means, :data:`NONE` for those that mean none.
 
     Raises InputError naming all labels that nobody knows, or if none is left.
     """
     problems = Problems()
-    probable = meanings([label for label in labels if label not in said], task.classes)
-    found = [meant(label, task.classes, said) for label in labels]
-    for label, name in zip(labels, found, strict=True):
+    probable = meanings([label for label in labels if label not in mapping], task.classes)
+    classes = [meant(label, task.classes, mapping) for label in labels]
+    for label, name in zip(labels, classes, strict=True):
         if name is None:
-            written = said.get(label, label)
+            written = mapping.get(label, label)
             what = f"the label {quoted(label)} of the model is no class of {task.name}"
             if written != label:
                 what = f"the label {quoted(label)} is to mean {quoted(written)}, no class of {task.name}"
             proposed = flow(probable) if label in probable else f"{{{label}: ...}}"
             hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")
-    if all(name == NONE for name in found):
+    if all(name == NONE for name in classes):
         problems.add(where, f"none of the model's labels means a class of {task.name}", "Correct labels")
     problems.raise_if_any()
-    return [str(name) for name in found]
+    return [str(name) for name in classes]
 
 
 def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = None) -> list:
-    """Read the scores of classes, ``(signals, labels)``; one answer a signal, NaN where scores are none.
+    """Read the scores of classes, ``(signals, labels)``; one prediction a signal, NaN where scores are none.
 
     ``classes`` are those of the labels; :data:`NONE` is left out. ``how`` scores become probabilities:
-    ``None``: not, the class with the highest is the answer, of equal ones the first. ``"softmax"``: they are
-    logits. ``"given"``: they are probabilities; a row that adds up to something else than 1 stays as it is,
-    for the check of answers to refuse. Probabilities are those of the classes that are not left out, given
-    that it is one of them; those of labels that mean the same add up.
+    ``None``: not, the class with the highest is the prediction, of equal ones the first. ``"softmax"``: they
+    are logits. ``"given"``: they are probabilities; a row that adds up to something else than 1 stays as it
+    is, for the check of predictions to refuse. Probabilities are those of the classes that are not left out,
+    given that it is one of them; those of labels that mean the same add up.
 
     >>> class_answers(np.array([[0.2, 0.1, 0.7], [0.1, np.nan, 0.0]]), ["anger", "joy", ""])
     ['anger', nan]
@@ -92,19 +92,19 @@ def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = 
     """
     places = [place for place, name in enumerate(classes) if name != NONE]
     names = [classes[place] for place in places]
-    found: list[str | dict[str, float] | float] = []
+    outputs: list[str | dict[str, float] | float] = []
     for row in np.asarray(scores, dtype=np.float64):
-        own = row[places]
-        if np.isnan(own).any() or not np.isfinite(own.max()):
-            found.append(float("nan"))
+        selected = row[places]
+        if np.isnan(selected).any() or not np.isfinite(selected.max()):
+            outputs.append(float("nan"))
         elif how is None:
-            found.append(names[int(own.argmax())])
+            outputs.append(names[int(selected.argmax())])
         else:
-            own = np.exp(own - own.max()) if how == SOFTMAX else own
+            selected = np.exp(selected - selected.max()) if how == SOFTMAX else selected
             if how == SOFTMAX or not probability_problem(row.tolist()):
-                own = own / own.sum() if own.sum() > 0 else np.full(len(own), np.nan)
+                selected = selected / selected.sum() if selected.sum() > 0 else np.full(len(selected), np.nan)
             shares = dict.fromkeys(names, 0.0)
-            for name, share in zip(names, own.tolist(), strict=True):
+            for name, share in zip(names, selected.tolist(), strict=True):
                 shares[name] += share
-            found.append(float("nan") if np.isnan(own).any() else shares)
-    return found
+            outputs.append(float("nan") if np.isnan(selected).any() else shares)
+    return outputs

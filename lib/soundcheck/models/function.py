@@ -1,13 +1,13 @@
 """A model that is a Python function: ``python: "module:function"``.
 
-The function is called as ``predict(signal, sampling_rate)`` and returns one answer. If the suite gives the
-model a ``batch``, it is called as ``predict(signals, sampling_rate)`` with a list of signals and returns a
-list of answers. Anything callable will do. It gets arrays of its own, which it may change.
+The function is called as ``predict(signal, sampling_rate)`` and returns one prediction. If the suite gives
+the model a ``batch``, it is called as ``predict(signals, sampling_rate)`` with a list of signals and returns
+a list of predictions. Anything callable will do. It gets arrays of its own, which it may change.
 
 Beside the function its module may have
 
-- ``fingerprint``, a text or a function without arguments that returns one: names what the answers depend on
-  besides Python source, such as the digest of a file of weights. It is asked before ``prepare``.
+- ``fingerprint``, a text or a function without arguments that returns one: names what the predictions depend
+  on besides Python source, such as the digest of a file of weights. It is asked before ``prepare``.
 - ``prepare(jobs, progress)``: called once, in a process of its own, before the first signal is predicted; may
   train or download and keep the result in the folder named by the environment variable ``SOUNDCHECK_CACHE``.
 
@@ -114,15 +114,15 @@ class FunctionModel(Model):
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Call the function, once for all signals or once for each."""
-        own = [np.array(signal, dtype=np.float32, order="C", copy=True) for signal in signals]
+        copies = [np.array(signal, dtype=np.float32, order="C", copy=True) for signal in signals]
         if self._entry.batch is None:
-            return [self._imported.function(signal, sampling_rate) for signal in own]
-        answers = self._imported.function(own, sampling_rate)
-        if not isinstance(answers, list | tuple):
-            raise TypeError(f"a model with batch must return a list of dicts, not {type(answers).__name__}")
-        if len(answers) != len(signals):
-            raise ValueError(f"the model returned {len(answers)} answers for {len(signals)} signals")
-        return list(answers)
+            return [self._imported.function(signal, sampling_rate) for signal in copies]
+        outputs = self._imported.function(copies, sampling_rate)
+        if not isinstance(outputs, list | tuple):
+            raise TypeError(f"a model with batch must return a list of dicts, not {type(outputs).__name__}")
+        if len(outputs) != len(signals):
+            raise ValueError(f"the model returned {len(outputs)} predictions for {len(signals)} signals")
+        return list(outputs)
 
 
 def _fingerprint(entry: ModelEntry, source: str) -> str:
@@ -272,9 +272,9 @@ def _explain(error: BaseException, name: str, place: _Root) -> tuple[str, str]:
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         frames.append((error.filename, error.lineno))
-    own = [(path, line) for path, line in frames if place.owns(path)]
-    at = f" in {place.shown(own[-1][0])} line {own[-1][1]}" if own else ""
-    if isinstance(error, SyntaxError) and own and own[-1][0] == error.filename:
+    suite_frames = [(path, line) for path, line in frames if place.owns(path)]
+    at = f" in {place.shown(suite_frames[-1][0])} line {suite_frames[-1][1]}" if suite_frames else ""
+    if isinstance(error, SyntaxError) and suite_frames and suite_frames[-1][0] == error.filename:
         error = type(error)(error.msg)  # without file and line once more
     what = f"importing the module {quoted(name)} failed{at}: {reason(error, Path(place.folder))}"
     return what, "Install it where Soundcheck is installed" if missing else "Correct the module"
@@ -287,26 +287,26 @@ def sources(imported: Imported) -> list[tuple[str, str]]:
     """
     place = _Root(imported.root)
     package = (imported.module.__package__ or "").rstrip(".") + "."
-    found = {}
+    digests = {}
     for name, module in list(sys.modules.items()):
         # One that loads itself when it is looked at is left as it is.
         known = object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
         file = known.get("__file__")
         related = module is imported.module or (package != "." and name.startswith(package))
         if isinstance(file, str) and (related or place.owns(file)) and os.path.isfile(file):
-            found[place.shown(file) if place.owns(file) else name] = files.digest(Path(file))
-    return sorted(found.items())
+            digests[place.shown(file) if place.owns(file) else name] = files.digest(Path(file))
+    return sorted(digests.items())
 
 
 def source_fingerprint(imported: Imported, where: str) -> str:
     """Hash the source of a model and what its module's ``fingerprint``, a text or a function, says."""
-    given = getattr(imported.module, "fingerprint", "")
+    declared = getattr(imported.module, "fingerprint", "")
     try:
-        own = str(given() if callable(given) else given)
+        text = str(declared() if callable(declared) else declared)
     except BaseException as error:
         what = f"its fingerprint() failed: {reason(error, imported.root)}"
         raise input_error(where, what, "Correct the module") from error
-    return files.digest(json.dumps([sources(imported), own]))
+    return files.digest(json.dumps([sources(imported), text]))
 
 
 def check_function(target: str, root: Path, where: str) -> tuple[str, bool]:

@@ -41,7 +41,7 @@ class LibraryModel(Model):
 
     runs_code = False
     extra: ClassVar[str] = ""  # the extra of this package that brings the library
-    distributions: ClassVar[tuple[str, ...]] = ()  # those whose versions the answers depend on
+    distributions: ClassVar[tuple[str, ...]] = ()  # those whose versions the predictions depend on
     _latest: ClassVar[tuple[object, Model] | None] = None  # what this process has loaded last
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
@@ -54,7 +54,7 @@ class LibraryModel(Model):
 
     @abc.abstractmethod
     def open(self, tasks: Sequence) -> None:
-        """Load the weights, and check that they can answer the tasks; called once."""
+        """Load the weights, and check that they can predict the tasks; called once."""
 
     def library(self, module: str) -> ModuleType:
         """Import a module of the library; an InputError says how to install it."""
@@ -78,14 +78,14 @@ class LibraryModel(Model):
         entry = self.entry
         # Answers from before there were these keys are still those of models that do not use them.
         options = [(key, value) for key, value in entry.options.items() if value or key not in STATING]
-        said = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(options))
-        return files.digest(repr((*said, extras.versions(self.distributions))))
+        keys = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(options))
+        return files.digest(repr((*keys, extras.versions(self.distributions))))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> Self:
         """Load the model, once in a process as long as its files stay what they are."""
-        there = [(path, signature(path)) for path in cls.named_files(entry, suite)]
-        wanted = (entry, suite.file, [suite.tasks[name] for name in entry.tasks], there)
+        signatures = [(path, signature(path)) for path in cls.named_files(entry, suite)]
+        wanted = (entry, suite.file, [suite.tasks[name] for name in entry.tasks], signatures)
         if LibraryModel._latest is None or LibraryModel._latest[0] != wanted:
             LibraryModel._latest = None  # gone before another one needs the memory
             LibraryModel._latest = (wanted, cls(entry, suite))
@@ -134,9 +134,9 @@ def read_configuration(path: Path) -> tuple[dict[str, Any], str]:
 def each_length(
     signals: Sequence[np.ndarray], call: Callable[[np.ndarray], Sequence[T]], most: int | None = None
 ) -> list[T]:
-    """Call once for all signals that are equally long, or ``most`` of them; one answer a signal.
+    """Call once for all signals that are equally long, or ``most`` of them; one prediction a signal.
 
-    ``call`` gets signals ``(signals, samples)`` and gives one answer for each.
+    ``call`` gets signals ``(signals, samples)`` and gives one prediction for each.
 
     >>> each_length([np.ones(2), np.ones(3), np.ones(2)], lambda batch: [batch.shape] * len(batch))
     [(2, 2), (1, 3), (2, 2)]
@@ -144,12 +144,12 @@ def each_length(
     places: dict[int, list[int]] = {}
     for place, signal in enumerate(signals):
         places.setdefault(len(signal), []).append(place)
-    answers: dict[int, T] = {}
+    outputs: dict[int, T] = {}
     for alike in places.values():
         for first in range(0, len(alike), most or len(alike)):
-            own = alike[first : first + (most or len(alike))]
-            answers |= zip(own, call(np.stack([signals[place] for place in own])), strict=True)
-    return [answers[place] for place in range(len(signals))]
+            batch = alike[first : first + (most or len(alike))]
+            outputs |= zip(batch, call(np.stack([signals[place] for place in batch])), strict=True)
+    return [outputs[place] for place in range(len(signals))]
 
 
 def resampled(signal: np.ndarray, sampling_rate: int, wanted: int) -> np.ndarray:

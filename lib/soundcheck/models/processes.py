@@ -6,7 +6,7 @@ Conventions
   start anew. Python's search path does not begin with the working directory, where a ``json.py`` of the user
   may lie.
 - A child is a process in a session of its own, so that it and whatever it starts can be killed together, and
-  with one thread for each numerical library, so that answers do not depend on the machine.
+  with one thread for each numerical library, so that predictions do not depend on the machine.
 - Parent and child talk through a connection of their own: what the code prints never gets in between.
 - A child ends when its parent is gone, however the parent ended.
 """
@@ -59,7 +59,7 @@ def environment(cache: str | os.PathLike | None = None) -> dict[str, str]:
     """Make the environment of a child; ``cache``: where models may keep things, if not as it is."""
     changed = dict.fromkeys(ONE_THREAD, "1")
     changed |= {
-        "PYTHONHASHSEED": "0",  # the order of a set must not decide about an answer
+        "PYTHONHASHSEED": "0",  # the order of a set must not decide about a prediction
         "PYTHONDONTWRITEBYTECODE": "1",  # nothing is written beside the user's files
         "PYTHONUNBUFFERED": "1",  # what a model printed before it died is in the log
         "PYTHONFAULTHANDLER": "1",

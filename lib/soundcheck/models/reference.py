@@ -10,7 +10,7 @@ Four kinds of draws; the first two as in the published emotion-model test suites
 
 Draws belong to (suite seed, task, change, corpus and segment). So clean and changed signals are independent,
 and neither order nor other segments matter. The models ``random: gaussian`` and ``random: categorical`` of a
-suite draw the very same answers as the reference beside every verdict.
+suite draw the very same predictions as the reference beside every verdict.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
-KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # of task that each answers
+KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # of task that each predicts
 
 
 def reference_predictions(
     task: Task, seed: int, keys: Sequence[str], change: str = "", texts: Sequence[str | None] = ()
 ) -> np.ndarray:
-    """Draw the answers of the random reference model, one for each of ``keys``: ``"<corpus>|<key>"``.
+    """Draw the predictions of the random reference model, one for each of ``keys``: ``"<corpus>|<key>"``.
 
     Regression: float64 in (0, 1) with seven digits, as all predictions, on the scale of the thresholds
     whatever the task's nominal range is. Classification: names of classes. Transcription: one of ``texts``
@@ -114,10 +114,10 @@ class RandomModel(LookUpModel):
         return digest(repr(("random", self._seed, self._tasks)))
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
-        """Draw an answer for every segment; regression in the task's nominal range."""
+        """Draw a prediction for every segment; regression in the task's nominal range."""
         keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
-        answers = {}
+        values = {}
         for task in self._tasks:
             drawn = reference_predictions(task, self._seed, keys, change)
-            answers[task.name] = task.low + drawn * (task.high - task.low) if task.is_regression else drawn
-        return answers, [""] * len(keys)
+            values[task.name] = task.low + drawn * (task.high - task.low) if task.is_regression else drawn
+        return values, [""] * len(keys)

@@ -330,7 +330,7 @@ def most_written(evaluation: Evaluation, kinds: Sequence[Kind], count: int = 6) 
     """
     worst = []
     for kind in kinds:
-        rates = np.nan_to_num(60 * character_counts(kind.subset.predictions.changed) / kind.heard)
+        rates = np.nan_to_num(60 * character_counts(kind.subset.predictions.changed) / kind.seconds)
         if (kind.silent or kind.followed) and rates.size and rates.max() > 0:
             n = int(np.argmax(rates))  # the first of equals: segments are in canonical order
             order = (not kind.silent, -float(rates[n]), kind.name, kind.subset.corpus)

@@ -10,7 +10,7 @@ from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.worst_groups import Found
+from soundcheck.evaluation.worst_groups import GroupSearch
 from soundcheck.report import examples, notices, views
 from soundcheck.report.formats import Cell, p_value, significant, value_cell
 from soundcheck.report.html import Html, element, join
@@ -26,7 +26,7 @@ _SPREAD = "half of the speakers"  # in the recorded simulation
 _NO_PROOF = "That is no proof that all are alike; see below what these data could have shown."
 
 
-def named_groups(evaluation: Evaluation, searches: Sequence[Found]) -> Html:
+def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Html:
     """Draw how much worse the model is for each named group, above a table of the groups."""
     parts = []
     for search in searches:
@@ -44,7 +44,7 @@ def named_groups(evaluation: Evaluation, searches: Sequence[Found]) -> Html:
     return join(parts)
 
 
-def _figure(search: Found) -> Figure:
+def _figure(search: GroupSearch) -> Figure:
     named = search.search.named[:MOST_DRAWN]
     frame = pd.DataFrame(
         {
@@ -61,7 +61,7 @@ def _figure(search: Found) -> Figure:
     return views.forest(frame, unit=unit)
 
 
-def _table(search: Found) -> Html:
+def _table(search: GroupSearch) -> Html:
     rows, level = [], f"{100 * search.search.level:.4g}".rstrip(".")
     heads = ["group", search.unit, "of the others", f"difference ({level} %)", "segments"]
     for one in search.search.named:
@@ -78,7 +78,7 @@ def _row(one: Subgroup, mark: str) -> tuple[object, ...]:
     return f"{mark}{one.name}", *values, len(one.segments), one.blocks, p
 
 
-def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
+def segments(evaluation: Evaluation, searches: Iterable[GroupSearch]) -> Html:
     """Play the worst segments of each named group, beside typical ones of all others."""
     count, scenes = int(evaluation.option("heard")), []
     for search in searches:
@@ -100,7 +100,7 @@ def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
     return examples.show(evaluation, scenes, every=True) if scenes else Html()
 
 
-def looked_at(searches: Iterable[Found]) -> Html:
+def looked_at(searches: Iterable[GroupSearch]) -> Html:
     """Show which columns were looked at, which were not and why, and how many groups that makes."""
     rows, notes = [], []
     for search in searches:
@@ -119,7 +119,7 @@ def looked_at(searches: Iterable[Found]) -> Html:
     return views.table(frame, columns) + notices.notes(notes)
 
 
-def could_be_shown(searches: Iterable[Found]) -> Html:
+def could_be_shown(searches: Iterable[GroupSearch]) -> Html:
     """Say what these data could have shown, and what the recorded simulation found with so many speakers."""
     simulated, _ = recorded("worst_groups")
     simulated = simulated[simulated["planted"].eq(_SPREAD)].set_index("speakers")["found"].sort_index()
@@ -133,9 +133,9 @@ def could_be_shown(searches: Iterable[Found]) -> Html:
     return templates.html("could_be_shown", **about)
 
 
-def _title(search: Found) -> str:
+def _title(search: GroupSearch) -> str:
     return f"{search.subset.corpus}, {search.subset.task.name}"
 
 
-def _groups(search: Found) -> str:
+def _groups(search: GroupSearch) -> str:
     return counted(len(search.search.candidates), "group")

@@ -94,8 +94,8 @@ def summary_of(frame: pd.DataFrame) -> dict[str, object]:
 def _sentence(row: dict) -> str:
     info = measure_of(row["test"], row["family"])
     values = f"{row['baseline_value']:.3g} → {row['candidate_value']:.3g}"
-    these = _answer(row, "outcome_sample", "p_sample", ("difference_low_sample", "difference_high_sample"))
-    new = _answer(row, "outcome", "p_value", ("low", "high"))
+    these = _result(row, "outcome_sample", "p_sample", ("difference_low_sample", "difference_high_sample"))
+    new = _result(row, "outcome", "p_value", ("low", "high"))
     if not these and not new:
         return f"{row['corpus']}, {row['task']}: {info.title} {values}; {row['skipped'] or 'not compared'}."
     if row["skipped"].startswith("on "):
@@ -111,7 +111,7 @@ def _sentence(row: dict) -> str:
     )
 
 
-def _answer(row: dict, outcome: str, p_value: str, ends: tuple[str, str]) -> str:
+def _result(row: dict, outcome: str, p_value: str, ends: tuple[str, str]) -> str:
     if pd.isna(row[p_value]):
         return ""
     p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"

@@ -231,9 +231,9 @@ class ModelFacts:
         self.random = model in run.record.references  # a random reference is counted nowhere
         estimates = read_estimates(run.path.parent) if estimates is None else estimates
         self.estimates: pd.DataFrame = estimates[estimates["model"].eq(model)]
-        own = run.frame if rows is None else rows
-        own = own[own["model"].eq(model)]
-        self.rows: pd.DataFrame = facts_of(own, run.record, self.estimates) if rows is None else own
+        table = run.frame if rows is None else rows
+        table = table[table["model"].eq(model)]
+        self.rows: pd.DataFrame = facts_of(table, run.record, self.estimates) if rows is None else table
         # Robustness and fairness count only where the model is better than chance.
         every = counted(self.rows)
         hollow = every["standing"].eq(HOLLOW) & (not self.random)
@@ -383,7 +383,7 @@ def facts_by_model(
     record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame
 ) -> dict[str, ModelFacts]:
     """Give what a run says of each of its models, in the order of the suite."""
-    run = FinishedRun("", Path("results.csv"), results, record)
+    run = FinishedRun(Path("results.csv"), results, record)
     rows = facts_of(results, record, estimates)
     return {model.name: ModelFacts(run, model.name, estimates, rows) for model in record.models}
 

@@ -32,7 +32,6 @@ _OLDER = (
 class FinishedRun:
     """What a run left."""
 
-    shown: str  # the table or folder as the user named it
     path: Path  # results.csv
     frame: pd.DataFrame
     record: RunRecord | None  # None of a table alone
@@ -121,4 +120,4 @@ def read_run(path: Path, shown: str = "", *, older: bool = False) -> FinishedRun
         ) from error
     if frame["state_sample"].eq("").all():
         logger.warning("%s", terminal(f"{shown or path}: {_OLDER}"))
-    return FinishedRun(str(path), table, frame, record)
+    return FinishedRun(table, frame, record)

@@ -166,7 +166,7 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[dict[int, str], l
         for row in frame.loc[rows.index.intersection(frame.index)].itertuples():
             kind = run.record.suite.get("tasks", {}).get(row.task, {}).get("kind")
             threshold = rule.thresholds.get(row.task, rule.thresholds.get(kind))
-            number = _judged(row)[1]
+            number = _number_of(row)[1]
             if threshold is not None and math.isnan(number):
                 missed[row.Index] = f"{bar}: not evaluated, {row.skipped}"
             elif threshold is not None:
@@ -293,11 +293,11 @@ def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str
         return
     tested = set(zip(frame["model"], frame["family"], strict=True))
     wanted = models or {one.model for one in record.notebooks} - record.references
-    judged = [one for one in record.notebooks if one.model in wanted]
-    for notebook in (*judged, *record.comparisons, *record.studies):
+    notebooks = [one for one in record.notebooks if one.model in wanted]
+    for notebook in (*notebooks, *record.comparisons, *record.studies):
         if notebook.failed:
             yield f"The notebook {notebook.display_name} failed: {notebook.error}"
-        elif notebook in judged and (notebook.model, notebook.family) not in tested:
+        elif notebook in notebooks and (notebook.model, notebook.family) not in tested:
             yield f"No row of {notebook.display_name}: the family was not tested."
 
 
@@ -319,7 +319,7 @@ def _verdict(row: object) -> str:
     return "; ".join(parts)
 
 
-def _judged(row: object) -> tuple[str, float, float, float]:
+def _number_of(row: object) -> tuple[str, float, float, float]:
     """Give the number that the rule of a row judges: its name, itself, and its interval."""
     if row.rule in GAP_RULES:
         return "gap", row.gap, row.gap_low, row.gap_high
@@ -327,7 +327,7 @@ def _judged(row: object) -> tuple[str, float, float, float]:
 
 
 def _against_rule(row: object, threshold: float, *, interval: bool = True) -> str:
-    name, number, *bounds = _judged(row)
+    name, number, *bounds = _number_of(row)
     text = f"|{name}| = {abs(number):.4g}" if "|" in row.rule else f"{number:.4g}"
     word = "is" if passes(row.rule, number, threshold) else "is not"
     return f"{text} {word} {row.rule[-1]} {threshold:g}{_interval(row, *bounds) if interval else ''}"

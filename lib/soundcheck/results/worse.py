@@ -90,14 +90,14 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
         return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
     changed = unlike(now.record, before.record)
     lines = [what for (kind, _), what in changed.items() if kind == "setting"]
-    ours, theirs = ({one.name: one for one in run.record.models} for run in (now, before))
-    for name in sorted(ours.keys() & theirs.keys()):
-        if reason := changed_model(ours[name], theirs[name]):
+    names_now, names_then = ({one.name: one for one in run.record.models} for run in (now, before))
+    for name in sorted(names_now.keys() & names_then.keys()):
+        if reason := changed_model(names_now[name], names_then[name]):
             lines.append(f"model {name} is another one ({reason})")
     for part, kind in (("corpora", "corpus"), ("families", "family")):
         lines += [f"{kind} {name}: {what}" for (one, name), what in changed.items() if one == kind]
-        ours, theirs = ({one.name for one in getattr(run.record, part)} for run in (now, before))
-        for names, when in ((theirs - ours, "then"), (ours - theirs, "now")):
+        names_now, names_then = ({one.name for one in getattr(run.record, part)} for run in (now, before))
+        for names, when in ((names_then - names_now, "then"), (names_now - names_then, "now")):
             lines += [f"{kind} {', '.join(sorted(names))} {when} only"] if names else []
     further = ((key, what) for key, what in changed.items() if key[0] in ("task", "sounds"))
     return lines + [f"{kind} {name}: {what}" for (kind, name), what in further]

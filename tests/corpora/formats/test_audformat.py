@@ -326,35 +326,6 @@ def test_texts_of_codes_agree_with_audformat(db, saved, storage):
     assert raw.table["sex"].tolist() == ["female", "male", "female"]
 
 
-# Scales -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("scheme", "keys", "expected"),
-    [
-        (audformat.Scheme("float", minimum=1, maximum=7), "", [0, 0.5, 1]),
-        (audformat.Scheme("int", minimum=0, maximum=8), "", [0.125, 0.5, 0.875]),
-        (audformat.Scheme("int", labels=[1, 4, 7]), "", [0, 0.5, 1]),
-        (audformat.Scheme("float", minimum=1, maximum=7), ", range: [7, 1]", [1, 0.5, 0]),
-        (audformat.Scheme("float"), "", None),
-        (audformat.Scheme("float", minimum=0), "", None),
-    ],
-)
-def test_the_scale_that_a_database_declares_is_used(empty, saved, load, scheme, keys, expected):
-    empty.schemes["felt"] = scheme
-    add(empty, "t", felt=("felt", [1, 4, 7]))
-    saved(empty)
-    corpus_entry = f"format: audformat, path: ., audio: false, columns: {{arousal: felt}}{keys}"
-    if expected is None:
-        with pytest.raises(InputError, match=r"`range: \[1, 7\]`"):
-            load(corpus_entry)
-    else:
-        corpus = load(corpus_entry)
-        assert corpus.segments["arousal"].tolist() == expected
-        notice = "`range:` of the suite counts" if keys else "the scheme in the database"
-        assert notice in " ".join(corpus.notices)
-
-
 # What nobody should open ------------------------------------------------------------------------------------
 
 

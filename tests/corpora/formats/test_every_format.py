@@ -393,6 +393,7 @@ CHANNELS = {
 }
 
 
+@pytest.mark.slow
 def test_channels_of_predictions_find_those_of_a_corpus(write, tmp_path, command):
     both = "a.wav,0,0.25,s0,0,turn left\na.wav,0,0.25,s1,1,turn right\n"
     write(CHANNELS | {"t.csv": f"file,start,end,speaker,channel,transcript\n{both}"})

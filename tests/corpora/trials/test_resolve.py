@@ -9,9 +9,8 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.trial_files import parse_scores, parse_trials
+from soundcheck.corpora.trials.trial_files import parse_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table, write_table
-from soundcheck.models.tables.scores import scores_of_trials
 
 NAN = float("nan")
 FILES = ["s1/a.wav", "s1/b.wav", "s2/c.wav", "s2/d.wav", "s3/e.wav"]
@@ -113,18 +112,10 @@ def test_trials_of_unusable_files_are_left_out():
 
 def test_trials_of_an_utterance_with_itself_are_left_out():
     table = resolved("1 a s1/a.wav\n1 a b\n1 c c\n0 a c\n")
+    assert table.numbers.tolist() == [1, 3]
     assert (columns(table, "key"), table.members.tolist()) == ([["1", "3"]], [0])
     reason = "an utterance is compared with itself: every model accepts it"
     assert table.left_out == (Excluded("2 trials, the first t.txt line 1", reason, "trials"),)
-
-
-def test_scores_join_what_is_left():
-    table = resolved("1 s1/a s1/a\n1 s1/a s1/b\n0 s1/a s2/c\n")
-    assert table.numbers.tolist() == [1, 2]
-    for scores in (b"0.1\n0.2\n0.3\n", b"0.3 s1/a s2/c\n0.2 s1/a s1/b\n0.1 x y\n"):
-        assert scores_of_trials(parse_scores(scores, "s"), table).tolist() == [0.2, 0.3]
-    with pytest.raises(InputError, match="2 scores without names, the list 3 trials"):
-        scores_of_trials(parse_scores(b"0.1\n0.2\n", "s"), table)
 
 
 FOUR = corpus("a.wav", "b.wav", "c.wav", "d.wav")
@@ -189,12 +180,3 @@ def test_tables_are_kept(tmp_path, table):
     for name in ("origin", "notices", "left_out", "listed"):
         assert getattr(kept, name) == getattr(table, name)
     assert digest == files.digest(path) == write_table(tmp_path / "again.parquet", kept)
-
-
-@pytest.mark.parametrize(
-    ("members", "member_of"),
-    [([0], [0]), ([0, 2, 3], [0, 1, 2]), ([0, 2], [1, 0]), ([0, 2], [0, 2]), ([0], [0, 1])],
-)
-def test_enrolments_belong_to_trials(members, member_of):
-    with pytest.raises(ValueError, match="numbered from 0, each with members and trials"):
-        TrialTable(resolved(LIST).frame, np.array(members), np.array(member_of), "list")

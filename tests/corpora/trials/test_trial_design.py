@@ -170,47 +170,29 @@ def test_both_sexes_get_their_share_as_far_as_it_goes(wanted, female, male):
     assert counts == {"female": female, "male": male}
 
 
+BOTH = [("f", 1), ("", 2), ("both", 2)]
+
+
 @pytest.mark.parametrize(
-    ("voices", "sizes", "notice"),
+    ("voices", "notice"),
     [
         (
-            [("f", 3), ("m", 3)] * 4,
-            (1, 2, 3),
-            "6 trials were generated: 1 target trials, 2 non-target trials of",
+            [("f", 3), ("m", 3)],
+            "11 trials were generated: 5 target trials, 0 non-target trials of the same sex, 6",
         ),
-        (
-            [("f", 3), ("m", 3)] * 4,
-            (25, 9, 9),
-            "only 24 different target trials are possible, 25 were wanted",
-        ),
-        (
-            [("m", 3)] * 4,
-            (5, 7, 8),
-            "all speakers with a sex are male: there are no trials of different sexes",
-        ),
-        ([("", 3)] * 4, (5, 7, 8), "no speaker has a sex: non-target trials are of any two"),
-        (
-            [("both", 8)] * 5,
-            (5, 7, 8),
-            "each speaker has both sexes, or none: non-target trials are of any two",
-        ),
-        (
-            [("f", 1), ("", 2), ("both", 2)],
-            (9, 9, 9),
-            "2 speakers without sex, or with both, take part in target",
-        ),
-        (
-            [("f", 1), ("", 2), ("both", 2)],
-            (9, 9, 9),
-            "1 pair of one speaker and both sexes: no trials are made",
-        ),
-        ([("f", 1)], (3, 3, 3), "0 trials were generated: 0 target trials"),
+        ([("f", 3), ("m", 2)], "only 4 different target trials are possible, 5 were wanted"),
+        ([("m", 3)] * 4, "all speakers with a sex are male: there are no trials of different sexes"),
+        ([("", 3)] * 4, "no speaker has a sex: non-target trials are of any two"),
+        ([("both", 8)] * 5, "each speaker has both sexes, or none: non-target trials are of any two"),
+        (BOTH, "2 speakers without sex, or with both, take part in target trials only"),
+        (BOTH, "1 pair of one speaker and both sexes: no trials are made of them"),
+        ([("f", 1)], "0 trials were generated: 0 target trials, 0 non-target trials of the same sex, 0 non-"),
     ],
 )
-def test_sizes_and_what_is_missing_are_told(voices, sizes, notice):
-    notices = made(corpus(*voices), *sizes).notices
+def test_sizes_and_what_is_missing_are_told(voices, notice):
+    notices = made(corpus(*voices), 5, 7, 6).notices
     assert any(one.startswith(notice) for one in notices), notices
-    without = made(corpus(*voices).drop(columns="sex"), *sizes).notices
+    without = made(corpus(*voices).drop(columns="sex"), 5, 7, 6).notices
     assert "no speaker has a sex: non-target trials are of any two" in without
 
 

@@ -28,10 +28,7 @@ _TYPES |= {
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TrialTable:
-    """Trials whose segments are known.
-
-    Raises ValueError: if an enrolment has no members or no trial, or numbers have gaps.
-    """
+    """Trials whose segments are known."""
 
     # RangeIndex, one row a trial. Columns: ``key`` (number in the list, counted from 0 with what is left out,
     # as text; unique), ``enrol``, ``test`` (names as written), ``target`` (bool), ``enrolment`` (int64; its
@@ -45,16 +42,6 @@ class TrialTable:
     notices: tuple[str, ...] = ()  # what a reader of results must know
     left_out: tuple[Excluded, ...] = ()  # trials that are not evaluated, summed up by reason
     listed: int = 0  # how many trials the list has, with those that are left out
-
-    def __post_init__(self) -> None:
-        used = np.unique(self.frame["enrolment"])
-        if not (
-            np.array_equal(used, np.arange(len(used)))
-            and np.array_equal(used, np.unique(self.member_of))
-            and np.all(np.diff(self.member_of) >= 0)
-            and len(self.members) == len(self.member_of)
-        ):
-            raise ValueError("Enrolments are numbered from 0, each with members and trials.")
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -8,7 +8,7 @@ Conventions
 - Signals of the same length go into the model together, if the suite gives a ``batch``. Others never do: what
   is put behind the shorter ones would change their words. Those of Whisper go alone, as the package
   looks for the loudest spot in all signals of a call.
-- Whisper hears 30 s. A longer signal gets no answer: the rest of its words would be missing.
+- Whisper hears 30 s. A longer signal gets no prediction: the rest of its words would be missing.
 """
 
 from __future__ import annotations
@@ -91,14 +91,14 @@ class OnnxAsrModel(Recogniser, LibraryModel):
     @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
         """List all files of the folder, and those of the suite."""
-        own = find_files(suite.file, entry.target)[0]
-        return [*dict.fromkeys([*own, *super().named_files(entry, suite)])]
+        in_folder = find_files(suite.file, entry.target)[0]
+        return [*dict.fromkeys([*in_folder, *super().named_files(entry, suite)])]
 
     def open(self, tasks: Sequence[Task]) -> None:
         """Load the recogniser, and let it hear a second of noise."""
         folder, options = self.entry.path, self.entry.options
         _, what, remedy = find_files(self.suite_file, self.entry.target)
-        if what:  # answers rest on all of them
+        if what:  # predictions rest on all of them
             raise self.refusal(what, remedy)
         for path in links_outside(folder, sorted(folder.rglob("*"))):
             name = path.relative_to(folder).as_posix()
@@ -121,14 +121,14 @@ class OnnxAsrModel(Recogniser, LibraryModel):
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Recognise signals; ValueError if one is longer than the model can hear."""
-        given = [resampled(signal, sampling_rate, RATE) for signal in signals]
+        inputs = [resampled(signal, sampling_rate, RATE) for signal in signals]
         if self._architecture not in WHISPERS:
-            return each_length(given, self._recognise)
-        for signal in given:
+            return each_length(inputs, self._recognise)
+        for signal in inputs:
             if len(signal) > WHISPER_SECONDS * RATE:
                 seconds = len(signal) / RATE
                 raise ValueError(f"the signal has {seconds:.1f} s, and Whisper hears {WHISPER_SECONDS} s")
-        return [answer for signal in given for answer in self._recognise(signal[np.newaxis])]
+        return [output for signal in inputs for output in self._recognise(signal[np.newaxis])]
 
     def _recognise(self, batch: np.ndarray) -> list[dict[str, Any]]:
         """Recognise signals that are equally long, ``(signals, samples)`` at :data:`RATE`."""
@@ -180,10 +180,10 @@ class OnnxAsrModel(Recogniser, LibraryModel):
 
     def _architecture_of(self, config: dict[str, Any]) -> str:
         """Take the architecture that the folder says."""
-        found = config.get(CONFIG_KEY)
-        if found in ARCHITECTURES:
-            return found
+        name = config.get(CONFIG_KEY)
+        if name in ARCHITECTURES:
+            return name
         what = "neither the suite nor the folder says which architecture it is"
-        if found:
-            what = f"the folder says {quoted(str(found))}, which is no architecture that onnx-asr knows"
-        raise self.refusal(what, f"Add architecture. {did_you_mean(str(found or ''), ARCHITECTURES)}")
+        if name:
+            what = f"the folder says {quoted(str(name))}, which is no architecture that onnx-asr knows"
+        raise self.refusal(what, f"Add architecture. {did_you_mean(str(name or ''), ARCHITECTURES)}")

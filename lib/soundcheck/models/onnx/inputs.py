@@ -31,12 +31,12 @@ LENGTH_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 NUMBERS = ("tensor(float)", "tensor(double)", "tensor(float16)")
 ONE_ROW = "Save the model with one row of numbers a signal, for instance a mean over time"
 FLOATING_POINT = "Save the model with floating-point numbers there, such as the scores behind a class"
-TRIED_SECONDS = (1.0, 10.0)  # of noise that a graph is tried with, until it answers
+TRIED_SECONDS = (1.0, 10.0)  # of noise that a graph is tried with, until it gives numbers
 Values = dict[str, np.ndarray]  # output -> (signals, n)
 
 
 class GraphError(ValueError):
-    """A graph has answered with what is no row of numbers for each signal."""
+    """A graph has given what is no row of numbers for each signal."""
 
 
 class Graph:
@@ -63,8 +63,8 @@ class Graph:
         pieces = [_pieces(signal, self._samples or len(signal), self._fill) for signal in signals]
         most = self._batch if self._together else 1
         rows = [row for one in pieces for row in one]
-        found = iter(each_length(rows, lambda batch: self._call(batch, names), most))
-        parts = [[next(found) for _ in one] for one in pieces]
+        outputs = iter(each_length(rows, lambda batch: self._call(batch, names), most))
+        parts = [[next(outputs) for _ in one] for one in pieces]
 
         def whole(part: list[Values], name: str) -> np.ndarray:
             return part[0][name] if len(part) == 1 else np.mean([row[name] for row in part], axis=0)
@@ -90,18 +90,18 @@ class Graph:
         """Run the graph once with signals ``(signals, samples)``; any shape comes out."""
         if not names:
             return {}  # ONNX Runtime would give all outputs
-        given = {self._signals.name: batch if len(self._signals.shape) == 2 else batch[0]}
+        inputs = {self._signals.name: batch if len(self._signals.shape) == 2 else batch[0]}
         for one in self._lengths:
-            given[one.name] = np.full(len(batch), batch.shape[1], LENGTH_TYPES[one.type])
-        return dict(zip(names, self._session.run(list(names), given), strict=True))
+            inputs[one.name] = np.full(len(batch), batch.shape[1], LENGTH_TYPES[one.type])
+        return dict(zip(names, self._session.run(list(names), inputs), strict=True))
 
     def _read_inputs(self) -> None:
         inputs = self._session.get_inputs()
         self._lengths = [one for one in inputs if "len" in one.name.lower() and one.type in LENGTH_TYPES]
         signals = [one for one in inputs if one not in self._lengths]
-        shown = ", ".join(f"{quoted(one.name)} {_described(one)}" for one in inputs)
+        listed = ", ".join(f"{quoted(one.name)} {_described(one)}" for one in inputs)
         if len(signals) != 1 or len(self._lengths) > 1:
-            what = f"the graph takes {shown or 'nothing'}; a signal, and perhaps its length, is all there is"
+            what = f"the graph takes {listed or 'nothing'}; a signal, and perhaps its length, is all there is"
             raise input_error(self._where, what, PYTHON_MODEL)
         (self._signals,) = signals
         shape = self._signals.shape or ()
@@ -159,11 +159,11 @@ class Graph:
             size = self._samples or int(seconds * self._rate)
             noise = np.random.default_rng(0).normal(0.0, 0.1, (2, size)).astype(np.float32)
             try:
-                found = self._run(noise[:1], names)
+                outputs = self._run(noise[:1], names)
             except Exception as error:
                 first = first or error
                 continue
-            for name, array in found.items():
+            for name, array in outputs.items():
                 try:
                     self.sizes[name] = _as_rows(array, 1).shape[1]
                 except GraphError as error:

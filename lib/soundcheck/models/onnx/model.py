@@ -1,6 +1,6 @@
 """A model that is an ONNX graph: ``onnx: model.onnx``, or a folder that audonnx has written.
 
-The graph is given signals and its numbers are answers: see :mod:`soundcheck.models.onnx.inputs` and
+The graph is given signals and its numbers are predictions: see :mod:`soundcheck.models.onnx.inputs` and
 :mod:`soundcheck.models.onnx.outputs`. It computes in one thread. Nothing of it is code: operators of
 libraries are refused, and classes that a folder names.
 
@@ -79,7 +79,7 @@ class OnnxModel(LibraryModel):
 
     @classmethod
     def caveats(cls, entry: ModelEntry) -> list[str]:
-        """Say that the sampling rate is assumed: no graph tells, and a wrong one ruins every answer."""
+        """Say that the sampling rate is assumed: no graph tells, and a wrong one ruins every prediction."""
         if entry.options["sampling_rate"] is not None:
             return []
         assumed = f"nothing says at which sampling rate the graph listens, so {USUAL_RATE:,} Hz are assumed"
@@ -107,7 +107,7 @@ class OnnxModel(LibraryModel):
             if not path.is_file():
                 raise self.refusal(f"the folder has no {path.name}", "Name the ONNX file itself")
         runtime, _ = self.library("onnxruntime"), self.library("onnx")
-        found = onnx_session.checked_file(path, self.where)
+        outputs = onnx_session.checked_file(path, self.where)
         session = onnx_session.open_session(runtime, path, options["device"], self.where)
         self.rate = options["sampling_rate"] or USUAL_RATE
         self.graph = Graph(
@@ -120,12 +120,12 @@ class OnnxModel(LibraryModel):
         sizes = self.graph.sizes
         only = next(iter(sizes)) if len(sizes) == 1 else ""
         if not named:
-            named = {only: metadata_labels(found.metadata)}
+            named = {only: metadata_labels(outputs.metadata)}
         self.outputs = Outputs(
             tasks,
             sizes,
             self.where,
-            said=options["outputs"],
+            declared=options["outputs"],
             labels=options["labels"],
             named={name or only: names for name, names in named.items() if names},
             unusable=self.graph.unusable,
@@ -134,8 +134,8 @@ class OnnxModel(LibraryModel):
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Run the graph."""
-        given = [resampled(signal, sampling_rate, self.rate) for signal in signals]
-        return self.outputs.answers(self.graph.values(given, self.outputs.names))
+        inputs = [resampled(signal, sampling_rate, self.rate) for signal in signals]
+        return self.outputs.answers(self.graph.values(inputs, self.outputs.names))
 
 
 class OnnxFolder(NamedTuple):
@@ -208,8 +208,8 @@ def _is_text(value: object) -> bool:
 def _objects(value: object, path: tuple) -> list[tuple[tuple, str]]:
     """Find the objects inside of arguments: where they are, and their class."""
     if isinstance(value, dict):
-        own = [((*path, key), key) for key in value if key.startswith(OBJECT_SIGN)]
-        return own + [found for key, item in value.items() for found in _objects(item, (*path, key))]
+        values = [((*path, key), key) for key in value if key.startswith(OBJECT_SIGN)]
+        return values + [found for key, item in value.items() for found in _objects(item, (*path, key))]
     if isinstance(value, list):
         return [found for number, item in enumerate(value) for found in _objects(item, (*path, number))]
     return []

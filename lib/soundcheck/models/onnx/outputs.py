@@ -5,8 +5,8 @@ Conventions
 - Values of an output are float ``(signals, n)``, one row a signal.
 - A list of names: the numbers of an output in their order. Those that are no task of the model are nobody's.
 - ``{emotion: [ang, hap]}``: scores of the classes of a task, of which the highest counts; with the key
-  ``probabilities`` they are answered as probabilities.
-- ``embedding``, or another name that stands alone: the whole row, or its only number, is the answer.
+  ``probabilities`` they are given as probabilities.
+- ``embedding``, or another name that stands alone: the whole row, or its only number, is the prediction.
 - What the suite does not say may be said by the labels of a folder or by the file's metadata; and if there is
   only one thing that it can be, nobody has to.
 """
@@ -64,13 +64,13 @@ def metadata_labels(metadata: Mapping[str, str]) -> list[str]:
     for key in LABEL_KEYS:
         text = metadata.get(key, "").strip()
         try:
-            found = json.loads(text)
+            labels = json.loads(text)
         except (ValueError, RecursionError):
-            found = [part.strip() for part in text.split(",")]
-        if isinstance(found, dict) and set(found) == {str(number) for number in range(len(found))}:
-            found = [found[str(number)] for number in range(len(found))]
-        if _is_names(found):
-            return found
+            labels = [part.strip() for part in text.split(",")]
+        if isinstance(labels, dict) and set(labels) == {str(number) for number in range(len(labels))}:
+            labels = [labels[str(number)] for number in range(len(labels))]
+        if _is_names(labels):
+            return labels
     return []
 
 
@@ -80,11 +80,11 @@ class Reading(NamedTuple):
     task: Task
     output: str
     size: int | None = None  # numbers that the output must have; None = any
-    column: int | None = None  # which of them is the answer; None = all
+    column: int | None = None  # which of them is the prediction; None = all
     classes: tuple[str, ...] = ()  # scores: the class of each number
 
     def answers(self, values: np.ndarray, probabilities: str | None) -> list[Any]:
-        """Read one answer from each row."""
+        """Read one prediction from each row."""
         if self.classes:
             return class_answers(values, self.classes, probabilities)
         if self.column is None:
@@ -97,9 +97,9 @@ class Reading(NamedTuple):
 class Outputs:
     """What the outputs of a graph are to a model's tasks; raises all problems at once.
 
-    ``sizes``: output -> how many numbers it gives a signal; ``said``, ``labels`` and ``probabilities`` are
-    keys of the suite; ``named``: output -> names of its numbers as its author gave them; ``unusable``: output
-    -> why it is nothing that can be read, and what to do.
+    ``sizes``: output -> how many numbers it gives a signal; ``declared`` (its ``outputs``), ``labels`` and
+    ``probabilities`` are keys of the suite; ``named``: output -> names of its numbers as its author gave
+    them; ``unusable``: output -> why it is nothing that can be read, and what to do.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Outputs:
         sizes: Mapping[str, int],
         where: str,
         *,
-        said: Mapping[str, Any],
+        declared: Mapping[str, Any],
         labels: Mapping[str, str],
         named: Mapping[str, Sequence[str]],
         unusable: Mapping[str, tuple[str, str]],
@@ -118,7 +118,7 @@ class Outputs:
         self._tasks, self._sizes, self._where, self._labels = tasks, sizes, where, labels
         self._problems = Problems()
         self._found: dict[str, list[Reading]] = {task.name: [] for task in tasks}
-        for name, item in said.items():
+        for name, item in declared.items():
             if name in sizes:
                 self._take(name, item)
             elif name in unusable:
@@ -128,9 +128,9 @@ class Outputs:
                 self._problem(f"the graph has no output {quoted(name)}", did_you_mean(name, sizes))
         self._strange: list[str] = []  # names that its author gave to scores of what might be classes
         for name, names in named.items():
-            if name in sizes and name not in said:
+            if name in sizes and name not in declared:
                 self._take_labels(name, list(names))
-        if not said and not any(self._found.values()):
+        if not declared and not any(self._found.values()):
             self._take_what_is_obvious()
         for task in tasks:
             self._check_one(task)
@@ -145,7 +145,7 @@ class Outputs:
         return list(dict.fromkeys(reading.output for reading in self.readings))
 
     def answers(self, values: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-        """Turn the values of outputs into unchecked answers, one a row."""
+        """Turn the values of outputs into unchecked predictions, one a row."""
         columns = {
             one.task.name: one.answers(values[one.output], self._probabilities) for one in self.readings
         }
@@ -232,20 +232,20 @@ class Outputs:
                 self._take(outputs[0], [task.name for task in self._tasks])
 
     def _check_one(self, task: Task) -> None:
-        """Refuse a task that several outputs answer, or none."""
-        found = self._found[task.name]
-        if len(found) == 1 or len(self._problems):
+        """Refuse a task that several outputs predict, or none."""
+        readings = self._found[task.name]
+        if len(readings) == 1 or len(self._problems):
             return
-        if found:
-            named = " and ".join(quoted(one.output) for one in found)
+        if readings:
+            named = " and ".join(quoted(one.output) for one in readings)
             self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
             return
         if task.classes and self._strange:
             names = ", ".join(map(quoted, self._strange[:10]))
             what = f"the file calls its numbers {names}, and none of these is a class of {task.name}"
-            said = ", ".join(f"{name}: ..." for name in self._strange[:2])
+            meanings = ", ".join(f"{name}: ..." for name in self._strange[:2])
             allowed = ", ".join(task.classes)
-            self._problem(what, f"Say what they mean, labels: {{{said}, ...}}. Allowed: {allowed}")
+            self._problem(what, f"Say what they mean, labels: {{{meanings}, ...}}. Allowed: {allowed}")
             return
         sizes = ", ".join(f"{quoted(name)} ({_numbers(size)})" for name, size in self._sizes.items())
         what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"

@@ -1,4 +1,4 @@
-"""A model that is a program: ``command: "my-asr --model small {audio}"``; what it prints is the answer.
+"""A model that is a program: ``command: "my-asr --model small {audio}"``; what it prints is the prediction.
 
 The program is run once for each signal, in the suite's folder and without input. ``{audio}`` stands for the
 path of the recording, a WAV file of its own: mono, 16 bit, full scale at ±1, at the sampling rate of the
@@ -106,7 +106,7 @@ class CommandModel(Model):
     def public_target(cls, target: str) -> str:
         """Keep the command, but of absolute paths in it only the last name."""
         words = target.split(" ")
-        return " ".join(_ABSOLUTE.sub(lambda found: public_path(found[0]), word) for word in words)
+        return " ".join(_ABSOLUTE.sub(lambda match: public_path(match[0]), word) for word in words)
 
     @property
     def fingerprint(self) -> str:
@@ -120,8 +120,8 @@ class CommandModel(Model):
         # A file may be an argument of its own or stand in one such as --model=small.bin.
         texts = [text for argument in arguments for text in (argument, argument.partition("=")[2]) if text]
         places = [find_program(program, suite.file)[0], *(suite.root / text for text in texts)]
-        own = [place for place in places if place is not None and os.path.isfile(place)]
-        return [*dict.fromkeys([*own, *super().named_files(entry, suite)])]
+        files_of_command = [place for place in places if place is not None and os.path.isfile(place)]
+        return [*dict.fromkeys([*files_of_command, *super().named_files(entry, suite)])]
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> CommandModel:
@@ -145,13 +145,13 @@ class CommandModel(Model):
 
     def _tell(self, signal: np.ndarray, sampling_rate: int) -> dict[str, Any] | NoAnswer:
         try:
-            answer = self._read(self._staying.ask(signal, sampling_rate))
+            output = self._read(self._staying.ask(signal, sampling_rate))
         except RuntimeError as error:
             self._failed += 1
             rest = f"not asked, because the program failed {FAILED_AFTER} times in a row, in the end with: "
             return NoAnswer(str(error), f"{rest}{error}" if self._failed >= FAILED_AFTER else "")
         self._failed = 0
-        return answer
+        return output
 
     def _run(self, signal: np.ndarray, sampling_rate: int) -> str:
         from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
@@ -181,8 +181,8 @@ class CommandModel(Model):
         if isinstance(answer, dict):
             return answer
         wanted = json.dumps(example(self._described))
-        told = quoted(output.strip(), 60)
-        raise RuntimeError(f"the program printed {told}; expected is one JSON object such as {wanted}")
+        printed = quoted(output.strip(), 60)
+        raise RuntimeError(f"the program printed {printed}; expected is one JSON object such as {wanted}")
 
 
 def _stays(entry: ModelEntry) -> bool:

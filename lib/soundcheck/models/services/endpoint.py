@@ -67,11 +67,11 @@ _EXAMPLE = "for instance http://localhost:8000/v1/audio/transcriptions"
 
 def _key_name(value: object) -> str:
     """Read the name of an environment variable; never shows what it may be instead."""
-    found = re.fullmatch(r"\$?(\{)?([A-Z_][A-Z0-9_]*)(?(1)\})", str(value))
-    if not found or len(found[2]) > 100:
+    match = re.fullmatch(r"\$?(\{)?([A-Z_][A-Z0-9_]*)(?(1)\})", str(value))
+    if not match or len(match[2]) > 100:
         remedy = "Put the key itself into an environment variable, and write its name: key: $ASR_KEY"
         raise schema.wrong("this is not the name of an environment variable, in capitals", remedy)
-    return found[2]
+    return match[2]
 
 
 class EndpointKeys(ModelKeys):
@@ -145,9 +145,9 @@ class EndpointModel(Recogniser, Model):
 
     @property
     def _fields(self) -> dict[str, str | tuple[str, ...]]:
-        own = {name: self._entry.options[name] for name in ("model", "language")}
+        declared = {name: self._entry.options[name] for name in ("model", "language")}
         form = SURE_FIELDS if self._entry.options["confidence"] else {"response_format": "json"}
-        return {name: text for name, text in own.items() if text} | form | {"temperature": "0"}
+        return {name: text for name, text in declared.items() if text} | form | {"temperature": "0"}
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> EndpointModel:
@@ -200,8 +200,8 @@ class EndpointModel(Recogniser, Model):
                 break
             time.sleep(waited)
             pause *= 2
-        asked = failure.wait is not None and time.monotonic() + failure.wait >= end
-        reason = f"{failure.reason}{f'; it asks to wait {failure.wait:.0f} s' if asked else ''}"
+        must_wait = failure.wait is not None and time.monotonic() + failure.wait >= end
+        reason = f"{failure.reason}{f'; it asks to wait {failure.wait:.0f} s' if must_wait else ''}"
         self._breaker.fail(failure, reason)
         return NoAnswer(reason, self._breaker.why)
 
@@ -252,21 +252,21 @@ class RequestCount:
 
 def _check_url(target: str) -> tuple[str, str]:
     """Say what is wrong with an address, and what to do; never shows what may be secret in it."""
-    shown = quoted(public_url(target))
+    address = quoted(public_url(target))
     try:
         parts = urllib.parse.urlsplit(target)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        return f"{shown} is not an address", f"Write one, {_EXAMPLE}"
+        return f"{address} is not an address", f"Write one, {_EXAMPLE}"
     if parts.scheme not in ("http", "https"):
-        return f"{shown} does not begin with http:// or https://", f"Write the whole address, {_EXAMPLE}"
+        return f"{address} does not begin with http:// or https://", f"Write the whole address, {_EXAMPLE}"
     if "@" in parts.netloc:
         remedy = "Remove it; a key belongs into an environment variable: key: $ASR_KEY"
         return "there is a name or password in the address", remedy
     if not host or re.search(r"[\s\x00-\x1f\x7f\\]", target):
-        return f"{shown} is not an address", f"Write one, {_EXAMPLE}"
+        return f"{address} is not an address", f"Write one, {_EXAMPLE}"
     if parts.fragment:
-        return f"{shown} goes on with #, which is never sent", "Remove it"
+        return f"{address} goes on with #, which is never sent", "Remove it"
     if parts.path.rstrip("/") in ("", "/v1"):
-        return f"{shown} is not yet the place that takes recordings", f"Write the whole address, {_EXAMPLE}"
+        return f"{address} is not yet the place that takes recordings", f"Write the whole address, {_EXAMPLE}"
     return "", ""

@@ -266,10 +266,10 @@ def _proxy(url: str) -> str:
     """Name the proxy that the environment wants; empty for none, as for this machine."""
     host = urllib.parse.urlsplit(url).hostname or ""
     try:
-        own = ipaddress.ip_address(host).is_loopback
+        local = ipaddress.ip_address(host).is_loopback
     except ValueError:
-        own = host == "localhost"
-    if own or urllib.request.proxy_bypass(host):
+        local = host == "localhost"
+    if local or urllib.request.proxy_bypass(host):
         return ""
     return urllib.request.getproxies().get(urllib.parse.urlsplit(url).scheme, "")
 
@@ -309,13 +309,13 @@ def confidences(content: Mapping[str, Any]) -> dict[str, Any]:
     segments = _mappings(content.get("segments"))
     in_segments = [word for part in segments for word in _mappings(part.get(WORDS))]
     words = _mappings(content.get(WORDS)) or in_segments
-    found: dict[str, Any] = {WORDS: words} if words else {}
+    stated: dict[str, Any] = {WORDS: words} if words else {}
     logs = [part.get("avg_logprob") for part in segments]
     if logs and all(_is_number(log) and log <= 0 for log in logs):
         sizes = [_size(part) for part in segments]
         weights = sizes if all(sizes) else None
-        found[CONFIDENCE] = math.exp(np.average(logs, weights=weights))
-    return found
+        stated[CONFIDENCE] = math.exp(np.average(logs, weights=weights))
+    return stated
 
 
 def _size(segment: Mapping[str, Any]) -> float:

@@ -1,1 +1,1 @@
-"""Models whose answers exist already: tables, transcripts and scores, and whom they belong to."""
+"""Models whose predictions exist already: tables, transcripts and scores, and whom they belong to."""

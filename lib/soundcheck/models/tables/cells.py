@@ -1,4 +1,4 @@
-"""The cells of a table of predictions: answers and times as numbers, classes and texts as they are written.
+"""The cells of a table of predictions: values and times as numbers, classes and texts as they are written.
 
 What the cells mean, and what an empty one is, stands in :mod:`soundcheck.models.tables.table`.
 
@@ -61,14 +61,14 @@ def with_own_names(
     problems.raise_if_any()
     renamed = {*columns, *columns.values()}
     others = {name: column for name, column in cells.columns.items() if name not in renamed}
-    own = {name: cells.columns[theirs] for name, theirs in columns.items()}
-    return dataclasses.replace(cells, columns=own | others, headings=columns)
+    renamed_columns = {name: cells.columns[theirs] for name, theirs in columns.items()}
+    return dataclasses.replace(cells, columns=renamed_columns | others, headings=columns)
 
 
 def read_table(
     table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
 ) -> FileAnswers:
-    """Read the rows of a table and the answers in them; raises all problems of the table at once.
+    """Read the rows of a table and the predictions in them; raises all problems of the table at once.
 
     ``bounds`` are the ends of the scale of each regression task, for messages.
     """
@@ -93,8 +93,8 @@ def read_table(
 
         rows[change] = Rows(columns["file"], where, frame)
     cells.problems.raise_if_any()
-    for own in errors.values() if of_run else ():
-        own |= {number: error for number, error in enumerate(columns.get("error", ())) if error}
+    for reasons in errors.values() if of_run else ():
+        reasons |= {number: error for number, error in enumerate(columns.get("error", ())) if error}
     return FileAnswers(rows, answers, errors, columns.get("drawn", ()) if of_run else ())
 
 
@@ -128,7 +128,7 @@ class _Cells:
         return self.numbers(name, "Give seconds, or H:MM:SS", parse_seconds)
 
     def answers(self, task: Task, bounds: tuple[float, float] | None) -> tuple[np.ndarray, dict[int, str]]:
-        """Read the answers of a task, NaN or ``None`` = missing; and why those of some rows are none."""
+        """Read the predictions of a task, NaN or ``None`` = missing; and why those of some rows are none."""
         if task.is_regression:
             low, high = bounds
             remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
@@ -136,7 +136,7 @@ class _Cells:
         if task.is_embedding:
             return self.embeddings(task)
         texts = [text.strip() for text in self.table.columns[task.name]]
-        if not task.is_transcription:  # of that an empty one is an answer, too
+        if not task.is_transcription:  # of that an empty one is a prediction, too
             texts = [text[:CLASS_LIMIT] or None for text in texts]
         return np.array(texts, dtype=object), {}
 
@@ -155,11 +155,11 @@ class _Cells:
                 errors[row] = f"{task.name}: {error}"
                 unreadable += 1
                 continue
-            answer, problem = check_output({task.name: vector}, [task])
+            output, problem = check_output({task.name: vector}, [task])
             if problem:
                 errors[row] = problem
             else:
-                values[row], lengths[row] = answer[task.name], len(vector)
+                values[row], lengths[row] = output[task.name], len(vector)
         if errors and (unreadable > len(lengths) or not lengths):
             row, what = next(iter(errors.items()))
             what = f"{len(errors)} of {len(errors) + len(lengths)} rows have no embedding, the first: {what}"
@@ -174,28 +174,29 @@ class _Cells:
         return values, errors
 
     def stated(self, tasks: Sequence[Task]) -> dict[str, np.ndarray]:
-        """Read what the model says of its answers, float64, NaN where it says nothing; of words texts."""
+        """Read what the model says of its predictions, float64, NaN where it says nothing; of words texts."""
         self.check_names(tasks)
-        columns, found = self.table.columns, {}
+        columns, values = self.table.columns, {}
         for task in tasks:
             words = answers.word_names([task])
-            found |= {name: self.words(name, task) for name in words if name in columns}
-            own = [name for name in answers.stated_names([task]) if name not in (*words, answers.CONFIDENCE)]
-            there = [name for name in own if name in columns]
-            if there and self.fit_together(task, own, there):
+            values |= {name: self.words(name, task) for name in words if name in columns}
+            others = (*words, answers.CONFIDENCE)
+            names = [name for name in answers.stated_names([task]) if name not in others]
+            present = [name for name in names if name in columns]
+            if present and self.fit_together(task, names, present):
                 # A class that has no column has no probability.
-                given = self.probabilities_or_bounds(task, there)
-                nothing = np.where(np.isnan(given).all(axis=0), np.nan, 0.0)
-                found |= dict.fromkeys(own, nothing) | dict(zip(there, given, strict=True))
+                numbers = self.probabilities_or_bounds(task, present)
+                nothing = np.where(np.isnan(numbers).all(axis=0), np.nan, 0.0)
+                values |= dict.fromkeys(names, nothing) | dict(zip(present, numbers, strict=True))
         name = answers.CONFIDENCE
         if name in columns and all(task.name != name for task in tasks):
             remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
-            found[name] = self.numbers(name, remedy)
-            beyond = np.flatnonzero((found[name] < 0) | (found[name] > 1)).tolist()
+            values[name] = self.numbers(name, remedy)
+            beyond = np.flatnonzero((values[name] < 0) | (values[name] > 1)).tolist()
             self.note_first(
-                name, [(row, answers.confidence_problem(found[name][row])) for row in beyond], remedy
+                name, [(row, answers.confidence_problem(values[name][row])) for row in beyond], remedy
             )
-        return found
+        return values
 
     def check_names(self, tasks: Sequence[Task]) -> None:
         """Refuse columns that are called nearly like those that may be there: nobody would miss them."""
@@ -215,58 +216,58 @@ class _Cells:
                 remedy = did_you_mean(name, answers.stated_names([task]))
                 self.problems.add(where, f"this is nothing that can be said of {task.name}", remedy)
 
-    def fit_together(self, task: Task, own: Sequence[str], there: Sequence[str]) -> bool:
+    def fit_together(self, task: Task, names: Sequence[str], present: Sequence[str]) -> bool:
         """Say whether all bounds are there, and only known classes; notes it if not."""
         if task.is_regression:
-            for name in [name for name in own if name not in there]:
-                what = f"the column is missing beside {there[0]}"
+            for name in [name for name in names if name not in present]:
+                what = f"the column is missing beside {present[0]}"
                 self.problems.add(f"{self.table.header}, column {name}", what)
                 return False
             return True
         prefix = f"{task.name}."
-        given = [name.removeprefix(prefix) for name in self.table.columns if name.startswith(prefix)]
-        if problem := answers.unknown_class(given, task):
+        classes = [name.removeprefix(prefix) for name in self.table.columns if name.startswith(prefix)]
+        if problem := answers.unknown_class(classes, task):
             self.problems.add(self.table.header, problem)
         return not problem
 
-    def probabilities_or_bounds(self, task: Task, there: Sequence[str]) -> np.ndarray:
+    def probabilities_or_bounds(self, task: Task, names: Sequence[str]) -> np.ndarray:
         """Read columns of numbers that belong together, ``(columns, rows)``."""
         before = len(self.problems)
-        values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in there])
-        given = ~np.isnan(values)
-        some = given.any(axis=0)
+        values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in names])
+        filled = ~np.isnan(values)
+        some = filled.any(axis=0)
         if len(self.problems) > before:
             return values
         if task.is_regression:
             remedy = f"Give the low and the high bound, {_LEFT_EMPTY}"
-            half = some & ~given.all(axis=0)
+            half = some & ~filled.all(axis=0)
         else:
             remedy = f"Give a probability of each class, together 1 and not logits or per cent, {_LEFT_EMPTY}"
             values[:, some] = np.nan_to_num(values[:, some])
             half = np.zeros(len(some), dtype=bool)
         check = answers.probability_problem if task.classes else lambda ends: answers.bounds_problem(*ends)
-        found = []
+        wrong = []
         for row in np.flatnonzero(some).tolist():
             what = "one bound without the other" if half[row] else check(values[:, row].tolist())
             if what:
-                found.append((row, f"{task.name} has {what}"))
-        self.note_first(there[0], found, remedy)
+                wrong.append((row, f"{task.name} has {what}"))
+        self.note_first(names[0], wrong, remedy)
         return values
 
-    def note_first(self, name: str, found: Sequence[tuple[int, str]], remedy: str) -> None:
+    def note_first(self, name: str, wrong: Sequence[tuple[int, str]], remedy: str) -> None:
         """Note what is wrong in the first of some rows, and how many there are."""
-        for row, what in found[:1]:
-            more = f"; so or alike in {len(found)} rows" if len(found) > 1 else ""
+        for row, what in wrong[:1]:
+            more = f"; so or alike in {len(wrong)} rows" if len(wrong) > 1 else ""
             self.problems.add(self.table.where(row, name), what + more, remedy)
 
     def words(self, name: str, task: Task) -> np.ndarray:
         """Read the confidences of words, as they are written; ``None`` where nothing is said."""
-        found = np.full(len(self.table), None, dtype=object)
+        values = np.full(len(self.table), None, dtype=object)
         for row, text in enumerate(self.table.columns[name]):
             try:
                 words = read_words("" if text in _MISSING else text)
                 what = words_problem(words, self.table.columns[task.name][row]) if words else ""
-                found[row] = text if words else None
+                values[row] = text if words else None
             except ValueError as error:
                 what = str(error)
             if what:
@@ -274,7 +275,7 @@ class _Cells:
                     'Write such as [["turn", 0.9], ["left", 0.4]], leave the cell empty, or rename the column'
                 )
                 self.problems.add(self.table.where(row, name), what, remedy)
-        return found
+        return values
 
 
 def _plain(name: str) -> str:
@@ -341,7 +342,7 @@ def with_places(cells: TextTable) -> TextTable:
 
 
 def changes_in(path: Path) -> frozenset[str]:
-    """Name the changes of the signal that tables have answers for; empty if no run wrote them."""
+    """Name the changes of the signal that tables have predictions for; empty if no run wrote them."""
     places = [place for place in tables_in(path) or [path] if place.is_file()]
     return frozenset().union(*(_changes(place, place.stat().st_mtime_ns) for place in places))
 

@@ -1,4 +1,4 @@
-"""Which answer of a file belongs to which segment.
+"""Which prediction of a file belongs to which segment.
 
 Conventions
 -----------
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.01  # seconds that times may differ by
 SAME_SECONDS = 0.001  # two rows whose times differ by at most this are duplicates
-# What to do about two answers to one segment: which is the right one, only the user knows.
+# What to do about two predictions to one segment: which is the right one, only the user knows.
 TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
 _BUCKET = 1.25 * TOLERANCE  # times that are the same lie in one bucket or in neighbours
 _ENDLESS = 2.0**40  # instead of the end of a row that reaches to the end of its file
@@ -42,12 +42,12 @@ _LOOKED_AT = 2_000  # files among which the one that is most like a name is look
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """The answers of a file, and the segments that they belong to."""
+    """The predictions of a file, and the segments that they belong to."""
 
-    names: Sequence[str]  # file or id of each answer
-    where: Callable[..., str]  # says where answers stand, given one or two numbers
+    names: Sequence[str]  # file or id of each prediction
+    where: Callable[..., str]  # says where predictions stand, given one or two numbers
     frame: pd.DataFrame | None = None  # see sort_rows; None: names are ids
-    noun: str = "row"  # what messages call the place of an answer
+    noun: str = "row"  # what messages call the place of a prediction
     name_noun: str = "name"
     without_times: tuple[str, str] = ("the table gives no times", "Add the columns start and end, in seconds")
     misfit_remedy: str = "Write the names as in the corpus, relative to its folder"
@@ -57,7 +57,7 @@ class Rows:
         return len(self.names)
 
     def find(self, corpus: Corpus) -> np.ndarray:
-        """Find the number of each segment's answer, int64 ``(segments,)``, -1 = none; looks once a corpus.
+        """Find the number of each segment's row, int64 ``(segments,)``, -1 = none; looks once a corpus.
 
         Raises InputError if a name could mean several files or segments, several names mean the same, or
         several segments of a file are meant without times.
@@ -65,14 +65,14 @@ class Rows:
         if id(corpus) not in self._found:
             if self.frame is None:
                 problems = Problems()
-                found = UtteranceNames(corpus.segments).assign(
+                numbers = UtteranceNames(corpus.segments).assign(
                     self.names, self.name_noun, self.where, problems
                 )
                 problems.raise_if_any()
             else:
-                found = self._find_by_times(corpus)
-            found.flags.writeable = False  # it is shared
-            self._found[id(corpus)] = corpus, found
+                numbers = self._find_by_times(corpus)
+            numbers.flags.writeable = False  # it is shared
+            self._found[id(corpus)] = corpus, numbers
         return self._found[id(corpus)][1]
 
     def _find_by_times(self, corpus: Corpus) -> np.ndarray:
@@ -90,24 +90,24 @@ class Rows:
             what = f"the corpus has several segments of {quoted(segments['file'].iloc[place])}, {what}"
             raise input_error(self.where(int(row["number"].iloc[place])), what, remedy)
         whole = whole & ~several
-        found = np.where(whole, row["number"].fillna(-1), -1).astype(np.int64)
-        asked = pd.DataFrame({"segment": np.arange(len(found)), "group": group})
+        numbers = np.where(whole, row["number"].fillna(-1), -1).astype(np.int64)
+        wanted = pd.DataFrame({"segment": np.arange(len(numbers)), "group": group})
         start, end = (segments[name].to_numpy(dtype=np.float64) for name in ("start", "end"))
         start = np.nan_to_num(start)
         length = numbers_of(segments, "duration")
-        asked = asked.assign(start=start, end=np.where(np.isnan(end), start + length, end))
-        open_ = asked[np.isnan(end)].assign(end=_ENDLESS)  # both reach to the end of the file
-        asked = pd.concat([asked, open_])[lambda frame: (frame["group"] >= 0) & ~whole[frame["segment"]]]
-        nearest_rows = _nearest(asked, rows)
-        found[nearest_rows["segment"]] = nearest_rows["number"]
-        return found
+        wanted = wanted.assign(start=start, end=np.where(np.isnan(end), start + length, end))
+        open_ = wanted[np.isnan(end)].assign(end=_ENDLESS)  # both reach to the end of the file
+        wanted = pd.concat([wanted, open_])[lambda frame: (frame["group"] >= 0) & ~whole[frame["segment"]]]
+        nearest_rows = _nearest(wanted, rows)
+        numbers[nearest_rows["segment"]] = nearest_rows["number"]
+        return numbers
 
     def _groups(self, corpus: Corpus) -> np.ndarray:
         """Give the group of rows that each file of a corpus means, int64 ``(files,)``; -1 = none."""
         problems = Problems()
-        own = corpus.segments.drop_duplicates("file").drop(columns="item", errors="ignore")
-        names, first = UtteranceNames(own), self.frame.drop_duplicates("group")
-        known = np.full(len(own), -1, dtype=np.int64)
+        segments = corpus.segments.drop_duplicates("file").drop(columns="item", errors="ignore")
+        names, first = UtteranceNames(segments), self.frame.drop_duplicates("group")
+        known = np.full(len(segments), -1, dtype=np.int64)
         for one in dict.fromkeys(("", files.slug(corpus.name), corpus.name)):  # the last one counts
             there = first[first["corpus"] == one]
 
@@ -129,17 +129,17 @@ class Rows:
                 return self._misfit_of_times(
                     corpus.segments.drop_duplicates("file").iloc[place], group[place]
                 )
-        here, there = most_alike(self.names[0], corpora)
-        both = f"the name here is {here}, the most similar one in the corpus {there}"
+        name, similar = most_alike(self.names[0], corpora)
+        both = f"the name here is {name}, the most similar one in the corpus {similar}"
         what = f"no {self.noun} belongs to a segment: {both}"
         return input_error(self.where(0), what, self.misfit_remedy)
 
     def _misfit_of_times(self, segment: pd.Series, group: int) -> InputError:
         """Show the times of a segment whose file is known, and the nearest ones here."""
         begin, end = np.nan_to_num(float(segment["start"])), float(segment["end"])
-        own = self.frame[self.frame["group"] == group]
-        away = (own["start"] - begin).abs() + np.nan_to_num((own["end"] - end).abs())
-        row = own.loc[away.idxmin()]
+        rows = self.frame[self.frame["group"] == group]
+        away = (rows["start"] - begin).abs() + np.nan_to_num((rows["end"] - end).abs())
+        row = rows.loc[away.idxmin()]
         here, there = (
             f"{float(low)!r} to {float(high)!r} s" if high < _ENDLESS else f"{float(low)!r} s to the end"
             for low, high in ((row["start"], row["end"]), (begin, end))
@@ -153,7 +153,7 @@ class Rows:
         return input_error(self.where(int(row["number"])), what, remedy)
 
 
-def _nearest(asked: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+def _nearest(wanted: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Find the row of the same group with the nearest times, if any is the same, for each ``segment``.
 
     Joined on buckets of both times: rows that share one of them need not be looked at one by one.
@@ -161,15 +161,15 @@ def _nearest(asked: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd  # late: a suite is read without it
 
     rows = rows.assign(place=np.arange(len(rows)))
-    same = asked.merge(rows, on=["group", "start", "end"]).assign(away=0.0)  # most often all of them
-    asked, rows = (
+    same = wanted.merge(rows, on=["group", "start", "end"]).assign(away=0.0)  # most often all of them
+    wanted, rows = (
         frame.assign(early=frame["start"] // _BUCKET, late=frame["end"] // _BUCKET)
-        for frame in (asked[~asked["segment"].isin(same["segment"])], rows)
+        for frame in (wanted[~wanted["segment"].isin(same["segment"])], rows)
     )
     keys, times = ["group", "early", "late"], ["start", "end", "number", "place"]
     pairs = []
     for early, late in itertools.product((-1, 0, 1), repeat=2):
-        moved = asked.assign(early=asked["early"] + early, late=asked["late"] + late)
+        moved = wanted.assign(early=wanted["early"] + early, late=wanted["late"] + late)
         pairs.append(moved.merge(rows[[*keys, *times]], on=keys, suffixes=("", "_row")))
     pair = pd.concat(pairs)
     early, late = (pair["start"] - pair["start_row"]).abs(), (pair["end"] - pair["end_row"]).abs()
@@ -183,12 +183,12 @@ def sort_rows(
     start: np.ndarray,
     end: np.ndarray,
     problems: Problems,
-    answers: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Sort some rows of a table under their files, and note duplicates and rows without file.
 
-    ``start`` and ``end`` are those of all rows in seconds, NaN = not given; duplicates are shown with the
-    columns ``answers``. Gives ``corpus``, ``file``, ``group`` (their number), ``start``, ``end``, ``number``
+    ``start`` and ``end`` are those of all rows in seconds, NaN = not given; duplicates are shown with
+    ``columns``. Gives ``corpus``, ``file``, ``group`` (their number), ``start``, ``end``, ``number``
     (of the row in the table) and ``whole`` (the only row of its file, without times).
     """
     import pandas as pd  # late: a suite is read without it
@@ -208,7 +208,7 @@ def sort_rows(
     for place in np.flatnonzero(same):
         pair = sorted(frame["number"].iloc[[place - 1, place]].tolist())
         what = f"the segment {quoted(cells.columns['file'][pair[0]])} is a duplicate"
-        for name in answers:
+        for name in columns:
             one, other = (str(cells.columns[name][number]) for number in pair)
             what += f", its {name} {quoted(one, 40)} and {quoted(other, 40)}" if one != other else ""
         problems.add(cells.where_all(pair), what, TWICE)
@@ -217,17 +217,17 @@ def sort_rows(
 
 @dataclasses.dataclass(frozen=True)
 class FileAnswers:
-    """What a file of answers holds."""
+    """What a file of predictions holds."""
 
     rows: Mapping[str, Rows]  # change of the signal -> its rows; "" = none
-    # Task, or what the model says of its answers, -> value of each row: float64 (NaN = none) or object.
+    # Task, or what the model says of its predictions, -> value of each row: float64 (NaN = none) or object.
     answers: Mapping[str, np.ndarray]
     errors: Mapping[str, Mapping[int, str]] = dataclasses.field(
         default_factory=dict
     )  # task -> row -> why none
     drawn: Sequence[str] = ()  # of each row, what the run drew that wrote it
     remarks: Sequence[str] = ()  # for readers of the model's page
-    # Seconds that answers took and those of their sounds, as given, (2, n).
+    # Seconds that predictions took and those of their sounds, as given, (2, n).
     computing_times: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 0)))
 
 
@@ -240,7 +240,7 @@ def most_alike(name: str, corpora: Sequence[Corpus]) -> tuple[str, str]:
 
 
 def uses_of(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
-    """List which answers (numbers) which segments (places) use: ``number, file, sound, corpus``."""
+    """List which predictions (numbers) which segments (places) use: ``number, file, sound, corpus``."""
     uses = corpus.segments[["file", "audio"]].iloc[segments].rename(columns={"audio": "sound"})
     return uses.assign(number=numbers, corpus=corpus.name)
 
@@ -248,33 +248,33 @@ def uses_of(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.Dat
 def used_by(
     corpora: Sequence[Corpus], uses: Callable[[Corpus], Sequence[pd.DataFrame]]
 ) -> tuple[pd.DataFrame, int]:
-    """Put together what all corpora use, and count those answers; raises the problems of all at once."""
+    """Put together what all corpora use, and count those predictions; raises the problems of all at once."""
     import pandas as pd  # late: a suite is read without it
 
-    problems, found = Problems(), []
+    problems, frames = Problems(), []
     for corpus in corpora:
         try:
-            found += uses(corpus)
+            frames += uses(corpus)
         except InputError as error:
             problems.extend(error)
     problems.raise_if_any()
-    used = pd.concat(found) if found else pd.DataFrame(columns=["number", "file", "sound", "corpus"])
+    used = pd.concat(frames) if frames else pd.DataFrame(columns=["number", "file", "sound", "corpus"])
     return used, used["number"].nunique()
 
 
 def compared(
     uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], shown: str, are_ids: bool
 ) -> list[str]:
-    """Refuse answers that would belong to different sounds in two corpora; say which names fit by less.
+    """Refuse predictions that would belong to different sounds in two corpora; say which names fit by less.
 
-    ``uses`` are those of :func:`uses_of` in all corpora; ``names`` and ``where`` are of the answers.
+    ``uses`` are those of :func:`uses_of` in all corpora; ``names`` and ``where`` are of the predictions.
     """
     several = (uses.groupby("number")[["corpus", "sound"]].transform("nunique") > 1).all(axis=1)
     if several.any():
         both = uses[several]
         number, more = int(both["number"].iloc[0]), both["number"].nunique() - 1
-        own = both[both["number"] == number]
-        pairs = own.merge(own, how="cross", suffixes=("", "_too"))
+        uses_of_one = both[both["number"] == number]
+        pairs = uses_of_one.merge(uses_of_one, how="cross", suffixes=("", "_too"))
         pair = pairs[(pairs["corpus"] != pairs["corpus_too"]) & (pairs["sound"] != pairs["sound_too"])].iloc[
             0
         ]
@@ -283,5 +283,5 @@ def compared(
         what += f"; so would {more} more" if more else ""
         remedy = f"Write `corpora: [{pair['corpus']}]` for the model, or give a table with a column corpus"
         raise input_error(where(number), what, remedy)
-    given = np.array(names, dtype=object)[uses["number"].to_numpy(dtype=np.int64)]
-    return matched_by_less({*zip(given, uses["file"], strict=True)}, shown, are_ids)
+    used_names = np.array(names, dtype=object)[uses["number"].to_numpy(dtype=np.int64)]
+    return matched_by_less({*zip(used_names, uses["file"], strict=True)}, shown, are_ids)

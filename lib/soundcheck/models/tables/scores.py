@@ -85,7 +85,7 @@ class ScoreModel(LookUpModel):
         """Read and check the file."""
         from soundcheck.corpora.trials.trial_files import read_scores
 
-        path = Path(entry.path if entry.path is not None else suite.root / entry.target)
+        path = entry.path
         scores = read_scores(path, entry.target)
         distances = entry.options.get("distances", False)
         if distances:
@@ -103,8 +103,8 @@ class ScoreModel(LookUpModel):
         """Give the scores of all trials of a corpus; raises InputError if some have none."""
         if change:
             raise ValueError("scores cannot answer for changed signals")
-        found = scores_of_trials(self._scores, corpus.trials)
-        return {SCORE.name: found}, [""] * len(found)
+        scores = scores_of_trials(self._scores, corpus.trials)
+        return {SCORE.name: scores}, [""] * len(scores)
 
     def asked(self, corpus: Corpus) -> list[Asked]:
         """List the trials of a corpus."""
@@ -124,32 +124,32 @@ class ScoreModel(LookUpModel):
         Raises InputError if trials have no score, no corpus has trials, or several do and the file does not
         name them.
         """
-        own = [corpus for corpus in corpora if self._entry.listens_to(corpus.entry)]
+        users = [corpus for corpus in corpora if self._entry.listens_to(corpus.entry)]
         where = f"models.{self.name}"
-        if corpora and not own:
+        if corpora and not users:
             remedy = "Add `trials: file` to a corpus, or a corpus with `format: trials`"
             raise input_error(where, "no corpus that it is asked about brings a list of trials", remedy)
-        if len(own) > 1 and self._scores.layout == "numbers":
+        if len(users) > 1 and self._scores.layout == "numbers":
             what = "the file has one score a line, and several corpora have trials"
-            raise input_error(where, what, f"Name the one that they are for: corpora: [{own[0].name}]")
-        if not own:
+            raise input_error(where, what, f"Name the one that they are for: corpora: [{users[0].name}]")
+        if not users:
             return []
-        used, count = used_by(own, lambda corpus: [_uses(corpus, _find(self._scores, corpus.trials))])
+        used, count = used_by(users, lambda corpus: [_uses(corpus, _find(self._scores, corpus.trials))])
         frame = self._scores.frame
         extra = len(frame) - count
         belong = "score belongs" if extra == 1 else "scores belong"
-        said = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
+        notices = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
         if "..." in self._scores.form:
-            said.append(f"{self._entry.target} is read as {self._scores.form}; other columns are not used")
+            notices.append(f"{self._entry.target} is read as {self._scores.form}; other columns are not used")
         for side in PAIR if "enrol" in frame else ():
-            said += compared(
+            notices += compared(
                 used.assign(file=used[side]),
                 frame[side].tolist(),
                 lambda number: self._scores.where(frame.index[number]),
                 self._entry.target,
                 True,
             )
-        return list(dict.fromkeys(said))
+        return list(dict.fromkeys(notices))
 
 
 def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
@@ -169,17 +169,17 @@ def _find(scores: Listing, trials: TrialTable) -> np.ndarray:
             counts = f"{len(frame)} scores without names, the list {trials.listed} trials"
             remedy = "Give one number for each trial, in the order of the list"
             raise input_error(scores.shown, f"the file has {counts}", remedy)
-        found = trials.numbers
+        places = trials.numbers
     else:
-        found = _find_pairs(scores, trials.frame[PAIR])
+        places = _find_pairs(scores, trials.frame[PAIR])
     if "target" in frame:
         problems = Problems()
-        for row in np.flatnonzero(frame["target"].to_numpy()[found] != trials.frame["target"].to_numpy()):
+        for row in np.flatnonzero(frame["target"].to_numpy()[places] != trials.frame["target"].to_numpy()):
             what = "the label beside the score is not that of the list of trials"
             remedy = "Look which of the two is right, and whether the scores are those of this list"
-            problems.add(scores.where(frame.index[found[row]]), what, remedy)
+            problems.add(scores.where(frame.index[places[row]]), what, remedy)
         problems.raise_if_any()
-    return found
+    return places
 
 
 def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
@@ -189,21 +189,21 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
     problems = Problems()
     frame, known = scores.frame[PAIR].reset_index(drop=True), pd.DataFrame()
     for side in PAIR:
-        own, theirs = frame[side].unique(), pairs[side].unique()
+        own, wanted = frame[side].unique(), pairs[side].unique()
         first = frame[side].drop_duplicates().index
 
         def where(*names: int, first: pd.Index = first) -> str:
             return " and ".join(scores.where(scores.frame.index[first[name]]) for name in names)
 
-        found = UtteranceNames(pd.DataFrame({"file": theirs})).assign(own, "name", where, problems)
-        known[side] = frame[side].map(dict(zip(own[found[found >= 0]], theirs[found >= 0], strict=True)))
+        places = UtteranceNames(pd.DataFrame({"file": wanted})).assign(own, "name", where, problems)
+        known[side] = frame[side].map(dict(zip(own[places[places >= 0]], wanted[places >= 0], strict=True)))
     problems.raise_if_any()
     known = known.dropna()
     place = pd.MultiIndex.from_frame(known).get_indexer(pd.MultiIndex.from_frame(pairs))
     missing = np.flatnonzero(place < 0)
     if len(missing) and len(missing) == len(place):
-        here, there = zip(*map(told_apart, frame.iloc[0], pairs.iloc[0]), strict=True)
-        both = f"the pair here is {' '.join(here)}, the first trial is {' '.join(there)}"
+        in_file, in_list = zip(*map(told_apart, frame.iloc[0], pairs.iloc[0]), strict=True)
+        both = f"the pair here is {' '.join(in_file)}, the first trial is {' '.join(in_list)}"
         what = f"no score belongs to a trial: {both}"
         raise input_error(
             scores.where(scores.frame.index[0]), what, "Write the names as the list of trials does"
@@ -215,11 +215,11 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
     return known.index.to_numpy()[place]
 
 
-def _uses(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
+def _uses(corpus: Corpus, numbers: np.ndarray) -> pd.DataFrame:
     """List which scores the trials of a corpus use, as :func:`soundcheck.models.tables.rows.uses_of`."""
     trials, sounds = corpus.trials, corpus.segments["audio"].to_numpy(dtype=object)
     enrolled: dict[int, str] = {}
     for sound, number in zip(sounds[trials.members], trials.member_of.tolist(), strict=True):
         enrolled[number] = f"{enrolled.get(number, '')} {sound}"
     sound = trials.frame["enrolment"].map(enrolled) + " " + sounds[trials.frame["segment"]]
-    return trials.frame[PAIR].assign(number=found, sound=sound, corpus=corpus.name)
+    return trials.frame[PAIR].assign(number=numbers, sound=sound, corpus=corpus.name)

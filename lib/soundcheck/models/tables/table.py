@@ -1,8 +1,8 @@
-"""A model whose answers already exist: ``predictions: file.csv`` or ``.parquet``, or a file of transcripts.
+"""A model whose predictions exist: ``predictions: file.csv`` or ``.parquet``, or a file of transcripts.
 
 The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
 ``corpus``, and one column for each task, in the task's nominal range; and further columns for what the model
-says of its answers, such as ``emotion.anger`` or ``confidence``. Rows may stand in any order. The content
+says of its predictions, such as ``emotion.anger`` or ``confidence``. Rows may stand in any order. The content
 tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
 Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts` and
 :mod:`soundcheck.models.tables.timed_texts`; tables that a run wrote may be given back, see
@@ -12,13 +12,13 @@ Conventions
 -----------
 - With ``columns:`` a suite says what the table calls a column.
 - Everything is read as text and taken as written; lines count from 1, the header is line 1.
-- An empty cell or ``nan`` is a missing answer. A segment without an answer is listed, a row without a
-  segment counted, a segment answered twice refused.
+- An empty cell or ``nan`` is a missing prediction. A segment without a prediction is listed, a row without a
+  segment counted, a segment predicted twice refused.
 - Transcripts differ: an empty cell says that nothing was recognised, ``nan`` is a word. Where the model gave
-  no answer, there is no row.
+  no prediction, there is no row.
 - An embedding is a cell of numbers with blanks or commas between them; a Parquet table may have lists. One
-  without direction (``nan``, infinite, zeros) is a missing answer; one of another length is refused.
-- A table cannot answer for changed signals, unless a run wrote it and asked about them.
+  without direction (``nan``, infinite, zeros) is a missing prediction; one of another length is refused.
+- A table has no predictions for changed signals, unless a run wrote it and asked about them.
 - Numbers are in the task's nominal range, or on the scale that the suite gives with ``range:``.
 """
 
@@ -98,7 +98,7 @@ class TableModel(LookUpModel):
 
     @classmethod
     def known_changes(cls, path: Path | None) -> frozenset[str]:
-        """Name the changes that a table of a run has answers for."""
+        """Name the changes that a table of a run has predictions for."""
         return changes_in(path) if path is not None else frozenset()
 
     @property
@@ -109,8 +109,7 @@ class TableModel(LookUpModel):
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
         """Read and check the file."""
-        shown = entry.target
-        path = Path(entry.path if entry.path is not None else suite.root / entry.target)
+        path, shown = entry.path, entry.target
         tasks = [suite.tasks[name] for name in entry.tasks]
         bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
         if tables := tables_in(path):
@@ -149,9 +148,9 @@ class TableModel(LookUpModel):
         model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
         for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
-                given = model._held.answers[task.name]
-                which = f"{np.isfinite(given).sum()} predictions in {model._shown}"
-                check_scale(given, task, entry, suite, which)
+                predictions = model._held.answers[task.name]
+                which = f"{np.isfinite(predictions).sum()} predictions in {model._shown}"
+                check_scale(predictions, task, entry, suite, which)
         return model.fingerprint
 
     def computing_times(self) -> np.ndarray:
@@ -169,30 +168,31 @@ class TableModel(LookUpModel):
         """Answer for the segments of a corpus."""
         if change not in self._held.rows:
             raise ValueError("a table of predictions cannot answer for changed signals")
-        found = self._held.rows[change].find(corpus)
-        there = np.flatnonzero(found >= 0)
-        problems = np.full(len(found), f"{NOT_ASKED}: no {self._rows.noun} in {self._shown}", dtype=object)
-        problems[there] = ""
-        answers = {}
-        for name, given in self._held.answers.items():
-            answers[name] = np.full(len(found), np.nan if given.dtype.kind == "f" else None, given.dtype)
-            answers[name][there] = given[found[there]]
+        numbers = self._held.rows[change].find(corpus)
+        present = np.flatnonzero(numbers >= 0)
+        problems = np.full(len(numbers), f"{NOT_ASKED}: no {self._rows.noun} in {self._shown}", dtype=object)
+        problems[present] = ""
+        values_of = {}
+        for name, column in self._held.answers.items():
+            missing = np.nan if column.dtype.kind == "f" else None
+            values_of[name] = np.full(len(numbers), missing, column.dtype)
+            values_of[name][present] = column[numbers[present]]
         for task in self._tasks:
-            values = answers[task.name]
-            for position, problem in self._problems(values, there, found, task):
+            values = values_of[task.name]
+            for position, problem in self._problems(values, present, numbers, task):
                 values[position] = np.nan if task.is_regression else None
                 known = problems[position]
                 problems[position] = known if problem == known else "; ".join(filter(None, (known, problem)))
-        return answers, problems.tolist()
+        return values_of, problems.tolist()
 
     def _problems(
-        self, values: np.ndarray, there: np.ndarray, found: np.ndarray, task: Task
+        self, values: np.ndarray, present: np.ndarray, numbers: np.ndarray, task: Task
     ) -> Iterator[tuple[int, str]]:
-        """Say which values are no answers, and why."""
+        """Say which values are no predictions, and why."""
         missing = np.isnan(values) if task.is_regression else np.equal(values, None).astype(bool)
         errors = self._held.errors.get(task.name, {})
-        for position in there if errors or task.is_transcription else there[missing[there]]:
-            what = errors.get(int(found[position]), "")
+        for position in present if errors or task.is_transcription else present[missing[present]]:
+            what = errors.get(int(numbers[position]), "")
             if not what and missing[position]:
                 what = f"{self._shown} has no value for {task.name}"
             elif not what and task.is_transcription:
@@ -205,17 +205,17 @@ class TableModel(LookUpModel):
         rows = self._rows
 
         def uses(corpus: Corpus) -> list[pd.DataFrame]:
-            found = [one.find(corpus) for one in self._held.rows.values()]
-            return [uses_of(corpus, np.flatnonzero(one >= 0), one[one >= 0]) for one in found]
+            numbers = [one.find(corpus) for one in self._held.rows.values()]
+            return [uses_of(corpus, np.flatnonzero(one >= 0), one[one >= 0]) for one in numbers]
 
         used, count = used_by(corpora, uses)
         if not count and len(rows) and any(len(one.segments) for one in corpora):
             raise rows.misfit(corpora)
         extra = len(rows) - count
         noun = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
-        said = [f"{extra} {noun} to no segment of the corpora"] if extra else []
-        said += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
-        said += self._held.remarks
+        notices = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        notices += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
+        notices += self._held.remarks
         if self.changes_audio:
-            said.append(f"predictions for changed signals are those of the run that wrote {self._shown}")
-        return said
+            notices.append(f"predictions for changed signals are those of the run that wrote {self._shown}")
+        return notices

@@ -111,14 +111,14 @@ def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
 def _confidences(cells: Sequence[str], shown: str, places: Sequence[str]) -> tuple[np.ndarray, str]:
     """Read confidences of words; if they cannot count there are none, and a remark."""
     none, unused = np.full(len(cells), np.nan), f"the confidences of {shown} are not used:"
-    given = ["" if cell.upper() in ("NA", "NAN") else cell for cell in cells]
-    values, wrong = parse_column(given, lambda text: parse_number(text) if text else np.nan)
+    texts = ["" if cell.upper() in ("NA", "NAN") else cell for cell in cells]
+    values, wrong = parse_column(texts, lambda text: parse_number(text) if text else np.nan)
     beyond = np.flatnonzero((values < 0) | (values > 1))
     wrong += [(row, f"{values[row]:.4g} is not from 0 to 1") for row in beyond]
     if wrong:
         row, what = min(wrong)
         return none, f"{unused} {places[row]}: {what}"
-    if any(given) and (values[~np.isnan(values)] == 1).all():
+    if any(texts) and (values[~np.isnan(values)] == 1).all():
         return none, f"{unused} all of them are 1"
     return values, ""
 

@@ -1,4 +1,4 @@
-"""A model whose answers are words with times: they are gathered into the segments of a corpus.
+"""A model whose predictions are words with times: they are gathered into the segments of a corpus.
 
 Conventions
 -----------
@@ -11,8 +11,8 @@ Conventions
   the corpus, only segments of the same speaker count.
 - What belongs to one segment is joined in the order of time; so are confidences, if all its words have one.
 - A segment without words in a recording that the file knows is an empty transcript: nothing was recognised. A
-  segment that a line reaches into without belonging to it has no answer, and neither has one of a recording
-  that the file does not know.
+  segment that a line reaches into without belonging to it has no prediction, and neither has one of a
+  recording that the file does not know.
 """
 
 from __future__ import annotations
@@ -81,23 +81,23 @@ class TimedTranscripts(LookUpModel):
         values[placed.known] = ""
         problems = np.full(len(values), "", dtype=object)
         problems[~placed.known] = f"{NOT_ASKED}: no {self._texts.noun} in {shown}"
-        here = items.assign(segment=placed.segment)[placed.segment >= 0].sort_values("start", kind="stable")
-        for segment, own in here.groupby("segment"):
-            texts = own["text"].tolist()
+        inside = items.assign(segment=placed.segment)[placed.segment >= 0]
+        for segment, members in inside.sort_values("start", kind="stable").groupby("segment"):
+            texts = members["text"].tolist()
             values[segment] = " ".join(filter(None, texts))
-            if own["confidence"].notna().all():
+            if members["confidence"].notna().all():
                 words[segment] = json.dumps(
-                    [*zip(texts, own["confidence"].tolist(), strict=True)], ensure_ascii=False
+                    [*zip(texts, members["confidence"].tolist(), strict=True)], ensure_ascii=False
                 )
         values[placed.touched] = None
         problems[placed.touched] = f"{shown} has words across its start or end"
         for position, text in enumerate(values):
             if what := long_text(text, shown, self.tasks[0]):
                 values[position], problems[position] = None, what
-        answers = {task: values.copy() for task in self.tasks}
+        predictions = {task: values.copy() for task in self.tasks}
         if items["confidence"].notna().any():
-            answers |= {f"{task}.{WORDS}": words for task in self.tasks}
-        return answers, problems.tolist()
+            predictions |= {f"{task}.{WORDS}": words for task in self.tasks}
+        return predictions, problems.tolist()
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say which words belong to no segment, and in how many segments nothing was recognised.
@@ -118,26 +118,26 @@ class TimedTranscripts(LookUpModel):
         recordings = texts.items["recording"].tolist()
         extra = len(recordings) - count
         if extra == len(recordings) and any(len(corpus.segments) for corpus in corpora):
-            here, there = most_alike(recordings[0], corpora)
+            recording, similar = most_alike(recordings[0], corpora)
             first = texts.items.iloc[0]
             what = (
-                f"no {texts.noun} belongs to a segment: the recording here is {here}, "
-                f"from {first['start']:g} to {first['end']:g} s, a file of the corpus {there}"
+                f"no {texts.noun} belongs to a segment: the recording here is {recording}, "
+                f"from {first['start']:g} to {first['end']:g} s, a file of the corpus {similar}"
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
-        said = [*texts.remarks, *compared(used, recordings, texts.where, texts.shown, True)]
+        notices = [*texts.remarks, *compared(used, recordings, texts.where, texts.shown, True)]
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
             verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"
-            said.append(f"{extra} {verb} to no segment of the corpora")
+            notices.append(f"{extra} {verb} to no segment of the corpora")
         if silent:
             what = "segment has" if silent == 1 else "segments have"
-            said.append(f"{silent} {what} no words in {texts.shown}: nothing was recognised there")
+            notices.append(f"{silent} {what} no words in {texts.shown}: nothing was recognised there")
         if texts.ignored:
             what = "line of {} says that it is" if texts.ignored == 1 else "lines of {} say that they are"
-            said.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
-        return said
+            notices.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
+        return notices
 
     def _place(self, corpus: Corpus) -> Placed:
         """Find where the items belong.
@@ -155,14 +155,14 @@ class TimedTranscripts(LookUpModel):
         segment, touched = np.full(len(items), NONE, dtype=np.int64), np.zeros(len(table), dtype=bool)
         words = self._texts.form == CTM
         for chosen, groups in ((voice < 0, (of_item, of_segment)), (voice >= 0, (voice, voice_of_segment))):
-            own = np.flatnonzero(chosen & (of_item >= 0))
+            rows = np.flatnonzero(chosen & (of_item >= 0))
             spans = Spans(groups[1], start, end)
-            times = (groups[0][own], *(items[name].to_numpy()[own] for name in ("start", "end")))
-            found = spans.holders(*times, words)
-            self._note_several(own[found == SEVERAL], problems)
-            segment[own] = np.maximum(found, NONE)
+            times = (groups[0][rows], *(items[name].to_numpy()[rows] for name in ("start", "end")))
+            holders = spans.holders(*times, words)
+            self._note_several(rows[holders == SEVERAL], problems)
+            segment[rows] = np.maximum(holders, NONE)
             if not words:
-                touched |= spans.touched(*(one[found == NONE] for one in times))
+                touched |= spans.touched(*(one[holders == NONE] for one in times))
         if words:
             self._note_channels(segment, table, problems)
         problems.raise_if_any()
@@ -182,16 +182,16 @@ class TimedTranscripts(LookUpModel):
 
         recording_of = known.assign(recordings.tolist(), "recording", where, problems)
         file_of = {recordings.iloc[one]: file for file, one in enumerate(recording_of) if one >= 0}
-        found = items["recording"].map(file_of).fillna(NONE).to_numpy(dtype=np.int64, copy=True)
+        file_numbers = items["recording"].map(file_of).fillna(NONE).to_numpy(dtype=np.int64, copy=True)
         for joint in "-_":
-            left = items[(found == NONE) & (items["channel"] != "")]
+            left = items[(file_numbers == NONE) & (items["channel"] != "")]
             called = left["recording"] + joint + left["channel"]
             unique = called.unique().tolist()
             meant = {
                 name: rows[0] for name, rows in zip(unique, known.find(unique), strict=True) if len(rows) == 1
             }
-            found[left.index] = called.map(meant).fillna(NONE).to_numpy(dtype=np.int64)
-        return found, of_segment
+            file_numbers[left.index] = called.map(meant).fillna(NONE).to_numpy(dtype=np.int64)
+        return file_numbers, of_segment
 
     def _speakers(
         self, table: pd.DataFrame, of_item: np.ndarray, of_segment: np.ndarray
@@ -203,8 +203,8 @@ class TimedTranscripts(LookUpModel):
             return np.full(len(of_item), NONE), np.zeros(len(of_segment), dtype=np.int64)
         speakers = table["speaker"].astype(object).where(table["speaker"].notna(), None)
         codes, pairs = pd.factorize(pd.MultiIndex.from_arrays([of_segment, speakers]))
-        theirs = pd.MultiIndex.from_arrays([of_item, self._texts.items["speaker"]])
-        return np.where(of_item >= 0, pairs.get_indexer(theirs), NONE), codes
+        pairs_of_items = pd.MultiIndex.from_arrays([of_item, self._texts.items["speaker"]])
+        return np.where(of_item >= 0, pairs.get_indexer(pairs_of_items), NONE), codes
 
     def _note_several(self, numbers: np.ndarray, problems: Problems) -> None:
         for number, item in zip(numbers, self._texts.items.iloc[numbers].itertuples(), strict=True):
@@ -219,9 +219,9 @@ class TimedTranscripts(LookUpModel):
         """Refuse words of several channels in one segment: they were said at the same time."""
         channels = self._texts.items[["channel"]].assign(segment=segment)[segment >= 0]
         channels = channels.drop_duplicates()
-        for place, own in channels[channels["segment"].duplicated(keep=False)].groupby("segment"):
-            for first, second in zip(own.index, own.index[1:], strict=False):
-                both = f"{quoted(own['channel'][first])} and {quoted(own['channel'][second])}"
+        for place, members in channels[channels["segment"].duplicated(keep=False)].groupby("segment"):
+            for first, second in zip(members.index, members.index[1:], strict=False):
+                both = f"{quoted(members['channel'][first])} and {quoted(members['channel'][second])}"
                 what = f"words of the channels {both} belong to one segment of "
                 what += quoted(table["file"].iat[place])
                 remedy = "Give one channel, or a corpus with a file a channel"
@@ -253,18 +253,18 @@ class Spans:
         middle = _ticks(group, (start + end) / 2)
         begun = np.searchsorted(self._starts, middle, "right")
         count = begun - np.searchsorted(self._ends, middle, "right")
-        found = np.full(len(group), NONE, dtype=np.int64)
+        holders = np.full(len(group), NONE, dtype=np.int64)
         one = count == 1
-        found[one] = self._last[begun[one] - 1]
-        fits = (self.start[found] <= start + TOLERANCE) & (self.end[found] >= end - TOLERANCE)
+        holders[one] = self._last[begun[one] - 1]
+        fits = (self.start[holders] <= start + TOLERANCE) & (self.end[holders] >= end - TOLERANCE)
         if not words and len(self.group):
-            found[~fits] = NONE
+            holders[~fits] = NONE
         for item in np.flatnonzero(count > 1):
             first = np.searchsorted(self._starts, group[item] * _GROUP)
             among = self._by_start[first : begun[item]]
             among = among[_ticks(self.group[among], self.end[among]) > middle[item]]
-            found[item] = self._among(among, start[item], end[item], words)
-        return found
+            holders[item] = self._among(among, start[item], end[item], words)
+        return holders
 
     def touched(self, group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Say which segments some items reach into by more than the tolerance, bool ``(segments,)``."""

@@ -9,10 +9,10 @@ Conventions
 - trn: ``words ... (id)``; lines that begin with ``;;`` are comments. Of alternatives ``{ a / b / @ }`` the
   first counts, ``@`` is nothing. A hesitation ``(%HESITATION)`` is the word ``%HESITATION``.
 - Kaldi: ``id words ...``, in any order of lines.
-- An id alone is an empty transcript, and that is an answer: nothing was recognised. Which segment an id means
-  says :mod:`soundcheck.corpora.utterances`. If it fits several, the id is refused.
+- An id alone is an empty transcript, and that is a prediction: nothing was recognised. Which segment an id
+  means says :mod:`soundcheck.corpora.utterances`. If it fits several, the id is refused.
 - JSON Lines are those of NeMo, and of the Open ASR Leaderboard: ``audio_filepath``, a path of the machine
-  that recognised, ``pred_text`` (``null`` is a missing answer), perhaps ``offset`` (or ``start``),
+  that recognised, ``pred_text`` (``null`` is a missing prediction), perhaps ``offset`` (or ``start``),
   ``duration`` (or ``end``) and ``time``, all in seconds. A line without offset begins with its file. The only
   line of a file that has one segment fits it if it begins with the file, whatever its duration. ``time`` is
   what the recogniser says that it took; it is reported, not judged. ``text`` is not looked at: references are
@@ -239,8 +239,8 @@ def read_results(content: bytes, shown: str, tasks: Sequence[Task]) -> FileAnswe
     times = np.stack([columns["time"], seconds])
     times = times[:, ~np.isnan(times).any(axis=0)]
     remarks = _speed(times, len(paths), shown)
-    answers = {task.name: texts for task in tasks}
-    return FileAnswers({"": rows}, answers, remarks=remarks, computing_times=times)
+    predictions = {task.name: texts for task in tasks}
+    return FileAnswers({"": rows}, predictions, remarks=remarks, computing_times=times)
 
 
 def _speed(times: np.ndarray, lines: int, shown: str) -> list[str]:

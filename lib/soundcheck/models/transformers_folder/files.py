@@ -61,7 +61,7 @@ class Folder:
 
 
 def relevant_files(path: Path) -> list[Path]:
-    """List the files that a model's answers may rest on, absolute, sorted; none of other frameworks."""
+    """List the files that a model's predictions may rest on, absolute, sorted; none of other frameworks."""
     try:
         with os.scandir(path) as entries:
             names = [entry.name for entry in entries if entry.is_file()]
@@ -79,13 +79,13 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
     for file in links_outside(path, relevant_files(path)):
         problems.add(f"{where}, {file.name}", "this link leads out of the folder", "Copy the file there")
     problems.raise_if_any()  # before anything is opened
-    found: dict[str, dict[str, Any]] = {}
+    contents: dict[str, dict[str, Any]] = {}
     for name in CONFIGURATIONS:
         if os.path.lexists(path / name):
-            found[name], why = read_configuration(path / name)
+            contents[name], why = read_configuration(path / name)
             if why:
                 problems.add(f"{where}, {name}", why, AGAIN)
-            for key, value in [] if code else _items(found[name]):
+            for key, value in [] if code else _items(contents[name]):
                 if key == "auto_map":
                     remedy = "If you trust the Python files of the folder, add trust_remote_code: true"
                     what = "the model needs code of its own (auto_map)"
@@ -93,18 +93,18 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
                 elif key.endswith("attn_implementation") and "/" in str(value):
                     what = f"{key} names code of a hub: {quoted(value)}"
                     problems.add(f"{where}, {name}", what, "Remove the key")
-    if CONFIG not in found:
+    if CONFIG not in contents:
         remedy = "Name the folder that save_pretrained() wrote, or that was downloaded whole"
         problems.add(where, f"it has no {CONFIG}", remedy)
-    if ADAPTER in found:
+    if ADAPTER in contents:
         remedy = "Merge it: model.merge_and_unload().save_pretrained(...) of the package peft"
         problems.add(f"{where}, {ADAPTER}", "these are changes to another model, which is elsewhere", remedy)
     folder = Folder(
         path=path,
-        config=found.get(CONFIG, {}),
-        generation=found.get(GENERATION, {}),
-        weights=tuple(_weights(path, found)),
-        has_preprocessor=any(name in found for name in PREPROCESSORS),
+        config=contents.get(CONFIG, {}),
+        generation=contents.get(GENERATION, {}),
+        weights=tuple(_weights(path, contents)),
+        has_preprocessor=any(name in contents for name in PREPROCESSORS),
         has_vocabulary=any(next(path.glob(pattern), None) for pattern in VOCABULARIES),
     )
     for name in folder.weights:
@@ -131,11 +131,11 @@ def _items(content: Any) -> Iterator[tuple[str, Any]]:
             waiting += item
 
 
-def _weights(path: Path, found: dict[str, dict[str, Any]]) -> list[str]:
+def _weights(path: Path, contents: dict[str, dict[str, Any]]) -> list[str]:
     """List the files of weights."""
     if os.path.lexists(path / WEIGHTS):
         return [WEIGHTS]
-    places = found.get(INDEX, {}).get("weight_map")
+    places = contents.get(INDEX, {}).get("weight_map")
     return sorted({str(name) for name in places.values()}) if isinstance(places, dict) else []
 
 

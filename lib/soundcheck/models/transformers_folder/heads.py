@@ -1,4 +1,4 @@
-"""What a model of Transformers answers: from the outputs of its head to classes, numbers, words and vectors.
+"""What a model of Transformers predicts: from the outputs of its head to classes, numbers, words and vectors.
 
 A head is found by the class that the weights were saved from. Each is made once and asked with inputs that
 are stacked along their first axis, all equally long, or padded behind with an attention mask.
@@ -57,7 +57,7 @@ class Head(abc.ABC):
 
     @classmethod
     def fits(cls, tasks: Sequence[Task]) -> bool:
-        """Say whether these tasks can be answered."""
+        """Say whether these tasks can be predicted."""
         return [task.kind for task in tasks] == [cls.kind]
 
     def check(self, tokenizer: Any, where: str, problems: Problems) -> None:
@@ -66,7 +66,7 @@ class Head(abc.ABC):
 
     @abc.abstractmethod
     def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
-        """Ask the network; one unchecked answer a signal, NaN where it has computed none.
+        """Ask the network; one unchecked prediction a signal, NaN where it has computed none.
 
         ``inputs``: name -> tensor, first axis: signals. ``frames`` of each signal that are no padding;
         ``None`` = all.
@@ -74,7 +74,7 @@ class Head(abc.ABC):
 
 
 class Logits(Head):
-    """Classes or numbers: one head answers one classification task, or regression tasks."""
+    """Classes or numbers: one head predicts one classification task, or regression tasks."""
 
     auto = "AutoModelForAudioClassification"
     table = "MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES"
@@ -84,7 +84,7 @@ class Logits(Head):
 
     def understand(self, problems: Problems) -> None:
         folder, options, where = self._folder, self._options, self._where
-        named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
+        named, outputs, mapping = folder.labels, options.get("outputs"), options.get("labels") or {}
         self._columns: list[int] = []
         self._classes: list[str] = []
         labels = outputs or named
@@ -93,7 +93,7 @@ class Logits(Head):
             what = f"outputs: {len(outputs)} names for {len(named)} outputs"
             problems.add(where, what, f"Name all in their order; the folder calls them {', '.join(named)}")
             return
-        for label in [label for label in said if label not in labels]:
+        for label in [label for label in mapping if label not in labels]:
             problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
         if len(problems):
             return
@@ -103,13 +103,13 @@ class Logits(Head):
             problems.add(where, f"probabilities: {what}", "Remove the key")
         if numbers:
             alone = outputs is None and len(named) == len(self._tasks) == 1  # nothing can be mistaken
-            self._columns = [0] if alone else _columns(labels, self._names, said, where, problems)
+            self._columns = [0] if alone else _columns(labels, self._names, mapping, where, problems)
         elif outputs is None and kind == "regression":
             what = f"the model answers numbers, not a class of {self._names[0]}"
             problems.add(where, what, "Correct tasks:")
         else:
             try:
-                self._classes = classes_of(labels, self._tasks[0], said, where)
+                self._classes = classes_of(labels, self._tasks[0], mapping, where)
             except InputError as error:
                 problems.extend(error)
 
@@ -124,15 +124,15 @@ class Logits(Head):
         if self._columns:
             rows = logits[:, self._columns].tolist()
             return [dict(zip(self._names, row, strict=True)) for row in rows]
-        found = class_answers(logits, self._classes, self._options.get("probabilities"))
-        return [{self._names[0]: answer} for answer in found]
+        outputs = class_answers(logits, self._classes, self._options.get("probabilities"))
+        return [{self._names[0]: answer} for answer in outputs]
 
 
 def _columns(
-    labels: Sequence[str], names: Sequence[str], said: Mapping[str, str], where: str, problems: Problems
+    labels: Sequence[str], names: Sequence[str], mapping: Mapping[str, str], where: str, problems: Problems
 ) -> list[int]:
     """Find the output of each regression task."""
-    found = [meant(label, names, said) for label in labels]
+    found = [meant(label, names, mapping) for label in labels]
     for name in names:
         if found.count(name) != 1:
             many = "several outputs are" if name in found else "no output is"
@@ -170,13 +170,13 @@ class Alignments(Transcripts):
         tokens = logits.argmax(-1).tolist()
         rows = [row if frames is None else row[: frames[number]] for number, row in enumerate(tokens)]
         texts = [float("nan") if bad[number] else tokenizer.decode(row) for number, row in enumerate(rows)]
-        answers: list[dict[str, Any]] = [{self._names[0]: text} for text in texts]
+        outputs: list[dict[str, Any]] = [{self._names[0]: text} for text in texts]
         if self._options.get("confidence"):
             likely = logits.float().log_softmax(-1).amax(-1)
-            for answer, row, own in zip(answers, rows, likely, strict=True):
+            for output, row, selected in zip(outputs, rows, likely, strict=True):
                 spoken = [place for place, token in enumerate(row) if token != tokenizer.pad_token_id]
-                answer[CONFIDENCE] = own[spoken or slice(len(row))].mean().exp().item()
-        return answers
+                output[CONFIDENCE] = selected[spoken or slice(len(row))].mean().exp().item()
+        return outputs
 
 
 class Sentences(Transcripts):
@@ -211,7 +211,7 @@ class Sentences(Transcripts):
         scores = {"return_dict_in_generate": True, "output_scores": True} if stating else {}
         made = model.generate(**inputs, **self._settings, **long, **scores)
         texts = tokenizer.batch_decode(made.sequences if stating else made, skip_special_tokens=True)
-        answers: list[dict[str, Any]] = [{self._names[0]: text.strip()} for text in texts]
+        outputs: list[dict[str, Any]] = [{self._names[0]: text.strip()} for text in texts]
         if stating:
             chosen = model.compute_transition_scores(made.sequences, made.scores, normalize_logits=True)
             tokens = made.sequences[:, -chosen.shape[1] :]
@@ -219,11 +219,11 @@ class Sentences(Transcripts):
                 list(map(int, tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True)))
                 for row in tokens.tolist()
             ]
-            for answer, own, left_out in zip(answers, chosen, special, strict=True):
+            for output, selected, left_out in zip(outputs, chosen, special, strict=True):
                 spoken = [place for place, is_special in enumerate(left_out) if not is_special]
                 if spoken:
-                    answer[CONFIDENCE] = own[spoken].mean().exp().item()
-        return answers
+                    output[CONFIDENCE] = selected[spoken].mean().exp().item()
+        return outputs
 
 
 class Vectors(Head):
@@ -264,11 +264,11 @@ def find_head(
         return Pooled
     tables = library.models.auto.modeling_auto
     kind, name = folder.config.get("model_type"), folder.architecture
-    own = folder.config.get("auto_map")
-    own = own if isinstance(own, dict) else {}
+    code = folder.config.get("auto_map")
+    code = code if isinstance(code, dict) else {}
     for head in HEADS:
         classes = getattr(tables, head.table).get(kind) if isinstance(kind, str) else None
-        if name and name in ((classes,) if isinstance(classes, str) else classes or ()) or head.auto in own:
+        if name and name in ((classes,) if isinstance(classes, str) else classes or ()) or head.auto in code:
             return head
     if not name:
         what, remedy = "config.json does not say what it is: architectures is missing", "Add its class"

@@ -34,7 +34,7 @@ from soundcheck.suite.paths import find_place
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
-# Types of models whose answers do not depend on padding behind a signal if a mask is given and the first
+# Types of models whose predictions do not depend on padding behind a signal if a mask is given and the first
 # layers normalise each frame for itself (``feat_extract_norm: layer``). All others do.
 PADDABLE = ("hubert", "unispeech", "unispeech-sat", "wav2vec2", "wavlm")
 SHORTEST = 0.8  # of the longest signal, that one may have to be padded
@@ -44,7 +44,7 @@ NAMED = 5  # weights that a message names
 
 
 def pads_exactly(config: Any) -> bool:
-    """Say whether the answers of a network with this configuration do not depend on masked padding."""
+    """Say whether the predictions of a network with this configuration do not depend on masked padding."""
     layered = getattr(config, "feat_extract_norm", "") == "layer"
     return config.model_type in PADDABLE and layered and not getattr(config, "add_adapter", False)
 
@@ -89,7 +89,7 @@ class TransformersModel(LibraryModel):
 
     @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
-        """List the files of the folder that its answers rest on, and those that the suite names."""
+        """List the files of the folder that its predictions rest on, and those that the suite names."""
         return [*dict.fromkeys([*relevant_files(entry.path), *super().named_files(entry, suite)])]
 
     def open(self, tasks: Sequence[Task]) -> None:
@@ -125,8 +125,8 @@ class TransformersModel(LibraryModel):
 
     def _prepare_device(self, device: str) -> None:
         torch = self._torch
-        there = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-        if device in there and not there[device]():
+        available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
+        if device in available and not available[device]():
             remedy = "Write device: cpu, or install a torch that fits this machine and its driver"
             raise self.refusal(f"device: {device} is not there, says torch {torch.__version__}", remedy)
         torch.set_num_threads(1)
@@ -137,7 +137,7 @@ class TransformersModel(LibraryModel):
         torch.backends.cuda.matmul.allow_tf32 = False
 
     def _find_head(self, folder: Folder, tasks: Sequence[Task]) -> Head:
-        """Find what the model answers, and check that it fits what the suite says."""
+        """Find what the model predicts, and check that it fits what the suite says."""
         problems = Problems()
         options = self.entry.options
         library = self.library("transformers")
@@ -176,7 +176,7 @@ class TransformersModel(LibraryModel):
             )
         remedy = "Save the model again with save_pretrained(), with the configuration that belongs to it"
         other = [
-            f"{name} {tuple(found)} instead of {tuple(own)}" for name, found, own in info["mismatched_keys"]
+            f"{name} {tuple(size)} instead of {tuple(shape)}" for name, size, shape in info["mismatched_keys"]
         ]
         missing = [name for name in info["missing_keys"] if not name.endswith(UNUSED)]
         infinite = [
@@ -198,13 +198,13 @@ class TransformersModel(LibraryModel):
     # Asking ---------------------------------------------------------------------------------------------
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Ask the network, in groups whose answers do not depend on each other."""
+        """Ask the network, in groups whose predictions do not depend on each other."""
         inputs = [self._inputs(resampled(signal, sampling_rate, self._rate)) for signal in signals]
-        answers: list[Any] = [None] * len(signals)
+        outputs: list[Any] = [None] * len(signals)
         for group in self._groups(inputs):
             try:
                 with self._torch.inference_mode():
-                    found = self._ask([inputs[number] for number in group])
+                    group_outputs = self._ask([inputs[number] for number in group])
             except RuntimeError as error:
                 if not self._is_memory(error):
                     raise
@@ -212,9 +212,9 @@ class TransformersModel(LibraryModel):
                     self._torch.cuda.empty_cache()
                 seconds = sum(len(signals[number]) for number in group) / sampling_rate
                 raise MemoryError(f"not enough memory for {seconds:.1f} s of sound") from error
-            for number, answer in zip(group, found, strict=True):
-                answers[number] = answer
-        return answers
+            for number, output in zip(group, group_outputs, strict=True):
+                outputs[number] = output
+        return outputs
 
     def _is_memory(self, error: RuntimeError) -> bool:
         return isinstance(error, self._torch.OutOfMemoryError) or "allocate memory" in str(error)
@@ -237,7 +237,7 @@ class TransformersModel(LibraryModel):
         pads = self._pads and all("attention_mask" in one and "input_values" in one for one in inputs)
         if not pads:
             for shape in dict.fromkeys(shapes):
-                yield [number for number, own in enumerate(shapes) if own == shape]
+                yield [number for number, inputs_shape in enumerate(shapes) if inputs_shape == shape]
             return
         lengths = [one["input_values"].shape[-1] for one in inputs]
         group: list[int] = []
