@@ -13,7 +13,7 @@ import pytest
 from soundcheck.common import files
 from soundcheck.common.json_file import Description
 from soundcheck.run.notebook_outputs import kind_of, unshown
-from soundcheck.run.notebooks import Job, Notebooks, State, kept, without_outputs
+from soundcheck.run.notebooks import Job, Notebooks, State, last_execution, without_outputs
 
 CELLS = {
     "first": "import soundcheck.metrics, os\n"
@@ -182,19 +182,19 @@ def finished(tmp_path) -> Job:
 
 
 def test_only_what_did_not_change_is_kept(finished):
-    assert kept(finished) and set(finished.files) == {*finished.made, finished.state}
-    assert not kept(dataclasses.replace(finished, fingerprint="other"))
+    assert last_execution(finished) and set(finished.files) == {*finished.made, finished.state}
+    assert not last_execution(dataclasses.replace(finished, fingerprint="other"))
     for path in finished.made:
         before = path.read_text() if path.exists() else None
         path.write_text("other")
-        assert not kept(finished), path
+        assert not last_execution(finished), path
         path.unlink()
-        assert kept(finished) == (before is None)
+        assert (last_execution(finished) is not None) == (before is None)
         if before is not None:
             path.write_text(before)
-    assert kept(finished)
+    assert last_execution(finished)
     dataclasses.replace(State.read(finished.state), status="failed").write(finished.state)
-    assert not kept(finished)
+    assert not last_execution(finished)
 
 
 @pytest.mark.parametrize(
@@ -204,4 +204,4 @@ def test_a_state_that_cannot_be_read_counts_as_none(finished, state):
     finished.state.unlink()
     if state is not None:
         finished.state.write_bytes(state)
-    assert not kept(finished)
+    assert not last_execution(finished)

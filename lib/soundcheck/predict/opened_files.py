@@ -99,7 +99,8 @@ class Watch:
         if isinstance(path, int) or (writing, path) in self._seen:
             return
         place = os.path.abspath(os.fsdecode(path))
-        if self._ignores(place) or (writing, place) in self._seen:
+        outside = place.startswith(self._outside) and not place.startswith(self._root)
+        if outside or place.startswith(self._never) or (writing, place) in self._seen:
             return
         if writing:
             self._seen.add((writing, place))
@@ -113,11 +114,6 @@ class Watch:
         mark = signature(place)
         kind = SPECIAL if mark is None else READ
         self._news.append([kind, self._name(place), *(mark or ())])
-
-    def _ignores(self, place: str) -> bool:
-        if place.startswith(self._never):
-            return True
-        return place.startswith(self._outside) and not place.startswith(self._root)
 
     def _name(self, place: str) -> str:
         return place.removeprefix(self._root)

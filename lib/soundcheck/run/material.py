@@ -6,7 +6,6 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self
 
 from soundcheck.augment.recordings import load_sounds
 from soundcheck.augment.sounds import Sounds
@@ -42,10 +41,6 @@ class Material:
     def suite(self) -> Suite:
         """What the book is about."""
         return self.plan.suite
-
-    def with_corpora(self, corpora: Sequence[Corpus]) -> Self:
-        """Give the same with more corpora."""
-        return dataclasses.replace(self, corpora=[*self.corpora, *corpora])
 
 
 def load(

@@ -132,12 +132,8 @@ def check_notebook(path: Path) -> None:
         )
 
 
-def kept(job: Job) -> bool:
-    """Whether the last execution of a job is still valid: same fingerprint, files whole."""
-    return _kept(job) is not None
-
-
-def _kept(job: Job) -> Outcome | None:
+def last_execution(job: Job) -> Outcome | None:
+    """Say how the last execution of a job ended, if it is still valid: same fingerprint, files whole."""
     try:
         state = State.read(job.state)
     except (OSError, ValueError):
@@ -205,7 +201,9 @@ class Notebooks:
 
         ``finished`` is called with each outcome, for a progress bar; ``meanwhile`` when notebooks have begun.
         """
-        outcomes = {number: outcome for number, job in enumerate(jobs) if (outcome := _kept(job)) is not None}
+        outcomes = {
+            number: outcome for number, job in enumerate(jobs) if (outcome := last_execution(job)) is not None
+        }
         for outcome in outcomes.values():
             finished(outcome)
         todo = {*range(len(jobs))} - {*outcomes}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -110,9 +111,11 @@ def predict_all(
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
     probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True, derived=derived)
-    material = material.with_corpora(probes)
+    material = dataclasses.replace(material, corpora=[*material.corpora, *probes])
     tables.write_segments(probes, {}, output)
-    tables.prune_segments(material.corpora, material.lists, output)
+    segment_tables = [output.segments(corpus.name) for corpus in material.corpora]
+    segment_tables += [output.trials(*place) for place in material.lists]
+    output.prune(output.corpora, {path.name for path in segment_tables})
     for entry in suite.models.values():
         request = request_of(entry, material, output, probes)
         if request.corpora:

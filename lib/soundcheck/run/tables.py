@@ -36,12 +36,6 @@ def write_segments(
         write_table(output.trials(*place), table)
 
 
-def prune_segments(corpora: Iterable[Corpus], places: Iterable[tuple[str, str]], output: Output) -> None:
-    """Remove the tables of corpora, and the lists of trials, that a run does not have."""
-    paths = [*(output.segments(corpus.name) for corpus in corpora), *(output.trials(*p) for p in places)]
-    output.prune(output.corpora, {path.name for path in paths})
-
-
 def write_scores(
     lists: Mapping[tuple[str, str], TrialTable],
     families: Iterable[Family],
