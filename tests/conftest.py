@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import json
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from browser import missing, started_browser
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 from pydantic import TypeAdapter
+from runs import Run
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
@@ -47,12 +47,11 @@ sys.dont_write_bytecode = False
 gc.disable()
 
 LONGEST = """
-predict/test_engine.py test_own_tasks.py demo/models/test_biased.py test_recognition.py test_robustness.py
-test_human_speech.py test_end_to_end.py test_flow.py test_families.py book/test_incremental.py
-test_restricted_runs.py test_sheet_runs.py test_verified_books.py test_wheel.py test_verification.py
-demo/speech/test_corpus.py
-book/test_build.py run/test_shards.py test_cluster_runs.py test_groups_of_a_suite.py test_kept_answers.py
-test_worst_groups.py metrics/test_invariances.py evaluation/test_comparison.py common/test_precision.py
+predict/test_engine.py test_values_and_classes.py test_recognition.py test_books_of_runs.py test_fairness.py
+demo/models/test_prosody.py test_verification.py test_robustness.py test_human_speech.py test_runs_again.py
+test_other_packages.py test_retrained_models.py test_service_runs.py test_confidence.py test_same_anywhere.py
+book/test_incremental.py test_wheel.py demo/speech/test_corpus.py book/test_build.py run/test_shards.py
+metrics/test_invariances.py evaluation/test_comparison.py common/test_precision.py
 demo/models/test_voiceprint.py statistics/test_bootstrap.py
 """.split()
 
@@ -116,17 +115,12 @@ def describe(tmp_path):
 
     def described(family: str, **changes: object) -> EvaluationDescription:
         usual = {
-            **{"model": "m", "suite_root": tmp_path, "sounds": tmp_path / "sounds.json"},
-            **{"corpora": (), "others": {}, "tasks": (), "seed": 0, "replicates": 10},
-            **{
-                "interval": "percentile",
-                "thresholds": "published",
-                "margin": Margin(),
-                "balance_samples": 1000,
-            },
-            **{"seconds": 120.0, "predicts_changes": False, "sweeps": False, "normaliser": "basic"},
-            "transformed_segments": None,
-            **{"media": tmp_path / "media", "prefix": "media/", "rows": tmp_path / "rows.json"},
+            **{"model": "m", "suite_root": tmp_path, "sounds": tmp_path / "sounds.json", "corpora": ()},
+            **{"others": {}, "tasks": (), "seed": 0, "replicates": 10, "interval": "percentile"},
+            **{"thresholds": "published", "margin": Margin(), "balance_samples": 1000, "seconds": 120.0},
+            **{"predicts_changes": False, "sweeps": False, "normaliser": "basic"},
+            **{"transformed_segments": None, "media": tmp_path / "media", "prefix": "media/"},
+            "rows": tmp_path / "rows.json",
         }
         return EvaluationDescription(family=family, **(usual | changes))
 
@@ -152,21 +146,9 @@ def recorded():
 
 @pytest.fixture(scope="session")
 def shown() -> Callable[..., str]:
-    """Give what the page of a family would show: ``shown(folder / "out", "my model", "fairness_sex")``.
+    """Give the HTML that a notebook has made: ``shown(folder / "out", "my model", "fairness_sex")``."""
 
-    It is the HTML that its notebook has made; how pages are made of notebooks is tested in ``tests/book``.
-    ``shown(folder / "out", slug, kind="comparisons")`` is that of a comparison.
-    """
-
-    def show(output: Path, *names: str, kind: str = "notebooks") -> str:
-        notebook = json.loads(output.joinpath(kind, *names).with_suffix(".ipynb").read_text("utf-8"))
-        texts = []
-        for cell in notebook["cells"]:
-            texts += [cell["source"]] if cell["cell_type"] == "markdown" else []
-            texts += [one.get("data", {}).get("text/html", "") for one in cell.get("outputs", ())]
-        return "\n".join("".join(text) for text in texts)
-
-    return show
+    return lambda output, *names, kind="notebooks": Run(output).shown(*names, kind=kind)
 
 
 def common(factory: pytest.TempPathFactory, name: str) -> Path:

@@ -1,6 +1,6 @@
-"""The page *Architecture* tells what the code is: its picture and its table are made from the imports.
+"""Data flows one way, and the page *Architecture* tells what the code is: both are made from the imports.
 
-``python tests/test_architecture.py`` writes both again after a change.
+``python tests/test_architecture.py`` writes the page's picture and table again after a change.
 """
 
 import ast
@@ -8,10 +8,20 @@ import functools
 import html
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 import soundcheck
 
+# The packages in the order of the flow; one imports only from those before it. Inside a package anything goes
+# that is no circle.
+ORDER = """
+common metrics statistics suite corpora augment models predict results evaluation start
+report score publish run efficiency book pipeline commands cli
+"""
 LIBRARY = Path(soundcheck.__file__).parent
 BOOK = Path(__file__).parents[1] / "book"
 PAGE, PICTURE = BOOK / "architecture.md", BOOK / "_static" / "architecture.svg"
@@ -103,23 +113,62 @@ def picture() -> str:
     return "\n".join([head, *parts, "</svg>", ""])
 
 
-def test_few_modules_stand_at_the_top():
-    assert len([path for path in LIBRARY.iterdir() if path.is_file()]) <= 5
+# Imports ----------------------------------------------------------------------------------------------------
 
 
-def test_every_room_says_what_it_does():
-    assert all(first.endswith(".") for first in rooms().values())
+def imports():
+    """Each import of the library: who imports, and what; names of modules without ``soundcheck.``."""
+    for path in LIBRARY.rglob("*.py"):
+        name = ".".join(
+            part for part in path.relative_to(LIBRARY).with_suffix("").parts if part != "__init__"
+        )
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                found = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (
+                (name, one.removeprefix("soundcheck.")) for one in found if "_share" not in path.parts
+            )
+
+
+def test_imports_point_backwards_and_never_to_the_demo():
+    order = ORDER.split()
+    assert {*order} == {*rooms()} and len([path for path in LIBRARY.iterdir() if path.is_file()]) <= 5
+    against = []
+    for name, imported_name in imports():
+        own, other = (one.partition(".")[0] for one in (name, imported_name))
+        if own in order and other in order and order.index(other) > order.index(own):
+            against.append(f"{name} imports {imported_name}")
+        against += [f"{name} imports the demo"] if other == "soundcheck_demo" else []
+    assert against == []
+
+
+READS = (
+    "from soundcheck.suite.suite_file import read_suite; from soundcheck.common import resources; "
+    "read_suite(resources.root() / 'suite.yml')"
+)
+
+
+@pytest.mark.parametrize("code", ["from soundcheck import cli", READS], ids=["help", "suite"])
+def test_help_and_suites_import_nothing_heavy(code):
+    heavy = {"pandas", "papermill", "matplotlib", "scipy", "parselmouth", "sklearn", "pyarrow", "soundfile"}
+    code = f"import sys; {code}; print(sorted({heavy} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+# The page ---------------------------------------------------------------------------------------------------
 
 
 def test_the_page_shows_the_packages_as_they_are():
+    assert all(first.endswith(".") for first in rooms().values())
     assert TABLE.search(PAGE.read_text(encoding="utf-8")).group() == table()
     assert PICTURE.read_text(encoding="utf-8") == picture()
 
 
 def test_the_functions_of_the_walk_exist():
-    names = re.findall(
-        r"`(soundcheck(?:\.\w+)+)`", PAGE.read_text("utf-8").partition("on its way to a page")[2]
-    )
+    walk = PAGE.read_text("utf-8").partition("on its way to a page")[2]
+    names = re.findall(r"`(soundcheck(?:\.\w+)+)`", walk)
     assert len(set(names)) == 13
     for name in names:
         pkgutil.resolve_name(name)

@@ -1,71 +1,136 @@
-"""Tables that lack columns of this version: gates and histories read them, other commands say what to do."""
+"""Tables that lack columns of this version are read or refused with the remedy; days are those in UTC."""
+
+import dataclasses
+import datetime
+import os
+import re
 
 import pandas as pd
 import pytest
 from finished import FAILED, finished, verdict
 
-from soundcheck.common import files, manifest
+from soundcheck.book import build, model_pages
+from soundcheck.common import files, manifest, resources
+from soundcheck.common.day import day_of, today
+from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import RunRecord
 from soundcheck.results.verdict import RESULT_COLUMNS
 
 NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group_value") :]
-REMEDY = "or run the suite again"
 
 
 def age(folder, columns):
     """Take away columns that a version before did not write."""
     table = folder / "results.csv"
-    pd.read_csv(table, dtype=str, keep_default_na=False).drop(columns=columns, errors="ignore").to_csv(
-        table, index=False
-    )
+    frame = pd.read_csv(table, dtype=str, keep_default_na=False)
+    frame.drop(columns=columns, errors="ignore").to_csv(table, index=False)
     record = RunRecord.read(folder / "run.json")
-    object.__setattr__(record, "results", files.digest(table))
-    record.write(folder / "run.json")
+    dataclasses.replace(record, results=files.digest(table)).write(folder / "run.json")
     manifest.write(folder)
 
 
 @pytest.fixture
 def folders(tmp_path, recorded):
     """Runs of one suite: ``new``, and ``old``, as a version before wrote it."""
-    rows = [verdict(), verdict(test="U", **FAILED)]
     for name in ("new", "old"):
-        finished(tmp_path / name, recorded, rows)
+        finished(tmp_path / name, recorded, [verdict(), verdict(test="U", **FAILED)])
     age(tmp_path / "old", NEWER)
     return tmp_path
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "line",
     [
-        ("compare", "old", "new", "--no-book", "--out", "both"),
-        ("card", "old", "--out", "card"),
-        ("sheet", "old", "--out", "sheet.html"),
-        ("sheet", "new", "--baseline", "old", "--out", "since.html"),
-        ("verify", "old"),
+        "compare old new --no-book --out both",
+        "card old --out card",
+        "sheet old --out sheet.html",
+        "sheet new --baseline old --out since.html",
+        "verify old",
     ],
-    ids=" ".join,
 )
-def test_a_folder_of_before_is_refused_with_the_remedy(folders, command, arguments):
-    done = command(*arguments, cwd=folders)
+def test_a_folder_of_before_is_refused_with_the_remedy(folders, command, line):
+    done = command(*line.split(), cwd=folders)
     text = done.stdout + done.stderr
-    assert done.returncode == (1 if arguments[0] == "verify" else 2), text
-    assert "columns are missing: group_value" in text and REMEDY in text and "Traceback" not in text
+    assert done.returncode == (1 if line.startswith("verify") else 2), text
+    assert "columns are missing: group_value" in text and "or run the suite again" in text
+    assert "Traceback" not in text
+
+
+RULES = "of an earlier version. States follow its rules"
 
 
 @pytest.mark.parametrize("oldest", [False, True])
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("line", "code", "said"),
     [
-        (("check", "old"), 1, "of an earlier version. States follow its rules"),
-        (("check", "old/results.csv"), 1, "of an earlier version. States follow its rules"),
-        (("check", "new", "--baseline", "old"), 0, "Nothing got worse."),
-        (("history", "old", "new", "--out", "pages"), 0, "of an earlier version. States follow its rules"),
+        ("check old", 1, RULES),
+        ("check old/results.csv", 1, RULES),
+        ("check new --baseline old", 0, "Nothing got worse."),
+        ("history old new --out pages", 0, RULES),
     ],
-    ids=str,
 )
-def test_gates_and_histories_read_a_folder_of_before(folders, command, arguments, code, said, oldest):
+def test_gates_and_histories_read_a_folder_of_before(folders, command, line, code, said, oldest):
     if oldest:  # without groups, evidence and p-values
         age(folders / "old", RESULT_COLUMNS[RESULT_COLUMNS.index("group") :])
-    done = command(*arguments, cwd=folders)
+    done = command(*line.split(), cwd=folders)
     text = done.stdout + done.stderr
     assert done.returncode == code and said in text and "Traceback" not in text, text
+
+
+# One notion of a day: in UTC, and the one that ``SOURCE_DATE_EPOCH`` sets, wherever a computer stands -------
+
+EVENING = 1_700_000_000  # 22:13 in UTC: the next day in Kiritimati
+DAY, NEXT = "2023-11-14", "2023-11-15"
+
+
+@pytest.fixture
+def evening(tmp_path, recorded):
+    """A run with failures that are accepted until the day of the tests, in UTC, and until the day before."""
+    rows = [verdict(), verdict(test="A", **FAILED), verdict(test="B", **FAILED)]
+    accepted = [{"test": "A", "why": "being collected", "until": DAY}]
+    accepted += [{"test": "B", "why": "being repaired", "until": "2023-11-13"}]
+    folder = finished(tmp_path / "out", recorded, rows, accepted=accepted)
+    record = RunRecord.read(folder / "run.json")  # all predictions are new
+    models = tuple(dataclasses.replace(model, asked=model.inputs) for model in record.models)
+    dataclasses.replace(record, models=models).write(folder / "run.json")
+    os.utime(folder / "run.json", (EVENING, EVENING))
+    return folder
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12", "UTC"])
+def test_check_sheet_and_card_are_of_one_day(evening, command, tmp_path, zone):
+    when = {"TZ": zone, "SOURCE_DATE_EPOCH": str(EVENING)}
+    judged = command("check", evening, "--junit", tmp_path / "j.xml", cwd=tmp_path, **when)
+    assert re.search(r"^accepted: .* A: ", judged.stdout, re.M), judged.stdout
+    assert re.search(r"^failed: .* B: ", judged.stdout, re.M) and judged.returncode == 1
+    for name, own in (
+        ("s.html", when),
+        ("run.html", when | {"SOURCE_DATE_EPOCH": ""}),
+    ):  # of the day of the run
+        made = command("sheet", evening, "--out", tmp_path / name, cwd=tmp_path, **own)
+        assert made.returncode == 0, made.stderr
+        page = (tmp_path / name).read_text()
+        assert f"200 given on {DAY}" in page and NEXT not in page
+    page = (tmp_path / "s.html").read_text()
+    assert "being collected" in page and "2023-11-13" not in page
+    made = command("card", evening, "--out", tmp_path / "card", cwd=tmp_path, **when)
+    assert made.returncode == 0, made.stderr
+    cards = "".join(
+        path.read_text() for path in (tmp_path / "card").iterdir() if path.suffix in (".md", ".json")
+    )
+    assert DAY in cards and NEXT not in cards
+
+
+def test_predictions_are_of_that_day_on_the_page_of_a_model(monkeypatch, evening):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EVENING))
+    assert str(today()) == DAY and day_of(EVENING) == datetime.date(2023, 11, 14)
+    model = RunRecord.read(evening / "run.json").models[0]
+    assert build.shown(model).days == {DAY: 200}
+    assert f"200 given on {DAY}" in str(model_pages.model_cells(ModelFacts.read(evening, model.name)))
+
+
+def test_nothing_asks_for_the_local_day():
+    """Of the local clock there is the time at which a run has begun, in the message to others."""
+    local = re.compile(r"date\.today\(|datetime\.now\(\)|localtime|fromtimestamp\([^,)]*\)|strftime")
+    paths = [*resources.PACKAGE.parent.rglob("*.py"), *(resources.root() / "notebooks").glob("*.ipynb")]
+    assert {path.name for path in paths if local.search(path.read_text("utf-8"))} == {"output.py"}

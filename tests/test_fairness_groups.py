@@ -1,11 +1,12 @@
 """Groups of fairness tests through their notebooks: bins with few segments, speakers drawn, equal weights."""
 
 import ast
-import json
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from runs import write
 
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
@@ -18,26 +19,29 @@ pytestmark = pytest.mark.slow
 EMOTIONS = BUILTIN["emotion"].classes
 
 
-class Found:
-    """What a notebook computed: its rows, its notes and the tables and figures that it shows."""
-
-    def __init__(self, frame: pd.DataFrame, notes: list[str], shown: str) -> None:
-        self.frame, self.notes, self.shown = frame, notes, shown
-
-    def value(self, test: str, group: str, label: str = "") -> float:
-        """Give the value of a test."""
-        return float(self.row(test, group, label)["value"])
-
-    def row(self, test: str, group: str, label: str = "") -> pd.Series:
-        """Give the row of a test."""
-        own = self.frame[["test", "group", "label"]].eq([test, group, label]).all(axis=1)
-        return self.frame[own].squeeze(axis=0)
-
-
 def few_arrangements(blocks: int, members: int, *_: object):
     """Yield twenty of the thousands of arrangements that p-values rest on."""
     rng = np.random.default_rng(0)
     yield np.array([rng.permutation(blocks) < members for _ in range(20)])
+
+
+class Found:
+    """What a notebook computed: its rows, its notes and the tables and figures that it shows."""
+
+    def __init__(self, space: dict, shown: str) -> None:
+        self.frame, self.notes, self.shown = space["evaluation"].frame(), space["evaluation"].notes, shown
+
+    def row(self, test: str, group: str, label: str = "") -> pd.Series:
+        own = self.frame[["test", "group", "label"]].eq([test, group, label]).all(axis=1)
+        return self.frame[own].squeeze(axis=0)
+
+    @property
+    def means(self) -> pd.DataFrame:
+        """Differences of mean values: value and number of segments, by accent."""
+        rows = self.frame[self.frame["test"].eq("Mean Value") & self.frame["value"].notna()]
+        return rows.assign(group=rows["group"].str.partition(": ")[2]).set_index("group")[
+            ["value", "segments"]
+        ]
 
 
 @pytest.fixture
@@ -51,16 +55,15 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
         numbers = [f"{n:06d}" for n in range(len(table))]
         table = table.assign(key=numbers, file=numbers, start=0.0, end=1.0)
         known = "speaker" in table and table["speaker"].notna().all()
-        answers = {"arousal": "predicted", "emotion": "predicted emotion"}
-        tasks = [task for task, column in answers.items() if column in table]
+        columns = {"arousal": "predicted", "emotion": "predicted emotion"}
+        columns = {task: column for task, column in columns.items() if column in table}
         given = table[["key"]].assign(
-            change="", error="", drawn="", **{task: table[answers[task]] for task in tasks}
+            change="", error="", drawn="", **{t: table[c] for t, c in columns.items()}
         )
         given.to_parquet(tmp_path / "predictions.parquet")
-        table.drop(columns=[answers[task] for task in tasks]).to_parquet(tmp_path / "segments.parquet")
+        table.drop(columns=list(columns.values())).to_parquet(tmp_path / "segments.parquet")
         if own:
-            (tmp_path / "thresholds").mkdir(exist_ok=True)
-            (tmp_path / "thresholds" / f"{family}.yml").write_text(own)
+            write(tmp_path, {f"thresholds/{family}.yml": own})
         corpus = CorpusDescription(
             **{"name": "c", "title": "c", "synthetic": False, "root": tmp_path, "audio": False},
             **{"base_condition": "", "probes_of": "", "trials": None},
@@ -68,24 +71,21 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
             segments=tmp_path / "segments.parquet",
             predictions=tmp_path / "predictions.parquet",
         )
-        known_tasks = tuple(BUILTIN[task] for task in tasks)
-        describe(family, replicates=20, tasks=known_tasks, corpora=(corpus,)).write(tmp_path / "run.json")
+        tasks = tuple(BUILTIN[task] for task in columns)
+        describe(family, replicates=20, tasks=tasks, corpora=(corpus,)).write(tmp_path / "run.json")
         MediaStore(tmp_path / "media", "media/")
         shown: list[str] = []
         space = {"display": lambda what: shown.append(str(what))}
-        notebook = json.loads((resources.root() / "notebooks" / f"{family}.ipynb").read_text("utf-8"))
-        for cell in notebook["cells"]:
-            if cell["cell_type"] == "code":
-                body = ast.parse("".join(cell["source"])).body
+        for cell in nbformat.read(resources.root() / "notebooks" / f"{family}.ipynb", 4).cells:
+            if cell.cell_type == "code":
+                body = ast.parse(cell.source).body
                 last = body.pop() if isinstance(body[-1], ast.Expr) else None
-                exec(compile(ast.Module(body, []), cell["id"], "exec"), space)
+                exec(compile(ast.Module(body, []), cell.id, "exec"), space)
                 if last is not None:
-                    shown.append(str(eval(compile(ast.Expression(last.value), cell["id"], "eval"), space)))
-                if "parameters" in cell["metadata"].get("tags", []):
+                    shown.append(str(eval(compile(ast.Expression(last.value), cell.id, "eval"), space)))
+                if "parameters" in cell.metadata.get("tags", []):
                     space["run"] = str(tmp_path / "run.json")
-        evaluation = space["evaluation"]
-        frame = evaluation.frame()
-        return Found(frame.assign(label=frame["label"].fillna("")), evaluation.notes, "".join(shown))
+        return Found(space, "".join(shown))
 
     return run
 
@@ -188,16 +188,13 @@ def test_languages_weigh_the_same(evaluate):
     table["predicted emotion"] = rng.choice(EMOTIONS, len(table), p=(0.1, 0.2, 0.3, 0.4))
     found = evaluate("fairness_language", shuffled(table))
     means = table.groupby("language")["predicted"].mean()
-    for name, mean in means.items():
-        assert found.value("Mean Value", f"language: {name}") == pytest.approx(mean - means.mean(), abs=1e-7)
-    assert found.value("Mean Value", "language: en") == pytest.approx(0.08, abs=0.01)  # pooled: 0.03
-    assert found.value("Mean Value", "language: de") == pytest.approx(-0.02, abs=0.01)  # pooled: -0.07
-    shares = table.groupby("language")["predicted emotion"].value_counts(normalize=True).unstack()
-    anger = shares["anger"]
-    expected = anger["it"] - anger.mean()
-    assert found.value("Relative Difference Per Class", "language: it", "anger") == pytest.approx(
-        expected, abs=1e-12
-    )
+    value = {name: found.row("Mean Value", f"language: {name}")["value"] for name in means.index}
+    assert value == pytest.approx((means - means.mean()).to_dict(), abs=1e-7)
+    assert value["en"] == pytest.approx(0.08, abs=0.01)  # pooled: 0.03
+    assert value["de"] == pytest.approx(-0.02, abs=0.01)  # pooled: -0.07
+    anger = table["predicted emotion"].eq("anger").groupby(table["language"]).mean()
+    difference = found.row("Relative Difference Per Class", "language: it", "anger")["value"]
+    assert difference == pytest.approx(anger["it"] - anger.mean(), abs=1e-12)
 
 
 def archive(*more: pd.DataFrame) -> pd.DataFrame:
@@ -207,12 +204,8 @@ def archive(*more: pd.DataFrame) -> pd.DataFrame:
     return table.assign(predicted=0.45 + 0.1 * table["accent"].eq("english"))
 
 
-ALL_SEGMENTS = {"accent: english": 3480, "accent: german": 60, "accent: welsh": 114}
-
-
-def means(found: Found) -> dict[str, float]:
-    rows = found.frame[found.frame["test"].eq("Mean Value") & found.frame["value"].notna()]
-    return dict(zip(rows["group"].str.removeprefix("accent: "), rows["value"], strict=True))
+EQUAL_WEIGHTS = pytest.approx({"english": 0.2 / 3, "german": -0.1 / 3, "welsh": -0.1 / 3})
+ALL_SEGMENTS = {"english": 3480, "german": 60, "welsh": 114}
 
 
 def test_a_bias_for_a_large_accent_is_found_there(evaluate):
@@ -221,47 +214,37 @@ def test_a_bias_for_a_large_accent_is_found_there(evaluate):
     pooled = table.groupby("accent")["predicted"].mean() - table["predicted"].mean()
     assert pooled.round(3).to_dict() == {"english": 0.005, "german": -0.095, "welsh": -0.095}
     found = evaluate("fairness_accent", shuffled(table))
-    assert means(found) == pytest.approx({"english": 0.2 / 3, "german": -0.1 / 3, "welsh": -0.1 / 3})
-    assert set(found.frame.loc[found.frame["value"].notna(), "segments"]) == {60}
+    assert found.means["value"].to_dict() == EQUAL_WEIGHTS and found.means["segments"].eq(60).all()
     assert "5 of 300 female, 5 of 280 male" in found.shown
 
 
-def voices(seed: int, table: pd.DataFrame) -> pd.DataFrame:
-    """Give each speaker a habit of its own, so that a mean tells who was drawn."""
-    names = sorted(set(archive()["speaker"]) | set(table["speaker"]))
-    habit = dict(zip(names, np.random.default_rng(seed).random(len(names)), strict=True))
-    return table.assign(predicted=table["speaker"].map(habit))
-
-
 def test_draws_depend_on_who_there_is(evaluate):
-    table = voices(0, archive())
-    found = means(evaluate("fairness_accent", table))
-    assert means(evaluate("fairness_accent", shuffled(table, 3))) == pytest.approx(found, abs=1e-12)
+    table = archive()
+    habit = pd.Series(
+        np.random.default_rng(0).random(table["speaker"].nunique()), sorted(set(table["speaker"]))
+    )
+    table["predicted"] = table["speaker"].map(habit)  # so that a mean tells who was drawn
+    found = evaluate("fairness_accent", table).means["value"]
+    other = evaluate("fairness_accent", shuffled(table, 3)).means["value"]
+    assert other.to_dict() == pytest.approx(found.to_dict(), abs=1e-12)
     kept = table[~table["speaker"].isin(["welsh m11", "welsh f6", "english f299"])]
-    again = means(evaluate("fairness_accent", kept))
-    first, then = ((x["welsh"] - x["german"], x["english"] - x["german"]) for x in (found, again))
+    again = evaluate("fairness_accent", kept).means["value"]
     # one of five speakers changes a mean by 0.1 at most, if it changes at all
-    assert np.abs(np.subtract(first, then)).max() <= 0.2
+    assert ((found - found["german"]) - (again - again["german"])).abs().max() <= 0.2
 
 
 def test_accents_with_few_speakers_or_segments_are_shown_and_not_judged(evaluate):
     few = people("accent", "<dutch>", 2, 2, 20)
     short = people("accent", "scottish", 5, 5).iloc[:-1]
     found = evaluate("fairness_accent", shuffled(archive(few, short, people("accent", "irish", 9, 0, 20))))
-    assert means(found) == pytest.approx({"english": 0.2 / 3, "german": -0.1 / 3, "welsh": -0.1 / 3})
+    assert found.means["value"].to_dict() == EQUAL_WEIGHTS and "<dutch>" not in found.shown
     for told in (
         *("2 of 5 female and 2 of 5 male speakers", "59 of 60 segments", "0 of 5 male speakers"),
         *("&lt;dutch&gt;", "5 of 9 female, 0 of 0 male"),
     ):
         assert told in found.shown
-    assert "<dutch>" not in found.shown
-
-
-def test_one_sex_only(evaluate):
-    table = pd.concat([people("accent", name, 0, 12, 10) for name in ("irish", "welsh")]).assign(
-        predicted=0.5
-    )
-    frame = evaluate("fairness_accent", table).frame
+    one_sex = pd.concat([people("accent", name, 0, 12, 10) for name in ("irish", "welsh")])
+    frame = evaluate("fairness_accent", one_sex.assign(predicted=0.5)).frame
     told = "0 of 2 accents with enough speakers and segments (irish: 0 of 5 female speakers; welsh: 0 of 5 "
     assert frame["passed"].isna().all() and frame["skipped"].str.startswith(told).all()
 
@@ -270,33 +253,25 @@ def test_without_sexes_ten_speakers_are_drawn(evaluate):
     table = archive().assign(sex=None)
     for given in (table, table.drop(columns="sex")):
         found = evaluate("fairness_accent", given)
-        assert set(found.frame.loc[found.frame["value"].notna(), "segments"]) == {60}
-        assert "10 of 580" in found.shown
+        assert found.means["segments"].eq(60).all() and "10 of 580" in found.shown
         assert found.notes == [
             "c: the sex of speakers is not known, so 10 speakers of each accent are drawn whatever their sex"
         ]
-    found = evaluate(
-        "fairness_accent", pd.concat([table, people("accent", "irish", 2, 2, 30)]).assign(sex=None)
-    )
-    assert "4 of 10 speakers" in found.shown
+    irish = people("accent", "irish", 2, 2, 30)
+    assert "4 of 10 speakers" in evaluate("fairness_accent", archive(irish).assign(sex=None)).shown
 
 
-def test_without_speakers_all_segments_are_used(evaluate):
+def test_all_segments_are_used_without_speakers_or_if_no_number_is_given(evaluate):
     found = evaluate("fairness_accent", archive().drop(columns=["speaker", "sex"]))
-    sizes = found.frame[found.frame["test"].eq("Mean Value") & found.frame["value"].notna()]
-    assert dict(zip(sizes["group"], sizes["segments"], strict=True)) == ALL_SEGMENTS
-    assert means(found) == pytest.approx({"english": 0.2 / 3, "german": -0.1 / 3, "welsh": -0.1 / 3})
+    assert (
+        found.means["segments"].to_dict() == ALL_SEGMENTS and found.means["value"].to_dict() == EQUAL_WEIGHTS
+    )
     assert found.notes == ["c: speakers are not known, so all segments of each accent are used"]
-
-
-def test_all_speakers_if_no_number_is_given(evaluate):
     shipped = (resources.root() / "thresholds" / "fairness_accent.yml").read_text("utf-8")
     line = next(line for line in shipped.splitlines() if line.startswith("  speakers:"))
     for other in ("", "  speakers:"):
         found = evaluate("fairness_accent", archive(), shipped.replace(line, other))
-        sizes = found.frame.loc[found.frame["test"].eq("Mean Value"), ["group", "segments"]]
-        assert dict(sizes.dropna().to_numpy()) == ALL_SEGMENTS
-        assert found.notes == []
+        assert found.means["segments"].to_dict() == ALL_SEGMENTS and found.notes == []
 
 
 def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
@@ -304,7 +279,5 @@ def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
     table.loc[table["speaker"].eq("welsh f0"), "sex"] = "other"
     table.loc[table["speaker"].eq("welsh f1"), "speaker"] = None
     found = evaluate("fairness_accent", table)
-    assert found.notes == [
-        "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
-    ]
-    assert "5 of 5 female, 5 of 12 male" in found.shown
+    told = "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
+    assert found.notes == [told] and "5 of 5 female, 5 of 12 male" in found.shown

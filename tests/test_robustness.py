@@ -6,40 +6,42 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-import soundfile
 from preloaded import MISSING
+from runs import Run, changed, refused, run, sound, told, write
 
-from soundcheck.results.table import read_results
 from soundcheck.run import notebook_server
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
 
 RATE = 16000
-FAMILIES = (
-    "robustness_background_noise",
-    "robustness_low_quality_phone",
-    "robustness_recording_condition",
-    "robustness_simulated_recording_condition",
-    "robustness_small_changes",
-    "robustness_spectral_tilt",
+SHARE = "Percentage Unchanged Predictions"
+FAMILIES = tuple(
+    f"robustness_{name}"
+    for name in (
+        *("background_noise", "low_quality_phone", "recording_condition", "simulated_recording_condition"),
+        *("small_changes", "spectral_tilt"),
+    )
 )
+NOISE, PHONE, CONDITION, ROOMS, SMALL, TILT = FAMILIES
 MODEL = '''
 import numpy as np
 
 def predict(signal, sampling_rate):
-    """Crossings of zero and level; no answer for what is as loud as a convolved signal with a first beat."""
+    """Crossings of zero and level; no answer for one length."""
     if len(signal) == 4321:
         return {"arousal": float("nan"), "emotion": "anger"}
     crossings = float(np.mean(np.diff(np.sign(signal)) != 0)) if len(signal) > 1 else 0.0
     level = 10 * np.log10(max(1e-12, float(np.mean(np.square(signal)))))
     emotion = "anger" if crossings > 0.2 else "happiness" if crossings > 0.15 else "sadness"
     return {"arousal": float(np.clip(1.8 * crossings + (level + 30) / 200, 0, 1)), "emotion": emotion}
+
+def same(signal, sampling_rate):
+    return {"arousal": 0.5}
 '''
 SUITE = f"""
 title: Robustness
 studies: false
-sweeps: false
 replicates: 200
 sounds:
   noise: musan
@@ -61,373 +63,283 @@ def voice(rng, seconds):
     return (0.1 * colour / np.abs(colour).max() * syllables).astype(np.float32)
 
 
-def make_project(folder):
-    rng = np.random.default_rng(7)
-    (folder / "data").mkdir(parents=True)
-    rows = ["file,speaker,item,condition,arousal,emotion"]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, rng, rows = tmp_path_factory.mktemp("robustness"), np.random.default_rng(7), []
     for speaker in range(6):
         for item in range(4):
             near = voice(rng, 0.5)
             for condition, signal in (("near", near), ("far", 0.7 * near + 0.3 * np.roll(near, 40))):
                 name = f"s{speaker}_{item}_{condition}.wav"
-                soundfile.write(folder / "data" / name, signal, RATE, subtype="PCM_16")
+                sound(folder / "data" / name, signal)
                 emotion = ("anger", "happiness", "sadness")[(speaker + item) % 3] if item < 2 else ""
-                rows.append(f"{name},s{speaker},{item},{condition},{rng.uniform():.3f},{emotion}")
-    odd = {
-        "silent": np.zeros(8000),
-        "short": voice(rng, 0.02),
-        "no answer": voice(rng, 4321 / RATE),
-        "full scale": np.where(voice(rng, 0.5) > 0, 1.0, -1.0),
-        "alone": voice(rng, 0.5),
-    }
-    for n, (name, signal) in enumerate(odd.items()):
-        soundfile.write(folder / "data" / f"{name}.wav", signal, RATE, subtype="PCM_16")
-        rows.append(f"{name}.wav,s{n},{name},{'near' if name == 'alone' else ''},0.5,anger")
-    (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
+                rows.append((name, f"s{speaker}", item, condition, round(rng.uniform(), 3), emotion))
+    for n, (name, signal) in enumerate(
+        {
+            "silent": np.zeros(8000),
+            "short": voice(rng, 0.02),
+            "no answer": voice(rng, 4321 / RATE),
+            "full scale": np.where(voice(rng, 0.5) > 0, 1.0, -1.0),
+            "alone": voice(rng, 0.5),
+        }.items()
+    ):
+        sound(folder / "data" / f"{name}.wav", signal)
+        rows.append((f"{name}.wav", f"s{n}", name, "near" if name == "alone" else "", 0.5, "anger"))
     for kind in ("speech", "music", "noise"):
-        (folder / "musan" / kind).mkdir(parents=True)
         for n in range(3):
-            soundfile.write(folder / "musan" / kind / f"{n}.wav", voice(rng, 0.2 + n), RATE)
+            sound(folder / "musan" / kind / f"{n}.wav", voice(rng, 0.2 + n))
     (folder / "musan/music/broken.mp3").write_bytes(b"this is no music")
-    for name, seconds in (("coughs/a", 0.1), ("coughs/b", 0.3)):
-        (folder / "coughs").mkdir(exist_ok=True)
-        soundfile.write(folder / f"{name}.wav", voice(rng, seconds), RATE)
+    for name, seconds in (("a", 0.1), ("b", 0.3)):
+        sound(folder / "coughs" / f"{name}.wav", voice(rng, seconds))
     for room, decay in (("hut", 0.002), ("hall", 0.05), ("cave", 0.1)):
-        (folder / "rooms" / room).mkdir(parents=True)
-        time = np.arange(9600) / 48000
-        tail = rng.standard_normal((9600, 2)) * np.exp(-time / decay)[:, None]
+        tail = rng.standard_normal((9600, 2)) * np.exp(-np.arange(9600) / 48000 / decay)[:, None]
         tail[:5, 0] = 0
         tail[5, 0] = 20
-        soundfile.write(folder / "rooms" / room / "ir.wav", tail / 30, 48000)
-    (folder / "rooms/impulse_responses.csv").write_text(
-        "file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,1.2\ncave/ir.wav,cave,2.5\n"
-    )
-    (folder / "my_model.py").write_text(MODEL)
-    (folder / "suite.yml").write_text(SUITE)
-    return folder
+        sound(folder / "rooms" / room / "ir.wav", tail / 30, 48000)
+    columns = ["file", "speaker", "item", "condition", "arousal", "emotion"]
+    distances = "file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,1.2\ncave/ir.wav,cave,2.5\n"
+    files = {
+        "data/segments.csv": pd.DataFrame(rows, columns=columns),
+        "my_model.py": MODEL,
+        "suite.yml": SUITE,
+    }
+    return write(folder, files | {"rooms/impulse_responses.csv": distances})
+
+
+def copied(folder, place):
+    return shutil.copytree(folder, place, ignore=shutil.ignore_patterns("out"))
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command, shared_cache):
-    folder = make_project(tmp_path_factory.mktemp("robustness"))
-    done = command("run", "suite.yml", "--out", "out", "--jobs", "2", cwd=folder, **environment(shared_cache))
-    return folder, done
-
-
-def environment(cache, **more):
-    return {"SOUNDCHECK_CACHE": str(cache), "SOUNDCHECK_DEMO_SIZE": "small", **more}
+def whole(folder, command, shared_cache) -> Run:
+    return run(command, folder, "--jobs", "2", code=3, SOUNDCHECK_CACHE=str(shared_cache))
 
 
 @pytest.fixture(scope="module")
-def results(project):
-    folder, _ = project
-    frame = read_results(folder / "out" / "results.csv")
-    return frame.assign(label=frame["label"].fillna(""), skipped=frame["skipped"].fillna(""))
+def changes(whole):
+    """Identity of each change that is judged, by its name."""
+    return {name: one.identity for family in FAMILIES for name, one in read_family(family).changes.items()}
 
 
 @pytest.fixture(scope="module")
-def answers(project):
-    """Without those for signals that a change has left as they were: they do not count."""
-    folder, _ = project
-    table = pd.read_parquet(folder / "out" / "predictions" / "mine" / "talk.parquet")
-    return table[~table["drawn"].str.contains('"unchanged": true', regex=False)]
+def predicted(whole, changes):
+    """Predictions by file: ``predicted("Low Quality Phone")``, without signals left as they were."""
+    table = whole.predictions("mine", "talk", None)
+    table = table[~table["drawn"].str.contains('"unchanged": true', regex=False)]
+    table = table.assign(file=table["key"].str.split("|").str[0])
+
+    def of(change=""):
+        own = table[table["change"].eq(changes.get(change, change))].set_index("file")
+        return own.reindex(table["file"].unique())
+
+    return of
 
 
-def test_run_tells_what_has_no_answer(project):
-    folder, done = project
-    assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
-    assert "mine gave no prediction for" in done.stdout
-    left_out = pd.read_csv(folder / "out" / "left_out.csv")
-    reasons = left_out.groupby("item")["reason"].first()
+def test_what_has_no_prediction_is_told(whole, predicted):
+    assert "mine gave no prediction for" in whole.done.stdout
+    reasons = pd.read_csv(whole.out / "left_out.csv").groupby("item")["reason"].first()
     assert reasons["no answer.wav"] == "arousal is nan, not a number"
     assert "no answer.wav Babble Noise" in reasons.index
     assert reasons["music: broken.mp3"].startswith("no audio format that is read here")
+    table = whole.predictions("mine", "talk", None)
+    for name in ("silent.wav", "short.wav", "full scale.wav"):
+        assert table.loc[table["key"].str.startswith(name), "arousal"].notna().mean() > 0.95
 
 
-def test_every_test_of_every_family_is_judged(results):
-    assert set(results["family"]) == set(FAMILIES)
-    judged = results[results["value"].notna()]
-    assert len(judged) == len(results), results[results["value"].isna()][["test", "task", "skipped"]]
-    assert (judged["passed"] == (judged["value"] > judged["threshold"])).all()
+def test_every_test_of_every_family_is_judged_and_nothing_of_a_sweep(whole):
+    found = whole.results
+    assert set(found["family"]) == set(FAMILIES) and found["value"].notna().all()
+    assert (found["passed"] == (found["value"] > found["threshold"])).all()
+    assert not found["test"].str.contains("dB|SNR").any()
 
 
-def changed(answers, transform):
-    return sorted(change for change in answers["change"].unique() if change.startswith(transform))
-
-
-def test_unchanged_shares_equal_the_formula(results, answers):
-    """Of a family with one change, the share can be computed from the table of predictions."""
-    (phone,) = changed(answers, "low_quality_phone")
-    clean = answers[answers["change"] == ""].set_index("key")
-    after = answers[answers["change"] == phone].set_index("key").reindex(clean.index)
-    rows = results[results["family"] == "robustness_low_quality_phone"].set_index(["task", "test"])
-    both = clean["arousal"].notna() & after["arousal"].notna()
-    share = ((clean["arousal"] - after["arousal"]).abs()[both] < 0.05).mean()
-    row = rows.loc[("arousal", "Percentage Unchanged Predictions Low Quality Phone")]
-    assert row["value"] == pytest.approx(share, abs=1e-9) and row["segments"] == both.sum()
-    both = clean["emotion"].notna() & after["emotion"].notna()
-    share = (clean["emotion"] == after["emotion"])[both].mean()
-    row = rows.loc[("emotion", "Percentage Unchanged Predictions Low Quality Phone")]
-    assert row["value"] == pytest.approx(share, abs=1e-9)
-
-
-def test_quality_rests_on_labelled_segments_and_unchanged_predictions_on_all(results, answers, project):
-    labels = pd.read_csv(project[0] / "data/segments.csv", keep_default_na=False).set_index("file")["emotion"]
-    (phone,) = changed(answers, "low_quality_phone")
-    said = {
-        change: answers[answers["change"] == change].assign(
-            file=lambda table: table["key"].str.split("|").str[0]
-        )
-        for change in ("", phone)
-    }
-    said = {
-        change: table.set_index("file")["emotion"].reindex(labels.index) for change, table in said.items()
-    }
-    both = said[""].notna() & said[phone].notna()
-    labelled = both & (labels != "")
-    assert both.sum() > 1.5 * labelled.sum()
-
-    def uar(change):
-        right = (said[change] == labels)[labelled]
-        return right.groupby(labels[labelled]).mean().mean()
-
-    rows = results[results["family"] == "robustness_low_quality_phone"].set_index(["task", "test"])
-    row = rows.loc[("emotion", "Change Uar Low Quality Phone")]
-    assert row["value"] == pytest.approx(uar(phone) - uar(""), abs=1e-9) and row["segments"] == labelled.sum()
-    row = rows.loc[("emotion", "Percentage Unchanged Predictions Low Quality Phone")]
-    assert row["segments"] == both.sum()
-    for family in ("small_changes", "simulated_recording_condition"):
-        own = results[(results["family"] == f"robustness_{family}") & (results["task"] == "emotion")]
-        assert own["segments"].min() > 1.5 * labelled.sum()
-    page = (project[0] / "out/html/results/mine/robustness_low_quality_phone.html").read_text()
+def test_shares_and_quality_equal_the_formula(whole, predicted, folder):
+    """Quality rests on labelled segments, the share of unchanged predictions on all."""
+    before, after = predicted(), predicted("Low Quality Phone")
+    both = before["arousal"].notna() & after["arousal"].notna()
+    found = whole.row(f"{SHARE} Low Quality Phone", task="arousal")
+    share = ((before["arousal"] - after["arousal"]).abs()[both] < 0.05).mean()
+    assert found["value"] == pytest.approx(share, abs=1e-9) and found["segments"] == both.sum()
+    both = before["emotion"].notna() & after["emotion"].notna()
+    found = whole.row(f"{SHARE} Low Quality Phone", task="emotion")
+    share = (before["emotion"] == after["emotion"])[both].mean()
+    assert found["value"] == pytest.approx(share, abs=1e-9) and found["segments"] == both.sum()
+    labels = pd.read_csv(folder / "data/segments.csv", keep_default_na=False).set_index("file")["emotion"]
+    labelled = both & labels[both.index].ne("")
+    recall = [
+        (own["emotion"] == labels[own.index])[labelled]
+        .groupby(labels[labelled.index][labelled])
+        .mean()
+        .mean()
+        for own in (after, before)
+    ]
+    found = whole.row("Change Uar Low Quality Phone", task="emotion")
+    assert found["value"] == pytest.approx(recall[0] - recall[1], abs=1e-9)
+    assert found["segments"] == labelled.sum() < both.sum() / 1.5
+    for family in (SMALL, ROOMS):
+        assert whole.rows(family=family, task="emotion")["segments"].min() > 1.5 * labelled.sum()
+    page = whole.page(f"results/mine/{PHONE}")
     counts = (
         f"{(labels != '').sum() - 1} of {len(labels) - 1} segments have a label"  # silence does not count
     )
     assert counts in page and "the share of unchanged predictions on all" in page
 
 
-def test_pairs_of_recordings_equal_the_formula(results, answers, project):
-    clean = answers[answers["change"] == ""].copy()
-    clean["file"] = clean["key"].str.split("|").str[0]
-    clean = clean.set_index("file")
-    near = [file for file in clean.index if file.endswith("_near.wav")]
-    far = [file.replace("near", "far") for file in near]
-    moved = np.abs(clean.loc[near, "arousal"].to_numpy() - clean.loc[far, "arousal"].to_numpy())
-    rows = results[results["family"] == "robustness_recording_condition"].set_index("task")
+def test_pairs_of_recordings_equal_the_formula(whole, predicted):
+    arousal = predicted()["arousal"]
+    near = [file for file in arousal.index if file.endswith("_near.wav")]
+    moved = np.abs(arousal[near].to_numpy() - arousal[[f.replace("near", "far") for f in near]].to_numpy())
+    rows = whole.rows(family=CONDITION).set_index("task")
     assert rows.loc["arousal", "value"] == pytest.approx((moved < 0.05).mean(), abs=1e-9)
     assert rows["segments"].eq(24).all() and rows["blocks"].eq(6).all()
     assert rows["label"].eq("near to far").all()  # 25 recordings are near, 24 far
-    page = (project[0] / "out/html/results/mine/robustness_recording_condition.html").read_text()
-    assert (
-        page.count('alt="Magnitude spectra: ') == 1
-    )  # once for each pair of conditions, whatever the tasks are
+    page = whole.page(f"results/mine/{CONDITION}")
+    assert page.count('alt="Magnitude spectra: ') == 1  # for each pair of conditions, whatever the tasks are
     assert "have no partner under" in page
 
 
-def test_rooms_are_compared_with_the_base_and_not_with_the_clean_signal(results, answers):
-    changes = read_family("robustness_simulated_recording_condition").changes
-    assert len(changed(answers, "reverberation")) == len(changes) == 4
-    said = {
-        name: answers[answers["change"] == change.identity].set_index("key")["arousal"]
-        for name, change in changes.items()
-    }
-    rows = results[results["task"] == "arousal"].set_index("test")["value"]
-    for what in ("Position", "Room"):
-        base, other = said[f"Base {what}"], said[f"Simulated {what}"]
-        both = base.notna() & other.notna()
-        share = ((base - other).abs()[both] < 0.05).mean()
-        found = rows[f"Percentage Unchanged Predictions Simulated {what}"]
-        assert found == pytest.approx(share, abs=1e-9)
+@pytest.mark.parametrize("what", ["Position", "Room"])
+def test_rooms_are_compared_with_the_base_and_not_with_the_clean_signal(whole, predicted, what):
+    base, other = (predicted(f"{kind} {what}")["arousal"] for kind in ("Base", "Simulated"))
+    both = base.notna() & other.notna()
+    found = whole.row(f"{SHARE} Simulated {what}", task="arousal")["value"]
+    assert found == pytest.approx(((base - other).abs()[both] < 0.05).mean(), abs=1e-9)
 
 
-def test_silent_and_short_signals_have_answers(answers):
-    for name in ("silent.wav", "short.wav", "full scale.wav"):
-        own = answers[answers["key"].str.startswith(name)]
-        assert own["arousal"].notna().mean() > 0.95, own[own["arousal"].isna()][["change", "error"]]
+@pytest.mark.parametrize("page", told("robustness", "pages"))
+def test_pages_say_which_sounds_were_used_and_where_the_model_breaks(whole, folder, page):
+    assert whole.lacks(page, "robustness") == [] and str(folder) not in whole.page(page)
 
 
-def test_pages_say_which_sounds_were_used(project):
-    folder, _ = project
-    for page in ("results/mine", "methods"):
-        text = (folder / "out/html" / page / "robustness_background_noise.html").read_text()
-        assert "recordings of the suite, musan/music" in text
-        assert "1 files of music cannot be used: broken.mp3" in text
-        assert "synthesised: bursts of shaped noise" in text  # sneezes
-        assert str(folder) not in text
-    text = (folder / "out/html/methods/robustness_simulated_recording_condition.html").read_text()
-    assert "recordings of the suite, rooms" in text and "computed: image sources" in text
-    cells = [re.findall(">([^<>]+)</td>", row) for row in re.findall("<tr>.*?</tr>", text, re.DOTALL)]
-    assert ["hut", "1", "hut/ir.wav", "Base Room"] in cells
-    assert ["hall", "1.2", "hall/ir.wav", "Simulated Room"] in cells
-    assert ["cave", "2.5", "cave/ir.wav", "nothing"] in cells  # too far, and there are no sweeps
-
-
-def test_pages_let_hear_every_change(project):
-    folder, _ = project
-    text = (folder / "out/html/methods/robustness_background_noise.html").read_text()
-    assert text.count("<audio") == 1 + 6  # the original and six changes
-    players = re.findall("<audio[^>]*>", text)
+@pytest.mark.parametrize(
+    ("page", "count"),
+    [
+        (f"methods/{NOISE}", 1 + 6 + 2 * (1 + 7)),  # six changes, two sweeps, each from the original on
+        (f"methods/{CONDITION}", 3),
+        (f"results/mine/{ROOMS}", 15),  # five segments: recording, base, other
+    ],
+)
+def test_pages_let_hear_every_change(whole, page, count):
+    players = re.findall("<audio[^>]*>", whole.page(page))
+    assert len(players) == count
     assert all('preload="none"' in player and "aria-label=" in player for player in players)
-    text = (folder / "out/html/methods/robustness_recording_condition.html").read_text()
-    assert re.findall('aria-label="([^"]*)"', text)[:3] and text.count("<audio") == 3
-    assert all(f"<strong>{name}</strong>" in text for name in ("Headset", "Boundary", "Mobile"))
-    text = (folder / "out/html/methods/robustness_spectral_tilt.html").read_text()
-    assert "Magnitude responses in decibel: Downward Tilt, Upward Tilt" in text
-    listening = (folder / "out/html/results/mine/robustness_simulated_recording_condition.html").read_text()
-    assert listening.count("<audio") == 15  # five segments: recording, base, other
 
 
-@pytest.fixture(scope="module")
-def swept(project, command, shared_cache, tmp_path_factory):
-    """Run the families with sweeps, and that of the codec where the library of codecs is broken."""
-    other = tmp_path_factory.mktemp("swept") / "other"
-    shutil.copytree(project[0], other, ignore=shutil.ignore_patterns("out"))
-    (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
-    if notebook_server.FORKS:
-        missing = {MISSING: "av"}
-    else:
-        (other / "stub").mkdir()
-        (other / "stub/av.py").write_text("raise ImportError('no codecs here')\n")
-        missing = {"PYTHONPATH": str(other / "stub")}
-    names = ("background_noise", "simulated_recording_condition", "low_quality_phone")
-    families = [word for name in names for word in ("--family", f"robustness_{name}")]
-    done = command("run", "suite.yml", *families, cwd=other, **environment(shared_cache), **missing)
-    assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer, changed or not
-    return other
-
-
-def test_sweeps_show_where_the_model_breaks(swept):
-    other = swept
-    page = (other / "build/html/results/mine/robustness_background_noise.html").read_text()
-    for what in ("Share of unchanged predictions", "Quality of the predictions"):
-        assert f'alt="{what} from mild to severe: Babble Noise, White Noise' in page
-    assert page.count(">clean</td>") == 8  # two measures, series and tasks
-    method = (other / "build/html/methods/robustness_background_noise.html").read_text()
-    assert method.count("<audio") == 1 + 6 + 2 * (1 + 7)  # two sweeps besides, from the original on
-    answers = pd.read_parquet(other / "build/predictions/mine/talk.parquet")
-    assert answers["change"].nunique() == 1 + 6 + 2 * 7 + 4 + 2
-    page = (other / "build/html/results/mine/robustness_simulated_recording_condition.html").read_text()
-    assert "Share of unchanged predictions from mild to severe: Rooms by distance" in page
-    steps = re.findall("<td[^>]*>(Base Room|1|2|4)</td>", page)
+def test_steps_of_sweeps_are_asked_and_shown(whole):
+    family = read_family(NOISE)
+    steps = [step for series in family.sweeps.values() for step in series.steps.values()]
+    identities = {change.identity for change in (*family.changes.values(), *steps)}
+    assert identities <= {*whole.predictions("mine", "talk", None)["change"]} and len(steps) == 2 * 7
+    assert whole.page(f"results/mine/{NOISE}").count(">clean</td>") == 8  # two measures, series and tasks
+    steps = re.findall("<td[^>]*>(Base Room|1|2|4)</td>", whole.page(f"results/mine/{ROOMS}"))
     assert steps.count("Base Room") == 3  # arousal, emotion, its use; nothing was measured four times as far
-    method = (other / "build/html/methods/robustness_simulated_recording_condition.html").read_text()
-    assert "a distance within a ratio of 1.4 of 4 m" in method and "Rooms by distance, 2<" in method
-    frame = read_results(other / "build/results.csv")
-    assert not frame["test"].str.contains("dB|SNR").any()  # nothing of a sweep is judged
+    text = whole.page(f"methods/{ROOMS}")
+    cells = [re.findall(">([^<>]+)</td>", row) for row in re.findall("<tr>.*?</tr>", text, re.DOTALL)]
+    assert ["hut", "1", "hut/ir.wav", "Base Room"] in [cell[:4] for cell in cells]
+    assert any(cell[:3] == ["hall", "1.2", "hall/ir.wav"] and "Simulated Room" in cell[3] for cell in cells)
 
 
-def test_same_sounds_and_predictions_for_any_jobs_and_order(project, undrawn, shared_cache, tmp_path):
-    folder, _ = project
-    other = tmp_path / "other"
-    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
-    table = (other / "data/segments.csv").read_text().splitlines()
-    (other / "data/segments.csv").write_text("\n".join([table[0], *table[:0:-1]]) + "\n")
-    cache = tmp_path / "cache"
+def test_same_sounds_and_predictions_for_any_jobs_and_order(folder, whole, undrawn, shared_cache, tmp_path):
+    other = copied(folder, tmp_path / "other")
+    head, *rows = (other / "data/segments.csv").read_text().splitlines()
+    write(other, {"data/segments.csv": [head, *reversed(rows)]})
     for part in shared_cache.iterdir():
         if part.is_dir() and part.name.startswith(("sounds-", "demo-")):
-            shutil.copytree(part, cache / part.name)
-    options = ("--out", "out", "--jobs", "1", "--no-book")
-    done = undrawn("run", "suite.yml", *options, cwd=other, **environment(cache))
-    assert done.returncode == 3
+            shutil.copytree(part, tmp_path / "cache" / part.name)
+    again = run(undrawn, other, "--jobs", "1", "--no-book", code=3, SOUNDCHECK_CACHE=str(tmp_path / "cache"))
     for name in ("results.csv", "predictions/mine/talk.parquet"):
-        assert (other / "out" / name).read_bytes() == (folder / "out" / name).read_bytes()
+        assert (again.out / name).read_bytes() == (whole.out / name).read_bytes()
+    sounds = [
+        {
+            name
+            for path in (found.out / "notebooks").rglob("*.ipynb")
+            for name in re.findall(r"media/(\w+\.flac)", path.read_text())  # named by content
+        }
+        for found in (again, whole)
+    ]
+    assert sounds[0] == sounds[1] != set()
 
-    def sounds(root):  # named by content
-        pages = [path.read_text() for path in (root / "out/notebooks").rglob("*.ipynb")]
-        return {name for page in pages for name in re.findall(r"media/(\w+\.flac)", page)}
 
-    assert sounds(other) == sounds(folder) != set()
-
-
-def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
-    project, undrawn, shown, shared_cache, tmp_path
-):
-    folder, _ = project
-    other = tmp_path / "other"
-    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
-    table = other / "rooms/impulse_responses.csv"
-    table.write_text("file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,zero\ncave/ir.wav,cave,0\n")
-    family = ("--family", "robustness_simulated_recording_condition")
-    done = undrawn("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "rooms/impulse_responses.csv line 3, column distance: 'zero' is not a number" in done.stderr
-    assert (
-        "line 4, column distance: '0' is not a valid distance, it must be above 0. Give the metres"
-        in done.stderr
-    )
-    table.write_text("file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,4\ncave/ir.wav,cave,8\n")
-    (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
-    done = undrawn("run", "suite.yml", *family, "--no-book", cwd=other, **environment(shared_cache))
-    assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
-    frame = read_results(other / "build" / "results.csv").set_index(["task", "test"])
-    for task in ("arousal", "emotion"):
-        position, room = (
-            frame.loc[(task, f"Percentage Unchanged Predictions Simulated {what}")]
-            for what in ("Position", "Room")
-        )
-        assert pd.notna(position["value"]) and pd.isna(room["value"])
-        assert room["skipped"] == (
-            "of rooms, nothing but hut was measured at a distance within a ratio of 1.5 of 1 m"
-        )
-    page = shown(other / "build", "mine", "robustness_simulated_recording_condition")
+def test_what_is_missing_here_skips_tests_with_the_reason(folder, undrawn, shared_cache, tmp_path):
+    """Rooms that are all farther away, and a library of codecs that is broken."""
+    other = copied(folder, tmp_path / "other")
+    distances = "file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,4\ncave/ir.wav,cave,8\n"
+    write(other, {"rooms/impulse_responses.csv": distances})
+    missing = {MISSING: "av"}
+    if not notebook_server.FORKS:
+        write(other, {"stub/av.py": "raise ImportError('no codecs here')\n"})
+        missing = {"PYTHONPATH": str(other / "stub")}
+    words = ("--family", ROOMS, "--family", PHONE, "--no-book")
+    found = run(undrawn, other, *words, code=3, SOUNDCHECK_CACHE=str(shared_cache), **missing)
+    (why,) = found.reasons(test=f"{SHARE} Simulated Room")
+    assert why == "of rooms, nothing but hut was measured at a distance within a ratio of 1.5 of 1 m"
+    assert found.rows(test=f"{SHARE} Simulated Position")["value"].notna().all()
+    page = found.shown("mine", ROOMS)
     assert "Rooms by distance, 2: of rooms, nothing but hut was measured at a distance within" in page
     assert "Rooms by distance: not shown, because fewer than two steps are left" in page
     assert "Rooms by distance, 4" not in page and "severe: Rooms by distance" not in page
+    assert len(found.rows(family=PHONE)) == 4
+    assert all("the codec library PyAV cannot be loaded" in why for why in found.reasons(family=PHONE))
 
 
-def test_a_missing_codec_skips_the_family_with_the_reason(swept):
-    frame = read_results(swept / "build" / "results.csv")
-    frame = frame[frame["family"] == "robustness_low_quality_phone"]
-    assert frame["value"].isna().all() and len(frame) == 4
-    assert frame["skipped"].str.contains("the codec library PyAV cannot be loaded").all()
-    page = (swept / "build/html/methods/robustness_low_quality_phone.html").read_text()
-    assert "PyAV cannot be loaded" in page
+NO_METRES = "file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,zero\ncave/ir.wav,cave,0\n"
 
 
-def test_sounds_that_cannot_be_used_are_refused_before_anything_runs(tmp_path, command, shared_cache):
-    folder = make_project(tmp_path / "project")
-    shutil.rmtree(folder / "coughs")
-    (folder / "coughs").mkdir()
-    text = SUITE.replace("base: hut", "base: huts").replace(
-        "sounds:\n", "sounds:\n  sneezing: nowhere\n  birds: musan\n"
-    )
-    (folder / "suite.yml").write_text(text)
-    done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "suite.yml line 7, sounds.sneezing: 'nowhere': the folder does not exist" in done.stderr
-    assert "line 8, sounds.birds: unknown kind of sound 'birds'" in done.stderr
-    (folder / "suite.yml").write_text(SUITE.replace("base: hut", "base: huts"))
-    done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "sounds.coughing: there is no audio file in 'coughs'" in done.stderr
-    assert "sounds.rooms.base: no impulse response is called 'huts'. Did you mean 'hut'?" in done.stderr
-    assert not (folder / "build" / "results.csv").exists()
+@pytest.mark.parametrize(
+    ("files", "replaced", "told"),
+    [
+        (
+            {"rooms/impulse_responses.csv": NO_METRES},
+            {},
+            (
+                "rooms/impulse_responses.csv line 3, column distance: 'zero' is not a number",
+                "line 4, column distance: '0' is not a valid distance, it must be above 0. Give the metres",
+            ),
+        ),
+        (
+            {},
+            {"sounds:\n": "sounds:\n  sneezing: nowhere\n  birds: musan\n"},
+            (
+                "suite.yml line 6, sounds.sneezing: 'nowhere': the folder does not exist",
+                "line 7, sounds.birds: unknown kind of sound 'birds'",
+            ),
+        ),
+        (
+            {"none/none.txt": ""},
+            {"base: hut": "base: huts", "coughing: coughs": "coughing: none"},
+            (
+                "sounds.coughing: there is no audio file in 'none'",
+                "sounds.rooms.base: no impulse response is called 'huts'. Did you mean 'hut'?",
+            ),
+        ),
+    ],
+)
+def test_sounds_that_cannot_be_used_are_refused_before_anything_runs(
+    folder, command, tmp_path, files, replaced, told
+):
+    other = copied(folder, tmp_path / "other")
+    write(other, files | {"suite.yml": changed(SUITE, replaced)})
+    said = refused(command, other, "run", "suite.yml")
+    assert [words for words in told if words not in said] == [] and not (other / "build/results.csv").exists()
 
 
-@pytest.mark.parametrize("silent", [8, 24])
-def test_segments_that_a_change_leaves_as_they_were_do_not_count(undrawn, tmp_path, rng, silent):
+def test_segments_that_a_change_leaves_as_they_were_do_not_count(undrawn, tmp_path, rng):
     """Nothing can be done to silence but to make it longer or shorter; the model calls all of it the same."""
-    rows = ["file,speaker,arousal"]
-    for n in range(24):
-        sound = 0.0 * voice(rng, 1) if n < silent else 0.1 * voice(rng, 1)
-        soundfile.write(tmp_path / f"{n}.wav", sound, RATE)
-        rows.append(f"{n}.wav,s{n // 2},{n / 24:.2f}")
-    (tmp_path / "t.csv").write_text("\n".join(rows))
-    (tmp_path / "my_model.py").write_text(
-        "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
-    )
-    (tmp_path / "suite.yml").write_text(
-        "sweeps: false\nstudies: false\nreplicates: 200\ncorpora: {c: {format: csv, path: t.csv}}\n"
-        "models: {m: {python: 'my_model:predict', tasks: [arousal]}}\nfamilies: [robustness_small_changes]\n"
-    )
-    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    frame = read_results(tmp_path / "out" / "results.csv").set_index("test")
-    frame.index = frame.index.str.removeprefix("Percentage Unchanged Predictions ")
-    longer = ["Append Zeros", "Crop Beginning", "Crop End", "Prepend Zeros"]
-    assert frame.loc[longer, "segments"].eq(24).all()
-    assert frame.drop(longer)["segments"].eq(24 - silent).all() and len(frame) == 10
-    page = (tmp_path / "out" / "notebooks" / "m" / "robustness_small_changes.ipynb").read_text()
-    assert (
-        f"c, Gain: {silent} of 24 segments are the same after it, sample by sample, and do not count" in page
-    )
+    silent = {"some": 8, "all": 24}
+    for corpus, count in silent.items():
+        rows = [(f"{n}.wav", f"s{n // 2}", n / 24) for n in range(24)]
+        for n, (file, *_) in enumerate(rows):
+            sound(tmp_path / corpus / file, (0.0 if n < count else 0.1) * voice(rng, 1))
+        write(tmp_path, {f"{corpus}/t.csv": pd.DataFrame(rows, columns=["file", "speaker", "arousal"])})
+    corpora = ", ".join(f"{corpus}: {{format: csv, path: {corpus}/t.csv}}" for corpus in silent)
+    suite = f"sweeps: false\nstudies: false\nreplicates: 200\ncorpora: {{{corpora}}}\n"
+    suite += f"models: {{m: {{python: 'my_model:same', tasks: [arousal]}}}}\nfamilies: [{SMALL}]\n"
+    write(tmp_path, {"my_model.py": MODEL, "suite.yml": suite})
+    found = run(undrawn, tmp_path, "--no-book")
+    for corpus, count in silent.items():
+        rows = found.rows(corpus=corpus).set_index("test")["segments"]
+        rows.index = rows.index.str.removeprefix(f"{SHARE} ")
+        longer = ["Append Zeros", "Crop Beginning", "Crop End", "Prepend Zeros"]
+        assert rows[longer].eq(24).all() and rows.drop(longer).eq(24 - count).all() and len(rows) == 10
+        told = f"{corpus}, Gain: {count} of 24 segments are the same after it, sample by sample, and do not"
+        assert told in (found.out / f"notebooks/m/{SMALL}.ipynb").read_text()

@@ -1,14 +1,17 @@
 """Studies: their data have the truth that they claim, and recorded tables keep what is promised."""
 
+import itertools
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks import (
     adjusting,
     balancing,
     comparing,
     fair_models,
+    human_speech,
     states,
     these_speakers,
     worst_groups,
@@ -200,6 +203,28 @@ def test_more_data_sets_begin_with_the_same_ones():
         (worst_groups.study, (20, worst_groups.HALF, 2)),
     ):
         assert study(*arguments) == study(*arguments)
+
+
+# Measured columns
+
+
+def test_p_values_of_accents_are_those_of_a_plain_loop(rng):
+    speakers = [f"s{n}" for n in range(6)]
+    table = pd.DataFrame({"speaker": np.repeat(speakers, 5), "level": rng.normal(size=30)})
+    table["level"] += table["speaker"].map({"s0": 5, "s1": 4}).fillna(0)
+    table.loc[3, "level"] = np.nan
+    table["accent"] = np.repeat(list("aabbcd"), 5)
+    accents = human_speech.accents(table).set_index("accent")
+    assert accents.index.tolist() == ["a", "b"]  # of the others there is one speaker each
+
+    def gap(pair):
+        inside = table["speaker"].isin(pair)
+        return table["level"][inside].mean() - table["level"][~inside].mean()
+
+    gaps = np.abs([gap(pair) for pair in itertools.combinations(speakers, 2)])
+    for name, pair in (("a", ("s0", "s1")), ("b", ("s2", "s3"))):
+        assert accents.loc[name, "gap"] == pytest.approx(gap(pair))
+        assert accents.loc[name, "p_value"] == pytest.approx(np.mean(gaps >= abs(gap(pair)) - 1e-9))
 
 
 # Large tables

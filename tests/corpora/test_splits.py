@@ -11,10 +11,10 @@ from soundcheck.common.errors import InputError
 from soundcheck.corpora.splits import choose, kinds_of, pick, tell_splits
 from soundcheck.suite.entries import CorpusEntry
 
-PICKED = yaml.safe_load(Path(__file__).with_name("splits.yml").read_text("utf-8"))
+SPLITS = yaml.safe_load(Path(__file__).with_name("splits.yml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("names", "wanted", "expected"), PICKED)
+@pytest.mark.parametrize(("names", "wanted", "expected"), SPLITS["picked"])
 def test_which_are_picked(names, wanted, expected):
     assert pick(kinds_of(names.split(), {}), wanted) == expected.split()
 
@@ -28,25 +28,7 @@ def chosen(counts, split):
     return choose(counts, CorpusEntry("c", "csv", split=split and tuple(split)), "t.csv", "row", {})
 
 
-@pytest.mark.parametrize(
-    ("counts", "split", "notice"),
-    [
-        ({"Test": 3}, None, None),
-        ({"": 3}, None, None),
-        ({"Test": 3, "Train": 1}, ["all"], None),
-        ({"Test": 3, "Train": 1}, None, "evaluated is the split 'Test' (3 rows); not used: 'Train' (1 row)"),
-        ({"Test": 3, "": 2}, None, "evaluated is the split 'Test' (3 rows); not used: 'no split' (2 rows)"),
-        (
-            *({"Train": 3, "Test1": 2, "dev": 1}, ["Test1", "Development"]),
-            "evaluated are the splits 'Test1' (2 rows), 'dev' (1 row); not used: 'Train' (3 rows)",
-        ),
-        ({"full": 3}, None, "evaluated is the split 'full' (3 rows); not used: none"),
-        (
-            *({"A": 3, "": 1}, None),
-            "evaluated are the splits 'no split' (1 row), 'A' (3 rows); not used: none. `split:` chooses one",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("counts", "split", "notice"), SPLITS["notices"])
 def test_what_is_said_about_the_choice(counts, split, notice):
     names, notices = chosen(counts, split)
     assert notices == ([] if notice is None else [notice]) and names
@@ -60,16 +42,7 @@ def test_refused(counts, split, words):
 
 
 @pytest.mark.parametrize(
-    ("values", "tells"),
-    [
-        (["train", "test", ""], True),
-        (["Train"] * 3 + ["Development"], True),
-        (["train"] * 3, False),  # a means of transport?
-        (["dev", "test"], False),
-        (["train", "test", "other"], False),
-        (["tr", "te"], False),  # languages
-        ([f"train {n}" for n in range(30)] + ["test"], False),
-    ],
+    ("values", "tells"), [*SPLITS["columns"], ([f"train {n}" for n in range(30)] + ["test"], False)]
 )
 def test_which_columns_tell_splits_by_all_their_values(values, tells):
     assert tell_splits(values) == tells

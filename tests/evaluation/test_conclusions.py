@@ -152,7 +152,8 @@ def test_values_without_groups_are_compared_with_their_threshold():
     own = judging("correctness_regression", task)
     own.judge(subset, "Concordance Correlation Coeff", lambda s, p: concordance_cc(s.truth, p.clean))
     (row,) = own.frame().query("value.notna()").itertuples(index=False)
-    assert row.gap == pytest.approx(row.value - 0.5) and row.gap_low == pytest.approx(row.low - 0.5)
+    gap = [row.gap, row.gap_low, row.gap_high]
+    assert gap == pytest.approx([number - 0.5 for number in (row.value, row.low, row.high)])
     assert (row.evidence, row.bound) == ("clear pass", row.low)
     assert row.high < 1 and row.p_value > 0.999 and np.isnan(row.matters)
 

@@ -13,8 +13,9 @@ from tests.report.given import HOSTILE, subset, texts
 from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.comparison import Pair
+from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Predictions
-from soundcheck.metrics.differential import NOT_ROBUST, Localised
+from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
 from soundcheck.report import examples
 from soundcheck.report.examples import BEST, TYPICAL, WORST, choose, gaps
 
@@ -208,6 +209,20 @@ def test_a_lost_word_is_shown_at_the_worst_level(evaluation):
     assert "no segment to show" in show(evaluation, examples.lost_words(evaluation, made, [safe]))
     text = show(evaluation, examples.lost_words(evaluation, dataclasses.replace(made, truth=None), [LOST]))
     assert "<dt>as it is</dt>" in text and "<dt>said</dt>" not in text  # without transcripts
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_the_group_that_suffers_most_is_shown_where_a_setting_counts(evaluation, counts):
+    made = subset(SPOKEN, WRITTEN[CLEAN], "transcript", accent=list("aabbb"))
+    made = dataclasses.replace(made, predictions=Predictions(WRITTEN[CLEAN], settings=WRITTEN))
+    pair = RecogniserPair(made, "accent", ["a", "b"], TRUTH, "m")
+    evaluation.seen.audio, evaluation.settings = False, dict.fromkeys(WRITTEN)
+    evaluation.series = lambda own, name: [own.truth] * 3 if name == TRUTH else list(WRITTEN.values())
+    evaluation.distances = lambda pair: group_distances(WRITTEN.values(), [made.truth] * 3, pair.masks)
+    text = show(evaluation, examples.most_violated(evaluation, [pair], {"c": np.array([counts] * 2)}))
+    assert ("c, accent: a under Noise 0, distance +75.0 points" in text) == counts
+    assert ("worst, 1.wav" in text) == ("the other groups" in text) == counts
+    assert ("no segment to show" in text) != counts
 
 
 def test_words_broken_and_corrected_by_the_second(evaluation, tmp_path):

@@ -21,7 +21,13 @@ from soundcheck.metrics.verification import (
 from soundcheck.metrics.weighted import weighted_difference, weighted_sums
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics.evidence import Scale
-from soundcheck.statistics.fixed_speakers import ForThese, difference_ends, fixed_speakers, value_ends
+from soundcheck.statistics.fixed_speakers import (
+    FixedSpeakers,
+    ForThese,
+    difference_ends,
+    fixed_speakers,
+    value_ends,
+)
 
 N = 60
 rng = np.random.default_rng(3)
@@ -182,10 +188,14 @@ def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
     assert ends(0.025) == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 
-def test_differences_of_sides_that_share_recordings_have_the_error_of_the_difference():
-    errors, reach = (0.05, 0.04, 0.03), 0.03 * stats.t.ppf(0.975, 12)
-    sides = [value_ends(value, error, 12.0) for value, error in ((0.4, 0.05), (0.2, 0.04))]
-    assert difference_ends((0.4, 0.2), errors, sides)(0.025) == pytest.approx((0.2 - reach, 0.2 + reach))
+@pytest.mark.parametrize(("label", "error"), [(0, 0.03), (1, 0.02)])
+def test_differences_of_sides_that_share_recordings_have_the_error_of_the_difference(label, error):
+    """Two labels: errors of the values of either side, then of their differences."""
+    errors = np.array([0.05, 0.04, 0.04, 0.03, 0.03, 0.02])
+    exactness = FixedSpeakers(errors, np.full(6, 12.0), np.zeros(6, dtype=bool))
+    reach = error * stats.t.ppf(0.975, 12)
+    found = exactness.difference(label, (0.4, 0.2)).interval()
+    assert found == pytest.approx((0.2 - reach, 0.2 + reach))
 
 
 @pytest.mark.parametrize(("value", "n"), [(1.0, 292), (0.0, 20)])

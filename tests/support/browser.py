@@ -71,37 +71,14 @@ def started_browser() -> Iterator[Browser]:
 
 
 class Browser:
-    """Opens pages of the disk; notes what they ask for and complain of.
-
-    Parameters
-    ----------
-    chromium
-        A browser of Playwright.
-    """
+    """Opens pages of the disk; notes what they ask for and complain of."""
 
     def __init__(self, chromium: Any) -> None:
         self._chromium = chromium
         self._noted: dict[Any, list[str]] = {}
 
     def open(self, path: Path | str, *, width: int = 1400, theme: str = "light", **options: object) -> Any:
-        """Open a file in a page of its own, with nothing remembered from others.
-
-        Parameters
-        ----------
-        path
-            File, or an address that begins with ``file:``.
-        width
-            Of the window, in pixels.
-        theme
-            ``"light"`` or ``"dark"``: what the reader's system prefers, which the book follows.
-        options
-            Other options of Playwright's contexts, as ``java_script_enabled=False``.
-
-        Returns
-        -------
-        playwright.sync_api.Page
-            The page, loaded.
-        """
+        """Open a file in a page of its own, with nothing remembered from others."""
         usual = {
             **{"viewport": {"width": width, "height": SIZES.get(width, 900)}, "color_scheme": theme},
             **{"reduced_motion": "reduce", "is_mobile": width < 600},
@@ -127,20 +104,7 @@ class Browser:
         return list(self._noted[page])
 
     def findings(self, page: Any, rules: Mapping[str, bool] | None = None) -> list[dict[str, str]]:
-        """Have axe-core look at a page, with all opened that a reader may open.
-
-        Parameters
-        ----------
-        page
-            The page.
-        rules
-            Name of a rule -> whether it counts, for those that differ from what is usual.
-
-        Returns
-        -------
-        list of dict
-            Of each element that breaks a rule: ``rule``, ``impact``, ``where``, ``html``, ``why``.
-        """
+        """Have axe-core look at a page, with all opened that a reader may open."""
         from axe_playwright_python.base import AXE_SCRIPT
 
         page.evaluate(OPENED)

@@ -34,21 +34,7 @@ def finished(
     kinds: dict[str, str] | None = None,
     **changes: object,
 ) -> Path:
-    """Write ``results.csv`` and ``run.json``.
-
-    Parameters
-    ----------
-    folder
-        Where to.
-    recorded
-        The fixture of this name.
-    rows
-        What was found; its models, families and corpora are those of the record.
-    kinds
-        Kind of a model by its name; ``"predictions"`` for others.
-    changes
-        What else the record says.
-    """
+    """Write ``results.csv`` and ``run.json``."""
     rows = list(rows)
     digest = write_results(to_frame(rows), folder)
     models = list(dict.fromkeys(row.model for row in rows))

@@ -68,18 +68,7 @@ def write_table(path: Path, columns: list[str], rows: list[list[object]]) -> Non
 
 
 def make(folder: Path) -> Path:
-    """Write data, models and the suite.
-
-    Parameters
-    ----------
-    folder
-        Where to; it need not be there.
-
-    Returns
-    -------
-    pathlib.Path
-        The folder.
-    """
+    """Write data, models and the suite."""
     rng = np.random.default_rng(0)
     (folder / "data").mkdir(parents=True)
     rows, heard = [], []

@@ -39,19 +39,7 @@ if __name__ == "__main__":
 
 
 def killed_run(*arguments: object, cwd: Path, answers: int, **environment: str) -> None:
-    """Start a run in a process of its own, and kill all of it when it has kept so many answers.
-
-    Parameters
-    ----------
-    arguments
-        What follows ``soundcheck``.
-    cwd
-        Folder of the run.
-    answers
-        How many it has kept when it is killed; fewer than it would.
-    environment
-        Variables beside those of the test.
-    """
+    """Start a run in a process of its own, and kill all of it when it has kept so many predictions."""
     words = [str(answers), *map(str, arguments)]
     with (
         tempfile.TemporaryFile() as said,

@@ -10,13 +10,7 @@ import pytest
 
 
 class Late:
-    """Stands for a module until something of it is wanted.
-
-    Parameters
-    ----------
-    name
-        Of the module.
-    """
+    """Stands for a module until something of it is wanted."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -14,15 +14,7 @@ from soundcheck.suite.suite_file import read_suite
 
 
 class Project:
-    """A folder with a suite whose only model is said by a test.
-
-    Parameters
-    ----------
-    folder
-        Where the suite lies.
-    tasks
-        Tasks that the suite declares: YAML of its own.
-    """
+    """A folder with a suite whose only model is said by a test."""
 
     def __init__(self, folder: Path, tasks: str = "") -> None:
         self.folder, self.tasks = folder, tasks

@@ -45,30 +45,11 @@ def onnx_model(
     metadata: dict[str, str] | None = None,
     change=None,
 ) -> Path:
-    """Write an ONNX graph; skips the test without the package onnx.
+    """Write an ONNX graph with these outputs (name -> numbers); skips the test without the package onnx.
 
-    Parameters
-    ----------
-    path
-        The file.
-    outputs
-        Name -> numbers.
-    shape
-        Of the input ``signal``; a name is a free axis.
-    lengths
-        Name of an input for the lengths of signals; empty = none.
-    kind
-        Type of the input.
-    frames
-        Outputs, beside the others, that have numbers for each frame of 100 samples.
-    squeezed
-        Whether outputs have no axis for signals.
-    external
-        File for the larger weights; empty = inside.
-    metadata
-        What the file says about itself.
-    change
-        Gets the model before it is written.
+    A name in ``shape`` is a free axis; ``lengths`` names an input for the lengths of signals; ``frames`` are
+    outputs with numbers for each 100 samples; larger weights go to the file ``external``; ``change`` gets the
+    model before it is written.
     """
     onnx = pytest.importorskip("onnx")
     helper, numpy_helper = onnx.helper, onnx.numpy_helper

@@ -7,16 +7,7 @@ PAGES = Path(__file__).parents[2] / "book"
 
 
 def example(page: str, heading: str, language: str = "yaml", number: int = 0) -> str:
-    """Give a fenced block below a heading of a page: ``example("models", "ONNX")``.
-
-    Parameters
-    ----------
-    page, heading
-        Name of the page without extension; how the heading begins.
-    language, number
-        The block's language; which one of that language below the heading, up to the next heading of the
-        same level or above.
-    """
+    """Give a fenced block below a heading of a page: ``example("models", "ONNX")``."""
     text = PAGES.joinpath(f"{page}.md").read_text("utf-8")
     found = re.search(rf"^(#+) {re.escape(heading)}.*$", text, re.MULTILINE)
     assert found, f"{page}.md has no heading {heading!r}"

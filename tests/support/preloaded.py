@@ -58,13 +58,7 @@ BLANK = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 
 
 class Preloaded:
-    """A connection to the server, through which processes can be asked for.
-
-    Parameters
-    ----------
-    connection
-        One end; the server has the other.
-    """
+    """A connection to the server, through which processes can be asked for."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -72,7 +66,6 @@ class Preloaded:
         self._told = b""
         self._begun: int | None = None
         self._codes: dict[int, int] = {}
-        self._pids: list[int] = []
 
     @classmethod
     def start(cls, environment: dict[str, str]) -> Preloaded:
@@ -90,13 +83,7 @@ class Preloaded:
         return server
 
     def fork(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Ask for a process with these as its input, output and errors, and perhaps some more.
-
-        Returns
-        -------
-        int
-            Its number.
-        """
+        """Ask for a process with these as its input, output and errors, and perhaps some more."""
         with self._lock, tempfile.TemporaryFile() as file:  # a stream may cut a long message
             file.write(json.dumps(request).encode())
             file.seek(0)
@@ -104,12 +91,7 @@ class Preloaded:
             while self._begun is None:
                 self._read()
             pid, self._begun = self._begun, None
-            self._pids.append(pid)
         return pid
-
-    def running(self) -> list[int]:
-        """List processes that have not ended."""
-        return [pid for pid in self._pids if self.code(pid, 0) is None]
 
     def code(self, pid: int, seconds: float) -> int | None:
         """Wait until a process has ended; gives its exit code, ``None`` if it still runs."""

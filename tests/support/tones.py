@@ -1,9 +1,13 @@
-"""A small suite whose tones and model are its own: the louder, the more aroused."""
+"""A small suite whose tones and models are its own: the louder, the more aroused."""
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import soundfile
+
+from soundcheck.common.files import digest
 
 MODEL = """
 import os
@@ -43,6 +47,7 @@ sweeps: false
 
 
 def make(folder: Path) -> Path:
+    """Write twelve tones of six speakers, the models and the suite."""
     rng = np.random.default_rng(1)
     (folder / "data").mkdir(parents=True)
     rows = ["file,speaker,arousal"]
@@ -54,3 +59,36 @@ def make(folder: Path) -> Path:
     (folder / "my_model.py").write_text(MODEL)
     (folder / "suite.yml").write_text(SUITE)
     return folder
+
+
+class Project:
+    """A folder with the small suite, and the command in it; counts what models are asked."""
+
+    def __init__(self, folder: Path, command: Callable) -> None:
+        self.folder, self.command = folder, command
+        self.calls, self.out = folder / "calls.txt", folder / "out"
+
+    def __call__(self, *words: object, code: int = 0, **environment: str) -> str:
+        """Give what a command says, which ends with this exit code."""
+        self.calls.unlink(missing_ok=True)
+        done = self.command(*words, cwd=self.folder, CALLS=str(self.calls), **environment)
+        assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def run(self, *words: object, out: str = "out", suite: str = "suite.yml", **more: object) -> str:
+        return self("run", suite, "--out", out, *words, **more)
+
+    def asked(self) -> Counter:
+        """Say how often each model was asked by the last command."""
+        return Counter(self.calls.read_text() if self.calls.exists() else "")
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace a part of a file."""
+        text = (self.folder / name).read_text()
+        assert old in text
+        (self.folder / name).write_text(text.replace(old, new, 1))
+
+    def content(self, out: str = "out", part: str = "html") -> dict[str, str]:
+        """Give the digest of each file of a part of an output folder."""
+        root = self.folder / out / part
+        return {p.relative_to(root).as_posix(): digest(p) for p in sorted(root.rglob("*")) if p.is_file()}

@@ -35,33 +35,33 @@ Labels = dict[schema.Text, schema.parsed(str, _class)]  # the type of the key ``
 Probabilities = schema.choice(SOFTMAX, GIVEN)  # the type of the key ``probabilities``
 
 
-def meant(label: str, classes: Sequence[str], said: Mapping[str, str]) -> str | None:
+def meant(label: str, classes: Sequence[str], mapping: Mapping[str, str]) -> str | None:
     """Tell which class a label of the model means; ``None`` if nobody knows.
 
-    ``said``: label -> class or :data:`NONE`, as the suite says. Upper and lower case count only where classes
-    differ in nothing else.
+    ``mapping``: label -> class or :data:`NONE`, as the suite says. Upper and lower case count only where
+    classes differ in nothing else.
 
     >>> meant("Anger", ["anger", "joy"], {}), meant("hap", ["anger", "joy"], {"hap": "joy"})
     ('anger', 'joy')
     """
-    name = said.get(label, label)
+    name = mapping.get(label, label)
     if name == NONE or name in classes:
         return name
     alike = [one for one in classes if one.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
 
 
-def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where: str) -> list[str]:
+def classes_of(labels: Sequence[str], task: Task, mapping: Mapping[str, str], where: str) -> list[str]:
     """Find the class that each label means, :data:`NONE` for those that mean none.
 
     Raises InputError naming all labels that nobody knows, or if none is left.
     """
     problems = Problems()
-    probable = meanings([label for label in labels if label not in said], task.classes)
-    classes = [meant(label, task.classes, said) for label in labels]
+    probable = meanings([label for label in labels if label not in mapping], task.classes)
+    classes = [meant(label, task.classes, mapping) for label in labels]
     for label, name in zip(labels, classes, strict=True):
         if name is None:
-            written = said.get(label, label)
+            written = mapping.get(label, label)
             what = f"the label {quoted(label)} of the model is no class of {task.name}"
             if written != label:
                 what = f"the label {quoted(label)} is to mean {quoted(written)}, no class of {task.name}"

@@ -29,12 +29,15 @@ from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
 
 _STAGE = "trials"
 
+Enrolments = Mapping[str, Sequence[str]]  # names of utterances that each name stands for
+Members = Sequence[Sequence[int]]  # rows of the segment table that each enrolment is made of
+
 
 def resolve(
     trials: Listing,
     segments: pd.DataFrame,
     *,
-    enrolments: Mapping[str, Sequence[str]] | None = None,
+    enrolments: Enrolments | None = None,
     elsewhere: Collection[str] = (),
     left_out: Collection[str] = (),
 ) -> TrialTable:
@@ -50,11 +53,10 @@ def resolve(
       known or has several speakers or one segment twice; if a label contradicts the speakers; if no trial is
       left.
     """
-    problems = Problems()
-    frame = trials.frame.rename_axis("line").reset_index()
-    finder = _Finder(segments, elsewhere, left_out, problems)
+    resolver = _Resolver(trials, segments, elsewhere, left_out)
+    problems, frame = resolver.problems, trials.frame.rename_axis("line").reset_index()
     utterances = {name: [name] for name in frame["enrol"].unique()} if enrolments is None else enrolments
-    rows_of = _find_all(trials, utterances, enrolments is not None, finder)
+    rows_of = resolver.find_all(utterances, enrolments is not None)
     problems.raise_if_any()
     names = frame["enrol"]
     if enrolments is None:  # two spellings of one segment are one enrolment
@@ -62,12 +64,12 @@ def resolve(
         same = {n: first.setdefault(rows[0], n) if rows[0] >= 0 else n for n, rows in rows_of.items()}
         names = names.map(same)
     frame["enrolment"], called = pd.factorize(names.to_numpy(dtype=object))
-    frame["segment"] = frame["test"].map(finder.rows).astype(np.int64)
+    frame["segment"] = frame["test"].map(resolver.rows).astype(np.int64)
     members = [rows_of[name] for name in called]
     usable = (frame["segment"] >= 0) & np.array([min(rows) >= 0 for rows in members])[frame["enrolment"]]
     within = usable & _shares(frame, members, np.arange(len(segments)))
     itself = within & np.array([len(rows) == 1 for rows in members])[frame["enrolment"]]
-    excluded = _excluded(trials, frame, utterances, finder.unusable, usable, itself)
+    excluded = resolver.excluded(frame, utterances, usable, itself)
     for row in frame[itself & ~frame["target"]].itertuples():
         what = f"the trial compares {quoted(row.test)} with itself and says two speakers"
         problems.add(trials.where(row.line), what, "Correct the label or remove the line")
@@ -80,8 +82,7 @@ def resolve(
     members = [members[number] for number in used.tolist()]
     frame = frame.assign(key=frame.index.astype(str), enrolment=numbers).reset_index(drop=True)
     known = "speaker" in segments.columns and segments["speaker"].notna().any()
-    add_speakers = _add_speakers if known else _infer_speakers
-    notices = add_speakers(trials, segments, frame, members, problems)
+    notices = (resolver.add_speakers if known else resolver.infer_speakers)(frame, members)
     problems.raise_if_any()
     sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
     same_sound = _shares(frame, members, sounds) & ~within.to_numpy()
@@ -92,53 +93,23 @@ def resolve(
         np.array([row for rows in members for row in rows], dtype=np.int64),
         np.repeat(np.arange(len(members), dtype=np.int64), [len(rows) for rows in members]),
         LISTED,
-        (*_notices(trials, frame, within, same_sound), *notices, *finder.loose_names(trials.shown)),
+        (*_notices(trials, frame, within, same_sound), *notices, *resolver.loose_names()),
         tuple(excluded),
         len(trials),
     )
 
 
-def _excluded(
-    trials: Listing,
-    frame: pd.DataFrame,
-    utterances: Mapping[str, Sequence[str]],
-    files: Mapping[str, str],
-    usable: pd.Series,
-    itself: pd.Series,
-) -> list[Excluded]:
-    """List the trials that are left out by their reason; ``files``: names of files that cannot be used."""
-    counts: Counter[str] = Counter()
-    for row in frame[~usable].itertuples():
-        counts.update({files[name] for name in (*utterances[row.enrol], row.test) if name in files})
-    reason = "left out: the corpus cannot use the file"
-    excluded = [
-        Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in sorted(counts.items())
-    ]
-    if itself.any():
-        reason = "an utterance is compared with itself: every model accepts it"
-        first = trials.where(frame["line"][itself.idxmax()])
-        excluded.append(Excluded(f"{counted(itself.sum(), 'trial')}, the first {first}", reason, _STAGE))
-    return excluded
-
-
-# Names ------------------------------------------------------------------------------------------------------
-
-
-class _Finder:
-    """Finds the row of a name among the segments, files that cannot be used and those of other splits."""
+class _Resolver:
+    """Finds the rows of names among the segments, files that cannot be used and those of other splits."""
 
     def __init__(
-        self,
-        segments: pd.DataFrame,
-        elsewhere: Collection[str],
-        left_out: Collection[str],
-        problems: Problems,
+        self, trials: Listing, segments: pd.DataFrame, elsewhere: Collection[str], left_out: Collection[str]
     ) -> None:
+        self.trials, self.segments, self.problems = trials, segments, Problems()
         usable = segments["file"].tolist()
         unusable = sorted(set(left_out).difference(usable))
         others = sorted(set(elsewhere).difference(usable, unusable))
         self._files = [*usable, *unusable, *others]
-        self._segments, self._problems = segments, problems
         self._usable, self._known = len(usable), len(usable) + len(unusable)
         columns = segments.columns.intersection(["start", "end", "speaker", "item"])
         everything = pd.DataFrame({"file": pd.Series(self._files, dtype=object)}).join(segments[columns])
@@ -157,64 +128,123 @@ class _Finder:
         if not rows:
             unknown, example = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
             remedy = f"Write files as the corpus does, such as {example}"
-            self._problems.add(where, f"no segment is called {unknown}", remedy)
+            self.problems.add(where, f"no segment is called {unknown}", remedy)
         elif rows[0] < self._usable and len(rows) == 1:
             return rows[0]
         elif rows[0] < self._usable:
             what = f"{quoted(name)} could mean {self._names.meanings(rows)}"
             remedy = f"Write the one that is meant, such as {self._names.meanings(rows[:1])}"
-            self._problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
+            self.problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
         elif rows[-1] < self._known:
             self.unusable[name] = self._files[rows[0]]
         else:
             what = f"{quoted(name)} is a file of another split"
-            self._problems.add(where, what, "Set `split: all` for the corpus")
+            self.problems.add(where, what, "Set `split: all` for the corpus")
         return -1
 
     @functools.cached_property
     def _timed(self) -> dict[str, list[int]]:
         """Names of segments with times -> their rows."""
         rows: dict[str, list[int]] = {}
-        timed = np.flatnonzero(self._segments[["start", "end"]].notna().any(axis=1))
-        for row, name in segment_names(self._segments, timed).items():
+        timed = np.flatnonzero(self.segments[["start", "end"]].notna().any(axis=1))
+        for row, name in segment_names(self.segments, timed).items():
             rows.setdefault(name, []).append(row)
         return rows
 
-    def loose_names(self, source: str) -> list[str]:
+    def loose_names(self) -> list[str]:
         """Say which names are found by less than the whole path of their file."""
         pairs = {(name, self._files[row]) for name, row in self.rows.items() if row >= 0}
-        return matched_by_less(pairs, source, ids=True)
+        return matched_by_less(pairs, self.trials.shown, ids=True)
+
+    def find_all(self, utterances: Enrolments, are_enrolled: bool) -> dict[str, list[int]]:
+        """Find what all names mean, line by line; gives the rows of each name that is enrolled."""
+        rows: dict[str, list[int]] = {}
+        names = [self.trials.frame[side].drop_duplicates() for side in ("enrol", "test")]
+        for (line, name), is_test in sorted(
+            [(item, side == 1) for side in (0, 1) for item in names[side].items()], key=lambda one: one[0][0]
+        ):
+            where = self.trials.where(line)
+            if is_test:
+                self.find(name, where)
+            elif name not in utterances:
+                what = f"there is no enrolment {quoted(name)}"
+                example = f", such as {quoted(next(iter(utterances)))}" if utterances else ""
+                remedy = f"Give its utterances, or write the name of one that there is{example}"
+                self.problems.add(where, what, remedy)
+            else:
+                where = f"enrolment {quoted(name)}" if are_enrolled else where
+                rows[name] = [self.find(utterance, where) for utterance in utterances[name]]
+                first: dict[int, str] = {}
+                for utterance, row in zip(utterances[name], rows[name], strict=True):
+                    if first.setdefault(row, utterance) != utterance and row >= 0:
+                        what = f"{quoted(first[row])} and {quoted(utterance)} mean the same segment"
+                        remedy = "Look whether one of them means another file; else remove it"
+                        self.problems.add(where, what, remedy)
+        return rows
+
+    def excluded(
+        self, frame: pd.DataFrame, utterances: Enrolments, usable: pd.Series, itself: pd.Series
+    ) -> list[Excluded]:
+        """List the trials that are left out by their reason."""
+        counts: Counter[str] = Counter()
+        for row in frame[~usable].itertuples():
+            names = self.unusable.keys() & {*utterances[row.enrol], row.test}
+            counts.update({self.unusable[name] for name in names})
+        reason = "left out: the corpus cannot use the file"
+        listed = sorted(counts.items())
+        excluded = [Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in listed]
+        if itself.any():
+            reason = "an utterance is compared with itself: every model accepts it"
+            first = self.trials.where(frame["line"][itself.idxmax()])
+            excluded.append(Excluded(f"{counted(itself.sum(), 'trial')}, the first {first}", reason, _STAGE))
+        return excluded
+
+    def add_speakers(self, frame: pd.DataFrame, members: Members) -> tuple[str, ...]:
+        """Add the speakers of a corpus to both sides of trials, and compare them with the labels."""
+        known = [None if pd.isna(who) else str(who) for who in self.segments["speaker"]]
+        speakers = np.array(known, dtype=object)
+        for row in _used(frame, members):
+            if speakers[row] is None:
+                what = f"the corpus does not say who speaks in {quoted(self.segments['file'].iat[row])}"
+                self.problems.add(self.trials.shown, what, "Fill in the column speaker, or remove the trials")
+        for number, rows in enumerate(members):
+            people = list(dict.fromkeys(speakers[rows]))
+            if len(people) > 1:
+                name = frame["enrol"].iat[int(np.argmax(frame["enrolment"] == number))]
+                two = f"{quoted(people[0])} and {quoted(people[1])}"
+                what = f"its utterances are of {len(people)} speakers, {two}"
+                self.problems.add(f"enrolment {quoted(name)}", what, "Enrol each speaker separately")
+        first = speakers[[rows[0] for rows in members]]
+        frame["enrol_speaker"], frame["test_speaker"] = first[frame["enrolment"]], speakers[frame["segment"]]
+        if len(self.problems):  # without speakers there is nothing to compare
+            return ()
+        for row in frame[frame["target"] != (frame["enrol_speaker"] == frame["test_speaker"])].itertuples():
+            what = f"the list says two speakers, the corpus says {quoted(row.enrol_speaker)} for both"
+            if row.target:
+                both = f"{quoted(row.enrol_speaker)} and {quoted(row.test_speaker)}"
+                what = f"the list says the same speaker, the corpus says {both}"
+            self.problems.add(self.trials.where(row.line), what, "Correct the label, or the column speaker")
+        return ()
+
+    def infer_speakers(self, frame: pd.DataFrame, members: Members) -> tuple[str, ...]:
+        """Add speakers that follow from the trials alone, and say how."""
+        names = segment_names(self.segments, _used(frame, members))
+        enrol = [names[members[number][0]] for number in frame["enrolment"]]
+        test = [names[row] for row in frame["segment"]]
+        # All utterances of an enrolment are of the same speaker.
+        together = [(names[rows[0]], names[row]) for rows in members for row in rows[1:]]
+        try:
+            speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), together)
+        except ContradictionError as error:
+            remedy = "Correct the label, or give the corpus a column speaker"
+            self.problems.add(self.trials.where(frame["line"][error.trial]), str(error), remedy)
+            return ()
+        frame["enrol_speaker"] = [speakers[name] for name in enrol]
+        frame["test_speaker"] = [speakers[name] for name in test]
+        return (how,)
 
 
-def _find_all(
-    trials: Listing, utterances: Mapping[str, Sequence[str]], are_enrolled: bool, finder: _Finder
-) -> dict[str, list[int]]:
-    """Find what all names mean, in the order of the lines; gives the rows of each name that is enrolled."""
-    rows: dict[str, list[int]] = {}
-    problems = finder._problems
-    names = [trials.frame[side].drop_duplicates() for side in ("enrol", "test")]
-    for (line, name), is_test in sorted(
-        [(item, side == 1) for side in (0, 1) for item in names[side].items()], key=lambda one: one[0][0]
-    ):
-        where = trials.where(line)
-        if is_test:
-            finder.find(name, where)
-        elif name not in utterances:
-            what = f"there is no enrolment {quoted(name)}"
-            example = f", such as {quoted(next(iter(utterances)))}" if utterances else ""
-            problems.add(where, what, f"Give its utterances, or write the name of one that there is{example}")
-        else:
-            where = f"enrolment {quoted(name)}" if are_enrolled else where
-            rows[name] = [finder.find(utterance, where) for utterance in utterances[name]]
-            first: dict[int, str] = {}
-            for utterance, row in zip(utterances[name], rows[name], strict=True):
-                if first.setdefault(row, utterance) != utterance and row >= 0:
-                    what = f"{quoted(first[row])} and {quoted(utterance)} mean the same segment"
-                    problems.add(where, what, "Look whether one of them means another file; else remove it")
-    return rows
-
-
-def _shares(frame: pd.DataFrame, members: Sequence[Sequence[int]], kind: np.ndarray) -> np.ndarray:
+def _shares(frame: pd.DataFrame, members: Members, kind: np.ndarray) -> np.ndarray:
     """Tell which trials have something of the test side in their enrolment, bool ``(T,)``.
 
     ``kind``: number of what each row of the segment table has, int64.
@@ -225,68 +255,7 @@ def _shares(frame: pd.DataFrame, members: Sequence[Sequence[int]], kind: np.ndar
     return np.isin(tested, numbers * len(kind) + kind[rows])
 
 
-# Speakers ---------------------------------------------------------------------------------------------------
-
-
-def _add_speakers(
-    trials: Listing,
-    segments: pd.DataFrame,
-    frame: pd.DataFrame,
-    members: Sequence[Sequence[int]],
-    problems: Problems,
-) -> tuple[str, ...]:
-    """Add the speakers of a corpus to both sides of trials, and compare them with the labels."""
-    speakers = np.array([None if pd.isna(who) else str(who) for who in segments["speaker"]], dtype=object)
-    for row in _used(frame, members):
-        if speakers[row] is None:
-            what = f"the corpus does not say who speaks in {quoted(segments['file'].iat[row])}"
-            problems.add(trials.shown, what, "Fill in the column speaker, or remove the trials")
-    for number, rows in enumerate(members):
-        people = list(dict.fromkeys(speakers[rows]))
-        if len(people) > 1:
-            name = frame["enrol"].iat[int(np.argmax(frame["enrolment"] == number))]
-            what = (
-                f"its utterances are of {len(people)} speakers, {quoted(people[0])} and {quoted(people[1])}"
-            )
-            problems.add(f"enrolment {quoted(name)}", what, "Enrol each speaker separately")
-    first = speakers[[rows[0] for rows in members]]
-    frame["enrol_speaker"], frame["test_speaker"] = first[frame["enrolment"]], speakers[frame["segment"]]
-    if len(problems):  # without speakers there is nothing to compare
-        return ()
-    for row in frame[frame["target"] != (frame["enrol_speaker"] == frame["test_speaker"])].itertuples():
-        what = f"the list says two speakers, the corpus says {quoted(row.enrol_speaker)} for both"
-        if row.target:
-            both = f"{quoted(row.enrol_speaker)} and {quoted(row.test_speaker)}"
-            what = f"the list says the same speaker, the corpus says {both}"
-        problems.add(trials.where(row.line), what, "Correct the label, or the column speaker")
-    return ()
-
-
-def _infer_speakers(
-    trials: Listing,
-    segments: pd.DataFrame,
-    frame: pd.DataFrame,
-    members: Sequence[Sequence[int]],
-    problems: Problems,
-) -> tuple[str, ...]:
-    """Add speakers that follow from the trials alone, and say how."""
-    names = segment_names(segments, _used(frame, members))
-    enrol = [names[members[number][0]] for number in frame["enrolment"]]
-    test = [names[row] for row in frame["segment"]]
-    # All utterances of an enrolment are of the same speaker.
-    together = [(names[rows[0]], names[row]) for rows in members for row in rows[1:]]
-    try:
-        speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), together)
-    except ContradictionError as error:
-        remedy = "Correct the label, or give the corpus a column speaker"
-        problems.add(trials.where(frame["line"][error.trial]), str(error), remedy)
-        return ()
-    frame["enrol_speaker"] = [speakers[name] for name in enrol]
-    frame["test_speaker"] = [speakers[name] for name in test]
-    return (how,)
-
-
-def _used(frame: pd.DataFrame, members: Sequence[Sequence[int]]) -> np.ndarray:
+def _used(frame: pd.DataFrame, members: Members) -> np.ndarray:
     """List the rows of the segment table that trials need."""
     return np.unique([*frame["segment"].unique(), *(row for rows in members for row in rows)])
 

@@ -125,7 +125,7 @@ class OnnxModel(LibraryModel):
             tasks,
             sizes,
             self.where,
-            said=options["outputs"],
+            declared=options["outputs"],
             labels=options["labels"],
             named={name or only: names for name, names in named.items() if names},
             unusable=self.graph.unusable,

@@ -97,9 +97,9 @@ class Reading(NamedTuple):
 class Outputs:
     """What the outputs of a graph are to a model's tasks; raises all problems at once.
 
-    ``sizes``: output -> how many numbers it gives a signal; ``said``, ``labels`` and ``probabilities`` are
-    keys of the suite; ``named``: output -> names of its numbers as its author gave them; ``unusable``: output
-    -> why it is nothing that can be read, and what to do.
+    ``sizes``: output -> how many numbers it gives a signal; ``declared`` (its ``outputs``), ``labels`` and
+    ``probabilities`` are keys of the suite; ``named``: output -> names of its numbers as its author gave
+    them; ``unusable``: output -> why it is nothing that can be read, and what to do.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Outputs:
         sizes: Mapping[str, int],
         where: str,
         *,
-        said: Mapping[str, Any],
+        declared: Mapping[str, Any],
         labels: Mapping[str, str],
         named: Mapping[str, Sequence[str]],
         unusable: Mapping[str, tuple[str, str]],
@@ -118,7 +118,7 @@ class Outputs:
         self._tasks, self._sizes, self._where, self._labels = tasks, sizes, where, labels
         self._problems = Problems()
         self._found: dict[str, list[Reading]] = {task.name: [] for task in tasks}
-        for name, item in said.items():
+        for name, item in declared.items():
             if name in sizes:
                 self._take(name, item)
             elif name in unusable:
@@ -128,9 +128,9 @@ class Outputs:
                 self._problem(f"the graph has no output {quoted(name)}", did_you_mean(name, sizes))
         self._strange: list[str] = []  # names that its author gave to scores of what might be classes
         for name, names in named.items():
-            if name in sizes and name not in said:
+            if name in sizes and name not in declared:
                 self._take_labels(name, list(names))
-        if not said and not any(self._found.values()):
+        if not declared and not any(self._found.values()):
             self._take_what_is_obvious()
         for task in tasks:
             self._check_one(task)

@@ -85,7 +85,7 @@ class ScoreModel(LookUpModel):
         """Read and check the file."""
         from soundcheck.corpora.trials.trial_files import read_scores
 
-        path = Path(entry.path if entry.path is not None else suite.root / entry.target)
+        path = entry.path
         scores = read_scores(path, entry.target)
         distances = entry.options.get("distances", False)
         if distances:

@@ -109,8 +109,7 @@ class TableModel(LookUpModel):
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
         """Read and check the file."""
-        shown = entry.target
-        path = Path(entry.path if entry.path is not None else suite.root / entry.target)
+        path, shown = entry.path, entry.target
         tasks = [suite.tasks[name] for name in entry.tasks]
         bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
         if tables := tables_in(path):

@@ -84,7 +84,7 @@ class Logits(Head):
 
     def understand(self, problems: Problems) -> None:
         folder, options, where = self._folder, self._options, self._where
-        named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
+        named, outputs, mapping = folder.labels, options.get("outputs"), options.get("labels") or {}
         self._columns: list[int] = []
         self._classes: list[str] = []
         labels = outputs or named
@@ -93,7 +93,7 @@ class Logits(Head):
             what = f"outputs: {len(outputs)} names for {len(named)} outputs"
             problems.add(where, what, f"Name all in their order; the folder calls them {', '.join(named)}")
             return
-        for label in [label for label in said if label not in labels]:
+        for label in [label for label in mapping if label not in labels]:
             problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
         if len(problems):
             return
@@ -103,13 +103,13 @@ class Logits(Head):
             problems.add(where, f"probabilities: {what}", "Remove the key")
         if numbers:
             alone = outputs is None and len(named) == len(self._tasks) == 1  # nothing can be mistaken
-            self._columns = [0] if alone else _columns(labels, self._names, said, where, problems)
+            self._columns = [0] if alone else _columns(labels, self._names, mapping, where, problems)
         elif outputs is None and kind == "regression":
             what = f"the model answers numbers, not a class of {self._names[0]}"
             problems.add(where, what, "Correct tasks:")
         else:
             try:
-                self._classes = classes_of(labels, self._tasks[0], said, where)
+                self._classes = classes_of(labels, self._tasks[0], mapping, where)
             except InputError as error:
                 problems.extend(error)
 
@@ -129,10 +129,10 @@ class Logits(Head):
 
 
 def _columns(
-    labels: Sequence[str], names: Sequence[str], said: Mapping[str, str], where: str, problems: Problems
+    labels: Sequence[str], names: Sequence[str], mapping: Mapping[str, str], where: str, problems: Problems
 ) -> list[int]:
     """Find the output of each regression task."""
-    found = [meant(label, names, said) for label in labels]
+    found = [meant(label, names, mapping) for label in labels]
     for name in names:
         if found.count(name) != 1:
             many = "several outputs are" if name in found else "no output is"

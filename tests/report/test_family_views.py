@@ -1,0 +1,260 @@
+"""What pages of families show: changes of the sound, trials, files in time, two models."""
+
+import dataclasses
+import gzip
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.report.given import HOSTILE, cells, subset, texts
+
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation import robustness
+from soundcheck.evaluation.comparison import Pair
+from soundcheck.evaluation.temporal import changes
+from soundcheck.metrics.temporal import FileChanges, neighbours
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import equal_error_rate
+from soundcheck.report import comparisons, figures, severity_views, temporal_views, verification_views
+from soundcheck.results.contrast import Contrast, contrast_frame
+from soundcheck.results.estimates import Estimate, estimate_frame
+from soundcheck.statistics import bootstrap
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.crossing import Crossing
+from soundcheck.suite.families import Perturbation, PerturbationSeries
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Collect figures, alt texts and findings in place of displaying them."""
+    found = []
+    monkeypatch.setattr(severity_views.page, "show", lambda _, *what: found.append(what))
+    return found
+
+
+def marks(figure):
+    return [line.get_xdata()[0] for line in figure.axes[0].lines]
+
+
+def test_quality_before_and_under_each_change(shown):
+    about = ("m", "c", "f", "arousal", "concordance_cc")
+    sides = {"before A": 0.75, "A": 0.5, "before B": 0.7, "B": 0.72, "A 20": 0.1}
+    rows = [Estimate(*about, condition=name, value=value, low=0.0, high=1.0) for name, value in sides.items()]
+    severity_views.quality(SimpleNamespace(estimated=lambda: estimate_frame(rows)))
+    ((figure, alt, finding),) = shown
+    ticks = [segment[0][0] for own in figure.axes[0].collections for segment in own.get_segments()]
+    assert marks(figure) == [0.5, 0.72] and {0.75, 0.7} <= set(ticks)
+    assert finding == "Largest loss: arousal: concordance 0.75 → 0.50 under A"
+    assert alt == "Quality before and under each change, c"
+
+
+def test_shares_of_unchanged_predictions_beside_their_thresholds(shown):
+    rows = pd.DataFrame({"test": ["Percentage Unchanged Predictions A", "Change Ccc A"], "label": ""})
+    rows = rows.assign(corpus="c", task="arousal", value=[0.4, 0.1], low=0.1, high=0.6, threshold=0.95)
+    rows = rows.assign(passed=False, state="", low_sample=np.nan, high_sample=np.nan)
+    severity_views.unchanged(SimpleNamespace(frame=lambda: rows))
+    ((figure, _, finding),) = shown
+    assert marks(figure) == [0.4] and finding == "Below its threshold: 1 share of 1"
+
+
+def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(shown):
+    names = ["corpus", "transformation", "level", "rate", "rate_low", "rate_high", "change", "change_low"]
+    rows = [("c", "", "", 0.1, 0.05, 0.15, np.nan, np.nan)]
+    rows += [("c", "A", level, 0.1 + n / 100, 0.0, 0.2, n / 100, -0.1) for n, level in enumerate("12")]
+    rows += [("c", "B", level, 0.2 + n / 10, 0.1, 0.4, 0.1 + n / 10, 0.05) for n, level in enumerate("56")]
+    frame = pd.DataFrame(rows, columns=names)
+    series = {name: SimpleNamespace(axis=f"{name} in dB") for name in "AB"}
+    evaluation = SimpleNamespace(family=SimpleNamespace(transformations=series))
+    severity_views.curve_figure(evaluation, frame, "equal error rate")
+    ((figure, _, finding),) = shown
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["B (B in dB)", "A (A in dB)"]
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), [0.1, 0.2, 0.3])
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["clean", "5", "6"]
+    assert finding == "Equal error rate 10.0\xa0% as it is; 30.0\xa0% under B 6"
+    assert severity_views.worst_settings(frame) == [("B", "6"), ("A", "2")]
+
+
+def test_groups_and_what_they_lose():
+    names = ["corpus", "column", "group", "transformation", "value", "low", "high", "segments", "blocks"]
+    losses = [
+        (group, value, name) for group, value in (("male", 0.02), (HOSTILE, 0.12)) for name in ("", "A")
+    ]
+    rows = [("c", "sex", group, name, value, 0.0, 0.2, 30, 9) for group, value, name in losses]
+    table = severity_views.group_table(
+        [pd.DataFrame(rows, columns=names)], "rate", ("segments", "in", "speakers")
+    )
+    texts = [" ".join(line) for line in cells(table)]
+    assert "12.0 points" in texts[1] and HOSTILE in texts[1] and "2.0 points" in texts[2]
+    assert "No groups" in str(severity_views.group_table([], "rate", ("segments", "in", "speakers")))
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    found = []
+    for module in (severity_views, severity_views.page):
+        monkeypatch.setattr(module, "display", lambda *parts: found.extend(map(str, parts)))
+    return found
+
+
+def test_levels_at_which_a_rate_doubles():
+    row = {"corpus": "c", "transformation": "A", "levels": ("20", "10", "0"), "clean": 0.1, "half": None}
+    never = {"doubled": Crossing(np.inf, np.nan, np.nan), "remark": "remark"}
+    found = [
+        row | {"doubled": Crossing(0.5, 0.2, np.inf), "remark": ""},
+        row | {"transformation": "B"} | never,
+    ]
+    html = str(severity_views.level_table(found, {name: SimpleNamespace(axis="dB") for name in "AB"}, "rate"))
+    for part in ("15<", "18 to beyond 0", "not reached up to 0", "no interval: too few speakers", "remark"):
+        assert part in html
+
+
+def moved(task="arousal", change="", labels=True):
+    values = np.linspace(0, 1, 6)
+    about = {"speaker": list("aabbcc"), "corpus": HOSTILE, "change": change, "blocks": np.arange(6) // 2}
+    return subset(values if labels else None, values, task, changed=values + 0.01 * np.arange(6), **about)
+
+
+def test_movements_are_behind_a_line_for_each_change(displayed, tmp_path):
+    several = [moved(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"]]
+    severity_views.movements(SimpleNamespace(media=MediaStore(tmp_path)), several)
+    assert len(displayed) == 2 and HOSTILE not in "".join(displayed)
+    assert displayed[0].startswith("<details") and "<summary>Babble: 2 figures</summary>" in displayed[0]
+    assert displayed[0].count("<figure") == 2 and 'alt="How predictions move: &lt;img' in displayed[0]
+    assert "arousal under Music" in displayed[1] and "valence under Music" in displayed[1]
+
+
+def test_curves_leave_out_what_has_no_labels_and_are_followed_by_their_numbers(displayed, tmp_path):
+    rows = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": np.nan, "reference": 0.1}
+    measured = []
+
+    def curve(steps, measure, scale, name, series):
+        measured.append((measure, name, series))
+        return pd.DataFrame(
+            [rows | {"step": step, "segments": len(own), "blocks": 1} for step, own in steps.items()]
+        )
+
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve, block_names={"c": "speaker"})
+    series = PerturbationSeries("Babble", "signal-to-noise ratio", {"0 dB": Perturbation("x", "y", {})})
+    steps, without = {"clean": moved(), "0 dB": moved(change="0 dB")}, {"clean": moved(labels=False)}
+    swept = [(dataclasses.replace(series, name="Empty"), [without]), (series, [steps, without])]
+    severity_views.quality_curves(evaluation, swept)
+    assert measured == [(robustness.quality, "concordance_cc", "Babble")]
+    figure, table = displayed
+    assert "No step changes anything" in figure
+    assert 'alt="Quality of the predictions from mild to severe: Babble' in figure
+    assert "<summary>All steps in numbers</summary>" in table and "6 in 1 speaker<" in table
+
+
+def test_scores_of_trials_are_packed_and_the_same_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(verification_views, "threshold_in_use", lambda *_: 0.5)
+    segments = pd.DataFrame({"enrol": ["a", "b", "c"], "test": ["d", "e", "f"]})
+    scores = SimpleNamespace(clean=np.array([0.25, np.nan, 0.75]))
+    subset = SimpleNamespace(corpus="<voices>", segments=segments, predictions=scores, truth=None)
+    evaluation = SimpleNamespace(family="x", model="y", media=MediaStore(tmp_path))
+    html = str(verification_views.score_file(evaluation, subset))
+    assert str(verification_views.score_file(evaluation, subset)) == html
+    assert "<voices>" not in html and 'download="scores.txt.gz"' in html and "2 scores" in html
+    (path,) = tmp_path.iterdir()
+    assert re.search(r'href="media/([0-9a-f]{20}\.gz)"', html)[1] == path.name
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    assert lines == ["score enrol test decision threshold", "0.25 a d reject 0.5", "0.75 c f accept 0.5"]
+
+
+def test_errors_stand_with_their_units_and_intervals_or_why_there_are_none():
+    target, owners = np.arange(90) < 30, np.arange(90) % 30
+    scores = np.random.default_rng(0).normal(size=90) + target
+    rows = []
+    for name, own in {"as <b>": scores, "nothing": np.full(90, np.nan)}.items():
+        found = resample(equal_error_rate(Trials(own, target, owners, owners, 30)), np.zeros(0, int), 200, 0)
+        known = None if found.reasons[0] else float(found.value[0])
+        about = {"condition": f"scores: {name}", "value": known, "excluded": found.reasons[0]}
+        rows.append(Estimate("m", "c", "f", "embedding", "equal_error_rate", **about))
+        rows.append(dataclasses.replace(rows[-1], measure="min_dcf"))
+    head, first, second = cells(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
+    assert len(head) == 5 and "minimum detection cost" in head and "as <b>" in first
+    assert f"{100 * rows[0].value:.1f} %" in first and f"{rows[0].value:.3f}" in first
+    assert second.count("no score for 90 of 90 trials") == 2
+
+
+CLASSES = BUILTIN["emotion"].classes
+
+
+def make(task="arousal"):
+    """Two files of five segments, of which the second is predicted worst, and a short one."""
+    files = ["a.wav"] * 5 + [HOSTILE * 99] * 5 + ["short.wav"] * 2
+    start = np.array([0.0, 3, 6, 9, 12, 0, 3, 6, 9, 20, 0, 3])
+    truth = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.1, 0.9, 0.1, 0.9, 0.1, 0.5, 0.5])
+    predicted = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.4, 0.5, 0.4, np.nan, 0.4, 0.5, 0.5])
+    if task == "emotion":
+        truth = np.array(CLASSES, dtype=object)[(3.99 * truth).astype(int)]
+        predicted = np.where(np.isnan(predicted), None, np.full(12, CLASSES[2], dtype=object))
+    made = subset(truth, predicted, task, file=files, start=start, end=start + 2, duration=2.0)
+    pairs = neighbours(*(made.segments[name] for name in ("file", "start", "end")))
+    return made, pairs, changes(made, made.truth, made.predictions.clean, pairs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["arousal", "emotion"])
+def test_files_in_time(tmp_path, task):
+    made, pairs, found = make(task)
+    _, line = cells(temporal_views.files_table([(made, pairs)]))
+    assert {task, "2", "10", "1.00", "9.00", "1"} <= set(line)
+    measure = {
+        "Mean Directional Error": lambda s, p: FileChanges.mean_error(changes(s, s.truth, p.clean, pairs))
+    }
+    always = changes(made, made.truth, np.full(12, made.truth[0]), pairs)  # what a trivial answer scores
+    assert f"−{np.mean(always.truth):.3f}" in str(temporal_views.trivial_table([(made, measure)]))
+    temporal_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), [(made, pairs, found)])
+    figure = temporal_views.course_figure([(made, pairs, found)])
+    assert HOSTILE not in str(figures.show(MediaStore(tmp_path), figure, "alt"))
+    truth, predicted = figure.axes[0].get_lines()
+    assert truth.get_xdata().tolist() == [0, 3, 6, 9, 20]
+    if task == "arousal":
+        assert truth.get_ydata().tolist() == [0.1, 0.9, 0.1, 0.9, 0.1]
+        assert predicted.get_xdata().tolist() == [0, 3, 6, 20]  # without the missing one
+
+
+FOUND = Contrast(
+    *("old", HOSTILE, "c", "f", "correctness", "t", HOSTILE),
+    **{"baseline_value": 0.5, "candidate_value": 0.4, "difference": -0.1, "low": -0.15, "high": -0.05},
+    **{"outcome": "worse", "rule": ">", "blocks": 6, "segments": 60, "pairing": "paired"},
+    **{"p_value": 0.00412345, "adjusted_p_value": 0.00412345, "certainty": 1.0},
+)
+
+
+@pytest.mark.parametrize(("p", "said"), [(0.00412345, "p = 0.0041"), (np.nan, ""), (1e-9, "p < 0.001")])
+def test_answer_and_table(p, said):
+    frame = contrast_frame([FOUND])
+    answer, table = str(comparisons.answer(frame)), str(comparisons.contrast_table(frame.assign(p_value=p)))
+    assert "is better than old on 0 and worse on 1 of 1 test for new speakers." in answer
+    assert "−0.150 to −0.050" in table and "<img" not in answer + table
+    line = " ".join(cells(table)[1])
+    assert said in line and bool(said) == bool(re.search("p [=<]", line)) and "†" not in table
+
+
+def pair(*given):
+    """Make a pair of transcripts, or of classes, of six speakers."""
+    said, baseline, candidate = map(texts, given)
+    task = BUILTIN["emotion" if said[0] == "anger" else "transcript"]
+    return Pair("c", task, pd.DataFrame({"key": list("abcdef")}), said, baseline, candidate, np.arange(6), "")
+
+
+def test_what_was_corrected_and_broken():
+    resampled = {"interval": "percentile", "resample": lambda pair, own: bootstrap.resample(own, pair.blocks)}
+    comparison = SimpleNamespace(**resampled)
+    spoken = pair([f"{HOSTILE} on"] * 6, ["on"] * 6, [f"{HOSTILE} off"] * 6)
+    shown, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
+    assert "changed words" in words and "<img" not in words and "0.0\xa0%" in shown
+    classes = pair(["anger"] * 6, ["anger"] * 5 + ["joy"], ["joy"] + ["anger"] * 5)
+    shown = str(comparisons.impacts(comparison, [classes]))
+    assert shown.count("16.7\xa0%") == 2 and "33.3\xa0%" in shown and "neutral" in shown
+    assert "share no task" in str(comparisons.corrected_and_broken(comparison, [], []))
+
+
+def test_right_is_better_whatever_the_rule():
+    frame = contrast_frame([FOUND, dataclasses.replace(FOUND, test="Errors", rule="<", outcome="better")])
+    figure = comparisons._differences(frame.assign(name=["more is better", "fewer is better"]))
+    assert [line.get_xdata()[0] for line in figure.axes[0].lines] == [-0.1, 0.1]

@@ -1,0 +1,138 @@
+"""Runs of a suite through the command, and what a run has written: tables, pages, the record."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import soundfile
+import yaml
+
+from soundcheck.predict.tables import read_predictions
+from soundcheck.results.table import read_results
+
+TOLD = yaml.safe_load((Path(__file__).parents[1] / "told.yml").read_text("utf-8"))
+
+
+def write(folder: Path, files: Mapping[str, str | pd.DataFrame | Iterable[str]]) -> Path:
+    """Write files of a suite: texts as they are, tables and lists of lines as CSV."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, pd.DataFrame):
+            content.to_csv(path, index=False)
+        else:
+            path.write_text(content if isinstance(content, str) else "\n".join([*content, ""]), "utf-8")
+    return folder
+
+
+def sound(path: Path, signal: np.ndarray, rate: int = 16000) -> None:
+    """Write a recording."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    soundfile.write(path, np.asarray(signal, dtype=np.float32), rate, subtype="PCM_16")
+
+
+def told(subject: str, kind: str) -> Any:
+    """Give what ``tests/told.yml`` says of a subject: texts of pages, reasons of rows without a value."""
+    return TOLD[subject][kind]
+
+
+class Run:
+    """What a run has written into its output folder, and how its command ended."""
+
+    def __init__(self, out: Path, done: subprocess.CompletedProcess | None = None) -> None:
+        self.out, self.done = out, done
+
+    @functools.cached_property
+    def results(self) -> pd.DataFrame:
+        return read_results(self.out / "results.csv")
+
+    @property
+    def record(self) -> dict:
+        return json.loads((self.out / "run.json").read_text("utf-8"))
+
+    def rows(self, **cells: object) -> pd.DataFrame:
+        """Give the rows with these cells."""
+        found = self.results
+        for column, cell in cells.items():
+            found = found[found[column].eq(cell)]
+        return found
+
+    def row(self, test: str, label: str = "", group: str = "", **cells: object) -> pd.Series:
+        """Give the only row of a test."""
+        found = self.rows(test=test, label=label, group=group, **cells)
+        assert len(found) == 1, found
+        return found.iloc[0]
+
+    def reasons(self, **cells: object) -> set[str]:
+        """Give why the rows with these cells have no value; all of them have none."""
+        found = self.rows(**cells)
+        assert len(found) and found["value"].isna().all(), found
+        return set(found["skipped"])
+
+    def predictions(self, model: str, corpus: str, change: str | None = "") -> pd.DataFrame:
+        """Give what a model predicted, by key; with ``change=None`` under all changes, in rows."""
+        table = read_predictions(self.out / "predictions" / model / f"{corpus}.parquet")
+        return table if change is None else table[table["change"].eq(change)].set_index("key")
+
+    def segments(self, corpus: str) -> pd.DataFrame:
+        return pd.read_parquet(self.out / "corpora" / f"{corpus}.parquet").set_index("key")
+
+    def lacks(self, page: str, subject: str) -> list[str]:
+        """List texts of ``tests/told.yml`` that do not stand on a page."""
+        html = re.sub(r"\s+", " ", self.page(page))
+        return [text for text in TOLD[subject]["pages"][page] if text not in html]
+
+    def page(self, name: str) -> str:
+        """Give the HTML of a page of the book: ``page("results/mine/fairness_sex")``."""
+        return (self.out / "html" / f"{name}.html").read_text("utf-8")
+
+    def shown(self, *names: str, kind: str = "notebooks") -> str:
+        """Give the HTML that a notebook has made for its page: ``shown("mine", "fairness_sex")``."""
+        cells = json.loads((self.out / kind).joinpath(*names).with_suffix(".ipynb").read_text("utf-8"))[
+            "cells"
+        ]
+        texts = [cell["source"] for cell in cells if cell["cell_type"] == "markdown"]
+        texts += [
+            one.get("data", {}).get("text/html", "") for cell in cells for one in cell.get("outputs", ())
+        ]
+        return "\n".join("".join(text) for text in texts)
+
+
+def run(
+    command: Callable,
+    folder: Path,
+    *words: object,
+    suite: str = "suite.yml",
+    out: str = "out",
+    code: int = 0,
+    **environment: str,
+) -> Run:
+    """Run a suite; it ends with this exit code, without a traceback, and all of its notebooks work."""
+    done = command("run", suite, "--out", out, *words, cwd=folder, **environment)
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
+    found = Run(folder / out, done)
+    assert all(one["status"] == "ok" for one in found.record["notebooks"]), found.record["notebooks"]
+    return found
+
+
+def refused(command: Callable, folder: Path, *words: object, **environment: str) -> str:
+    """Give the message of a command that refuses its input."""
+    done = command(*words, cwd=folder, **environment)
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stdout + done.stderr
+    return done.stderr
+
+
+def changed(text: str, replaced: Mapping[str, str]) -> str:
+    """Replace parts of a text that are there."""
+    for old, new in replaced.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    return text

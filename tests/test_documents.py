@@ -1,0 +1,92 @@
+"""What the README, the handbook and docstrings tell to type works."""
+
+import doctest
+import importlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from links import dead_links
+
+import soundcheck
+import soundcheck_demo
+from soundcheck.common import resources
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MODULES = [
+    ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+    for root in (Path(package.__file__).parent for package in (soundcheck, soundcheck_demo))
+    for path in sorted(root.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_are_true(name):
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted and not found.failed
+
+
+def block(language, containing):
+    found = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return next(text for text in found if containing in text)
+
+
+@pytest.fixture
+def words():
+    """What thirty speakers said, of whom a third lose a word."""
+    frame = pd.DataFrame({"file": [f"{n}.wav" for n in range(300)]})
+    frame["speaker"] = [f"s{n % 30}" for n in range(300)]
+    frame["accent"] = [("us", "indian")[n % 2] for n in range(300)]
+    return frame.assign(
+        said="turn the light on", heard=["turn the light on", "turn light", "turn light"] * 100
+    )
+
+
+def test_python_lines_of_the_readme(tmp_path, monkeypatch, words, capsys):
+    monkeypatch.chdir(tmp_path)
+    words.to_csv("words.csv", index=False)
+    code = block("python", "soundcheck.evaluate")
+    assert len(code.splitlines()) <= 10
+    exec(code, {})
+    assert capsys.readouterr().out.startswith("model: word error rate")
+    assert "By accent" in (tmp_path / "scores.html").read_text()
+
+
+def test_score_command_of_the_readme(tmp_path, command, words):
+    references = words.rename(columns={"said": "transcript"}).drop(columns="heard")
+    references.to_csv(tmp_path / "references.csv", index=False)
+    words[["file", "heard"]].to_csv(tmp_path / "predictions.csv", index=False)
+    done = command(*block("bash", "soundcheck score").split()[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "accent, against us:" in done.stdout and (tmp_path / "scores.html").is_file()
+
+
+def test_links_and_make_targets_of_the_readme_exist():
+    links = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert [target for target in links if not (ROOT / target).exists()] == []
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"(?:`|^)make ([a-z-]+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.mark.slow
+def test_the_handbook_is_built_as_any_book_of_jupyter_book(tmp_path):
+    """Complete, without a warning, no link into nothing."""
+    root = tmp_path / "checkout"
+    shutil.copytree(resources.root() / "book", root / "book")
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copyfile(resources.root() / name, root / name)
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going", "-q"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+    site = root / "_build" / "html"
+    assert dead_links(site) == []
+    page = (site / "book" / "methods" / "robustness_background_noise.html").read_text(encoding="utf-8")
+    assert "Robustness Background Noise" in page and "<audio" in page and 'class="sc-table' in page
+    assert "http" not in page.partition("<head>")[2].partition("</head>")[0].replace("http-equiv", "")

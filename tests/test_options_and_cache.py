@@ -1,0 +1,91 @@
+"""Numbers on the command line are checked as those of a suite; caches are measured and cleared."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from soundcheck import cli
+from soundcheck.common.files import MARKER
+from soundcheck.common.store import CACHE_VARIABLE
+from soundcheck.predict.store import NAME, Entry, Store
+
+NUMBERS = {
+    "--matters-worse": ("check", "out"),
+    "--efficiency": ("run", "suite.yml"),
+    "--jobs": ("run", "suite.yml"),
+    "--tests": ("verify", "out"),
+    "--seed": ("verify", "out"),
+    "--groups": ("thresholds", "simulate"),
+    "--samples": ("thresholds", "simulate"),
+    "--runs": ("thresholds", "simulate"),
+}
+WHOLE = {*NUMBERS} - {"--matters-worse", "--efficiency"}
+NEVER = ("nan", "-inf", "1e400", "-1", "9" * 5000, "", "one", "0x10")
+SHARES = ("0/0", "0/1", "2/1", "1/0", "-1/2", "nan/1", "1.5/2", "1", "1/" + "9" * 20)
+
+
+@pytest.mark.parametrize("option", NUMBERS)
+def test_numbers_that_are_refused(option):
+    texts = [*NEVER, *(("1.5", "1e3") if option in WHOLE else ())]
+    texts += [] if option in ("--matters-worse", "--seed") else ["0"]
+    texts += {"--groups": ["1"], "--samples": ["1"], "--matters-worse": ["1e7"], "--efficiency": ["1e7"]}.get(
+        option, []
+    )
+    for text in texts:
+        with pytest.raises(click.BadParameter) as caught:
+            cli.commands.main([*NUMBERS[option], option, text], standalone_mode=False)
+        told = caught.value.format_message()
+        assert f"Invalid value for '{option}': '{text[:20]}" in told and " number from " in told
+
+
+def test_a_gate_that_could_not_close_numbers_that_are_read_and_shares_that_are_none(command, tmp_path):
+    ended = command("check", "out", "--matters-worse", "nan", cwd=tmp_path)
+    told = "'--matters-worse': 'nan' is not a number from 0 to 1,000,000."
+    assert ended.returncode == 2 and told in ended.stderr
+    for option, text in (("--matters-worse", "0"), ("--matters-worse", "1e-3"), ("--tests", "7")):
+        ended = command(*NUMBERS[option], option, text, cwd=tmp_path)
+        assert ended.returncode == 2 and "Invalid value" not in ended.stderr and "out" in ended.stderr
+    for text in SHARES:
+        ended = command("run", "suite.yml", "--shard", text, cwd=tmp_path)
+        assert ended.returncode == 2 and "--shard" in ended.stderr and "Traceback" not in ended.stderr
+
+
+SUITE = """
+cache: shared
+corpora: {c: {format: csv, path: c.csv}}
+models: {guess: {random: gaussian, tasks: [arousal]}}
+families: [correctness_regression]
+"""
+
+
+def cache(*words):
+    return CliRunner().invoke(cli.commands, ["cache", *map(str, words)], catch_exceptions=False).output
+
+
+@pytest.fixture
+def out(tmp_path, monkeypatch):
+    monkeypatch.setenv(CACHE_VARIABLE, "")
+    for place in (tmp_path / "out" / "cache", tmp_path / "shared"):
+        store = Store(place, "ab" * 20, tmp_path)
+        store.add({"a": Entry({"arousal": 1.0}, {})})
+        store.close()
+        (place / "mine.txt").write_text("mine" * 100_000)
+    (tmp_path / "out" / MARKER).touch()
+    return tmp_path / "out"
+
+
+def test_size_and_clearing_of_an_output_folder(out):
+    assert "0.4 MB, of these 0.0 MB predictions" in cache("--out", out)
+    assert (out / "cache" / NAME).exists()
+    assert "Everything in it was removed" in cache("--out", out, "--clear")
+    assert not (out / "cache").exists() and "0.0 MB" in cache("--out", out, "--clear")
+
+
+def test_of_a_shared_cache_only_predictions_are_removed(out, tmp_path, monkeypatch):
+    monkeypatch.delenv(CACHE_VARIABLE)
+    (tmp_path / "c.csv").write_text("file,arousal\n")
+    (tmp_path / "suite.yml").write_text(SUITE)
+    assert f"Cache {tmp_path / 'shared'}" in cache(tmp_path / "suite.yml", "--out", out)
+    assert "The predictions of models were removed" in cache(tmp_path / "suite.yml", "--out", out, "--clear")
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["mine.txt"]
+    assert (out / "cache" / NAME).exists()

@@ -1,0 +1,185 @@
+"""Formats of corpora and kinds of models of other people's packages, and the library without its demo."""
+
+import numpy as np
+import pytest
+from runs import changed, refused, run, sound, write
+
+pytestmark = pytest.mark.slow
+
+FORMAT = """
+from soundcheck.suite import schema
+from soundcheck.suite.corpus_format import CorpusFormat, CorpusKeys, File
+
+
+class ListKeys(CorpusKeys):
+    path: File = ""
+    separator: schema.Text = " "
+
+
+class ListFormat(CorpusFormat):
+    keyword = "list"
+    keys = ListKeys
+
+    @classmethod
+    def read(cls, entry, tasks):
+        import pandas as pd
+        from soundcheck.corpora.segments import RawTable
+
+        lines = entry.path.read_text().splitlines()
+        cells = [line.split(entry.options["separator"]) for line in lines]
+        table = pd.DataFrame(cells, columns=["file", "speaker", "arousal"], dtype=object)
+        places = [f"{entry.shown_path} line {n}" for n in range(1, len(lines) + 1)]
+        return RawTable(table, places, entry.path.parent, entry.shown_path)
+"""
+
+KIND = """
+import numpy as np
+from soundcheck.models.base import Model
+from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite import schema
+
+
+class LevelKeys(ModelKeys):
+    offset: schema.number(0, 1) = 0.0
+
+
+class LevelModel(Model):
+    keyword = "level"
+    keys = LevelKeys
+    runs_code = False
+
+    @classmethod
+    def check_target(cls, target, suite_file):
+        fine = target.isdecimal()
+        return None, "" if fine else f"{target} is not a whole number", "" if fine else "Write 5"
+
+    @classmethod
+    def default_tasks(cls, target):
+        return ("arousal",)
+
+    @classmethod
+    def load(cls, entry, suite):
+        model = cls()
+        model.name, model.tasks = entry.name, entry.tasks
+        model.factor, model.offset = int(entry.target), entry.options["offset"]
+        return model
+
+    @property
+    def fingerprint(self):
+        return f"level {self.factor} {self.offset}"
+
+    def predict(self, signals, sampling_rate):
+        return [{"arousal": self.offset + self.factor * float(np.abs(s).mean())} for s in signals]
+"""
+
+
+def package(folder, points, **modules):
+    """Install a distribution into a folder, as pip would; gives what belongs on the path."""
+    name = "soundcheck_speech" if "soundcheck_demo" in modules else "own"
+    files = {
+        f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{name}-1.0.dist-info/entry_points.txt": points,
+    }
+    return str(write(folder, files | {f"{module}.py": text for module, text in modules.items()}))
+
+
+REGISTERED = """
+[soundcheck.formats]
+list = formats:ListFormat
+
+[soundcheck.models]
+level = kinds:LevelModel
+"""
+OWN = """
+replicates: 100
+corpora:
+  calls: {format: list, path: data/calls.list, separator: "|"}
+models:
+  mine: {level: 1, offset: 0.0}
+  clean: {level: 2}
+families: [correctness_regression]
+studies: false
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Twelve sounds of growing level, listed in two layouts, and a suite."""
+    rows = [(f"{n}.wav", f"s{n % 4}", f"{(n + 1) / 20:.2f}") for n in range(12)]
+    for n, (file, *_) in enumerate(rows):
+        tone = np.sin(2 * np.pi * (101 + n) * np.arange(8000) / 16000)
+        sound(tmp_path / "data" / file, (n + 1) / 20 * tone)
+    tables = {"data/calls.list": ["|".join(row) for row in rows]}
+    tables["data/calls.csv"] = ["file,speaker,arousal", *(",".join(row) for row in rows)]
+    return write(tmp_path, tables | {"suite.yml": OWN})
+
+
+def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command):
+    site = package(folder / "site", REGISTERED, formats=FORMAT, kinds=KIND)
+    found = run(started_command, folder, "--no-code", "--no-book", PYTHONPATH=site)
+    level, mean = 6.5 / 20, 2 / np.pi  # the mean of a sine's magnitude
+    errors = found.rows(test="Mean Absolute Error").set_index("model")["value"]
+    assert errors["mine"] == pytest.approx(level * (1 - mean), abs=1e-3)
+    assert errors["clean"] == pytest.approx(level * (2 * mean - 1), abs=1e-3)
+    assert found.record["corpora"][0]["format"] == "list"
+    assert found.record["suite"]["corpora"]["calls"]["options"] == {"separator": "|"}
+    assert [model["kind"] for model in found.record["models"]] == ["level", "level"]
+    wrong = {"separator:": "seperator:", "level: 1": "level: x", "level: 2": "levl: 2"}
+    write(folder, {"suite.yml": changed(OWN, wrong)})
+    told = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+    for words in (
+        "corpora.calls.seperator: unknown key. Did you mean 'separator'?",
+        "models.mine.level: x is not a whole number. Write 5.",
+        "models.clean.levl: unknown key. Did you mean 'level'?",
+    ):
+        assert words in told
+
+
+@pytest.mark.parametrize(
+    ("points", "formats", "words"),
+    [
+        (
+            REGISTERED.replace("list =", "csv ="),
+            FORMAT,
+            "'csv' is registered by soundcheck.corpora.formats.csv.CsvFormat and by formats:",
+        ),
+        (REGISTERED, "import nothing_there", "'list' cannot be loaded: ModuleNotFoundError"),
+        (REGISTERED, "ListFormat = dict", "'list' is not a class that can be used here"),
+        (
+            REGISTERED,
+            FORMAT.replace('"speaker", "arousal"]', '"speaker"]'),
+            "corpora.calls: the format 'list' fails: ValueError: 2 columns passed, passed data had 3",
+        ),
+    ],
+)
+def test_what_other_packages_do_wrong_is_told(folder, started_command, points, formats, words):
+    site = package(folder / "site", points, formats=formats, kinds=KIND)
+    assert words in refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+
+
+def test_everything_but_the_demo_works_without_it(folder, started_command):
+    # Another distribution of the library comes first on the path: one that registers nothing.
+    site = package(folder / "site", "", soundcheck_demo="raise ImportError('the demo is not installed')")
+    suite = """
+replicates: 100
+corpora:
+  calls: {format: csv, path: data/calls.csv}
+models:
+  guess: {random: gaussian}
+families: [correctness_regression, robustness_small_changes]
+studies: false
+sweeps: false
+"""
+    found = run(started_command, write(folder, {"suite.yml": suite}), PYTHONPATH=site)
+    told = "There is nothing to hear: no installed package has a sample of speech."
+    assert told in found.page("methods/robustness_small_changes")
+    for old, new, told in (
+        (
+            "small_changes",
+            "background_noise",
+            "nobody has sounds of babble, coughing, environmental, music, sneezing",
+        ),
+        ("csv, path: data/calls.csv", "demo", "corpora.calls.format: 'demo' is not known here."),
+    ):
+        write(folder, {"suite.yml": changed(suite, {old: new})})
+        assert told in refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)

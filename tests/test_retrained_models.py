@@ -1,0 +1,237 @@
+"""Retrained models through the real command: no prediction of old weights is believed, and all are told."""
+
+import contextlib
+import datetime
+import shutil
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from runs import Run, changed, refused, run, sound, write
+
+pytestmark = pytest.mark.slow
+
+# Each reads its weight when it is imported, when it is first used, or in a way that nobody sees.
+MODELS = {
+    "import": """
+from pathlib import Path
+
+WEIGHT = float(Path(__file__).with_name("import.txt").read_text())
+
+def predict(signal, sampling_rate):
+    return {"arousal": WEIGHT}
+""",
+    "use": """
+import functools
+from pathlib import Path
+
+@functools.cache
+def weight():
+    return float(Path(__file__).with_name("use.txt").read_text())
+
+def predict(signal, sampling_rate):
+    return {"arousal": weight() + 1e-5 * len(signal)}
+""",
+    "c": """
+import ctypes, os
+
+def predict(signal, sampling_rate):
+    c = ctypes.CDLL(None)
+    c.fopen.restype = ctypes.c_void_p
+    file = c.fopen(os.path.join(os.path.dirname(__file__), "c.txt").encode(), b"r")
+    text = ctypes.create_string_buffer(20)
+    c.fread(text, 1, 19, ctypes.c_void_p(file))
+    c.fclose(ctypes.c_void_p(file))
+    return {"arousal": float(text.value)}
+""",
+}
+# Whatever the weights are, the last argument is the recording.
+PROGRAM = '#!/bin/sh\nfor last; do :; done\necho "$(cat {}.txt) $(wc -c < "$last")"\n'
+SUITE = """
+title: Retrained
+history: kept
+replicates: 100
+corpora:
+  tones: {format: csv, path: data/segments.csv}
+models:
+  named: {command: "./named --weights=named.txt {audio}"}
+  unnamed: {command: "./unnamed {audio}"}
+  listed: {command: "./listed {audio}", files: ["listed*.txt"]}
+  import: {python: "at_import:predict", tasks: [arousal]}
+  use: {python: "at_use:predict", tasks: [arousal]}
+  c: {python: "at_c:predict", tasks: [arousal]}
+families: [correctness_regression, asr_word_errors]
+studies: false
+"""
+SEEN, UNSEEN = ("named", "listed", "import", "use"), ("unnamed", "c")  # whether the files are known
+INPUTS = 12
+
+
+def train(folder, weight):
+    write(folder, {f"{name}.txt": weight for name in (*SEEN, *UNSEEN)})
+
+
+def make(folder):
+    rows = []
+    for number in range(INPUTS):
+        sound(folder / "data" / f"{number}.wav", 0.1 * np.sin(np.arange(1600 + 160 * number) * 0.1))
+        rows.append((f"{number}.wav", f"s{number // 2}", 0.05 * number + 0.1, "words"))
+    table = pd.DataFrame(rows, columns=["file", "speaker", "arousal", "transcript"])
+    programs = {name: PROGRAM.format(name) for name in ("named", "unnamed", "listed")}
+    write(folder, programs | {f"at_{name}.py": text for name, text in MODELS.items()})
+    for name in programs:
+        (folder / name).chmod(0o755)
+    train(folder, "0.25")
+    return write(folder, {"data/segments.csv": table, "suite.yml": SUITE})
+
+
+def predicted(out, model):
+    table = pd.read_parquet(out / "predictions" / model / "tones.parquet")
+    assert len(table) == INPUTS and not table["error"].any()
+    cells = table["transcript" if "transcript" in table else "arousal"]
+    return {str(cell)[:4] for cell in cells}
+
+
+def models_of(out):
+    return {model["name"]: model for model in Run(out).record["models"]}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, undrawn):
+    """A first run, a second of the same, one after all models were retrained, and that in another folder."""
+    folder, other = (
+        make(tmp_path_factory.mktemp("retrained")),
+        make(tmp_path_factory.mktemp("other") / "deep"),
+    )
+    found = {}
+    for name, place in (("first", folder), ("second", folder), ("retrained", folder), ("moved", other)):
+        if name in ("retrained", "moved"):
+            train(place, "0.75")
+        pages = [] if name == "retrained" else ["--no-book"]  # nobody looks at those before
+        done = run(undrawn, place, *pages).done
+        found[name] = (
+            done,
+            models_of(place / "out"),
+            {m: predicted(place / "out", m) for m in (*SEEN, *UNSEEN)},
+        )
+        if name in ("first", "retrained"):
+            shutil.copytree(place / "out", place / name)
+    return folder, found
+
+
+def test_an_unchanged_suite_asks_nothing_but_canaries(runs):
+    _, found = runs
+    done, models, predictions = found["second"]
+    for name, model in models.items():
+        assert (model["asked"], sum(model["days"].values())) == (0, INPUTS)
+        assert (model["confirmed"], model["confirmed_different"], model["notes"]) == (5, 0, [])
+        assert (
+            f"{name}: predictions: 12 from the cache of {max(model['days'])}, 0 computed now" in done.stdout
+        )
+        assert max(model["days"]) <= datetime.date.today().isoformat()
+    assert found["first"][1]["use"]["asked"] == INPUTS
+    assert "use: predictions: 12 computed now, none from the cache" in found["first"][0].stdout
+    assert all(one <= {"0.25", "0.26", "0.27", "0.28", "0.29"} for one in predictions.values())
+
+
+def test_no_prediction_of_the_old_weights_is_believed_and_the_reason_is_told(runs):
+    folder, found = runs
+    done, models, predictions = found["retrained"]
+    assert all(min(one) >= "0.75" for one in predictions.values())
+    assert all(model["asked"] == INPUTS for model in models.values())
+    for name in ("import", "use"):
+        told = f"12 inputs were predicted again, because these files are not what they were: {name}.txt"
+        assert told in models[name]["notes"] and f"{name}: {told}" in done.stderr
+        assert f"{name}.txt" in models[name]["seen_files"] and models[name]["confirmed"] == 0
+    for name in UNSEEN:
+        (told,) = models[name]["notes"]
+        assert told.startswith("5 of 5 cached predictions were different when they were computed again")
+        assert "under files:" in told and f"{name}: {told}" in done.stderr
+        page = Run(folder / "out").page(f"models/{name}")
+        assert "5 of 5 cached predictions were different" in page and "12 given on 20" in page
+    page = Run(folder / "out").page("models/use")  # names files without folders
+    assert "use.txt" in page and str(folder) not in page + (folder / "out" / "run.json").read_text()
+
+
+def test_the_fingerprint_follows_the_weights_wherever_they_lie(runs):
+    _, found = runs
+    prints = {name: models["use"]["fingerprint"] for name, (_, models, _) in found.items()}
+    assert prints["first"] == prints["second"] != prints["retrained"] == prints["moved"]
+    assert len({models["use"]["code"] for _, models, _ in found.values()}) == 1
+    assert set(found["retrained"][1]["use"]["seen_files"]) == {"at_use.py", "use.txt"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "out", "page"), [("card", "card", "card/README.md"), ("sheet", "s.html", "s.html")]
+)
+def test_card_and_sheet_show_it_and_what_it_covers(runs, command, kind, out, page):
+    folder, found = runs
+    done = command(kind, "retrained", "--model", "use", "--out", out, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    text, prints = (
+        (folder / page).read_text(),
+        [found[name][1]["use"]["fingerprint"] for name in ("first", "retrained")],
+    )
+    assert prints[1][:16] in text and prints[0][:16] not in text
+    assert "of code, options and content of at_use.py, use.txt" in text.replace("\\", "")
+
+
+def test_history_and_baseline_say_that_it_is_another_model(runs, command):
+    folder, found = runs
+    done = command("history", "kept", "--out", "told", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    frame = pd.read_csv(folder / "told" / "history.csv")
+    last = frame[frame["position"].eq(2) & frame["value"].notna() & frame["model"].eq("use")]
+    assert len(last) and last["joined"].eq("to another model").all() and last["changed"].eq("model").all()
+    assert last["reason"].eq("another model (other content of use.txt)").all()
+    assert set(last["model_version"]) == {found["retrained"][1]["use"]["fingerprint"][:12]}
+    done = command("check", "retrained", "--baseline", "first", cwd=folder)
+    assert "model use is another one (other content of use.txt)" in done.stdout
+
+
+def stored(folder):
+    """List what is kept: fingerprints of models, and the number of the row of each prediction."""
+    with contextlib.closing(sqlite3.connect(folder / "out/cache/predictions.sqlite")) as store:
+        return {*store.execute("SELECT fingerprint, rowid FROM answers")}
+
+
+def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, undrawn):
+    folder, _ = runs
+    before = {fingerprint for fingerprint, _ in stored(folder)}
+    run(undrawn, folder, "--fresh", "--model", "c", "--no-book")
+    model = models_of(folder / "out")["c"]  # the others stay in the book
+    assert (model["asked"], model["days"], model["confirmed"]) == (INPUTS, {}, 0)
+    # Predictions are kept by the model's code; what is told of it covers the files that it opened, too.
+    assert {fingerprint for fingerprint, _ in stored(folder)} == before >= {model["code"]}
+    assert "at_c.py" in model["seen_files"] and model["fingerprint"] != model["code"]
+
+
+def test_a_model_that_is_not_named_is_asked_again_with_new_weights(runs, undrawn):
+    folder, _ = runs
+    write(folder, {"use.txt": "0.5"})
+    done = run(undrawn, folder, "--no-book", "--model", "listed").done
+    assert "these files are not what they were: use.txt" in done.stdout + done.stderr
+
+
+def test_a_damaged_store_is_told(runs, undrawn):
+    folder, _ = runs
+    store = folder / "out" / "cache" / "predictions.sqlite"
+    store.write_bytes(store.read_bytes()[:10_000])
+    done = run(undrawn, folder, "--model", "use", "--model", "listed", "--no-book").done
+    for name in ("use", "listed"):
+        model = models_of(folder / "out")[name]
+        assert (model["asked"], model["days"]) == (INPUTS, {})
+        (told,) = model["notes"]
+        assert told.startswith("cached predictions of all models are lost or cannot be read")
+        assert (
+            told.endswith("it was set aside as predictions.damaged.sqlite")
+            and f"{name}: {told}" in done.stderr
+        )
+
+
+def test_files_that_name_nothing_are_refused(runs, undrawn):
+    folder, _ = runs
+    write(folder, {"none.yml": changed(SUITE, {"listed*.txt": "data/*.bin"})})
+    told = refused(undrawn, folder, "run", "none.yml")
+    assert "models.listed.files" in told and "'data/*.bin' means no file" in told

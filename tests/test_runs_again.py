@@ -1,0 +1,212 @@
+"""Runs of the small suite after others: nothing changed, something changed, parts of it, a first look."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from runs import Run, sound
+from tones import SUITE, Project, make
+
+from soundcheck.common.files import digest
+from soundcheck.results.past_runs import read_runs
+
+pytestmark = pytest.mark.slow
+
+REGRESSION, SMALL = "correctness_regression", "robustness_small_changes"
+TABLES = ("results.csv", "results.parquet", "left_out.csv", "comparisons.csv")
+
+
+def project_in(folder, command, more=""):
+    project = Project(make(folder), command)
+    (project.folder / "suite.yml").write_text(SUITE + more)
+    return project
+
+
+# Nothing, or something, is as it was ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory, undrawn):
+    """A suite that is run again and again, without a book."""
+    both = "comparisons: {both: {baseline: loud, candidate: quiet}}\n"
+    repeated = project_in(tmp_path_factory.mktemp("repeated") / "project", undrawn, both)
+    repeated.run("--no-book")
+    return repeated
+
+
+def tables(project, out="out"):
+    root = project.folder / out
+    found = [root / name for name in TABLES]
+    found += [path for part in ("corpora", "predictions") for path in (root / part).rglob("*.parquet")]
+    return {path.relative_to(root).as_posix(): path for path in found}
+
+
+def content(project, out="out"):
+    return {name: digest(path) for name, path in tables(project, out).items()}
+
+
+def test_nothing_is_written_that_is_there_and_models_are_asked_again(repeated):
+    assert [path.name for path in (repeated.out / "cache" / "families").iterdir()] == ["changes.json"]
+    before = {name: (path.stat().st_ino, path.stat().st_mtime_ns) for name, path in tables(repeated).items()}
+    said = []
+    for _ in range(2):
+        lines = repeated.run("--no-book", "--jobs", "2").splitlines()
+        said.append([line for line in lines if not line.startswith(("Time", "["))])  # how long it took
+        assert repeated.asked() == {"l": 5, "q": 5}
+        assert [model["confirmed"] for model in Run(repeated.out).record["models"]] == [5, 5]
+    after = {name: (path.stat().st_ino, path.stat().st_mtime_ns) for name, path in tables(repeated).items()}
+    assert before == after and said[0] == said[1]
+
+
+def test_tables_that_were_edited_and_a_broken_memory_are_put_right(repeated):
+    before = content(repeated)
+    for name in ("results.csv", "results.parquet", "corpora/tones.parquet"):
+        path = tables(repeated)[name]
+        path.write_bytes(path.read_bytes()[:-1] + b"!")
+    repeated.run("--no-book")
+    assert content(repeated) == before
+    for name in ("derived.json", "cache/families/changes.json"):
+        path = repeated.out / name
+        path.write_text(path.read_text().replace('"values"', '"other"'))
+    repeated.run("--no-book")
+    assert content(repeated) == before
+
+
+def new_recording(project):
+    sound(project.folder / "data" / "0.wav", 0.9 * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000))
+
+
+def new_model(project):
+    project.edit("my_model.py", "* 5, 0, 1", "* 4, 0, 1")
+
+
+@pytest.mark.parametrize(
+    ("change", "concerned"),
+    [(new_recording, "corpora/tones.parquet"), (new_model, "predictions/quiet/tones.parquet")],
+)
+def test_what_changed_is_noticed_as_if_everything_were_new(repeated, change, concerned):
+    before = content(repeated)
+    change(repeated)
+    repeated.run("--no-book")
+    changed = {name for name, now in content(repeated).items() if now != before[name]}
+    assert {"results.csv", "predictions/loud/tones.parquet", concerned} <= changed
+    shutil.rmtree(repeated.folder / "anew", ignore_errors=True)
+    repeated.run("--no-book", "--fresh", out="anew")
+    assert content(repeated) == content(repeated, "anew")
+
+
+# Some models or families: they add to the book, or refuse ---------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, undrawn):
+    return project_in(tmp_path_factory.mktemp("parts") / "project", undrawn)
+
+
+@pytest.fixture(scope="module")
+def parts(project):
+    """The results of three runs that add up to the suite, and how often models were asked."""
+    found = []
+    for words in (
+        ["--model", "loud", "--family", REGRESSION, "--no-book"],
+        ["--model", "quiet", "--no-book"],
+    ):
+        project.run(*words)
+        found.append((Run(project.out).results, project.asked()))
+    project.run("--family", SMALL)
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole(project, parts):
+    project.run(out="whole", SOUNDCHECK_CACHE=str(project.out / "cache"))
+    assert max(project.asked().values()) <= 5  # the parts have asked all
+    return Run(project.folder / "whole")
+
+
+def test_a_part_adds_and_keeps_the_rest(parts):
+    (first, _), (second, asked) = parts
+    pairs = [set(zip(frame["model"], frame["family"], strict=True)) for frame in (first, second)]
+    assert pairs == [{("loud", REGRESSION)}, {("loud", REGRESSION), ("quiet", REGRESSION), ("quiet", SMALL)}]
+    assert asked["q"] > 5 and asked["l"] == 0
+    pd.testing.assert_frame_equal(second[second["model"] == "loud"].reset_index(drop=True), first)
+
+
+def test_parts_add_up_to_the_whole(project, whole):
+    assert (project.out / "results.csv").read_bytes() == (whole.out / "results.csv").read_bytes()
+    records = [Run(project.out).record, whole.record]
+    for model in [model for record in records for model in record["models"]]:  # when predictions were made
+        del model["asked"], model["days"], model["confirmed"]
+    for key in ("models", "families", "notebooks"):
+        assert records[0][key] == records[1][key]
+    pages = [{name for name in project.content(out) if name.endswith(".html")} for out in ("out", "whole")]
+    assert pages[0] == pages[1]
+
+
+def test_what_has_changed_since_is_judged_anew_for_all_models_of_the_book(project, whole):
+    table = project.folder / "data" / "segments.csv"
+    text = table.read_text()
+    table.write_text("\n".join(text.splitlines()[:-1]) + "\n")
+    project.run("--model", "quiet", "--no-book")
+    table.write_text(text)
+    assert project.asked()["l"] <= 5  # that confirm cached predictions; only the chosen model is asked
+    record = Run(project.out).record
+    assert [corpus["segments"] for corpus in record["corpora"]] == [11]
+    assert {model["name"] for model in record["models"]} == {"loud", "quiet"}
+
+
+RATED = 'rated: {python: "my_model:rated", tasks: [arousal]'
+TABLES_OF_A_RUN = f"""models:
+  {RATED}, range: [1, 7]}}
+  given: {{predictions: whole/predictions/loud/tones.parquet, tasks: [arousal]}}
+  clean: {{predictions: clean, tasks: [arousal]}}
+"""
+
+
+def test_a_model_on_another_scale_stops_the_run(project, whole):
+    before = digest(whole.out / "results.csv")
+    (project.folder / "rated.yml").write_text(SUITE.replace("models:\n", f"models:\n  {RATED}}}\n"))
+    told = project.run(suite="rated.yml", out="whole", code=2)
+    assert "rated.yml, models.rated: arousal: all of the first 12 answers are not in 0 to 1 (" in told
+    assert "`range: [1, 7]`" in told and digest(whole.out / "results.csv") == before
+
+
+def test_tables_of_a_run_and_scaled_predictions_give_the_same_results(project, whole):
+    table = whole.predictions("loud", "tones", None)
+    (project.folder / "clean").mkdir()
+    table[table["change"] == ""].to_parquet(project.folder / "clean" / "tones.parquet", index=False)
+    (project.folder / "tables.yml").write_text(SUITE.replace("models:\n", TABLES_OF_A_RUN))
+    project.run("--no-book", suite="tables.yml", out="again")
+    again = Run(project.folder / "again")
+    rows = {m: own.drop(columns="model").reset_index(drop=True) for m, own in again.results.groupby("model")}
+    pd.testing.assert_frame_equal(rows["given"], rows["loud"])
+    pd.testing.assert_frame_equal(rows["rated"], rows["loud"], rtol=1e-4, atol=1e-5)
+    own, sure = (rows[m].query("family == @REGRESSION").reset_index(drop=True) for m in ("clean", "loud"))
+    pd.testing.assert_frame_equal(own, sure)
+    told = again.reasons(model="clean", family=SMALL)
+    assert all("table of predictions cannot answer for changed signals" in why for why in told)
+    (given,) = (model for model in again.record["models"] if model["name"] == "given")
+    told = "for changed signals are those of the run that wrote whole/predictions"
+    assert any(told in note for note in given["notes"])  # which its page shows
+
+
+# A first look -----------------------------------------------------------------------------------------------
+
+
+def test_a_quick_run_says_so_wherever_numbers_are_and_has_no_card(tmp_path, undrawn):
+    project = project_in(tmp_path / "project", undrawn)
+    told = project("run", "suite.yml", "--quick", "--no-book")
+    quick = project.folder / "build" / "quick"
+    record = json.loads((quick / "run.json").read_text())
+    assert record["suite"]["quick"] and record["suite"]["segments_per_change"] == 50
+    assert not record["suite"]["sweeps"] and "Caveat: A quick run: at most 50 segments" in told
+    done = undrawn("check", "build/quick", cwd=project.folder)
+    assert "Caveat: A quick run" in done.stdout
+    told = project("card", "build/quick", "--model", record["order"][0], code=2)
+    assert "Run the suite without --quick" in told
+    (project.folder / "build" / "later").mkdir()
+    rows = (quick / "results.csv").read_text()
+    (project.folder / "build" / "later" / "results.csv").write_text(rows.replace("0.5", "0.6", 1))
+    assert "quick (quick run)" in [run.name for run in read_runs([quick, quick.parent / "later"]).runs]

@@ -1,0 +1,133 @@
+"""Whole runs by one and two processes, on a Dask cluster and on a poorer system: the same bytes.
+
+macOS has neither ``/proc`` nor ``prctl``, before Python 3.13 no ``os.waitid``, and no safe fork. All this is
+taken away here, from the command and from the processes that it starts.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from late import late
+from runs import Run, refused, run, sound, write
+
+pytestmark = pytest.mark.slow
+
+distributed = late("distributed")
+
+POORER = """
+import ctypes, os, select, sys
+
+for module, name in (
+    (os, "fork"), (os, "forkpty"), (os, "waitid"), (os, "sched_getaffinity"), (os, "memfd_create"),
+    (os, "eventfd"), (os, "pidfd_open"), (os, "posix_fadvise"), (os, "splice"), (select, "epoll"),
+):
+    if hasattr(module, name):
+        delattr(module, name)
+
+OURS = os.sep + "soundcheck" + os.sep
+
+def refuse(event, arguments):
+    if event == "open" and isinstance(arguments[0], str) and arguments[0].startswith(("/proc", "/sys")):
+        if OURS in sys._getframe(1).f_code.co_filename:
+            raise FileNotFoundError(arguments[0])
+    if event == "ctypes.dlsym" and arguments[1] == "prctl":
+        raise AttributeError("prctl")
+
+sys.addaudithook(refuse)
+"""
+MODEL = """
+import os, time
+import numpy as np
+
+def level(signal):
+    return np.sqrt(np.mean(np.square(signal)))
+
+def loud(signals, sampling_rate):
+    # What is given together shows, as it may in a neural network.
+    mean = np.mean([level(signal) for signal in signals]) / 100
+    return [{"arousal": float(np.clip(level(signal) * 5 + mean, 0, 1))} for signal in signals]
+
+def odd(signal, sampling_rate):
+    if len(signal) == 3100:
+        os._exit(3)
+    if len(signal) == 3200:
+        time.sleep(60)
+    return {"arousal": float(np.clip(level(signal) * 5, 0, 1))}
+"""
+SUITE = """
+replicates: 100
+corpora:
+  tones: {format: csv, path: data/segments.csv}
+models:
+  loud: {python: "my_model:loud", tasks: [arousal], batch: 3}
+  odd: {python: "my_model:odd", tasks: [arousal], time_limit: 2, families: [correctness_regression]}
+families: [correctness_regression, robustness_small_changes]
+sweeps: false
+studies: false
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, rng, rows = tmp_path_factory.mktemp("same"), np.random.default_rng(1), []
+    for n in range(20):
+        sound(folder / "data" / f"{n}.wav", rng.uniform(0.02, 0.3) * rng.standard_normal(3000 + 100 * n))
+        rows.append((f"{n}.wav", f"s{n % 5}", round(rng.uniform(), 3)))
+    table = pd.DataFrame(rows, columns=["file", "speaker", "arousal"])
+    files = {"data/segments.csv": table, "my_model.py": MODEL, "suite.yml": SUITE}
+    return write(folder, files | {"system/sitecustomize.py": POORER})
+
+
+@pytest.fixture(scope="module")
+def one(folder, undrawn) -> Run:
+    return run(undrawn, folder, "--no-book", "--jobs", "1", out="one", code=3)
+
+
+def same(found, one):
+    for name in ("results.csv", "predictions/loud/tones.parquet", "predictions/odd/tones.parquet"):
+        assert (found.out / name).read_bytes() == (one.out / name).read_bytes(), name
+
+
+def test_two_processes(folder, one, undrawn):
+    same(run(undrawn, folder, "--no-book", "--jobs", "2", out="two", code=3), one)
+
+
+def test_a_cluster(folder, one, undrawn):
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as local:
+        words = ("--no-book", "--jobs", "2", "--cluster", local.scheduler_address)
+        same(run(undrawn, folder, *words, out="cluster", code=3), one)
+
+
+def test_a_system_without_what_only_linux_has(folder, one, undrawn):
+    plain = SUITE.replace(", robustness_small_changes", "")  # without sounds, which the demo would make
+    write(folder, {"plain.yml": re.sub("  loud: .*\n", "", plain)})
+    how = {"suite": "plain.yml", "out": "poorer", "code": 3}
+    poorer = run(undrawn, folder, PYTHONPATH=str(folder / "system"), **how)
+    pd.testing.assert_frame_equal(poorer.results, one.rows(model="odd").reset_index(drop=True))
+    record = (poorer.out / "run.json").read_text()
+    assert "the model's process ended (exit code 3)" in record and "no answer within 2 s" in record
+    assert (poorer.out / "html" / "index.html").is_file()
+    code = "import os, select; print(hasattr(os, 'fork'), hasattr(os, 'waitid'), hasattr(select, 'epoll'))"
+    environment = os.environ | {"PYTHONPATH": str(folder / "system")}
+    said = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True)
+    assert said.stdout.split() == ["False"] * 3, said.stderr
+
+
+def test_a_cluster_that_cannot_be_reached_and_one_without_the_extra(folder, undrawn):
+    start, address = time.monotonic(), ("--cluster", "tcp://127.0.0.1:9")
+    told = refused(undrawn, folder, "run", "suite.yml", "--out", "nothing", *address)
+    assert told.count("\n") == 1 and "'tcp://127.0.0.1:9' cannot be reached" in told
+    assert not (folder / "nothing").exists()
+    assert (
+        time.monotonic() - start < 60
+    )  # the limit is in the library: this command waits for the machine, too
+    write(folder, {"without/distributed/__init__.py": "raise ImportError('no distributed')"})
+    told = refused(undrawn, folder, "run", "suite.yml", *address, PYTHONPATH=str(folder / "without"))
+    assert 'pip install "soundcheck-speech[cluster]"' in told

@@ -1,0 +1,550 @@
+"""Families of values and classes, built in and of a suite's own, through the command, against formulas."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import audformat
+import numpy as np
+import pandas as pd
+import pytest
+from runs import Run, changed, run, sound, told, write
+from scipy import stats
+from scipy.spatial import distance
+from sklearn import metrics
+
+from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.results import states
+from soundcheck.suite.thresholds import read_family
+
+pytestmark = pytest.mark.slow
+
+FOUR = BUILTIN["emotion"].classes
+OTHERS = ("boredom", "fear", "surprise", "disgust")
+SEVEN = ("anger", "boredom", "disgust", "fear", "happiness", "neutral", "sadness")
+DIMENSIONS = ("arousal", "dominance", "valence")
+SHIPPED, OWN = "arousal, dominance, valence, emotion", "feeling, intensity, arousal"
+TASKS = (
+    Task("feeling", "classification", SEVEN),
+    Task("intensity", "regression", low=1, high=7),
+    BUILTIN["arousal"],
+)
+LABELLED = tuple(
+    f"correctness_{name}"
+    for name in "classification regression consistency distribution speaker_average speaker_ranking".split()
+) + tuple(f"fairness_{name}" for name in "accent language linguistic_sentiment pitch sex".split())
+GROUPS = ("fairness_groups", "fairness_worst_groups")
+CHANGED = tuple(
+    f"robustness_{name}"
+    for name in (
+        "background_noise low_quality_phone recording_condition simulated_recording_condition small_changes "
+        "spectral_tilt"
+    ).split()
+)
+MODEL = f"""
+import numpy as np
+
+def predict(signal, sampling_rate):
+    crossings = float(np.mean(np.diff(np.sign(signal)) != 0)) if len(signal) > 1 else 0.0
+    level = 10 * np.log10(max(1e-12, float(np.mean(np.square(signal)))))
+    value = float(np.clip(4 + 8 * (crossings - 0.2) + level / 20, 1, 7))
+    return {{"feeling": {SEVEN!r}[int(40 * crossings) % 7], "intensity": value, "arousal": value}}
+"""
+SUITE = f"""
+title: Values and classes
+replicates: 200
+interval: t
+sweeps: false
+studies: false
+tasks:
+  feeling: {{type: classification, classes: [{", ".join(SEVEN)}]}}
+  intensity: {{type: regression, range: [1, 7]}}
+corpora:
+  db:
+    format: audformat
+    path: db
+    split: test
+    columns: {{sex: speaker.gender, accent: speaker.accent, language: speaker.tongue}}
+    families: [{", ".join(LABELLED)}]
+  odd: {{format: csv, path: odd.csv, families: [{", ".join(LABELLED)}]}}
+  calls:
+    format: csv
+    path: calls.csv
+    columns: {{feeling: emotion}}
+    range: {{arousal: [1, 7]}}
+    groups: [accent, sex × language]
+    families: [{", ".join((*LABELLED, *GROUPS))}]
+  bare: {{format: csv, path: bare.csv, groups: [accent, sex × language], families: [fairness_groups]}}
+  heard:
+    format: csv
+    path: heard.csv
+    columns: {{feeling: emotion}}
+    range: {{arousal: [1, 7]}}
+    families: [{", ".join(CHANGED)}]
+models:
+  four: {{predictions: four.csv, tasks: [{SHIPPED}], corpora: [db]}}
+  odd: {{predictions: strange.csv, tasks: [{SHIPPED}], corpora: [odd]}}
+  seven: {{predictions: seven.csv, tasks: [{OWN}], corpora: [calls, bare], range: [1, 7]}}
+  other: {{predictions: other.csv, tasks: [feeling], corpora: [calls], families: [{LABELLED[0]}]}}
+  mine: {{python: "my_model:predict", tasks: [{OWN}], corpora: [heard], range: [1, 7]}}
+  guess: {{random: gaussian, corpora: [calls], families: [correctness_regression]}}
+comparisons:
+  new: {{baseline: other, candidate: seven}}
+families: [{", ".join((*LABELLED, *GROUPS, *CHANGED))}]
+tests:
+  correctness_classification:
+    Recall Per Class: {{threshold: {{feeling: 0.4}}, why: agreed}}
+  fairness_accent:
+    Relative Difference Per Class: {{matters: 0.1, why: what users notice}}
+"""
+
+
+def segments(folder, prefix, speakers, seconds, emotions, of):
+    """Segments one after the other in a file each speaker: a tone of one of three pitches."""
+    rows = []
+    for s in range(speakers):
+        for n, emotion in enumerate(own := emotions()):
+            when = {"file": f"{prefix}/{s:02d}.wav", "start": seconds * n, "end": seconds * (n + 1)}
+            sentiment = ("negative", "neutral", "positive")[n % 3]
+            sex = ("female", "male")[s % 2]
+            rows.append(
+                {
+                    **when,
+                    "speaker": f"s{s:02d}",
+                    "sex": sex,
+                    **of(s),
+                    "sentiment": sentiment,
+                    "emotion": str(emotion),
+                }
+            )
+        time = np.arange(round(len(own) * seconds * 16000)) / 16000
+        tone = sum(np.sin(2 * np.pi * (110.0, 165.0, 230.0)[s % 3] * k * time) / k for k in range(1, 6))
+        sound(folder / prefix / f"{s:02d}.wav", 0.1 * tone)
+    return pd.DataFrame(rows)
+
+
+def four_emotions(folder):
+    """Twenty-four speakers with 40 segments each: labels and predictions of built-in tasks, in a database."""
+    rng = np.random.default_rng(0)
+    languages = np.repeat(["deu", "eng", "zho", "dan"], [4, 10, 6, 4])
+    table = segments(
+        *(folder / "db", "audio", 24, 0.4),
+        lambda: rng.permutation([*np.repeat(FOUR, 8), *OTHERS, *rng.choice(FOUR, 4)]),
+        lambda s: {"accent": ("indian", "irish", "kenyan")[s // 10], "language": languages[s]},
+    )
+    habit = rng.normal(0, 0.1, 24)[table["speaker"].str[1:].astype(int)]
+    for dimension in DIMENSIONS:
+        table[dimension] = np.clip(rng.beta(2, 2, len(table)) + habit, 0, 1).round(4)
+        noise = rng.normal(0, 0.1, len(table)) + 0.05 * table["accent"].eq("irish")
+        table[f"predicted {dimension}"] = np.clip(table[dimension] + noise, 0, 1).round(4)
+    guess = np.array(FOUR, dtype=object)[rng.integers(4, size=len(table))]
+    right = table["emotion"].isin(FOUR) & (rng.random(len(table)) < 0.6)
+    table["predicted emotion"] = np.where(right, table["emotion"], guess)
+    db = audformat.Database("families")
+    db.splits["test"] = audformat.Split("test")
+    speakers = table.drop_duplicates("speaker").set_index("speaker")
+    db["speaker"] = audformat.MiscTable(pd.Index(speakers.index, name="speaker", dtype="string"))
+    for name, column in (("gender", "sex"), ("accent", "accent"), ("tongue", "language")):
+        db["speaker"][name] = audformat.Column()
+        db["speaker"][name].set(speakers[column].tolist())
+    db.schemes["speaker"] = audformat.Scheme("str", labels="speaker")
+    db.schemes["emotion"] = audformat.Scheme("str", labels=[*FOUR, *OTHERS])
+    db.schemes["value"] = audformat.Scheme("float", minimum=0, maximum=1)
+    db.schemes["sentiment"] = audformat.Scheme("str", labels=["negative", "neutral", "positive"])
+    half = table["speaker"] < "s12"
+    labels = {"speaker": "speaker", "emotion": "emotion", **dict.fromkeys(DIMENSIONS, "value")}
+    for name, part, columns in (
+        ("first", table[half], labels),
+        ("second", table[~half], labels),
+        ("texts", table, {"sentiment": "sentiment"}),
+    ):
+        when = (pd.to_timedelta(part[side], "s") for side in ("start", "end"))
+        db[name] = audformat.Table(audformat.segmented_index(part["file"].tolist(), *when), split_id="test")
+        for column, scheme in columns.items():
+            db[name][column] = audformat.Column(scheme_id=scheme)
+            db[name][column].set(part[column].tolist())
+    db.save(folder / "db")
+    write(folder, {"four.csv": predictions_of(table, *DIMENSIONS, "emotion")})
+    return table
+
+
+def predictions_of(table, *tasks):
+    return table[["file", "start", "end"]].assign(**{task: table[f"predicted {task}"] for task in tasks})
+
+
+def seven_emotions(folder):
+    """Twenty speakers with eight or more segments of each of seven classes, labels from 1 to 7."""
+    rng = np.random.default_rng(5)
+    table = segments(
+        *(folder, "calls", 20, 0.25),
+        lambda: rng.permutation([*np.repeat(SEVEN, 8), *rng.choice(SEVEN, 4)]),
+        lambda s: {"accent": ("indian", "irish")[s // 10], "language": ("en", "de")[s // 2 % 2]},
+    )
+    habit = rng.normal(0, 0.5, 20)[table["speaker"].str[1:].astype(int)]
+    for name in ("intensity", "arousal"):
+        table[name] = np.clip(1 + 6 * rng.beta(2, 2, len(table)) + habit, 1, 7).round(2)
+        table[f"predicted {name}"] = np.clip(table[name] + rng.normal(0, 0.8, len(table)), 1, 7).round(2)
+    guess = np.array(SEVEN, dtype=object)[rng.integers(7, size=len(table))]
+    table["predicted feeling"] = np.where(rng.random(len(table)) < 0.5, table["emotion"], guess)
+    table.loc[[3, 70, 500], "emotion"] = ""  # no label
+    table.loc[[10, 900], "predicted feeling"] = "calm"  # no class of the task
+    known = table[[name for name in table if not name.startswith("predicted")]]
+    worse = table["predicted feeling"].where(np.arange(len(table)) % 3 > 0, "neutral")
+    unlabelled = known.drop(columns=["emotion", "intensity", "arousal"])
+    write(folder, {"calls.csv": known, "bare.csv": unlabelled})
+    write(folder, {"seven.csv": predictions_of(table, "feeling", "intensity", "arousal")})
+    write(folder, {"other.csv": predictions_of(table.assign(**{"predicted feeling": worse}), "feeling")})
+    return table
+
+
+def recordings(folder):
+    """Six speakers who say seven things near and far."""
+    rng, rows = np.random.default_rng(6), []
+    for speaker in range(6):
+        for item, emotion in enumerate(SEVEN):
+            near = np.convolve(0.1 * rng.standard_normal(4000), np.ones(2 + (speaker + item) % 5) / 2, "same")
+            value = round(rng.uniform(1, 7), 2)
+            for condition, signal in (("near", near), ("far", 0.7 * near + 0.3 * np.roll(near, 40))):
+                name = f"heard/{speaker}_{item}_{condition}.wav"
+                sound(folder / name, signal)
+                rows.append((name, f"h{speaker}", item, condition, emotion, value, value))
+    columns = ["file", "speaker", "item", "condition", "emotion", "intensity", "arousal"]
+    write(folder, {"heard.csv": pd.DataFrame(rows, columns=columns), "my_model.py": MODEL})
+
+
+def odd_segments(folder):
+    """Two speakers, one silent; one accent, a strange sex and language, equal and missing labels."""
+    rng, rows = np.random.default_rng(0), []
+    for n in range(40):
+        first = n < 20
+        sound(folder / f"odd/{n}.wav", np.zeros(8000) if first else rng.normal(0, 0.05, 8000))
+        rows.append(
+            {
+                **{"file": f"odd/{n}.wav", "speaker": "s1" if first else "s2", "accent": "irish"},
+                **{"sex": "female" if first else ("alien" if n % 3 == 0 else "male")},
+                **{"language": "xx" if n < 30 else "de", "sentiment": "negative", "arousal": 0.5},
+                **{"valence": "" if n % 2 else round(float(rng.random()), 3)},
+                "emotion": "sadness" if n in (0, 1, 20, 22, 23) else "neutral" if n < 38 else "contempt",
+            }
+        )
+    table = pd.DataFrame(rows)
+    answers = table[["file"]].assign(arousal=rng.random(40).round(3), dominance=0.5, valence=0.4)
+    emotions = ["sadness"] * 3 + ["neutral"] * 37
+    write(folder, {"odd.csv": table, "strange.csv": answers.assign(emotion=emotions)})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, undrawn):
+    """Run the suite; gives what it has written, and the segments of both large corpora."""
+    folder = tmp_path_factory.mktemp("values")
+    four, seven = four_emotions(folder), seven_emotions(folder)
+    recordings(folder)
+    odd_segments(folder)
+    write(folder, {"suite.yml": SUITE})
+    return run(undrawn, folder), four, seven
+
+
+@pytest.fixture(scope="module")
+def whole(made) -> Run:
+    return made[0]
+
+
+@pytest.fixture(scope="module")
+def four(made) -> pd.DataFrame:
+    return made[1]
+
+
+@pytest.fixture(scope="module")
+def seven(made) -> pd.DataFrame:
+    return made[2]
+
+
+@pytest.fixture(scope="module")
+def value(whole):
+    """The value of a test: ``value("four", family, task, test, label, group)``."""
+    keys = ["model", "family", "task", "test", "label", "group"]
+    values = whole.results[whole.results["corpus"].ne("bare")].set_index(keys)["value"]
+
+    def found(model, family, task, test, label="", group=""):
+        return pytest.approx(float(values.loc[(model, family, task, test, label, group)]), abs=1e-9)
+
+    return found
+
+
+@pytest.mark.parametrize(("model", "families"), [("four", LABELLED), ("seven", LABELLED), ("mine", CHANGED)])
+def test_every_family_that_fits_computes_every_task(whole, model, families):
+    tasks = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")] if model == "four" else TASKS
+    found = whole.rows(model=model)
+    found = found[found["value"].notna()]
+    for family in map(read_family, families):
+        for task in tasks:
+            tests = set(found.loc[found["family"].eq(family.name) & found["task"].eq(task.name), "test"])
+            assert bool(tests) == family.applies_to(task), (family.name, task.name)
+            if family.name != "correctness_consistency" and model != "four":  # not every range is expected
+                assert tests == {test.name for test in family.tests.values() if test.fits(task)}, family.name
+    assert not whole.results["skipped"].str.contains("error|not computed").any()
+
+
+def test_segments_stand_behind_every_number(whole, four):
+    """A few are heard, more are read; a link of each cell of a confusion table has its list."""
+    for family in LABELLED:
+        html = whole.shown("four", family)
+        assert 1 <= html.count("<audio") <= 6 and "sc-segments" in html
+        assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html))
+        assert (family == "correctness_classification") == ("sc-confusions" in html)
+    error = (four["predicted arousal"] - four["arousal"]).abs()
+    worst = four.loc[error.idxmax()]
+    html = whole.shown("four", "correctness_regression")
+    listed = html.partition(f"db, arousal: mean error {error.mean():.3f}</caption>")[2]
+    first = listed.partition("<tbody>")[2].partition("</tr>")[0]
+    said = f"labelled {worst['arousal']:.2f}; predicted {worst['predicted arousal']:.2f}"
+    assert "worst" in first and worst["file"] in first and said in first
+
+
+# Formulas ---------------------------------------------------------------------------------------------------
+
+
+def test_correctness_of_values(value, four, seven):
+    own = [("four", task, four[task], four[f"predicted {task}"]) for task in DIMENSIONS]
+    own += [("seven", t, (seven[t] - 1) / 6, (seven[f"predicted {t}"] - 1) / 6) for t in ("intensity",)]
+    for model, task, truth, predicted in own:
+        bias = (truth.mean() - predicted.mean()) ** 2
+        ccc = (
+            2 * np.cov(truth, predicted, bias=True)[0, 1] / (truth.var(ddof=0) + predicted.var(ddof=0) + bias)
+        )
+        assert value(model, "correctness_regression", task, "Concordance Correlation Coeff") == ccc
+        error = (truth - predicted).abs().mean()
+        assert value(model, "correctness_regression", task, "Mean Absolute Error") == error
+        shares = [
+            np.bincount(np.clip(np.ceil(v * 10 - 1e-8), 1, 10).astype(int), minlength=11)
+            for v in (truth, predicted)
+        ]
+        expected = distance.jensenshannon(*shares, base=2)
+        assert value(model, "correctness_distribution", task, "Jensen Shannon Distance") == expected
+        speakers = (four if model == "four" else seven)["speaker"]
+        means = [each.groupby(speakers).mean() for each in (truth, predicted)]
+        expected = (means[0] - means[1]).abs().mean()
+        assert value(model, "correctness_speaker_average", task, "Mean Absolute Error") == expected
+        expected = stats.spearmanr(*means).statistic
+        assert value(model, "correctness_speaker_ranking", task, "Spearmans Rho") == expected
+
+
+def test_correctness_of_classes(value, four, seven, whole):
+    known = (four[four["emotion"].isin(FOUR)], seven[seven["emotion"].ne("")])
+    for model, task, classes, table in (
+        ("four", "emotion", FOUR, known[0]),
+        ("seven", "feeling", SEVEN, known[1]),
+    ):
+        truth, predicted = table["emotion"], table[f"predicted {task}"]
+        recall = metrics.recall_score(
+            truth, predicted, labels=list(classes), average="macro", zero_division=0
+        )
+        assert value(model, "correctness_classification", task, "Unweighted Average Recall") == recall
+        for label in classes:
+            said, meant = predicted.eq(label), truth.eq(label)
+            found = value(model, "correctness_classification", task, "Recall Per Class", label)
+            assert found == said[meant].mean()
+            found = value(model, "correctness_distribution", task, "Relative Difference Per Class", label)
+            assert found == said.mean() - meant.mean()
+            if model == "four":
+                by = table.assign(p=said, t=meant).groupby("speaker")[["p", "t"]].mean()
+                test = "Class Proportion Mean Absolute Error"
+                found = value(model, "correctness_speaker_average", task, test, label)
+                assert found == (by["p"] - by["t"]).abs().mean()
+    rows = whole.rows(model="seven", family="correctness_classification", test="Recall Per Class")
+    rows = rows.set_index("label")["segments"]
+    assert rows.to_dict() == known[1]["emotion"].value_counts().to_dict() and rows.sum() == 1197
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "category", "low", "high"),
+    [
+        ("arousal", "Low", "boredom", -9, 0.45),
+        ("arousal", "High", "surprise", 0.55, 9),
+        ("valence", "Low", "disgust", -9, 0.45),
+        ("valence", "Neutral", "boredom", 0.3, 0.6),
+        ("dominance", "Low", "fear", -9, 0.45),
+        ("dominance", "Neutral", "happiness", 0.3, 0.6),
+    ],
+)
+def test_consistency_against_counting(four, value, task, kind, category, low, high):
+    own = four.loc[four["emotion"].eq(category), f"predicted {task}"]
+    found = value("four", "correctness_consistency", task, f"Samples In Expected {kind} Range", category)
+    assert found == own.between(low, high).mean()
+
+
+LANGUAGES = {"deu": "de", "eng": "en", "zho": "zh"}  # Danish takes no part: too few
+
+
+@pytest.mark.parametrize(
+    ("family", "column", "names"),
+    [
+        ("fairness_accent", "accent", {"indian": "indian", "irish": "irish"}),  # four Kenyans are too few
+        ("fairness_language", "language", LANGUAGES),
+    ],
+)
+def test_groups_against_their_average(four, value, family, column, names):
+    everybody = four[four[column].isin(names)]
+    bins = {"(-inf, 0.25]": (-9, 0.25), "(0.25, 0.5]": (0.25, 0.5), "(0.5, 0.75]": (0.5, 0.75)}
+    for code, name in names.items():
+        group = f"{column}: {name}"
+
+        def difference(cells, code=code):
+            means = cells.groupby(everybody[column]).mean()
+            return means[code] - means.mean()
+
+        for task in DIMENSIONS:
+            predicted = everybody[f"predicted {task}"]
+            assert value("four", family, task, "Mean Value", group=group) == difference(predicted)
+            for label, (low, high) in bins.items():
+                found = value("four", family, task, "Relative Difference Per Bin", label, group)
+                assert found == difference((predicted > low) & (predicted <= high))
+        for label in FOUR:
+            found = value("four", family, "emotion", "Relative Difference Per Class", label, group)
+            assert found == difference(everybody["predicted emotion"].eq(label))
+
+
+def test_shifts_of_sentiments(four, value):
+    for sentiment in ("negative", "neutral", "positive"):
+        shift = {}
+        for code in LANGUAGES:
+            own = four.loc[four["language"].eq(code), ["sentiment", "predicted valence"]]
+            context = own.loc[own["sentiment"].eq(sentiment), "predicted valence"]
+            shift[code] = context.mean() - own["predicted valence"].mean()
+        for code, name in LANGUAGES.items():
+            group = f"language: {name}, sentiment: {sentiment}"
+            found = value(
+                "four", "fairness_linguistic_sentiment", "valence", "Mean Shift Difference", group=group
+            )
+            assert found == shift[code] - np.mean(list(shift.values()))
+
+
+def test_balanced_families(whole):
+    for family, groups in (("fairness_pitch", 3), ("fairness_sex", 2)):
+        rows = whole.rows(model="four", family=family, test="Concordance Correlation Coeff")
+        sizes = rows.loc[rows["passed"].notna(), "segments"]
+        assert sizes.nunique() <= 3 and len(sizes) == 3 * groups
+    sexes = whole.rows(model="four", family="fairness_sex", test="Recall Per Class")
+    by_class = sexes.groupby("label")["value"].sum()
+    np.testing.assert_allclose(by_class, 0, atol=1e-11)  # equally many of a class in both groups
+
+
+# What cannot be tested, and what a suite has to say for it --------------------------------------------------
+
+
+@pytest.mark.parametrize(("cells", "why"), told("values", "among"))
+def test_what_cannot_be_tested_says_why(whole, cells, why):
+    own = whole.rows(model="odd", **cells)["skipped"]
+    assert own.str.contains(why, regex=False).any(), own.unique()
+
+
+def test_thresholds_for_four_classes_judge_no_seven(whole, seven):
+    shown = whole.rows(model="seven", evidence="shown")
+    assert shown[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
+    assert shown["passed"].isna().all() and shown["value"].notna().all() and set(shown["task"]) == {"feeling"}
+    assert shown[["p_value", "threshold", "certainty", "matters"]].isna().all(axis=None)
+    tests = set(zip(shown["family"], shown["test"], strict=True))
+    of_classes = {
+        (name, test.name)
+        for name in (*LABELLED, "fairness_groups")
+        for test in read_family(name).tests.values()
+        if test.classes
+    }
+    # The suite sets one; right and wrong predictions are compared with the same predictions given at random.
+    own = {one for one in of_classes if one[0] == "correctness_classification"}
+    own |= {("fairness_accent", "Relative Difference Per Class")}
+    assert len(own) > 3 and tests == of_classes - own
+    bare = shown[shown["corpus"].eq("bare")]
+    assert set(bare["test"]) == {"Relative Difference Per Class"} and len(bare) == 7 * (2 + 4)
+    told = (
+        "no threshold for feeling: shown without verdict; the one for classification is for 4 classes, not 7"
+    )
+    assert shown["skipped"].eq(told).all()
+
+    def row(family, test, label="", group=""):
+        return whole.row(test, label, group, model="seven", corpus="calls", family=family, task="feeling")
+
+    known, by_chance = (
+        seven[seven["emotion"].ne("")],
+        "no threshold: compared with the same answers given at random",
+    )
+    found = row("correctness_classification", "Unweighted Average Recall")
+    assert found["threshold"] == pytest.approx(known["predicted feeling"].isin(SEVEN).mean() / 7, abs=1e-9)
+    assert (found["rule"], found["passed"], found["state"], found["skipped"]) == (
+        ">",
+        True,
+        states.PASS,
+        by_chance,
+    )
+    found = row("correctness_classification", "Precision Per Class", "fear")
+    assert found["threshold"] == pytest.approx(known["emotion"].eq("fear").mean(), abs=1e-9)
+    found = row("correctness_classification", "Recall Per Class", "fear")
+    assert (found["threshold"], found["skipped"]) == (0.4, "set in this suite: 0.4 (agreed)")
+    found = row("fairness_accent", "Relative Difference Per Class", "fear", "accent: irish")
+    assert (found["rule"], found["threshold"], found["matters"]) == ("|gap| <", 0.1, 0.1)
+    assert "set in this suite: margin 0.1 (what users notice)" in found["skipped"]
+    found = row("fairness_sex", "Unweighted Average Recall", "", "sex: female")
+    assert found["passed"] is not None and "simulated for 4 classes, not 7" in found["skipped"]
+
+
+def test_terminal_gate_and_junit_say_what_is_reported(whole, undrawn):
+    rows = states.counted(whole.rows(model="seven"))
+    count = int(rows["state"].eq(states.REPORTED).sum())
+    assert count > 20 and re.search(rf"^seven: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
+    done = undrawn("check", "out", "--model", "seven", cwd=whole.out.parent)
+    assert f", {count} reported" in done.stdout
+    cases = {c.get("name"): c for c in ElementTree.parse(whole.out / "junit.xml").iter("testcase")}
+    (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
+    assert case.tag == "skipped" and case.get("message").startswith("reported: value = 0.")
+    assert "no threshold for feeling" in case.get("message")
+    comparison = pd.read_csv(whole.out / "comparisons.csv")
+    recall = comparison[comparison["test"].eq("Unweighted Average Recall")].iloc[0]
+    assert recall["outcome"] == "better" and recall["skipped"].startswith("thresholds differ: ")
+
+
+@pytest.mark.parametrize("page", told("values", "pages"))
+def test_pages_say_what_is_reported_and_nothing_is_dropped_silently(whole, page):
+    assert whole.lacks(page, "values") == []
+
+
+def test_nothing_is_dropped_silently(whole):
+    left_out = pd.read_csv(whole.out / "left_out.csv")
+    assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])
+    said = whole.done.stdout
+    assert "seven: classes that the task does not have, counted as wrong: calm (4)" in said
+    assert {"arousal", "intensity"} <= set(whole.rows(model="guess")["task"])
+
+
+def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, undrawn):
+    """What is said is written into the suite, and nothing is lost any more."""
+    markup = {"fear": "<b>fear</b>", "disgust": "no: none"}
+    table = seven_emotions(tmp_path).query("speaker < 's06'")
+    table = table.replace({"emotion": markup, "predicted feeling": markup})
+    suite = """
+title: Small
+studies: false
+corpora: {calls: {format: csv, path: calls.csv, range: {arousal: [1, 7]}}}
+models: {seven: {predictions: seven.csv, tasks: [emotion]}}
+families: [correctness_classification]
+"""
+    both = predictions_of(table, "feeling").assign(emotion=table["predicted feeling"])
+    write(tmp_path, {"calls.csv": table, "seven.csv": both, "suite.yml": suite})
+    first = run(undrawn, tmp_path)
+    (line,) = [line for line in first.done.stdout.splitlines() if "not classes of emotion" in line]
+    count = table["emotion"].isin(["boredom", *markup.values()]).sum()
+    assert f"calls: {count} of 360 segments have labels that are not classes of emotion: " in line
+    tasks, columns = re.search("`tasks: (.*?)`, and under corpora.calls `columns: (.*?)`", line).groups()
+    assert columns == "{feeling: emotion}"
+    reasons = pd.read_csv(first.out / "left_out.csv")["reason"]
+    assert len(reasons) == 3 and reasons.str.contains("not a class of emotion").all()
+    corpus = first.page("corpora/calls")
+    assert "declare a task of your own" in corpus and "<b>fear</b>" not in corpus
+    declared = {
+        "studies: false": f"studies: false\ntasks: {tasks}",
+        "[1, 7]}}": f"[1, 7]}}, columns: {columns}}}",
+    }
+    write(tmp_path, {"suite.yml": changed(suite, declared | {"tasks: [emotion]": "tasks: [feeling]"})})
+    again = run(undrawn, tmp_path, "--no-book")
+    found = again.rows(test="Recall Per Class").set_index("label")
+    assert len(found) == 7 and found["segments"].sum() == table["emotion"].ne("").sum()
+    assert found.loc["<b>fear</b>", "value"] > 0.4
+    assert "<b>fear</b>" not in again.shown("seven", "correctness_classification")
