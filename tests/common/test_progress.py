@@ -50,7 +50,7 @@ def test_a_terminal_gets_a_bar_if_one_is_wanted_and_items_pass_unchanged(monkeyp
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
-    with Progress("predictions", "inputs of prosody", 2, shown=shown) as progress:
+    with Progress("predictions", "inputs of prosody", 2, visible=shown) as progress:
         progress.update(2)
     assert ("predictions: inputs of prosody: 100%" in screen.getvalue()) == shown
     assert "2 of 2" not in screen.getvalue()  # no line beside the bar

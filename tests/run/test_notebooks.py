@@ -32,7 +32,8 @@ CELLS = {
     "shown = display(HTML('before'), display_id=True)\nprint('second')\n"
     "shown.update(HTML('after'))\n!echo third\n3",
     "watches": "import time\ntime.sleep(1.1)",
-    "ends all": "import os, signal; os.kill(os.getppid(), signal.SIGKILL)",
+    "ends all": "import os, signal; print(os.getpid(), file=open(PIDS, 'a')); "
+    "os.kill(os.getppid(), signal.SIGKILL)",
     "last": "1 + 1",
 }
 HANG = ("hangs", "swallows", "stands still")
@@ -88,6 +89,7 @@ def executed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebooks")
     codes = {name: [code] for name, code in CELLS.items()} | {n: [code] for n, (code, _) in SHOWN.items()}
     codes["watches"].append(SEEN)
+    codes["ends all"].insert(0, f"PIDS = {str(folder / 'pids')!r}")
     jobs = [
         job(folder, name, cells, 1.0 if name in HANG else 60.0, weight=-place, judges=name == "hangs")
         for place, (name, cells) in enumerate(codes.items())
@@ -122,13 +124,14 @@ def test_whatever_a_notebook_does_is_its_own_end(executed):
     assert printed(folder, "second").split() == ["False", "False", "False", "__main__"]
 
 
-def test_what_a_notebook_started_is_ended_with_it(executed):
-    left = int(printed(executed[0], "leaves"))
-    for _ in range(100):
-        if not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE:
-            return
+def test_what_a_notebook_started_is_ended_with_it_and_all_with_the_server(executed):
+    folder, _, outcomes = executed
+    left = {int(printed(folder, "leaves")), *map(int, (folder / "pids").read_text().split())}
+    assert len(left) == 3 and outcomes["ends all"].failed  # it was tried twice
+    end = time.monotonic() + 10
+    while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in left):
+        assert time.monotonic() < end
         time.sleep(0.05)
-    pytest.fail("the process is still there")
 
 
 def test_outputs_stand_in_the_order_in_which_they_came_and_are_written_soon(executed):

@@ -44,7 +44,7 @@ class Measurement(NamedTuple):
 def measurements(folder: Path, source: str, names: Sequence[str]) -> dict[str, Measurement]:
     """Tell where each impulse response of a folder was measured, by file.
 
-    - ``shown``: how messages call the folder.
+    - ``source``: how messages call the folder.
     - ``names``: its audio files, relative to it. Those that stand for nothing (other microphones of an array)
       are missing in the result.
     - Raises InputError: if nothing tells what the files stand for, or the table is wrong.
@@ -114,7 +114,7 @@ def reference(measured: Mapping[str, Measurement], usable: Collection[str], base
 
     - ``usable``: files that can be read.
     - ``base``: a file, or a room or position in upper or lower case.
-    - ``shown``: how messages call the place where the base is named.
+    - ``source``: how messages call the place where the base is named.
     - Raises InputError: if there is no such response, or if a table leaves open which of several it is.
     """
     same = [name for name, place in measured.items() if place.label.casefold() == base.casefold()]

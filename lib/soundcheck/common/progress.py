@@ -33,16 +33,16 @@ class Progress:
         things: str,
         total: int,
         *,
-        shown: bool = True,
+        visible: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._step, self._things = step, things
         self._clock = clock
         self._begin = self._last = clock()
         on_terminal = sys.stderr.isatty()
-        self._in_log = shown and not on_terminal
+        self._in_log = visible and not on_terminal
         name = terminal(f"{step}: {things}")
-        self._bar = tqdm(total=total, desc=name, unit="", disable=not (shown and on_terminal))
+        self._bar = tqdm(total=total, desc=name, unit="", disable=not (visible and on_terminal))
         self._done, self._total = 0, total
 
     def __enter__(self) -> Self:
@@ -65,10 +65,10 @@ class Progress:
 
     @classmethod
     def over(
-        cls, items: Iterable[T], step: str, things: str, total: int, *, shown: bool = True
+        cls, items: Iterable[T], step: str, things: str, total: int, *, visible: bool = True
     ) -> Iterator[T]:
         """Pass items on, and tell how many have come."""
-        with cls(step, things, total, shown=shown) as progress:
+        with cls(step, things, total, visible=visible) as progress:
             for item in items:
                 yield item
                 progress.update()

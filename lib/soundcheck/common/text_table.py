@@ -51,7 +51,7 @@ class TextTable:
     columns: dict[str, Sequence[str]]  # name of a column -> its cells, in the order of the file
     places: Sequence[int]  # line (or row) of each row
     unit: str  # ``"line"`` or ``"row"``: what ``places`` counts
-    shown: str  # how messages call the table
+    source: str  # how messages call the table
     # name of a column -> its type, where its values are lists, structures or bytes instead of cells
     nested: Mapping[str, str] = dataclasses.field(default_factory=dict)
     # name of a column -> what the file calls it, where a suite renames it
@@ -68,13 +68,13 @@ class TextTable:
     def where_all(self, rows: Sequence[int], column: str = "") -> str:
         """Say where cells of one or two rows stand: ``segments.csv lines 5 and 9, column arousal``."""
         places = " and ".join(str(self.places[row]) for row in sorted(rows))
-        place = f"{self.shown} {self.unit}{'s' * (len(rows) > 1)} {places}"
+        place = f"{self.source} {self.unit}{'s' * (len(rows) > 1)} {places}"
         return f"{place}, {self.noun} {self.headings.get(column, column)}" if column else place
 
     @property
     def header(self) -> str:
         """Say where the names of the columns stand."""
-        return f"{self.shown} line 1" if self.unit == "line" else self.shown
+        return f"{self.source} line 1" if self.unit == "line" else self.source
 
 
 def read_text_table(path: Path, display_name: str) -> TextTable:

@@ -71,8 +71,8 @@ class _Database:
 
     def __init__(self, entry: CorpusEntry, tasks: Mapping[str, Task]) -> None:
         self.entry, self.tasks = entry, tasks
-        self.shown = entry.shown_path or entry.path.name
-        self.where = f"{self.shown}/{HEADER}"
+        self.folder_name = entry.shown_path or entry.path.name
+        self.where = f"{self.folder_name}/{HEADER}"
         self.header = self._read_header()
         self.tables = self.header.tables
         columns = dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns])
@@ -124,7 +124,7 @@ class _Database:
         )
 
     def _read_header(self) -> audformat.Database:
-        refuse_several(self.entry.path, self.shown)
+        refuse_several(self.entry.path, self.folder_name)
         path = files.require_regular(self.entry.path / HEADER, self.where, HEADER_BYTES)
         try:
             header = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
@@ -154,10 +154,10 @@ class _Database:
         for suffix in (".parquet", ".csv"):
             path = files.inside(self.entry.path, f"db.{name}{suffix}")
             if path.exists():
-                return read_text_table(path, f"{self.shown}/db.{name}{suffix}")
+                return read_text_table(path, f"{self.folder_name}/db.{name}{suffix}")
         what = f"the table {quoted(name)} has neither a CSV nor a Parquet file; pickles are not read"
         remedy = "Save the database again with storage_format='csv'"
-        raise input_error(f"{self.shown}/db.{name}.csv", what, remedy)
+        raise input_error(f"{self.folder_name}/db.{name}.csv", what, remedy)
 
     # Choosing -----------------------------------------------------------------------------------------------
 

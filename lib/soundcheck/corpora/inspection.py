@@ -87,7 +87,7 @@ def inspect_files(
         infos = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
             delayed(audio.inspect)(root / name, limit) for name in todo.values()
         )
-        infos = Progress.over(infos, "looking at audio", f"files of {title}", len(todo), shown=progress)
+        infos = Progress.over(infos, "looking at audio", f"files of {title}", len(todo), visible=progress)
         known |= dict(zip(todo, infos, strict=True))
         readable = [content for content in hashes if not content.startswith("?")]
         store.write(path, {content: dataclasses.asdict(known[content]) for content in readable}, version)

@@ -98,7 +98,7 @@ def read_ratings(
         if not another_scale(ratings, bounds):
             none = as_values(name, {column.iloc[beyond[0]]: ""})
             remedy += f"; or correct the labels, or say which are none, `{none}`"
-        findings.problems.add(f"{raw.shown}, column {name}", what, remedy)
+        findings.problems.add(f"{raw.source}, column {name}", what, remedy)
     elif len(ratings) >= ENOUGH:
         gaps = {end: np.abs(ratings - end).min() for end in bounds}
         missed = [f"{end:g}" for end, gap in gaps.items() if gap > UNREACHED * abs(high - low)]

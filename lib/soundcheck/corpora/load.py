@@ -72,12 +72,12 @@ def load_corpus(
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         remedy = "" if "`" in reasons else "Check the files and the split"
-        raise input_error(raw.shown, f"no segment can be used ({reasons})", remedy)
+        raise input_error(raw.source, f"no segment can be used ({reasons})", remedy)
     _check_base_condition(table, entry)
     notices += _audio_notices(table, facts) if entry.audio else [NO_AUDIO]
     names = {name for model in suite.models.values() if model.kind != "random" for name in model.tasks}
     tasks = [task for name, task in suite.tasks.items() if name in names]
-    single = labels.single_classes(table, tasks, parsed.remedies, entry.name, raw.shown)
+    single = labels.single_classes(table, tasks, parsed.remedies, entry.name, raw.source)
     unlabelled = labels.unlabelled(table, parsed.remedies)
     table = table.drop(columns=[name for name in table.columns if name.startswith(labels.UNKNOWN)])
     trials = _trials(entry, raw, parsed, table) if entry.lists_trials else None

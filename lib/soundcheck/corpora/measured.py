@@ -114,7 +114,7 @@ def measured_values(
         for unknown, place in zip(todo.values(), places, strict=True)
     )
     what = f"sounds of {corpus.name[:40]}"
-    values = Progress.over(values, "measuring", what, len(todo), shown=progress)
+    values = Progress.over(values, "measuring", what, len(todo), visible=progress)
     unreadable = 0
     try:
         for key, numbers in zip(todo, values, strict=True):

@@ -58,7 +58,7 @@ class RawTable:
     table: pd.DataFrame
     places: Sequence[str]  # where each row stands, for messages
     root: Path  # folder that files are relative to
-    shown: str  # how messages call the source
+    source: str  # how messages call the source
     left_out: tuple[Excluded, ...] = ()
     notices: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()  # names of all columns of the source, for suggestions
@@ -134,7 +134,7 @@ def take_columns(
         pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()}),
         row_places(table) if places is None else places,
         root or (entry.path if entry.path.is_dir() else entry.path.parent),
-        table.shown,
+        table.source,
         tuple(left_out),
         (*column_notices, *unused([*table.columns, *table.nested], used), *notices),
         tuple(table.columns),
@@ -144,7 +144,7 @@ def take_columns(
 
 def row_places(table: TextTable) -> list[str]:
     """Say where each row stands."""
-    return [f"{table.shown} {table.unit} {number}" for number in table.places]
+    return [f"{table.source} {table.unit} {number}" for number in table.places]
 
 
 def join(tables: Sequence[TextTable], source: str) -> tuple[TextTable, list[str]]:

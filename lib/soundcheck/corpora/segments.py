@@ -258,7 +258,7 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Fin
     if "split" not in table.columns:
         return table
     names = table["split"].fillna("")
-    counts, where = Counter(names.tolist()), f"{raw.shown}, column split"
+    counts, where = Counter(names.tolist()), f"{raw.source}, column split"
     chosen, notices = splits.choose(counts, entry, where, "row", raw.split_kinds)
     evaluated = table[names.isin(chosen)]
     train = [name for name, kind in splits.kinds_of(counts, raw.split_kinds).items() if kind == splits.TRAIN]
@@ -284,7 +284,7 @@ def _blocks(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Fi
     for name in absent:
         what = f"corpora.{entry.name}.blocks names it, and it is not there"
         remedy = did_you_mean(name, raw.table.columns)
-        findings.problems.add(f"{raw.shown}, column {name}", what, remedy)
+        findings.problems.add(f"{raw.source}, column {name}", what, remedy)
     findings.problems.raise_if_any()
     missing = table[columns].isna().any(axis=1)
     for row in table.loc[missing, list({"file", *TIMES, *columns})].to_dict("records"):

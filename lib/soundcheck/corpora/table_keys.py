@@ -49,7 +49,7 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
         elif name in entry.values:
             what = f"corpora.{entry.name}.values.{name} maps its values, and it is not there"
             remedy = did_you_mean(name, raw.table.columns)
-            problems.add(f"{raw.shown}, column {name}", what, remedy)
+            problems.add(f"{raw.source}, column {name}", what, remedy)
     problems.raise_if_any()
     if CHANNEL in table.columns:
         _name_channels(table, raw, entry, notices)

@@ -109,8 +109,8 @@ class FunctionModel(Model):
             options = {"jobs": jobs, "progress": progress}
             call = (prepare_model, entry.target, suite.root, where(entry, suite), options)
             child = _child(entry, suite, "its prepare()", PREPARE_SECONDS)
-            shown = progress and sys.stderr.isatty()
-            processes.in_child(child, *call, cache=cache, shown=shown)
+            with_output = progress and sys.stderr.isatty()
+            processes.in_child(child, *call, cache=cache, with_output=with_output)
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Call the function, once for all signals or once for each."""
@@ -194,7 +194,7 @@ class _Root:
         modules = {path.stem for path in Path(self.folder).glob("*.py")}
         return sorted(modules | {path.parent.name for path in Path(self.folder).glob("*/__init__.py")})
 
-    def shown(self, path: str) -> str:
+    def displayed(self, path: str) -> str:
         """Name a file of the folder."""
         return os.path.relpath(os.path.realpath(path), self.folder)
 
@@ -273,7 +273,7 @@ def _explain(error: BaseException, name: str, place: _Root) -> tuple[str, str]:
     if isinstance(error, SyntaxError):
         frames.append((error.filename, error.lineno))
     suite_frames = [(path, line) for path, line in frames if place.owns(path)]
-    at = f" in {place.shown(suite_frames[-1][0])} line {suite_frames[-1][1]}" if suite_frames else ""
+    at = f" in {place.displayed(suite_frames[-1][0])} line {suite_frames[-1][1]}" if suite_frames else ""
     if isinstance(error, SyntaxError) and suite_frames and suite_frames[-1][0] == error.filename:
         error = type(error)(error.msg)  # without file and line once more
     what = f"importing the module {quoted(name)} failed{at}: {reason(error, Path(place.folder))}"
@@ -294,7 +294,7 @@ def sources(imported: Imported) -> list[tuple[str, str]]:
         file = known.get("__file__")
         related = module is imported.module or (package != "." and name.startswith(package))
         if isinstance(file, str) and (related or place.owns(file)) and os.path.isfile(file):
-            digests[place.shown(file) if place.owns(file) else name] = files.digest(Path(file))
+            digests[place.displayed(file) if place.owns(file) else name] = files.digest(Path(file))
     return sorted(digests.items())
 
 

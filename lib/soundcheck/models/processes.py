@@ -157,18 +157,18 @@ def in_child(
     function: Callable[..., Any],
     *arguments: object,
     cache: str | os.PathLike | None = None,
-    shown: bool = False,
+    with_output: bool = False,
 ) -> Any:
     """Call a function of ours in a child, and give what it returns; what it prints goes nowhere.
 
-    Raises InputError as the function does, or if it takes too long or ends the process. With ``shown``,
+    Raises InputError as the function does, or if it takes too long or ends the process. With ``with_output``,
     errors and progress bars go to the terminal.
     """
     ours, theirs = multiprocessing.Pipe()
     own = environment(cache)
     with ours:
         with theirs:
-            child = start(_call, (theirs, own, shown, function, arguments), own)
+            child = start(_call, (theirs, own, with_output, function, arguments), own)
         seconds = task.seconds
         try:
             while ours.poll(seconds):
@@ -196,14 +196,14 @@ def more_time(seconds: float) -> None:
 def _call(
     parent: Connection,
     environment: dict[str, str],
-    shown: bool,
+    with_output: bool,
     function: Callable[..., Any],
     arguments: tuple,
 ) -> None:
     """Call what the parent wants, in a child."""
     global _parent
     _parent = parent
-    detach(environment, os.open(os.devnull, os.O_RDWR), (0, 1) if shown else (0, 1, 2))
+    detach(environment, os.open(os.devnull, os.O_RDWR), (0, 1) if with_output else (0, 1, 2))
     try:
         answer = (_RETURNED, function(*arguments))
     except InputError as error:

@@ -133,7 +133,7 @@ class Prediction:
 
         if missing:
             name = f"inputs of {self._entry.name}"
-            with Progress("predictions", name, len(missing), shown=progress) as bar:
+            with Progress("predictions", name, len(missing), visible=progress) as bar:
                 if problem := self._prepare(jobs, progress):
                     for key in missing:
                         finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))

@@ -158,7 +158,7 @@ def _execute(task: Task, results: Connection, requests: Connection) -> None:
         problem = f"{type(error).__name__}: {error}"
     cells = json.loads(task.target.read_text(encoding="utf-8"))["cells"] if task.target.is_file() else []
     results.send(Ending(task.number, problem, timeout, unshown=unshown(cells)))
-    signal.pause()
+    wait([multiprocessing.parent_process().sentinel])  # nobody is left to kill it if the server has died
 
 
 def preload() -> None:

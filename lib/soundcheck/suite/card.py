@@ -39,14 +39,14 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*|multilingual|code")
 def _read_hub_id(value: object) -> object:
     if isinstance(value, str) and _HUB_ID.fullmatch(value) and ".." not in value:
         return str(value)
-    raise schema.wrong(f"{schema.shown(value)} is no name on a hub", "Write owner/name")
+    raise schema.wrong(f"{schema.display(value)} is no name on a hub", "Write owner/name")
 
 
 def _read_languages(value: object) -> object:
     codes = value if isinstance(value, list) else [value]
     for code in codes:
         if not isinstance(code, str) or not _LANGUAGE.fullmatch(code):
-            what = f"{schema.shown(code)} is not the code of a language"
+            what = f"{schema.display(code)} is not the code of a language"
             raise schema.wrong(what, "Write codes of ISO 639 such as [en, de, gsw]")
         if codes.count(code) > 1:
             raise schema.wrong(f"duplicate {quoted(code)}", "Name it once")

@@ -70,7 +70,7 @@ class DocumentReader:
                     for part in () if missing else place:
                         given = given[part]  # as written, not as converted
                 empty = isinstance(given, Plain) and not given
-                words = detail.get("ctx", {}) | {"value": schema.shown(given), "msg": detail["msg"]}
+                words = detail.get("ctx", {}) | {"value": schema.display(given), "msg": detail["msg"]}
                 what, remedy = (text.format(**words) for text in _MESSAGES.get(detail["type"], ("{msg}", "")))
                 self.note((*path, *place), "the value is empty" if empty else what, remedy)
         return None
@@ -121,7 +121,7 @@ class DocumentReader:
         for position, item in enumerate(value):
             if item not in known:
                 remedy = did_you_mean(str(item), known)
-                self.note((*path, position), f"unknown {what} {schema.shown(item)}", remedy)
+                self.note((*path, position), f"unknown {what} {schema.display(item)}", remedy)
         names = tuple(str(item) for item in value if item in known)
         self.check_repeated(path, names)
         return names

@@ -43,7 +43,7 @@ def _check_level(value: object) -> object:
     given = schema.free_value(value)
     levels = given.values() if isinstance(given, dict) else [given]
     if not levels or not all(type(level) in (int, float) and 0 < level < 1 for level in levels):
-        what = f"{schema.shown(value)} is not a share between 0 and 1"
+        what = f"{schema.display(value)} is not a share between 0 and 1"
         raise schema.wrong(what, "Write 0.9, or {default: 0.9, my-model: 0.95}")
     if isinstance(given, dict) and "default" not in given:
         raise schema.wrong("there is no default", "Write {default: 0.9, my-model: 0.95}")
@@ -64,7 +64,7 @@ def _check_group(value: object) -> object:
     if given in ("", None, {}):
         return {}
     if not isinstance(given, dict) or len(given) != 1 or not all(isinstance(n, str) for n in given.values()):
-        raise schema.wrong(f"{schema.shown(value)} is not one group", "Write {accent: welsh}")
+        raise schema.wrong(f"{schema.display(value)} is not one group", "Write {accent: welsh}")
     return given
 
 
@@ -166,7 +166,7 @@ def check_settings(
         for name, levels in named.items():
             series = transformations.get(name)
             if series is None:
-                what = f"unknown transformation {schema.shown(name)}"
+                what = f"unknown transformation {schema.display(name)}"
                 reader.note((*path, name), what, did_you_mean(name, list(transformations)))
             elif not isinstance(levels, list | dict):
                 remedy = f"Write [{next(iter(series.steps))}]"
@@ -176,7 +176,7 @@ def check_settings(
                     settings.discard((name, series.step(level)))
                     if series.step(level) is None:
                         below = (*path, name, place if isinstance(levels, list) else level)
-                        what = f"{name} has no level {schema.shown(str(level))}"
+                        what = f"{name} has no level {schema.display(str(level))}"
                         reader.note(below, what, f"Its levels: {', '.join(series.steps)}")
         if option == "excluded" and not settings:
             reader.note(path, "no setting is left", "Leave out fewer levels")

@@ -122,7 +122,7 @@ class GroupsReader:
         if isinstance(value, list):
             items = [((*path, place), item) for place, item in enumerate(value)]
         if not items:
-            self._reader.note(path, f"{schema.shown(value)} names no columns", _LIST)
+            self._reader.note(path, f"{schema.display(value)} names no columns", _LIST)
         entries = []  # place, columns as written, what the suite says of them
         for place, item in items:
             if isinstance(item, dict):

@@ -38,7 +38,7 @@ def _read_date(value: object) -> object:
             return datetime.date.fromisoformat(value)
         except ValueError:
             pass
-    raise schema.wrong(f"{schema.shown(value)} is not a date", "Write year-month-day, such as 2027-03-01")
+    raise schema.wrong(f"{schema.display(value)} is not a date", "Write year-month-day, such as 2027-03-01")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +167,7 @@ class OwnRulesReader(DocumentReader):
         """Read ``accepted``, a list of failures that are known and accepted."""
         value = self.document.data.get("accepted", [])
         if not isinstance(value, list):
-            self.note(("accepted",), f"{schema.shown(value)} is not a list", _EXAMPLE_ACCEPTED)
+            self.note(("accepted",), f"{schema.display(value)} is not a list", _EXAMPLE_ACCEPTED)
             return ()
         accepted = []
         for position, item in enumerate(value):
@@ -183,7 +183,7 @@ class OwnRulesReader(DocumentReader):
     def _mapping(self, path: tuple, value: object) -> dict:
         if isinstance(value, dict):
             return value
-        self.note(path, f"{schema.shown(value)} is not a mapping", "Write name: {...}")
+        self.note(path, f"{schema.display(value)} is not a mapping", "Write name: {...}")
         return {}
 
     def _read_test(
@@ -193,7 +193,7 @@ class OwnRulesReader(DocumentReader):
         if schema.plain_value(value) is False:
             return OwnTest(run=False)
         if not isinstance(value, dict):
-            self.note(path, f"{schema.shown(value)} does not say what is changed and why", _EXAMPLE)
+            self.note(path, f"{schema.display(value)} does not say what is changed and why", _EXAMPLE)
             return None
         if "run" in value and "hard" in value:
             self.note(path, "a test that is left out cannot be a hard bar", "Remove run, or hard")

@@ -54,7 +54,7 @@ def wrong(what: str, remedy: str = "") -> PydanticCustomError:
     return PydanticCustomError("soundcheck", "{what}", {"what": what, "remedy": remedy})
 
 
-def shown(value: object) -> str:
+def display(value: object) -> str:
     """Describe a value for a message."""
     if isinstance(value, dict):
         return "a mapping"
@@ -187,7 +187,7 @@ def number(low: float = -math.inf, high: float = math.inf, *, positive: bool = F
 
 def _read_pair(value: object) -> object:
     if not isinstance(value, list) or len(value) != 2:
-        raise wrong(f"{shown(value)} is not a pair of numbers", "Write [low, high], for instance [1, 7]")
+        raise wrong(f"{display(value)} is not a pair of numbers", "Write [low, high], for instance [1, 7]")
     return value
 
 

@@ -145,7 +145,7 @@ class _Reader(EntryReader):
         families = self.read_families(data.get("families"))
         for name in [name for name in limits.transformations if name not in self.families]:
             path = ("limits", "transformations", name)
-            self.note(path, f"unknown family {schema.shown(name)}", did_you_mean(name, self.families))
+            self.note(path, f"unknown family {schema.display(name)}", did_you_mean(name, self.families))
         known_corpora = [corpus for corpus in corpora.values() if corpus]
         tested = {
             family: {
@@ -178,7 +178,7 @@ class _Reader(EntryReader):
             tasks=self.tasks,
             root=self.root,
             file=self.file,
-            shown=self.document.shown,
+            shown=self.document.source,
             digest=self.document.digest,
             comparisons=comparisons,
             sounds=sounds,
@@ -235,7 +235,7 @@ class _Reader(EntryReader):
             return []
         if not isinstance(value, dict) or not value:
             empty = isinstance(value, dict | str) and not value
-            what = "the section is empty" if empty else f"{schema.shown(value)} is not a mapping of names"
+            what = "the section is empty" if empty else f"{schema.display(value)} is not a mapping of names"
             self.note((key,), what, "Write name: {...}, at least one")
             return []
         self.check_names((key,), value)
@@ -316,7 +316,7 @@ class _Reader(EntryReader):
         if isinstance(value, str) and value == "all":
             return tuple(known)
         if not isinstance(value, list) or not value:
-            what = f"{schema.shown(value)} is neither all nor a list" if value else "no family is named"
+            what = f"{schema.display(value)} is neither all nor a list" if value else "no family is named"
             example = f"[{value}]" if isinstance(value, str) and value in known else "all or a list"
             self.note(("families",), what, f"Write {example}. Allowed: {', '.join(known)}")
             return ()
@@ -380,5 +380,5 @@ class _Reader(EntryReader):
         if isinstance(name, str) and name in CORPUS_FORMATS:
             return CORPUS_FORMATS[name]
         remedy = f"{did_you_mean(str(name), CORPUS_FORMATS)}. Other packages may bring more"
-        self.note(path, f"{schema.shown(name)} is not known here", remedy)
+        self.note(path, f"{schema.display(name)} is not known here", remedy)
         return None

@@ -63,7 +63,7 @@ class Document:
 
     data: dict[str, object]  # nested ``dict``, ``list``, ``str`` (quoted) and :class:`Plain` (unquoted)
     places: dict[KeyPath, tuple[int, int]]  # line and column of each key or list item
-    shown: str  # how messages call the file
+    source: str  # how messages call the file
     digest: str  # digest of the file's bytes
 
     def where(self, path: KeyPath) -> str:
@@ -75,7 +75,7 @@ class Document:
         while known and known not in self.places:
             known = known[:-1]
         line = self.places.get(known, (1, 1))[0]
-        return f"{self.shown} line {line}" + (f", {dotted(path)}" if path else "")
+        return f"{self.source} line {line}" + (f", {dotted(path)}" if path else "")
 
 
 def dotted(path: KeyPath) -> str:
@@ -118,8 +118,8 @@ def read_yaml(path: str | os.PathLike, display_name: str, problems: Problems) ->
 class _Builder:
     """Makes data of what the parser reports, and notes where each value stands."""
 
-    def __init__(self, text: str, shown: str, problems: Problems) -> None:
-        self.text, self.shown, self.problems = text, shown, problems
+    def __init__(self, text: str, source: str, problems: Problems) -> None:
+        self.text, self.source, self.problems = text, source, problems
         self.events = yaml.parse(text, Loader=_LOADER)
         self.places: dict[KeyPath, tuple[int, int]] = {}
         self.unusable = False
@@ -137,7 +137,7 @@ class _Builder:
         except yaml.reader.ReaderError:
             sign = _CONTROL.search(self.text)
             before = self.text[: sign.start()].split("\n")
-            where = f"{self.shown} line {len(before)}, column {len(before[-1]) + 1}"
+            where = f"{self.source} line {len(before)}, column {len(before[-1]) + 1}"
             remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
             self.refuse(where, f"there is a control character (U+{ord(sign[0]):04X})", remedy)
             return None
@@ -147,7 +147,7 @@ class _Builder:
         if not isinstance(data, dict) and not self.unusable:
             kind = "a list" if isinstance(data, list) else f"the text {quoted(data)}"
             what = "the file is empty" if data == "" else f"the file holds {kind}, not a mapping"
-            self.refuse(f"{self.shown} line 1", what, "Write key: value lines")
+            self.refuse(f"{self.source} line 1", what, "Write key: value lines")
         return data
 
     def refuse(self, where: str, what: str, remedy: str) -> None:
@@ -155,7 +155,7 @@ class _Builder:
         self.unusable = True
 
     def where(self, mark: yaml.Mark) -> str:
-        return f"{self.shown} line {mark.line + 1}, column {mark.column + 1}"
+        return f"{self.source} line {mark.line + 1}, column {mark.column + 1}"
 
     def value(self, event: yaml.Event, path: KeyPath) -> dict | list | str:
         """Make data of a value that begins with an event."""
@@ -196,7 +196,7 @@ class _Builder:
             if name in data:
                 line = key.start_mark.line + 1
                 what = f"duplicate key, on line {self.places[inner][0]} and line {line}"
-                self.problems.add(f"{self.shown} line {line}, {dotted(inner)}", what, "Keep one of them")
+                self.problems.add(f"{self.source} line {line}, {dotted(inner)}", what, "Keep one of them")
                 self.skip(next(self.events))
             else:
                 self.places[inner] = _place(key)

@@ -112,7 +112,7 @@ def measure(
     running = Parallel(n_jobs=max(1, jobs), return_as="generator")(
         delayed(_extract)(extract, folder / name) for name in names
     )
-    return np.array(list(Progress.over(running, "listening", title, len(names), shown=progress)))
+    return np.array(list(Progress.over(running, "listening", title, len(names), visible=progress)))
 
 
 def _extract(extract: Callable[[np.ndarray, int], np.ndarray], path: Path) -> np.ndarray:

@@ -176,7 +176,7 @@ def write_speakers(
         encoding="utf-8",
         errors="replace",
     )
-    with process, Progress("speaking", title, len(speakers), shown=progress) as bar:
+    with process, Progress("speaking", title, len(speakers), visible=progress) as bar:
         with contextlib.suppress(BrokenPipeError), process.stdin as requests:  # it has ended: it tells why
             json.dump([(speaker.name, said) for speaker, said in speakers], requests)
         for line in process.stdout:

@@ -35,7 +35,7 @@ def length(signal, sampling_rate):
 @pytest.mark.parametrize(("jobs", "progress"), [(0, False), (2, True)])
 def test_measures_the_training_split_in_its_order(tmp_path, monkeypatch, jobs, progress):
     reported = []
-    monkeypatch.setattr(training.Progress, "over", lambda it, *about, shown: reported.append(shown) or it)
+    monkeypatch.setattr(training.Progress, "over", lambda it, *about, visible: reported.append(visible) or it)
     table = pd.DataFrame({"file": [f"{n}.wav" for n in range(6)], "split": ["train", "test", "train"] * 2})
     table.to_csv(tmp_path / corpus.TABLE, index=False)
     for n in range(6):

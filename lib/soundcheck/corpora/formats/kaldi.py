@@ -76,7 +76,7 @@ class KaldiFormat(TableFormat):
         }
         source = "segments" if segments else "wav.scp"
         lines = [folder.lines[source][name] for name in utterances]
-        table = TextTable(cells, lines, "line", f"{folder.shown}/{source}")
+        table = TextTable(cells, lines, "line", f"{folder.source}/{source}")
         names = (path.name for path in entry.path.iterdir() if path.is_file())
         notices = unused(names, {*folder.lines, *recordings.values()}, "files")
         return take_columns(table, entry, tasks, NAMES, root=entry.path, left_out=left_out, notices=notices)
@@ -145,7 +145,7 @@ def _labels(folder: _Folder, utterances: set[str], left_out: list[Excluded]) -> 
                 who = min(speakers.values())
                 what = f"no speaker of utt2spk is there, such as {quoted(who)}"
                 remedy = did_you_mean(who, of_speaker)
-                folder.problems.add(f"{folder.shown}/{path.name}", what, remedy)
+                folder.problems.add(f"{folder.source}/{path.name}", what, remedy)
     return {name: values for name, values in columns.items() if values}
 
 
@@ -154,17 +154,17 @@ class _Folder:
 
     def __init__(self, entry: CorpusEntry) -> None:
         self.path: Path = entry.path
-        self.shown = entry_name(entry)
+        self.source = entry_name(entry)
         self.problems = Problems()
         self.lines: dict[str, dict[str, int]] = {}  # name of a file -> name in it -> its line
 
     def where(self, file: str, name: str) -> str:
         """Say where a name stands."""
-        return f"{self.shown}/{file} line {self.lines[file][name]}"
+        return f"{self.source}/{file} line {self.lines[file][name]}"
 
     def read(self, file: str, *, needed: bool = False, alone: str = "") -> dict[str, str]:
         """Read a file: name -> value, empty if it does not exist; ``alone`` is the value of a bare name."""
-        source = f"{self.shown}/{file}"
+        source = f"{self.source}/{file}"
         place = files.inside(self.path, file)
         if not needed and not place.is_symlink() and not place.exists():
             return {}

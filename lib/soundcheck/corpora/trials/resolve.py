@@ -77,7 +77,7 @@ def resolve(
     if not len(problems) and frame.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in excluded))
         remedy = "Give trials of files that can be used"
-        raise input_error(trials.shown, f"no trial is left ({reasons})", remedy)
+        raise input_error(trials.source, f"no trial is left ({reasons})", remedy)
     numbers, used = pd.factorize(frame["enrolment"])
     members = [members[number] for number in used.tolist()]
     frame = frame.assign(key=frame.index.astype(str), enrolment=numbers).reset_index(drop=True)
@@ -154,7 +154,7 @@ class _Resolver:
     def loose_names(self) -> list[str]:
         """Say which names are found by less than the whole path of their file."""
         pairs = {(name, self._files[row]) for name, row in self.rows.items() if row >= 0}
-        return matched_by_less(pairs, self.trials.shown, ids=True)
+        return matched_by_less(pairs, self.trials.source, ids=True)
 
     def find_all(self, utterances: Enrolments, are_enrolled: bool) -> dict[str, list[int]]:
         """Find what all names mean, line by line; gives the rows of each name that is enrolled."""
@@ -206,7 +206,9 @@ class _Resolver:
         for row in _used(frame, members):
             if speakers[row] is None:
                 what = f"the corpus does not say who speaks in {quoted(self.segments['file'].iat[row])}"
-                self.problems.add(self.trials.shown, what, "Fill in the column speaker, or remove the trials")
+                self.problems.add(
+                    self.trials.source, what, "Fill in the column speaker, or remove the trials"
+                )
         for number, rows in enumerate(members):
             people = list(dict.fromkeys(speakers[rows]))
             if len(people) > 1:
@@ -264,7 +266,7 @@ def _notices(trials: Listing, frame: pd.DataFrame, within: pd.Series, sound: np.
     """Say what a reader of results must know about a list."""
     targets = int(frame["target"].sum())
     size = f"{counted(len(frame), 'trial')}, {targets} target and {len(frame) - targets} non-target"
-    notices = [f"{trials.shown} is read as {trials.form}: {size}"]
+    notices = [f"{trials.source} is read as {trials.form}: {size}"]
     repeated = frame.duplicated(["enrolment", "segment"]).to_numpy()
     for which, one, many in (
         (repeated, "repeats an earlier one and counts again", "repeat earlier ones and count again"),

@@ -83,7 +83,7 @@ Split = Callable[[str], list[str]]
 class Listing:
     """What a file holds, whatever its layout."""
 
-    shown: str  # how messages call the file
+    source: str  # how messages call the file
     layout: str  # ``"table"``, ``"nist"``, ``"lines"``, ``"numbers"`` (scores without names) or ``"spk2utt"``
     form: str  # how messages call the layout
     frame: pd.DataFrame  # text of the columns that are needed; the index is the line (or row) of each
@@ -97,7 +97,7 @@ class Listing:
 
     def where(self, line: int, column: str = "") -> str:
         """Say where a cell is: ``trials.csv line 5, column label``."""
-        place = f"{self.shown} {self.unit} {line}"
+        place = f"{self.source} {self.unit} {line}"
         return f"{place}, column {self.headings[column]}" if column in self.headings else place
 
     def check_names(self) -> None:
@@ -122,7 +122,7 @@ class Listing:
                 if earlier is not row and (not same or earlier[same] != row[same]):
                     names_quoted = {name: quoted(row[name]) for name in names}
                     text = what.format(**(row | names_quoted), first=earlier.get(same))
-                    lines = f"{self.shown} {self.unit}s {earlier['line']} and {line}"
+                    lines = f"{self.source} {self.unit}s {earlier['line']} and {line}"
                     self.problems.add(lines, text, remedy)
         self.problems.raise_if_any()
 

@@ -136,10 +136,10 @@ class Graph:
             with contextlib.suppress(Exception):  # it may be too short
                 self._compare_sizes(self._run(noise[1:, : noise.shape[1] // 2], list(self.sizes)))
         if not self.sizes:
-            shown = "; ".join(f"{quoted(name)}: {why}" for name, (why, _) in self.unusable.items())
+            named = "; ".join(f"{quoted(name)}: {why}" for name, (why, _) in self.unusable.items())
             remedies = dict.fromkeys(remedy for _, remedy in self.unusable.values())
             remedy = f"{'. '.join(remedies)}. Or: {PYTHON_MODEL}"
-            what = f"no output is one row of numbers for a signal: {shown}"
+            what = f"no output is one row of numbers for a signal: {named}"
             raise input_error(self._where, what, remedy)
         many = len(self._signals.shape) == 2 and not isinstance(self._signals.shape[0], int)
         if many and self._batch > 1:

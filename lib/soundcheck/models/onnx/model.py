@@ -153,34 +153,34 @@ def find_graph(folder: Path) -> Path:
         return folder / GRAPH
 
 
-def read_folder(folder: Path, shown: str) -> OnnxFolder:
+def read_folder(folder: Path, source: str) -> OnnxFolder:
     """Read what a folder says about its model; refuses one that needs code, or that audonnx did not write."""
     problems = Problems()
-    shown = shown.rstrip("/")
+    source = source.rstrip("/")
     if (folder / OBJECT).exists():
-        document = read_yaml(inside(folder, OBJECT), f"{shown}/{OBJECT}", problems)
+        document = read_yaml(inside(folder, OBJECT), f"{source}/{OBJECT}", problems)
         problems.raise_if_any()
         names = [name for name in document.data if name.partition("==")[0] == MODEL_CLASS]
         if names:
             return _from_object(document, names[0], folder)
     if (folder / TRANSFORM).exists():
-        raise input_error(f"{shown}/{TRANSFORM}", "it names a class that makes features", REMEDY)
+        raise input_error(f"{source}/{TRANSFORM}", "it names a class that makes features", REMEDY)
     labels: dict[str, list[str]] = {}
     if (folder / LABELS).exists():
-        labels = _read_labels(inside(folder, LABELS), f"{shown}/{LABELS}")
+        labels = _read_labels(inside(folder, LABELS), f"{source}/{LABELS}")
     return OnnxFolder(inside(folder, GRAPH), labels)
 
 
-def _read_labels(path: Path, shown: str) -> dict[str, list[str]]:
+def _read_labels(path: Path, source: str) -> dict[str, list[str]]:
     """Read a file that is a list of labels, or a mapping of outputs to lists."""
     import yaml  # late: whoever reads a suite imports this module
 
-    text = require_regular(path, shown, 1_000_000).read_bytes()
+    text = require_regular(path, source, 1_000_000).read_bytes()
     try:
         content = yaml.load(text, yaml.BaseLoader)  # texts, lists and mappings, nothing else
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise input_error(shown, "the file is not YAML", "Write {output: [label, label]}") from error
-    return _labels(content, shown)
+        raise input_error(source, "the file is not YAML", "Write {output: [label, label]}") from error
+    return _labels(content, source)
 
 
 def _from_object(document: Document, name: str, folder: Path) -> OnnxFolder:

@@ -33,7 +33,7 @@ def _read_outputs(value: object) -> dict[str, Any]:
     """Check the key ``outputs`` of a suite."""
     if not isinstance(value, dict) or not value:
         remedy = f"Write the name of an output and what its numbers are, such as {EXAMPLE}"
-        raise schema.wrong(f"{schema.shown(value)} does not say what outputs are", remedy)
+        raise schema.wrong(f"{schema.display(value)} does not say what outputs are", remedy)
     return {str(name): _read_output(str(name), item) for name, item in value.items()}
 
 
@@ -44,7 +44,7 @@ def _read_output(name: str, value: object) -> str | list[str] | dict[str, list[s
         return [str(item) for item in value]
     if isinstance(value, dict) and len(value) == 1 and all(map(_is_names, value.values())):
         return {str(task): [str(label) for label in labels] for task, labels in value.items()}
-    what = f"{schema.shown(value)} does not say what the numbers of {quoted(name)} are"
+    what = f"{schema.display(value)} does not say what the numbers of {quoted(name)} are"
     raise schema.wrong(what, f"Write such as {EXAMPLE}")
 
 

@@ -56,7 +56,7 @@ def with_own_names(
         if name not in known:
             problems.add(f"{where}.{name}", "the name of no column that is read", did_you_mean(name, known))
         elif theirs not in cells.columns:
-            what = f"{cells.shown} has no column {quoted(theirs)}"
+            what = f"{cells.source} has no column {quoted(theirs)}"
             problems.add(f"{where}.{name}", what, did_you_mean(theirs, cells.columns))
     problems.raise_if_any()
     renamed = {*columns, *columns.values()}
@@ -300,12 +300,12 @@ def tables_in(path: Path) -> list[Path]:
     return sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else []
 
 
-def read_folder(path: Path, shown: str) -> TextTable:
+def read_folder(path: Path, source: str) -> TextTable:
     """Read all tables of a folder as one, with a column ``corpus``."""
     columns: dict[str, list[str]] = {}
     places: list[str] = []
     for place in tables_in(path):
-        name = f"{shown.rstrip('/')}/{place.name}"
+        name = f"{source.rstrip('/')}/{place.name}"
         files.require_regular(place, name)
         cells = parse_text_table(place.read_bytes(), name)
         if not is_of_run(cells):
@@ -320,7 +320,7 @@ def read_folder(path: Path, shown: str) -> TextTable:
             raise input_error(name, what, "Name a folder with the tables of one model")
         columns = {column: [*columns.get(column, ()), *own[column]] for column in own}
         places += [f"{number} of {place.name}" for number in cells.places]
-    return TextTable(columns, places, "row", shown)
+    return TextTable(columns, places, "row", source)
 
 
 def is_of_run(cells: TextTable) -> bool:

@@ -187,7 +187,7 @@ def sort_rows(
 ) -> pd.DataFrame:
     """Sort some rows of a table under their files, and note duplicates and rows without file.
 
-    ``start`` and ``end`` are those of all rows in seconds, NaN = not given; duplicates are shown with
+    ``start`` and ``end`` are those of all rows in seconds, NaN = not given; duplicates are source with
     ``columns``. Gives ``corpus``, ``file``, ``group`` (their number), ``start``, ``end``, ``number``
     (of the row in the table) and ``whole`` (the only row of its file, without times).
     """
@@ -263,7 +263,7 @@ def used_by(
 
 
 def compared(
-    uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], shown: str, are_ids: bool
+    uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], source: str, are_ids: bool
 ) -> list[str]:
     """Refuse predictions that would belong to different sounds in two corpora; say which names fit by less.
 
@@ -284,4 +284,4 @@ def compared(
         remedy = f"Write `corpora: [{pair['corpus']}]` for the model, or give a table with a column corpus"
         raise input_error(where(number), what, remedy)
     used_names = np.array(names, dtype=object)[uses["number"].to_numpy(dtype=np.int64)]
-    return matched_by_less({*zip(used_names, uses["file"], strict=True)}, shown, are_ids)
+    return matched_by_less({*zip(used_names, uses["file"], strict=True)}, source, are_ids)

@@ -168,7 +168,7 @@ def _find(scores: Listing, trials: TrialTable) -> np.ndarray:
         if trials.listed != len(frame):
             counts = f"{len(frame)} scores without names, the list {trials.listed} trials"
             remedy = "Give one number for each trial, in the order of the list"
-            raise input_error(scores.shown, f"the file has {counts}", remedy)
+            raise input_error(scores.source, f"the file has {counts}", remedy)
         places = trials.numbers
     else:
         places = _find_pairs(scores, trials.frame[PAIR])
@@ -210,7 +210,7 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
         )
     for pair in pairs.iloc[missing].drop_duplicates().itertuples(index=False):
         what = f"no score for the trial {' '.join(map(quoted, pair))}"
-        problems.add(scores.shown, what, "Add a line with its score")
+        problems.add(scores.source, what, "Add a line with its score")
     problems.raise_if_any()
     return known.index.to_numpy()[place]
 

@@ -75,16 +75,16 @@ class PredictionKeys(ModelKeys):
 
 
 class TableModel(LookUpModel):
-    """Answers from a file, ``shown`` in messages; ``digest`` is that of its content and format."""
+    """Answers from a file, ``source`` in messages; ``digest`` is that of its content and format."""
 
     keyword = "predictions"
     keys = PredictionKeys
     changes_audio = False
 
-    def __init__(self, name: str, shown: str, digest: str, tasks: Sequence[Task], held: FileAnswers) -> None:
+    def __init__(self, name: str, source: str, digest: str, tasks: Sequence[Task], held: FileAnswers) -> None:
         self.name = name
         self.tasks = tuple(task.name for task in tasks)
-        self._shown, self._digest, self._tasks, self._held = shown, digest, tuple(tasks), held
+        self._source, self._digest, self._tasks, self._held = source, digest, tuple(tasks), held
         self._rows = held.rows[""]
         self.changes_audio = len(held.rows) > 1
 
@@ -109,37 +109,37 @@ class TableModel(LookUpModel):
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
         """Read and check the file."""
-        path, shown = entry.path, entry.target
+        path, source = entry.path, entry.target
         tasks = [suite.tasks[name] for name in entry.tasks]
         bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
         if tables := tables_in(path):
-            cells = read_folder(path, shown)
+            cells = read_folder(path, source)
             digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
-            return cls(entry.name, shown, digest, tasks, read_table(cells, tasks, bounds))
-        files.require_regular(path, shown)
+            return cls(entry.name, source, digest, tasks, read_table(cells, tasks, bounds))
+        files.require_regular(path, source)
         content = path.read_bytes()
         columns, where = entry.options.get("columns", {}), f"{suite.file.name}, models.{entry.name}"
         form = transcript_format(path.name, content, columns.get("file", "file"))
         if not form:
-            cells = with_own_names(parse_text_table(content, shown), columns, tasks, f"{where}.columns")
+            cells = with_own_names(parse_text_table(content, source), columns, tasks, f"{where}.columns")
             digest = files.digest(f"{files.digest(content)} {columns}") if columns else files.digest(content)
-            return cls(entry.name, shown, digest, tasks, read_table(cells, tasks, bounds))
+            return cls(entry.name, source, digest, tasks, read_table(cells, tasks, bounds))
         if others := ", ".join(task.name for task in tasks if not task.is_transcription):
             why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
             why = "its first line has no column file" if form == KALDI else why
-            what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
+            what = f"{source} holds transcripts only ({why}), but the model has the tasks {others}"
             remedy = "Give their predictions in a CSV table with the column file and one a task"
             raise input_error(f"{where}.tasks", what, remedy)
         if columns:
-            what = f"{shown} is no table with columns, but a file of transcripts ({form})"
+            what = f"{source} is no table with columns, but a file of transcripts ({form})"
             remedy = "Remove the key, or give the file a name that ends in .csv"
             raise input_error(f"{where}.columns", what, remedy)
         digest = files.digest(f"{form} {files.digest(content)}")
         if form in (STM, CTM, SEGLST):
-            return TimedTranscripts(entry.name, digest, tasks, read_timed_texts(content, shown, form))
+            return TimedTranscripts(entry.name, digest, tasks, read_timed_texts(content, source, form))
         if form == JSONL:
-            return cls(entry.name, shown, digest, tasks, read_results(content, shown, tasks))
-        return cls(entry.name, shown, digest, tasks, read_transcripts(content, shown, form, tasks))
+            return cls(entry.name, source, digest, tasks, read_results(content, source, tasks))
+        return cls(entry.name, source, digest, tasks, read_transcripts(content, source, form, tasks))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
@@ -149,7 +149,7 @@ class TableModel(LookUpModel):
         for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
                 predictions = model._held.answers[task.name]
-                which = f"{np.isfinite(predictions).sum()} predictions in {model._shown}"
+                which = f"{np.isfinite(predictions).sum()} predictions in {model._source}"
                 check_scale(predictions, task, entry, suite, which)
         return model.fingerprint
 
@@ -170,7 +170,7 @@ class TableModel(LookUpModel):
             raise ValueError("a table of predictions cannot answer for changed signals")
         numbers = self._held.rows[change].find(corpus)
         present = np.flatnonzero(numbers >= 0)
-        problems = np.full(len(numbers), f"{NOT_ASKED}: no {self._rows.noun} in {self._shown}", dtype=object)
+        problems = np.full(len(numbers), f"{NOT_ASKED}: no {self._rows.noun} in {self._source}", dtype=object)
         problems[present] = ""
         values_of = {}
         for name, column in self._held.answers.items():
@@ -194,9 +194,9 @@ class TableModel(LookUpModel):
         for position in present if errors or task.is_transcription else present[missing[present]]:
             what = errors.get(int(numbers[position]), "")
             if not what and missing[position]:
-                what = f"{self._shown} has no value for {task.name}"
+                what = f"{self._source} has no value for {task.name}"
             elif not what and task.is_transcription:
-                what = long_text(values[position], self._shown, task.name)
+                what = long_text(values[position], self._source, task.name)
             if what:
                 yield position, what
 
@@ -214,8 +214,8 @@ class TableModel(LookUpModel):
         extra = len(rows) - count
         noun = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
         notices = [f"{extra} {noun} to no segment of the corpora"] if extra else []
-        notices += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
+        notices += compared(used, rows.names, rows.where, self._source, rows.frame is None)
         notices += self._held.remarks
         if self.changes_audio:
-            notices.append(f"predictions for changed signals are those of the run that wrote {self._shown}")
+            notices.append(f"predictions for changed signals are those of the run that wrote {self._source}")
         return notices

@@ -65,7 +65,7 @@ class Item(NamedTuple):
 class TimedTexts:
     """Words with times: ``items`` has the columns of :class:`Item`, times and confidences as float64."""
 
-    shown: str
+    source: str
     form: str
     items: pd.DataFrame  # NaN = no confidence
     ignored: int = 0  # lines that say that they do not count
@@ -78,14 +78,14 @@ class TimedTexts:
 
     def where(self, item: int) -> str:
         """Say where an item stands."""
-        return f"{self.shown} {self.items['place'].iat[item]}"
+        return f"{self.source} {self.items['place'].iat[item]}"
 
 
-def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
+def read_timed_texts(content: bytes, source: str, form: str) -> TimedTexts:
     """Read the bytes of a file in one of the three formats; raises all problems of its lines at once."""
     import pandas as pd  # late: whoever reads a suite imports this module
 
-    reader = _Reader(shown, form)
+    reader = _Reader(source, form)
     {STM: reader.read_stm, CTM: reader.read_ctm, SEGLST: reader.read_seglst}[form](content)
     items = pd.DataFrame(reader.items, columns=Item._fields, dtype=object)
     start, end = (reader.seconds(items[name].tolist()) for name in ("start", "end"))
@@ -102,15 +102,15 @@ def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
         reader.refuse(items["place"][row], f"{early[row]:g} s is negative", "Give seconds from 0 on")
     reader.problems.raise_if_any()
     if items.empty:
-        raise input_error(shown, "the file has no words with times", _EXPECTED[form])
-    confidence, remark = _confidences(items["confidence"].tolist(), shown, items["place"].tolist())
+        raise input_error(source, "the file has no words with times", _EXPECTED[form])
+    confidence, remark = _confidences(items["confidence"].tolist(), source, items["place"].tolist())
     items = items.assign(start=start, end=end, confidence=confidence)
-    return TimedTexts(shown, form, items, reader.ignored, [*reader.remarks, *filter(None, [remark])])
+    return TimedTexts(source, form, items, reader.ignored, [*reader.remarks, *filter(None, [remark])])
 
 
-def _confidences(cells: Sequence[str], shown: str, places: Sequence[str]) -> tuple[np.ndarray, str]:
+def _confidences(cells: Sequence[str], source: str, places: Sequence[str]) -> tuple[np.ndarray, str]:
     """Read confidences of words; if they cannot count there are none, and a remark."""
-    none, unused = np.full(len(cells), np.nan), f"the confidences of {shown} are not used:"
+    none, unused = np.full(len(cells), np.nan), f"the confidences of {source} are not used:"
     texts = ["" if cell.upper() in ("NA", "NAN") else cell for cell in cells]
     values, wrong = parse_column(texts, lambda text: parse_number(text) if text else np.nan)
     beyond = np.flatnonzero((values < 0) | (values > 1))
@@ -126,14 +126,14 @@ def _confidences(cells: Sequence[str], shown: str, places: Sequence[str]) -> tup
 class _Reader:
     """Collects items; times are converted all at once in the end."""
 
-    def __init__(self, shown: str, form: str) -> None:
-        self.shown, self.form, self.problems = shown, form, Problems()
+    def __init__(self, source: str, form: str) -> None:
+        self.source, self.form, self.problems = source, form, Problems()
         self.items: list[Item] = []
         self.ignored = 0
         self.remarks: list[str] = []
 
     def refuse(self, place: str, what: str, remedy: str = "") -> None:
-        self.problems.add(f"{self.shown} {place}", what, remedy or _EXPECTED[self.form])
+        self.problems.add(f"{self.source} {place}", what, remedy or _EXPECTED[self.form])
 
     def seconds(self, cells: Sequence[str]) -> np.ndarray:
         """Convert times, float64 ``(items,)``; what is no number is noted."""
@@ -147,7 +147,7 @@ class _Reader:
 
     def read_stm(self, content: bytes) -> None:
         labelled, unlabelled = [], 0
-        for number, line in text_lines(content, self.shown):
+        for number, line in text_lines(content, self.source):
             if line.lstrip().startswith(";;"):
                 continue
             cells, place = line.split(maxsplit=5), f"line {number}"
@@ -166,20 +166,20 @@ class _Reader:
                 continue
             if "{" in text or "}" in text:
                 try:
-                    text = chosen_words(text, f"{self.shown} {place}")
+                    text = chosen_words(text, f"{self.source} {place}")
                 except InputError as error:
                     self.problems.extend(error)
             self.items.append(Item(place, recording, channel, speaker, start, end, text))
         if labelled and unlabelled:
             many = f"{len(labelled)} of {len(labelled) + unlabelled} lines"
-            what = f"{many} of {self.shown} begin with a label such as {labelled[0]}, which is no word"
+            what = f"{many} of {self.source} begin with a label such as {labelled[0]}, which is no word"
             self.remarks.append(what)
 
     def read_ctm(self, content: bytes) -> None:
         begun = ""  # where alternatives began; empty outside of them
         first = True  # whether the first of them is being read
         left_out: list[str] = []
-        for number, line in text_lines(content, self.shown):
+        for number, line in text_lines(content, self.source):
             if line.lstrip().startswith(";;"):
                 continue
             cells, place = line.split(), f"line {number}"
@@ -204,12 +204,12 @@ class _Reader:
         if begun:
             self.refuse(begun, "the alternatives that begin here do not end")
         if left_out:
-            what = f"left out, as their type says that they are no words: {len(left_out)} of {self.shown}"
+            what = f"left out, as their type says that they are no words: {len(left_out)} of {self.source}"
             self.remarks.append(f"{what}, such as {quoted(left_out[0], 40)}")
 
     def read_seglst(self, content: bytes) -> None:
-        text = decode_text(content, self.shown)
-        for number, item in json_list(text, self.shown, self.problems):
+        text = decode_text(content, self.source)
+        for number, item in json_list(text, self.source, self.problems):
             place, before = f"entry {number}", len(self.problems)
             times = []
             for name in ("start_time", "end_time"):
@@ -234,7 +234,7 @@ class _Reader:
         if value is None:
             if "audio_filepath" in item:
                 remedy = "Give one object a line, not a list"
-                raise input_error(self.shown, "these are results of NeMo", remedy)
+                raise input_error(self.source, "these are results of NeMo", remedy)
             remedy = did_you_mean(name, item).replace("Allowed: ", "There are: ")
             what = "the field is missing" if name not in item else "the field is null"
             self.refuse(f"{place}, field {name}", what, remedy)

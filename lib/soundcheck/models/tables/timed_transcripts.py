@@ -76,11 +76,11 @@ class TimedTranscripts(LookUpModel):
         """Answer for the segments of a corpus."""
         if change:
             raise ValueError("a file of words cannot answer for changed signals")
-        placed, items, shown = self._place(corpus), self._texts.items, self._texts.shown
+        placed, items, source = self._place(corpus), self._texts.items, self._texts.source
         values, words = np.full((2, len(corpus.segments)), None, dtype=object)
         values[placed.known] = ""
         problems = np.full(len(values), "", dtype=object)
-        problems[~placed.known] = f"{NOT_ASKED}: no {self._texts.noun} in {shown}"
+        problems[~placed.known] = f"{NOT_ASKED}: no {self._texts.noun} in {source}"
         inside = items.assign(segment=placed.segment)[placed.segment >= 0]
         for segment, members in inside.sort_values("start", kind="stable").groupby("segment"):
             texts = members["text"].tolist()
@@ -90,9 +90,9 @@ class TimedTranscripts(LookUpModel):
                     [*zip(texts, members["confidence"].tolist(), strict=True)], ensure_ascii=False
                 )
         values[placed.touched] = None
-        problems[placed.touched] = f"{shown} has words across its start or end"
+        problems[placed.touched] = f"{source} has words across its start or end"
         for position, text in enumerate(values):
-            if what := long_text(text, shown, self.tasks[0]):
+            if what := long_text(text, source, self.tasks[0]):
                 values[position], problems[position] = None, what
         predictions = {task: values.copy() for task in self.tasks}
         if items["confidence"].notna().any():
@@ -126,17 +126,17 @@ class TimedTranscripts(LookUpModel):
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
-        notices = [*texts.remarks, *compared(used, recordings, texts.where, texts.shown, True)]
+        notices = [*texts.remarks, *compared(used, recordings, texts.where, texts.source, True)]
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
             verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"
             notices.append(f"{extra} {verb} to no segment of the corpora")
         if silent:
             what = "segment has" if silent == 1 else "segments have"
-            notices.append(f"{silent} {what} no words in {texts.shown}: nothing was recognised there")
+            notices.append(f"{silent} {what} no words in {texts.source}: nothing was recognised there")
         if texts.ignored:
             what = "line of {} says that it is" if texts.ignored == 1 else "lines of {} say that they are"
-            notices.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
+            notices.append(f"{texts.ignored} {what.format(texts.source)} not to be scored")
         return notices
 
     def _place(self, corpus: Corpus) -> Placed:

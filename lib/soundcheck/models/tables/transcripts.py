@@ -87,16 +87,16 @@ def transcript_format(name: str, content: bytes, column: str = "file") -> str:
     return "" if header or "\0" in line else KALDI
 
 
-def long_text(text: str | None, shown: str, task: str) -> str:
+def long_text(text: str | None, source: str, task: str) -> str:
     """Say that a text is too long to be a transcript; empty if it is not."""
     length = len(text or "")
-    what = f"{shown} has a text of {length} characters for {task}; at most {TEXT_LIMIT} are a transcript"
+    what = f"{source} has a text of {length} characters for {task}; at most {TEXT_LIMIT} are a transcript"
     return what if length > TEXT_LIMIT else ""
 
 
-def text_lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
+def text_lines(content: bytes, source: str) -> Iterator[tuple[int, str]]:
     """Part a text into lines that are not blank, each with its number."""
-    for number, line in enumerate(_LINE_END.split(decode_text(content, shown)), start=1):
+    for number, line in enumerate(_LINE_END.split(decode_text(content, source)), start=1):
         if line.strip():
             yield number, line
 
@@ -104,15 +104,15 @@ def text_lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
 # Lines with ids ---------------------------------------------------------------------------------------------
 
 
-def read_transcripts(content: bytes, shown: str, form: str, tasks: Sequence[Task]) -> FileAnswers:
+def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Task]) -> FileAnswers:
     """Read the bytes of a ``"trn"`` or ``"kaldi"`` file; raises all problems of its lines at once."""
     problems = Problems()
     read = _trn if form == TRN else _kaldi
     lines: dict[str, int] = {}  # id -> its line
     texts = []
-    for line, text in text_lines(content, shown):
+    for line, text in text_lines(content, source):
         try:
-            utterance = read(text, f"{shown} line {line}")
+            utterance = read(text, f"{source} line {line}")
         except InputError as error:
             problems.extend(error)
             continue
@@ -121,14 +121,14 @@ def read_transcripts(content: bytes, shown: str, form: str, tasks: Sequence[Task
         name, transcript = utterance
         if name in lines:
             what = f"duplicate id {quoted(name)}"
-            problems.add(f"{shown} lines {lines[name]} and {line}", what, TWICE)
+            problems.add(f"{source} lines {lines[name]} and {line}", what, TWICE)
             continue
         lines[name] = line
         texts.append(transcript)
     problems.raise_if_any()
     if not lines:
-        raise input_error(shown, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
-    cells = TextTable({}, [*lines.values()], "line", shown)
+        raise input_error(source, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
+    cells = TextTable({}, [*lines.values()], "line", source)
 
     def where(*numbers: int) -> str:
         return cells.where_all(numbers)
@@ -197,9 +197,9 @@ def _kaldi(line: str, where: str) -> tuple[str, str]:
 # Lines of JSON ----------------------------------------------------------------------------------------------
 
 
-def read_results(content: bytes, shown: str, tasks: Sequence[Task]) -> FileAnswers:
+def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> FileAnswers:
     """Read the bytes of a file of results; raises all problems of its lines at once."""
-    cells = read_json_lines(content, shown, _FIELDS)
+    cells = read_json_lines(content, source, _FIELDS)
     columns, problems = cells.columns, Problems()
     for name in ("audio_filepath", "pred_text"):
         if all(value is None for value in columns[name]):
@@ -222,7 +222,7 @@ def read_results(content: bytes, shown: str, tasks: Sequence[Task]) -> FileAnswe
         problems.add(cells.where(row), what, "Give a duration above 0")
     problems.raise_if_any()
     texts = np.array([None if text is None else text.strip() for text in columns["pred_text"]], dtype=object)
-    table = TextTable({"file": paths, "transcript": texts}, cells.places, "line", shown)
+    table = TextTable({"file": paths, "transcript": texts}, cells.places, "line", source)
     frame = sort_rows(table, np.arange(len(paths)), start, end, problems, ("transcript",))
     problems.raise_if_any()
     frame["whole"] = ~frame["group"].duplicated(keep=False) & (frame["start"] == 0)
@@ -238,24 +238,24 @@ def read_results(content: bytes, shown: str, tasks: Sequence[Task]) -> FileAnswe
     seconds = np.where(np.isnan(duration), end - begin, duration)
     times = np.stack([columns["time"], seconds])
     times = times[:, ~np.isnan(times).any(axis=0)]
-    remarks = _speed(times, len(paths), shown)
+    remarks = _speed(times, len(paths), source)
     predictions = {task.name: texts for task in tasks}
     return FileAnswers({"": rows}, predictions, remarks=remarks, computing_times=times)
 
 
-def _speed(times: np.ndarray, lines: int, shown: str) -> list[str]:
+def _speed(times: np.ndarray, lines: int, source: str) -> list[str]:
     """Say how quick the recogniser says it was."""
     taken, seconds = map(float, times.sum(axis=1))
     if not taken or not seconds:
         return []
     some = "" if times.shape[1] == lines else f" ({times.shape[1]} of {lines} lines)"
     what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
-    return [f"{shown} tells of computing times, {what}, as given"]
+    return [f"{source} tells of computing times, {what}, as given"]
 
 
 def _missing(name: str, content: bytes, cells: TextTable) -> InputError:
     """Say that no line has a field, and what the first one has."""
-    text = decode_text(content, cells.shown)
+    text = decode_text(content, cells.source)
     keys = list(json_object(text.lstrip().split("\n", 1)[0], cells.where(0)))
     remedy = did_you_mean(name, keys).replace("Allowed: ", "There are: ")
     if name == "pred_text" and "text" in keys and "audio_filepath" in keys:

@@ -136,8 +136,8 @@ def _columns(
     for name in names:
         if found.count(name) != 1:
             many = "several outputs are" if name in found else "no output is"
-            shown = ", ".join(map(quoted, labels)) or "without names"
-            what = f"{many} called {quoted(name)}; the outputs: {shown}"
+            named = ", ".join(map(quoted, labels)) or "without names"
+            what = f"{many} called {quoted(name)}; the outputs: {named}"
             remedy = f"Name all {len(labels)} in their order, such as outputs: [{', '.join(names)}]"
             problems.add(where, what, remedy)
     return [found.index(name) for name in names if name in found]
