@@ -14,14 +14,13 @@ from small_world import SUITE, make
 
 from soundcheck.results.facts import counts
 
-huggingface_hub = pytest.importorskip("huggingface_hub", reason="pip install huggingface_hub")
-
 pytestmark = pytest.mark.slow
 
 SCHEMA = Path(__file__).parent / "publish/cards/oracles/every_eval_ever/eval.schema.json"
+TEAM = "card: {owner: Speech team, license: Apache-2.0, limitations: Noise}"
 MODEL = "card: {languages: [en, de], id: us/best, version: '2.1', license: Our own}"
 CARDS = {
-    "title: Small world": "title: Small world\ncard: {owner: Speech team, license: Apache-2.0}",
+    "title: Small world": f"title: Small world\n{TEAM}",
     "tasks: [transcript]}": f"tasks: [transcript], {MODEL}}}",
     "path: digits.csv": "path: digits.csv, benchmark: {id: us/board, task_id: mean_wer, revision: v1}",
 }
@@ -63,6 +62,7 @@ def test_results_do_not_depend_on_what_people_say(folder, whole, undrawn):
 
 
 def test_the_hub_reads_the_metadata_as_the_record_has_them(whole, cards):
+    huggingface_hub = pytest.importorskip("huggingface_hub", reason="pip install huggingface_hub")
     data = huggingface_hub.ModelCard((cards / "README.md").read_text("utf-8")).data
     (result,) = data.eval_results
     (figure,) = [one for one in whole.record["figures"] if one["model"] == "words"]

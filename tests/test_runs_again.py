@@ -169,7 +169,7 @@ def test_a_model_on_another_scale_stops_the_run(project, whole):
     before = digest(whole.out / "results.csv")
     (project.folder / "rated.yml").write_text(SUITE.replace("models:\n", f"models:\n  {RATED}}}\n"))
     told = project.run(suite="rated.yml", out="whole", code=2)
-    assert "rated.yml, models.rated: arousal: all of the first 12 answers are not in 0 to 1 (" in told
+    assert "rated.yml, models.rated: arousal: all of the first 12 " in told and "are not in 0 to 1 (" in told
     assert "`range: [1, 7]`" in told and digest(whole.out / "results.csv") == before
 
 
