@@ -219,11 +219,6 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
     return server
 
 
-@pytest.fixture
-def forked_models() -> None:
-    """Do nothing: the processes of models are forks anyway. Tests need no longer ask for it."""
-
-
 @pytest.fixture(scope="module")
 def forked_sphinx(preloaded):
     """Books that a test builds without the command: forks of the server that has imported Sphinx, undrawn."""

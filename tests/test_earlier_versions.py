@@ -125,7 +125,7 @@ def test_predictions_are_of_that_day_on_the_page_of_a_model(monkeypatch, evening
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EVENING))
     assert str(today()) == DAY and day_of(EVENING) == datetime.date(2023, 11, 14)
     model = RunRecord.read(evening / "run.json").models[0]
-    assert build.shown(model).days == {DAY: 200}
+    assert build.pages_part(model).days == {DAY: 200}
     assert f"200 given on {DAY}" in str(model_pages.model_cells(ModelFacts.read(evening, model.name)))
 
 

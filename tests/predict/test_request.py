@@ -37,10 +37,10 @@ def test_segments_and_their_changes_are_those_of_a_plain_loop(n_changes):
         assert one.path == f"/root/{names[n]}" and one.content == names[n]
         for time, given_time in ((one.start, start[n]), (one.end, end[n])):
             assert time is None if np.isnan(given_time) else type(time) is float and time == given_time
-        shown = names[n]
+        label = names[n]
         if not (np.isnan(start[n]) and np.isnan(end[n])):
-            shown += f" from {np.nan_to_num(start[n]):g} s" + ("" if np.isnan(end[n]) else " to 5 s")
-        assert one.shown == shown
+            label += f" from {np.nan_to_num(start[n]):g} s" + ("" if np.isnan(end[n]) else " to 5 s")
+        assert one.label == label
 
 
 # Keys -------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from soundcheck.book import (
     result_pages,
     written,
 )
-from soundcheck.book.build import shown
+from soundcheck.book.build import pages_part
 from soundcheck.common import files, resources
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.escaping import one_line
@@ -220,7 +220,7 @@ def _models(sources: pages.Sources, book: Book) -> None:
             return model_pages.model_cells(book.facts[name])
 
         rows = book.results[book.results["model"].eq(model.name)]
-        about = (shown(model), record.figures, record.families, record.accepted, record.caveats)
+        about = (pages_part(model), record.figures, record.families, record.accepted, record.caveats)
         sources.page(model_page(model.slug), make, *about, rows, estimates)
 
 
@@ -264,8 +264,8 @@ def _contents(book: Book, sources: pages.Sources) -> dict:
     order = {family.name: number for number, family in enumerate(ordered)}
 
     def chapter(name: str, title: str = "", below: Sequence[dict] = ()) -> dict:
-        found = {"file": name} | ({"title": one_line(title)} if title else {})
-        return found | ({"sections": list(below)} if below else {})
+        entry = {"file": name} | ({"title": one_line(title)} if title else {})
+        return entry | ({"sections": list(below)} if below else {})
 
     models = []
     for model in record.models:
@@ -284,5 +284,5 @@ def _contents(book: Book, sources: pages.Sources) -> dict:
         ("About", [*map(chapter, ("reading", "columns", "provenance", "bibliography"))]),
     ]
     present = {name: [one for one in part if one["file"] in sources.pages] for name, part in parts}
-    found = [{"caption": caption, "chapters": chapters} for caption, chapters in present.items() if chapters]
-    return {"format": "jb-book", "root": "index", "parts": found}
+    menu = [{"caption": caption, "chapters": chapters} for caption, chapters in present.items() if chapters]
+    return {"format": "jb-book", "root": "index", "parts": menu}

@@ -117,7 +117,7 @@ def made_with() -> str:
     return digest(library_digest(), installed(), speech_digest(), look)
 
 
-def shown(model: ModelRecord) -> ModelRecord:
+def pages_part(model: ModelRecord) -> ModelRecord:
     """Reduce a record to what pages show: nothing that differs after a run which found all answers."""
     confirmed = model.confirmed if model.confirmed_different else 0
     return dataclasses.replace(model, asked=0, days=model.answered(today()), confirmed=confirmed)
@@ -128,7 +128,7 @@ def _inputs(
 ) -> str:
     """Digest all that the pages of a book depend on."""
     # No page shows how long a run took, whether it has a book, and which answers it did not have to ask for.
-    seen = dataclasses.replace(record, seconds={}, book=False, models=tuple(map(shown, record.models)))
+    seen = dataclasses.replace(record, seconds={}, book=False, models=tuple(map(pages_part, record.models)))
     share = resources.root()
     made = [
         *(share / "_config.yml", *(share / "book").rglob("*")),

@@ -137,8 +137,8 @@ class Sources:
         self._tasks: list[_Task] = []
         self._last: list[tuple[str, Callable[[], str]]] = []
         self._written: set[Path] = set()
-        self._kept = folder.with_name("book-pages.json")
-        self._known = store.read(self._kept, self._version) or {}
+        self._digests_file = folder.with_name("book-pages.json")
+        self._known = store.read(self._digests_file, self._version) or {}
         self._now: dict[str, list[str]] = {}
 
     def page(self, name: str, make: Callable[[], Sequence[dict]], *depends: object) -> bool:
@@ -193,7 +193,7 @@ class Sources:
         for path in self.folder.rglob("*"):
             if path not in self._written and path.name != CONFIGURATION and not path.is_dir():
                 path.unlink()
-        store.write(self._kept, self._now, self._version)
+        store.write(self._digests_file, self._now, self._version)
 
     def _add(self, name: str, make: Callable[[], str], depends: Sequence[object]) -> bool:
         key, path, known = digest(*depends) if depends else "", self.folder / name, self._known.get(name)

@@ -72,7 +72,9 @@ class Comparison:
             entries = (entry for pair in pairs for entry in load_judged(pair[side], parts=True))
             return [one.of(names[side]) for one in entries if one.verdict.task not in description.unlike]
 
-        judged, common = ([read(own, n) for n in (0, 1)] for own in (description.pairs, description.common))
+        judged, common = (
+            [read(entries, n) for n in (0, 1)] for entries in (description.pairs, description.common)
+        )
         apart = {
             one.name
             for one, other in description.corpora

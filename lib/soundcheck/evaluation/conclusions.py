@@ -391,11 +391,11 @@ def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
     result, places = gaps.resampled, [n, len(gaps.blocks) + n]
     rates = [result.value[places], result.replicates[:, places]]
     if settings.measure.better == HIGHER:
-        rates = [1 - own for own in rates]
+        rates = [1 - side for side in rates]
     if not settings.measure.error or (rates[0] * result.segments[places] < LEAST_ERRORS).any():
         return {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        value, replicates = (np.log(own[..., 0]) - np.log(own[..., 1]) for own in rates)
+        value, replicates = (np.log(side[..., 0]) - np.log(side[..., 1]) for side in rates)
     replicates, ends = np.where(np.isfinite(replicates), replicates, np.nan), (np.nan, np.nan)
     if gaps.blocks[n] >= LEAST_BLOCKS and not result.withheld[gaps.difference(n)]:
         ends = evidence.t_interval(float(value), replicates, int(gaps.blocks[n]))
@@ -447,7 +447,9 @@ def adjusted_gap(
         return [row | {"adjusted_by": f"{NOT_ADJUSTED}{reason}"} for row in rows]
     statistic = standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells)
     resampled = resample(statistic, subset.blocks)
-    blocks = _smaller_side(base, [own & (cells.codes >= 0) for own in (gap.group, gap.others)], subset.blocks)
+    blocks = _smaller_side(
+        base, [members & (cells.codes >= 0) for members in (gap.group, gap.others)], subset.blocks
+    )
     for n, (row, why) in enumerate(zip(rows, resampled.reasons, strict=True)):
         row["adjusted"] = _some(resampled.value[n])
         row["adjusted_by"] = f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns)

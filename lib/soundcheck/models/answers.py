@@ -118,7 +118,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
         hint = f" ({near.split('?')[0]} instead of '{missing[0]}'?)" if "?" in near else ""
         names = ", ".join(quoted(name) for name in missing)
         return {}, f"the model's prediction has no key {names}; its keys: {keys}{hint}; {wanted}"
-    own = {task.name for task in tasks}
+    task_names = {task.name for task in tasks}
     answer: dict[str, float | str] = {}
     stated: dict[str, float | str] = {}
     problems = []
@@ -129,11 +129,11 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
         else:
             answer[task.name] = value
             stated |= stating
-        if task.is_transcription and not problem and WORDS not in own:
+        if task.is_transcription and not problem and WORDS not in task_names:
             words, problem = words_text(output.get(WORDS), value)
             problems += [f"the prediction has {problem}"] if problem else []
             stated |= {f"{task.name}.{WORDS}": words} if words else {}
-    if CONFIDENCE in output and CONFIDENCE not in own:
+    if CONFIDENCE in output and CONFIDENCE not in task_names:
         number, problem = _number(output[CONFIDENCE])
         problem = problem or confidence_problem(number)
         problems += [f"{CONFIDENCE} is {problem}"] if problem else []

@@ -84,7 +84,7 @@ class Asked(NamedTuple):
     """Something that a model predicts for: its key, its name for people, and the changes that are wanted."""
 
     key: str
-    shown: str
+    label: str
     changes: tuple[str, ...] = ("",)
 
 

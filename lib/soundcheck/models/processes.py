@@ -93,10 +93,10 @@ def context() -> BaseContext:
 
 def start(function: Callable[..., None], arguments: tuple, environment: dict[str, str]) -> BaseProcess:
     """Start a child that calls a function, which begins with :func:`detach`."""
-    own = context()
-    child = own.Process(target=function, args=arguments)
+    methods = context()
+    child = methods.Process(target=function, args=arguments)
     with _starting, _set(environment | {"PYTHONSAFEPATH": "1"}):  # libraries read it when they are imported
-        own.set_forkserver_preload(list(PRELOADED))
+        methods.set_forkserver_preload(list(PRELOADED))
         child.start()
     return child
 
@@ -165,10 +165,10 @@ def in_child(
     errors and progress bars go to the terminal.
     """
     ours, theirs = multiprocessing.Pipe()
-    own = environment(cache)
+    variables = environment(cache)
     with ours:
         with theirs:
-            child = start(_call, (theirs, own, with_output, function, arguments), own)
+            child = start(_call, (theirs, variables, with_output, function, arguments), variables)
         seconds = task.seconds
         try:
             while ours.poll(seconds):

@@ -23,7 +23,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.inputs import Wanted, asked_changes, shown_segment
+from soundcheck.predict.inputs import Wanted, asked_changes, segment_label
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
@@ -164,10 +164,10 @@ def _asked(
         places = [table[name].tolist() for name in ("file", "start", "end")]
         clean = np.ones((len(table), 1), dtype=bool)
         masks = np.hstack([clean, asked_changes(corpus, changed, wanted).T])
-        return table["key"].to_numpy(), lambda row: shown_segment(*(cells[row] for cells in places)), masks
+        return table["key"].to_numpy(), lambda row: segment_label(*(cells[row] for cells in places)), masks
     masks = np.array([[change in item.changes for change in ["", *changed]] for item in items], dtype=bool)
     keys = np.array([item.key for item in items], dtype=object)
-    return keys, lambda row: items[row].shown, masks.reshape(len(items), 1 + len(changed))
+    return keys, lambda row: items[row].label, masks.reshape(len(items), 1 + len(changed))
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:

@@ -24,7 +24,7 @@ class Segment:
     path: str
     start: float | None
     end: float | None
-    shown: str
+    label: str
     changes: tuple[str, ...]
 
 
@@ -42,7 +42,7 @@ def list_segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None)
     texts = (table[name].tolist() for name in ("key", "audio", "file"))
     times = (_seconds(table[name]) for name in ("start", "end"))
     for key, content, file, start, end, row in zip(*texts, *times, alike, strict=True):
-        yield Segment(key, content, paths[file], start, end, shown_segment(file, start, end), changes_of[row])
+        yield Segment(key, content, paths[file], start, end, segment_label(file, start, end), changes_of[row])
 
 
 def _seconds(column: pd.Series) -> list[float | None]:
@@ -58,7 +58,7 @@ def asked_changes(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None)
     return np.stack(columns) if columns else np.zeros((0, len(everywhere)), dtype=bool)
 
 
-def shown_segment(file: str, start: float | None, end: float | None) -> str:
+def segment_label(file: str, start: float | None, end: float | None) -> str:
     """Call a segment as people do; times in seconds, ``None`` or NaN = bound of the file."""
     start, end = (None if time is None or time != time else time for time in (start, end))
     if start is None and end is None:

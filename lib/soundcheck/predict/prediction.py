@@ -370,7 +370,7 @@ class Prediction:
             counts[kind] += 1
             counts["known"] += kind == "failed" and one.key in self._known_failures
             change = self._changes[one.change].name if one.change else ""
-            failures.append((one.corpus, one.segment.shown, change, failure.problem))
+            failures.append((one.corpus, one.segment.label, change, failure.problem))
         known = self._entries
         pairs = [(known[k], known[r]) for k, r in self._repeats.items() if k in known and r in known]
         exact, store = self._comparison(), self._store

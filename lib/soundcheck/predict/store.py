@@ -195,7 +195,7 @@ class Store:
         self._digests: dict[str, str] = {}  # ... their digests
         self._written: set[str] = set()  # names of files that the model writes itself: no sources
         self._changed: set[str] = set()  # names of files that changed while the model answered
-        self._own: set[str] = set()  # keys of answers of this run that may have to be dropped
+        self._new_keys: set[str] = set()  # keys of answers of this run that may have to be dropped
         self._pending: list[tuple[Result, Entry]] = []
         self._changing, self._due, self._ended = threading.Lock(), threading.Event(), False
         self._error: Exception | None = None
@@ -345,7 +345,7 @@ class Store:
 
         def end(connection: sqlite3.Connection) -> dict[str, str]:
             if changed:
-                values = [(self._fingerprint, key) for key in self._own]
+                values = [(self._fingerprint, key) for key in self._new_keys]
                 connection.executemany("DELETE FROM answers WHERE fingerprint = ? AND key = ?", values)
             digests = self._files(connection) | dict.fromkeys(gone, "")
             self._write_files(connection, digests)
@@ -354,8 +354,8 @@ class Store:
         self.sources = Sources.of(self._database.do(end), self._root)
         self._contents.save()
         if changed:
-            self.dropped, self.dropped_by = self.dropped + len(self._own), changed
-        self._own, self._signatures, self._changed = set(), {}, set()
+            self.dropped, self.dropped_by = self.dropped + len(self._new_keys), changed
+        self._new_keys, self._signatures, self._changed = set(), {}, set()
         self._note_loss()
 
     def close(self) -> None:
@@ -401,7 +401,7 @@ class Store:
 
         self._database.do(write)
         self._digests |= digests
-        self._own |= entries.keys()
+        self._new_keys |= entries.keys()
 
     def _opened(self, name: str, status: Signature) -> str:
         """Remember a file that the model has read; gives its digest, empty if that cannot be known."""

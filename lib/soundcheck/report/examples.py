@@ -168,7 +168,7 @@ def _played(
 
     def add(players: Sequence[Player], title: str = "", words: Words | None = None, kind: str = "") -> None:
         texts = [*({words.said: words.reference} | words.written).items()] if words else []
-        sounds = [player.shown for player in players]
+        sounds = [player.content for player in players]
         records.append(about | {"title": title or scene.title, "sounds": sounds, "words": texts})
         blocks.append({"heard": row(players, title, kind=kind), "words": words and aligned_words(*words)})
 

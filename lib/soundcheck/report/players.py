@@ -99,9 +99,9 @@ _UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
 
 
 class Player(Html):
-    """A player, or words in its place; ``shown`` has label, lines, sound and picture (names of media)."""
+    """A player, or words in its place; ``content`` has label, lines, sound and picture (names of media)."""
 
-    shown: Mapping[str, object]
+    content: Mapping[str, object]
 
 
 def player(
@@ -151,7 +151,7 @@ def _made(label: str, lines: Sequence[str], kind: str = "", **heard: str) -> Pla
     about = {"sound": "", "picture": "", "label": label, "lines": list(lines)} | heard
     made = Player(templates.html("player", **about, **size))
     names = {name: Path(about[name]).name for name in ("sound", "picture")}
-    made.shown = {"label": label, "caption": "; ".join(lines)} | names
+    made.content = {"label": label, "caption": "; ".join(lines)} | names
     return made
 
 

@@ -79,13 +79,13 @@ def table(
     kinds = {"sc-sortable": sortable and (len(rows) > 1 or beside), "sc-stacked": stacked}
     about = {"class_": " ".join(["sc-table", *filter(kinds.get, kinds)]), "data_rows": beside}
 
-    def shown(lines: list, caption: str) -> Html:
+    def drawn(lines: list, caption: str) -> Html:
         return templates.html("table", heads=heads, lines=lines, caption=caption, about=about)
 
     if first is None or len(lines) <= first:
-        return shown(lines, caption)
-    rest = folded(f"{counted(len(lines) - first, 'more row')}", [shown(lines[first:], "")])
-    return join([shown(lines[:first], caption), rest])
+        return drawn(lines, caption)
+    rest = folded(f"{counted(len(lines) - first, 'more row')}", [drawn(lines[first:], "")])
+    return join([drawn(lines[:first], caption), rest])
 
 
 def listed(rows: Iterable[Sequence[object]], columns: Sequence[str], **options: object) -> Html:

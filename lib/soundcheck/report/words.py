@@ -202,12 +202,12 @@ def keyword_table(frame: pd.DataFrame, title: str) -> Html:
     """
 
     def cell(side: str) -> Callable[[object], object]:
-        def shown(row: object) -> object:
+        def rate(row: object) -> object:
             ends = (getattr(row, f"{side}_low"), getattr(row, f"{side}_high"))
             known = ends if row.fewest >= LEAST_WORDS else ()
             return getattr(row, f"{side}_why") or value_cell(getattr(row, side), *known, unit=row.unit)
 
-        return shown
+        return rate
 
     columns = {"words of a kind": "kind", "words": lambda row: _uncut(row.words), "sentences": "sentences"}
     columns |= {"missing, clean": cell("clean"), "missing, changed": cell("changed")}

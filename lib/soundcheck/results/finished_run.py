@@ -95,8 +95,8 @@ def rows_file(folder: Path, model: str, family: str) -> Path:
     return folder / "notebooks" / files.slug(model) / f"{files.slug(family)}.json"
 
 
-def read_run(path: Path, shown: str = "", *, older: bool = False) -> FinishedRun:
-    """Read a run from ``results.csv`` or the output folder with it; messages begin with ``shown``.
+def read_run(path: Path, source: str = "", *, older: bool = False) -> FinishedRun:
+    """Read a run from ``results.csv`` or the output folder with it; messages begin with ``source``.
 
     Refused with an ``InputError`` if the table is missing, was cut or edited, has no row or (but with
     ``older``) is of an older version, or the record beside it cannot be read.
@@ -113,11 +113,11 @@ def read_run(path: Path, shown: str = "", *, older: bool = False) -> FinishedRun
         if frame.empty:
             raise input_error(table.name, "the table holds no row, so nothing was tested", AGAIN)
     except InputError as error:
-        if not shown:
+        if not source:
             raise
         raise InputError(
-            dataclasses.replace(one, where=f"{shown}: {one.where}") for one in error.problems
+            dataclasses.replace(one, where=f"{source}: {one.where}") for one in error.problems
         ) from error
     if frame["state_sample"].eq("").all():
-        logger.warning("%s", terminal(f"{shown or path}: {_OLDER}"))
+        logger.warning("%s", terminal(f"{source or path}: {_OLDER}"))
     return FinishedRun(table, frame, record)

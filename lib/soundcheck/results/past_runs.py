@@ -96,9 +96,9 @@ class PastRuns:
     problems: Sequence[Problem] = ()  # what cannot be read
 
 
-def check_place(folder: Path, shown: str, output: Path, corpora: Mapping[str, Path]) -> None:
-    """Refuse a place where runs cannot be kept, before anything runs; the suite calls it ``shown``."""
-    problems, where = Problems(), f"history: {quoted(shown)}"
+def check_place(folder: Path, text: str, output: Path, corpora: Mapping[str, Path]) -> None:
+    """Refuse a place where runs cannot be kept, before anything runs; the suite calls it ``text``."""
+    problems, where = Problems(), f"history: {quoted(text)}"
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir():
         problems.add(where, "this is a file, not a folder", "Name a folder; it is made if it is not there")

@@ -22,13 +22,13 @@ SHOWABLE = "Show a picture, a table or a text: pages run no scripts and load no 
 class _Beyond(HTMLParser):
     """Finds out whether HTML needs more than the page and the files of the book."""
 
-    found = False
+    needs_more = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Look at a tag and its attributes."""
         loaded = any(name in _LOADED and not _NEAR.match(value or "") for name, value in attrs)
         led = tag == "a" and any(name == "href" and not _LED.match(value or "") for name, value in attrs)
-        self.found = self.found or tag in _TAGS or loaded or led
+        self.needs_more = self.has_output or tag in _TAGS or loaded or led
 
 
 def _is_beyond(html: str) -> bool:
@@ -36,7 +36,7 @@ def _is_beyond(html: str) -> bool:
         return False
     parser = _Beyond()
     parser.feed(html)
-    return parser.found or "<" in parser.rawdata  # a tag that does not end
+    return parser.needs_more or "<" in parser.rawdata  # a tag that does not end
 
 
 def text_of(value: str | list[str]) -> str:

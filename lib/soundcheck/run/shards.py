@@ -100,12 +100,12 @@ class Shards:
     """All shards of one run: share -> output folder, and what stands in it."""
 
     def __init__(self, shards: Mapping[Share, tuple[Path, Shard]]) -> None:
-        self._found = shards
+        self._shards = shards
 
     @property
     def fingerprints(self) -> dict[str, str]:
         """Fingerprint of each model."""
-        shards = (shard for _, shard in self._found.values())
+        shards = (shard for _, shard in self._shards.values())
         return {name: model.fingerprint for shard in shards for name, model in shard.models.items()}
 
     def take_over(self, material: Material, output: Output) -> dict[str, list[Result]]:
@@ -125,7 +125,7 @@ class Shards:
             for place in places:
                 store.merge(place / NAME)
             store.close()
-            lost = (one for _, shard in self._found.values() for one in shard.models[name].failures)
+            lost = (one for _, shard in self._shards.values() for one in shard.models[name].failures)
             failed[name] = [
                 Result(one.key, drawn=one.drawn, problem=one.problem, fault=one.fault) for one in lost
             ]
@@ -136,7 +136,7 @@ class Shards:
         needed = needed_keys(request_of(entry, material, output, material.corpora))
         fingerprint, root = material.fingerprints[entry.name], material.suite.root
         by_cache: dict[Path, tuple[set[str], list[str]]] = {}
-        for share, (folder, shard) in self._found.items():
+        for share, (folder, shard) in self._shards.items():
             where = f"shard {share} in {folder}"
             model = shard.models.get(entry.name)
             if model is None or model.fingerprint != fingerprint:

@@ -63,8 +63,8 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
         values.update(_pitch(signal))
         values.update(_level(level, active))
         values.update(_spectrum(frames[active]))
-    found = np.array([values[name] for name in NAMES])
-    return np.where(np.isfinite(found), found, np.array(list(FALLBACK.values())))
+    features = np.array([values[name] for name in NAMES])
+    return np.where(np.isfinite(features), features, np.array(list(FALLBACK.values())))
 
 
 def prepared(signal: np.ndarray, sampling_rate: int, longest: int) -> np.ndarray:
@@ -125,7 +125,7 @@ def standing_out(values: np.ndarray, prominence: float) -> list[int]:
     """Give what ``scipy.signal.find_peaks`` does, whose import takes longer than all that a run repeats."""
     borders = np.flatnonzero(np.diff(values, prepend=np.nan, append=np.nan))  # where another value begins
     levels = values[borders[:-1]]
-    found = []
+    places = []
     for n in 1 + np.flatnonzero((levels[1:-1] > levels[:-2]) & (levels[1:-1] > levels[2:])):
         higher = np.flatnonzero(levels > levels[n])
         place = np.searchsorted(higher, n)
@@ -133,8 +133,8 @@ def standing_out(values: np.ndarray, prominence: float) -> list[int]:
         last = higher[place] if place < len(higher) else len(levels)
         base = max(levels[first : n + 1].min(), levels[n:last].min())
         if levels[n] - base >= prominence:
-            found.append(int(borders[n] + borders[n + 1] - 1) // 2)
-    return found
+            places.append(int(borders[n] + borders[n + 1] - 1) // 2)
+    return places
 
 
 def _spectrum(frames: np.ndarray) -> dict[str, float]:

@@ -116,8 +116,8 @@ def _answer(task: str, signal: np.ndarray, sampling_rate: int) -> dict[str, Any]
     decoder = _decoder(task)
     _listen(decoder, FORGET, BEFORE)
     _listen(decoder, task, samples.tobytes())
-    found = decoder.hyp()
-    return {"transcript": found.hypstr if found else ""}
+    hypothesis = decoder.hyp()
+    return {"transcript": hypothesis.hypstr if hypothesis else ""}
 
 
 def _listen(decoder: pocketsphinx.Decoder, search: str, samples: bytes) -> None:

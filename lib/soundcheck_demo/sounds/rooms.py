@@ -57,9 +57,9 @@ def response(
     room.add_source(mouth)
     room.add_microphone(microphone[:, None] - np.array([[0.0], [0.0], [0.13]]))
     room.compute_rir()
-    found = np.asarray(room.rir[0][0], dtype=np.float64)
-    found = found / np.abs(found).max()
-    return found[: np.flatnonzero(np.abs(found) > FALLEN)[-1] + 1]
+    impulse = np.asarray(room.rir[0][0], dtype=np.float64)
+    impulse = impulse / np.abs(impulse).max()
+    return impulse[: np.flatnonzero(np.abs(impulse) > FALLEN)[-1] + 1]
 
 
 def rooms() -> dict[tuple[str, float], np.ndarray]:

@@ -77,24 +77,24 @@ def sentences(
     piles = _piles(word, complements, seed)
     patterns = list(dict.fromkeys(pattern for _, pattern in piles))
     start = int(generator(seed, "probe", word).integers(len(patterns)))
-    found: list[str] = []
+    chosen: list[str] = []
     turn = 0
-    while len(found) < count:
+    while len(chosen) < count:
         sex, number = (first + turn) % 2, start + turn // 2
         turn += 1
         rotated = [patterns[(number + n) % len(patterns)] for n in range(len(patterns))]
         pile = next((piles[sex, pattern] for pattern in rotated if piles[sex, pattern]), None)
         if pile:
-            found.append(pile.pop())
-    return found
+            chosen.append(pile.pop())
+    return chosen
 
 
 def _piles(word: str, complements: Sequence[str], seed: int) -> dict[tuple[int, str], list[str]]:
     """Shuffle all sentences around a word, those of each pattern with names of women and of men apart."""
-    own = [FRAMES[class_of(word)]] if class_of(word) else []
+    of_class = [FRAMES[class_of(word)]] if class_of(word) else []
     fillers = FILLERS | {"own": tuple(dict.fromkeys(complements))}
     piles = {}
-    for pattern in [OWN] if complements else [*QUOTES, *own]:
+    for pattern in [OWN] if complements else [*QUOTES, *of_class]:
         slots = [slot for slot in _SLOT.findall(pattern) if slot not in ("name", "word")]
         for sex in (0, 1):
             texts = [

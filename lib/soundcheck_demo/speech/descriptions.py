@@ -56,11 +56,11 @@ def _people(speakers: Sequence[Speaker]) -> str:
     """Say how many women and men the first group has; all groups have as many."""
     first = (speakers[0].language, speakers[0].accent)
     sexes = [speaker.sex for speaker in speakers if (speaker.language, speaker.accent) == first]
-    found = []
+    parts = []
     for sex, one, several in (("female", "woman", "women"), ("male", "man", "men")):
         count = sexes.count(sex)
-        found.append(f"{_number(count)} {one if count == 1 else several}")
-    return _list(found)
+        parts.append(f"{_number(count)} {one if count == 1 else several}")
+    return _list(parts)
 
 
 def _number(count: int) -> str:

@@ -77,12 +77,12 @@ def speak(
     shortest, longest = seconds or (0.0, np.inf)
     for _ in range(6):
         signal = _trim(_synthesise(speaker, text, chosen, words_per_minute))
-        found = len(signal) * chosen.tract / SAMPLING_RATE + 2 * PAUSE
-        if shortest <= found <= longest:
+        duration = len(signal) * chosen.tract / SAMPLING_RATE + 2 * PAUSE
+        if shortest <= duration <= longest:
             break
-        words_per_minute *= 1.1 if found > longest else 0.9
+        words_per_minute *= 1.1 if duration > longest else 0.9
     else:
-        raise RuntimeError(f"{speaker.name}: {text!r} takes {found:.2f} s at any rate tried")
+        raise RuntimeError(f"{speaker.name}: {text!r} takes {duration:.2f} s at any rate tried")
     signal = _colour(signal, chosen.tract, chosen.tilt_db)
     signal = signal + _breath(signal, chosen.breath_db, rng)
     signal = signal * (10 ** (chosen.level_db / 20) / _level(signal))
@@ -126,8 +126,8 @@ def _colour(signal: np.ndarray, tract: float, tilt_db: float) -> np.ndarray:
     spectrum = scipy.fft.rfft(signal)
     bins = length // 2 + 1
     stretched = np.zeros(bins, dtype=complex)
-    kept = min(bins, len(spectrum))
-    stretched[:kept] = spectrum[:kept]
+    filled = min(bins, len(spectrum))
+    stretched[:filled] = spectrum[:filled]
     hertz = np.linspace(0, SAMPLING_RATE / 2, bins)
     octaves = np.log2(np.clip(hertz, 100, 8000) / REFERENCE_HERTZ)
     return scipy.fft.irfft(stretched * 10 ** (tilt_db * octaves / 20), length) * (length / len(signal))

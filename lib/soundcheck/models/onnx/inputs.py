@@ -174,9 +174,9 @@ class Graph:
             self._where, what, "Try it outside of Soundcheck; is sampling_rate right?"
         ) from first
 
-    def _compare_sizes(self, found: Values) -> None:
+    def _compare_sizes(self, outputs: Values) -> None:
         """Leave out what has another size for another length of the signal."""
-        for name, array in found.items():
+        for name, array in outputs.items():
             if array.size != self.sizes[name]:
                 before = self.sizes.pop(name)
                 what = f"it has {before} or {array.size} numbers, depending on the signal's length"

@@ -209,18 +209,18 @@ def _objects(value: object, path: tuple) -> list[tuple[tuple, str]]:
     """Find the objects inside of arguments: where they are, and their class."""
     if isinstance(value, dict):
         values = [((*path, key), key) for key in value if key.startswith(OBJECT_SIGN)]
-        return values + [found for key, item in value.items() for found in _objects(item, (*path, key))]
+        return values + [entry for key, item in value.items() for entry in _objects(item, (*path, key))]
     if isinstance(value, list):
-        return [found for number, item in enumerate(value) for found in _objects(item, (*path, number))]
+        return [entry for number, item in enumerate(value) for entry in _objects(item, (*path, number))]
     return []
 
 
 def _labels(value: object, where: str) -> dict[str, list[str]]:
     """Check labels: a list, or output -> list."""
     lists = value if isinstance(value, dict) else {"": value}
-    found = {}
+    names = {}
     for name, labels in lists.items():
         if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
             raise input_error(where, "labels are lists of names", "Write {output: [label, label]}")
-        found[str(name)] = [str(label) for label in labels]
-    return found
+        names[str(name)] = [str(label) for label in labels]
+    return names

@@ -117,7 +117,7 @@ class Outputs:
         self._probabilities = probabilities
         self._tasks, self._sizes, self._where, self._labels = tasks, sizes, where, labels
         self._problems = Problems()
-        self._found: dict[str, list[Reading]] = {task.name: [] for task in tasks}
+        self._readings: dict[str, list[Reading]] = {task.name: [] for task in tasks}
         for name, item in declared.items():
             if name in sizes:
                 self._take(name, item)
@@ -130,14 +130,14 @@ class Outputs:
         for name, names in named.items():
             if name in sizes and name not in declared:
                 self._take_labels(name, list(names))
-        if not declared and not any(self._found.values()):
+        if not declared and not any(self._readings.values()):
             self._take_what_is_obvious()
         for task in tasks:
             self._check_one(task)
         if probabilities and not any(task.classes for task in tasks):
             self._problem("probabilities: the model has no task with classes", "Remove the key")
         self._problems.raise_if_any()
-        self.readings = [self._found[task.name][0] for task in tasks]
+        self.readings = [self._readings[task.name][0] for task in tasks]
 
     @property
     def names(self) -> list[str]:
@@ -160,7 +160,7 @@ class Outputs:
         if reading.size not in (None, size):
             what = f"the output {quoted(reading.output)} has {size} numbers, and {reading.size} are named"
             self._problem(what, "Name them all, in their order")
-        self._found[reading.task.name].append(reading)
+        self._readings[reading.task.name].append(reading)
 
     def _task(self, name: str) -> Task | None:
         return next((task for task in self._tasks if task.name == name), None)
@@ -204,7 +204,7 @@ class Outputs:
 
     def _take_labels(self, output: str, names: list[str]) -> None:
         """Understand what an author says about an output: classes of a task, or names of numbers."""
-        classified = [task for task in self._tasks if task.classes and not self._found[task.name]]
+        classified = [task for task in self._tasks if task.classes and not self._readings[task.name]]
         regression = [task.name for task in self._tasks if task.is_regression]
         written = [self._labels.get(name, name) for name in names]
         numbers = [meant(name, regression, {}) or name for name in written]
@@ -233,7 +233,7 @@ class Outputs:
 
     def _check_one(self, task: Task) -> None:
         """Refuse a task that several outputs predict, or none."""
-        readings = self._found[task.name]
+        readings = self._readings[task.name]
         if len(readings) == 1 or len(self._problems):
             return
         if readings:

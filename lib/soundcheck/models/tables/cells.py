@@ -313,12 +313,12 @@ def read_folder(path: Path, source: str) -> TextTable:
                 "in a folder, each table must be one that a run wrote; the columns key and change are missing"
             )
             raise input_error(name, what, "Name the table itself, or remove it from the folder")
-        own = cells.columns | {"corpus": [place.stem] * len(cells)}
-        if columns and set(own) != set(columns):
-            names = ", ".join(sorted(set(own) ^ set(columns)))
+        table_columns = cells.columns | {"corpus": [place.stem] * len(cells)}
+        if columns and set(table_columns) != set(columns):
+            names = ", ".join(sorted(set(table_columns) ^ set(columns)))
             what = f"not all tables of the folder have the same columns ({names})"
             raise input_error(name, what, "Name a folder with the tables of one model")
-        columns = {column: [*columns.get(column, ()), *own[column]] for column in own}
+        columns = {column: [*columns.get(column, ()), *table_columns[column]] for column in table_columns}
         places += [f"{number} of {place.name}" for number in cells.places]
     return TextTable(columns, places, "row", source)
 

@@ -51,7 +51,7 @@ class Rows:
     name_noun: str = "name"
     without_times: tuple[str, str] = ("the table gives no times", "Add the columns start and end, in seconds")
     misfit_remedy: str = "Write the names as in the corpus, relative to its folder"
-    _found: dict[int, tuple[Corpus, np.ndarray]] = dataclasses.field(default_factory=dict)
+    _numbers: dict[int, tuple[Corpus, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -62,7 +62,7 @@ class Rows:
         Raises InputError if a name could mean several files or segments, several names mean the same, or
         several segments of a file are meant without times.
         """
-        if id(corpus) not in self._found:
+        if id(corpus) not in self._numbers:
             if self.frame is None:
                 problems = Problems()
                 numbers = UtteranceNames(corpus.segments).assign(
@@ -72,8 +72,8 @@ class Rows:
             else:
                 numbers = self._find_by_times(corpus)
             numbers.flags.writeable = False  # it is shared
-            self._found[id(corpus)] = corpus, numbers
-        return self._found[id(corpus)][1]
+            self._numbers[id(corpus)] = corpus, numbers
+        return self._numbers[id(corpus)][1]
 
     def _find_by_times(self, corpus: Corpus) -> np.ndarray:
         import pandas as pd  # late: a suite is read without it
@@ -109,14 +109,14 @@ class Rows:
         names, first = UtteranceNames(segments), self.frame.drop_duplicates("group")
         known = np.full(len(segments), -1, dtype=np.int64)
         for one in dict.fromkeys(("", files.slug(corpus.name), corpus.name)):  # the last one counts
-            there = first[first["corpus"] == one]
+            named = first[first["corpus"] == one]
 
-            def where(*places: int, there: pd.DataFrame = there) -> str:
-                return self.where(*there["number"].iloc[list(places)].tolist())
+            def where(*places: int, named: pd.DataFrame = named) -> str:
+                return self.where(*named["number"].iloc[list(places)].tolist())
 
-            found = names.assign(there["file"].tolist(), self.name_noun, where, problems)
-            groups = np.append(there["group"].to_numpy(), -1)  # the last one of names that are not here
-            known = np.where(found >= 0, groups[found], known)
+            matches = names.assign(named["file"].tolist(), self.name_noun, where, problems)
+            groups = np.append(named["group"].to_numpy(), -1)  # the last one of names that are not here
+            known = np.where(matches >= 0, groups[matches], known)
         problems.raise_if_any()
         return known
 
@@ -140,14 +140,14 @@ class Rows:
         rows = self.frame[self.frame["group"] == group]
         away = (rows["start"] - begin).abs() + np.nan_to_num((rows["end"] - end).abs())
         row = rows.loc[away.idxmin()]
-        here, there = (
+        here, wanted = (
             f"{float(low)!r} to {float(high)!r} s" if high < _ENDLESS else f"{float(low)!r} s to the end"
             for low, high in ((row["start"], row["end"]), (begin, end))
         )
         name = quoted(self.names[row["number"]])
         what = (
             f"no {self.noun} belongs to a segment: the files are known, the times are not those of the "
-            f"corpus; of {name} there is {here} here and {there} in the corpus, {TOLERANCE:g} s may differ"
+            f"corpus; of {name} there is {here} here and {wanted} in the corpus, {TOLERANCE:g} s may differ"
         )
         remedy = "Give start and end in seconds, as in the corpus"
         return input_error(self.where(int(row["number"])), what, remedy)

@@ -189,14 +189,14 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
     problems = Problems()
     frame, known = scores.frame[PAIR].reset_index(drop=True), pd.DataFrame()
     for side in PAIR:
-        own, wanted = frame[side].unique(), pairs[side].unique()
+        given, wanted = frame[side].unique(), pairs[side].unique()
         first = frame[side].drop_duplicates().index
 
         def where(*names: int, first: pd.Index = first) -> str:
             return " and ".join(scores.where(scores.frame.index[first[name]]) for name in names)
 
-        places = UtteranceNames(pd.DataFrame({"file": wanted})).assign(own, "name", where, problems)
-        known[side] = frame[side].map(dict(zip(own[places[places >= 0]], wanted[places >= 0], strict=True)))
+        places = UtteranceNames(pd.DataFrame({"file": wanted})).assign(given, "name", where, problems)
+        known[side] = frame[side].map(dict(zip(given[places[places >= 0]], wanted[places >= 0], strict=True)))
     problems.raise_if_any()
     known = known.dropna()
     place = pd.MultiIndex.from_frame(known).get_indexer(pd.MultiIndex.from_frame(pairs))

@@ -132,15 +132,15 @@ def _columns(
     labels: Sequence[str], names: Sequence[str], mapping: Mapping[str, str], where: str, problems: Problems
 ) -> list[int]:
     """Find the output of each regression task."""
-    found = [meant(label, names, mapping) for label in labels]
+    meanings = [meant(label, names, mapping) for label in labels]
     for name in names:
-        if found.count(name) != 1:
-            many = "several outputs are" if name in found else "no output is"
+        if meanings.count(name) != 1:
+            many = "several outputs are" if name in meanings else "no output is"
             named = ", ".join(map(quoted, labels)) or "without names"
             what = f"{many} called {quoted(name)}; the outputs: {named}"
             remedy = f"Name all {len(labels)} in their order, such as outputs: [{', '.join(names)}]"
             problems.add(where, what, remedy)
-    return [found.index(name) for name in names if name in found]
+    return [meanings.index(name) for name in names if name in meanings]
 
 
 class Transcripts(Head):
