@@ -28,7 +28,7 @@ class _Beyond(HTMLParser):
         """Look at a tag and its attributes."""
         loaded = any(name in _LOADED and not _NEAR.match(value or "") for name, value in attrs)
         led = tag == "a" and any(name == "href" and not _LED.match(value or "") for name, value in attrs)
-        self.needs_more = self.has_output or tag in _TAGS or loaded or led
+        self.needs_more = self.needs_more or tag in _TAGS or loaded or led
 
 
 def _is_beyond(html: str) -> bool:
