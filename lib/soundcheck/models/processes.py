@@ -21,6 +21,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
@@ -97,7 +98,11 @@ def start(function: Callable[..., None], arguments: tuple, environment: dict[str
     child = methods.Process(target=function, args=arguments)
     with _starting, _set(environment | {"PYTHONSAFEPATH": "1"}):  # libraries read it when they are imported
         methods.set_forkserver_preload(list(PRELOADED))
-        child.start()
+        try:
+            child.start()
+        except ConnectionRefusedError:  # the server of forks was killed, and has not quite ended
+            time.sleep(0.5)
+            child.start()
     return child
 
 
