@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).parent
 def predict(signal, rate):
     number = len(signal) // 160 - 10
     if (HERE / "slow").exists():
-        time.sleep(0.05)
+        time.sleep(0.1)
     (HERE / "calls").open("a").write(f"{os.getppid()} ")
     if number == 7 and (HERE / "dies").exists():
         os._exit(3)
@@ -72,6 +72,7 @@ def test_the_same_bytes_and_failures_as_on_this_machine(world, cluster):
     (world.root / "dies").touch()
     here = run(world, "here")
     (world.root / "calls").unlink()
+    (world.root / "slow").touch()  # so that each worker gets something to do
     there = run(world, "there", cluster)
     assert content(there) == content(here)
     assert (there.failures, there.notes()) == (here.failures, here.notes())
@@ -118,6 +119,7 @@ def test_a_worker_with_another_version_is_left_out_by_name(world, scheduler, clu
             time.sleep(0.1)
             workers = cluster.client.scheduler_info(n_workers=-1)["workers"].values()
             names = {str(info["name"]) for info in workers}
+        (world.root / "slow").touch()
         there = run(world, "there", cluster)
     assert content(there) == content(run(world, "here"))
     assert "the worker odd" in caplog.text and "it has Soundcheck 0.0.1 instead of" in caplog.text
