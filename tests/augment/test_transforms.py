@@ -315,7 +315,7 @@ def test_fewer_bits_are_worse():
 
 
 @pytest.mark.parametrize(
-    ("level_db", "expected_db"), [(-60, -56), (-24, -20), (-16, -12.8), (-10, -8), (0, 0)]
+    ("level_db", "expected_db"), [(-60, -56), (-24, -20), (-20, -48.8 / 3), (-16, -12.8), (-10, -8), (0, 0)]
 )
 def test_compressor_at_a_steady_level(level_db, expected_db):
     steady = np.full(8000, 10 ** (level_db / 20))
