@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,13 @@ def test_environment_has_one_thread_and_the_cache():
     environment = processes.environment("/some/cache")
     assert environment["OMP_NUM_THREADS"] == environment["OPENBLAS_NUM_THREADS"] == "1"
     assert environment["SOUNDCHECK_CACHE"] == "/some/cache" and environment["PATH"] == os.environ["PATH"]
+
+
+def test_children_that_start_at_once_have_nothing_of_each_others_start():
+    """A program whose modules lie beside it would miss them with the safe path of the server of forks."""
+    with ThreadPoolExecutor(4) as threads:
+        calls = [threads.submit(processes.in_child, TASK, os.getenv, "PYTHONSAFEPATH") for _ in range(40)]
+    assert {call.result() for call in calls} == {os.getenv("PYTHONSAFEPATH")}
 
 
 def test_what_the_child_started_is_killed_with_it(tmp_path):

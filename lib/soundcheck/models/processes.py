@@ -70,7 +70,8 @@ def environment(cache: str | os.PathLike | None = None) -> dict[str, str]:
     }
     if cache is not None:
         changed[CACHE_VARIABLE] = str(cache)
-    return os.environ | changed
+    with _starting:  # else it may hold what another start sets for a moment
+        return os.environ | changed
 
 
 def ending(code: int) -> str:
