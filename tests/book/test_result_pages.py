@@ -98,6 +98,8 @@ def test_the_answer_is_the_headline_test_with_both_values_then_the_largest_other
     assert text.index(str(states.mark(FAIL))) < text.index(first) < text.index("2 of 4 tests fail.")
     passing = answer(*ROWS, group("", 0.01, 0.05, 0.9, **headline))
     assert str(states.mark(PASS)) in passing and 'Largest other failure: <a href="#row-' in passing
+    unknown = answer(*ROWS, group("", 0.15, 0.2, 0.3, **headline))
+    assert "The headline measure shows no group to be worse; its largest difference: " in unknown
     assert f"<strong>{other}</strong>" in answer(*ROWS)  # no headline test was judged
 
 

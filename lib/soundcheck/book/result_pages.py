@@ -32,6 +32,8 @@ from soundcheck.statistics.rules import GAP_RULES
 from soundcheck.suite.families import Family
 
 MOST_REASONS = 3
+NO_GROUP = "no group is shown to be worse; the largest difference: "
+OTHERS_FAIL = "the headline measure shows no group to be worse; its largest difference: "
 
 
 def cells(
@@ -63,6 +65,8 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     rows = states.counted(rows)
     state, row, opening = _answered(_headline_rows(rows))
     failing = rows[rows["state"].eq(FAIL)]
+    if opening == NO_GROUP and len(failing):
+        opening = OTHERS_FAIL
     said, rests, address, other = sentence(opening), ".", "", None
     if row is not None:
         said, rests = _written(record, row, opening)
@@ -94,11 +98,10 @@ def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
     """Give the state of a page, the row that its sentence is about, if any, and how the sentence begins."""
     inconclusive = rows["state"].eq(INCONCLUSIVE)
     compared = inconclusive & rows["gap"].notna() & rows["group"].ne("")
-    largest = "no group is shown to be worse; the largest difference: "
     for state, part, opening in (
         (FAIL, rows[rows["state"].eq(FAIL)], ""),
         (REPORTED, facts.few_speakers(rows), "too few speakers to generalise; for these, "),
-        (INCONCLUSIVE, rows[compared], largest),
+        (INCONCLUSIVE, rows[compared], NO_GROUP),
         (INCONCLUSIVE, rows[inconclusive], "inconclusive: "),
         (PASS, rows[rows["state"].eq(PASS)], "passes; nearest to its limit: "),
     ):
