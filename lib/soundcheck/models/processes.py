@@ -138,9 +138,14 @@ def detach(environment: dict[str, str], output: int, streams: tuple[int, ...] = 
     alive = multiprocessing.forkserver._forkserver._forkserver_alive_fd
     if alive is not None:  # the server that forked this process ends with the run, unless a fork prevents it
         os.close(alive)
-    with contextlib.suppress(AttributeError):  # at once, even while code holds the interpreter; on Linux
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     threading.Thread(target=_follow_run, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """Let this process end as soon as its parent does, even while code holds the interpreter; on Linux."""
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _follow_run() -> None:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import psutil
 
+from soundcheck.models import processes
 from soundcheck.run.notebook_outputs import unshown
 
 PRELOADED = ("soundcheck.evaluation", "soundcheck.metrics", "soundcheck.report")  # what notebooks import
@@ -127,6 +128,7 @@ def _kill(process: BaseProcess) -> None:
 def _execute(task: Task, results: Connection, requests: Connection) -> None:
     """Execute a notebook in this process, say how it ended, and wait to be killed."""
     requests.close()  # else the run would not see the server end
+    processes.end_with_parent()
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
