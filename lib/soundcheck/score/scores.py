@@ -31,9 +31,10 @@ from soundcheck.evaluation import groups as group_sets
 from soundcheck.evaluation import trials as verification
 from soundcheck.evaluation.corpus_view import SCORE
 from soundcheck.evaluation.description import CorpusDescription, EvaluationDescription
-from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.verification import equal_error_rate
+from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_rates import cer, wer
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.results.states import decide
@@ -145,18 +146,15 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
         for subset in evaluation.subsets():
             verification.overview(evaluation, subset)
         compared = group_sets.of_suite(evaluation) if groups else []
+
+        def rate_within(subset: Subset, predictions: Predictions, mask: np.ndarray) -> Weighted:
+            return equal_error_rate(evaluation.trials(subset, predictions.clean).only(mask))
+
         for one in compared:
             counts = {f"{one.column}: {count.group}": count for count in one.counts if count.group}
-            evaluation.estimates(
-                one.everything,
-                {
-                    "equal_error_rate": lambda s, p, mask: equal_error_rate(
-                        evaluation.trials(s, p.clean).only(mask)
-                    )
-                },
-                {part: one.everything.mask(one.column, count.group) for part, count in counts.items()},
-                excluded={part: count.lacks for part, count in counts.items() if count.lacks},
-            )
+            masks = {part: one.everything.mask(one.column, count.group) for part, count in counts.items()}
+            lacks = {part: count.lacks for part, count in counts.items() if count.lacks}
+            evaluation.estimates(one.everything, {"equal_error_rate": rate_within}, masks, excluded=lacks)
         group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
         result = _scores(evaluation, task, [*raw.notices, *table.notices])
     costs = result.estimates["measure"].str.contains(" (cost", regex=False)
