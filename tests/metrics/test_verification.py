@@ -13,16 +13,19 @@ from sklearn.linear_model import LogisticRegression
 from soundcheck.metrics import trials as trial_curves
 from soundcheck.metrics import verification
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.calibration import bayes_threshold, cllr, fit_calibration, min_cllr
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
+    bayes_threshold,
+    cllr,
     det_curve,
     equal_error_rate,
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
+    fit_calibration,
     frr_at_far,
+    min_cllr,
     min_dcf,
     min_dcf_threshold,
 )

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.seeds import uniform
-from soundcheck.statistics.adjusting import cells_of
-from soundcheck.statistics.balance import at_most, balance, draw_speakers, equal_size, label_cells
+from soundcheck.statistics.balance import at_most, balance, cells_of, draw_speakers, equal_size, label_cells
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 KEYS = np.array([f"key {n:06d}" for n in range(10_000)])

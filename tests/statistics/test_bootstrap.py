@@ -12,8 +12,7 @@ from soundcheck.metrics.combinators import difference, restrict, stack
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics import draws
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.crossing import crossing, first_reached
+from soundcheck.statistics.bootstrap import crossing, first_reached, resample
 from soundcheck.statistics.draws import block_codes, blocks_of, every_segment, weights
 from soundcheck.statistics.evidence import Scale
 

@@ -22,7 +22,7 @@ from soundcheck.report.formats import POINTS, Cell, number, percent, stacked, va
 from soundcheck.report.html import Html, element, folded
 from soundcheck.report.study_figures import spectra
 from soundcheck.report.style import label, show
-from soundcheck.statistics.crossing import Crossing
+from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
