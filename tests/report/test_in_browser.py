@@ -2,7 +2,6 @@
 
 import csv
 import io
-from unittest import mock
 
 import numpy as np
 import pypdf
@@ -310,8 +309,8 @@ def grounds(page):
 def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, theme, system):
     figure, media = figures.truth_and_prediction(TRUTH, TRUTH**2), MediaStore(tmp_path / "media")
     lines = looks.show(media, figure, "Dots")
-    with mock.patch.object(looks, "SVG_BYTES", 0):
-        pixels = looks.show(media, figure, "Dots")
+    dots = figures.truth_and_prediction(*np.random.default_rng(0).random((2, 3000)))  # becomes pixels
+    pixels = looks.show(media, dots, "Dots")
     ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {GROUND['dark']} }}"
     page = opened(write_page(tmp_path / "page.html", lines, pixels, theme=theme, head=ground), theme=system)
     assert grounds(page) == [GROUND[theme]] * 2
