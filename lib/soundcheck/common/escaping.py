@@ -86,6 +86,12 @@ def quoted(value: object, limit: int = VALUE_LIMIT) -> str:
     return f"'{shorten(text, limit)}'"
 
 
+def look(name: str) -> str:
+    """Give what readers see of a name: no signs without a shape, no blanks at its ends, accents composed."""
+    seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFC", seen).strip()
+
+
 def told_apart(one: str, other: str) -> tuple[str, str]:
     r"""Show two names in a message, as :func:`quoted` does, so that nobody takes them for the same.
 
@@ -100,6 +106,7 @@ def told_apart(one: str, other: str) -> tuple[str, str]:
     same = os.path.commonprefix([one, other])
     cut = max(0, len(same) - 20) if max(len(one), len(other)) > VALUE_LIMIT else 0
     alike = difflib.SequenceMatcher(None, one[-200:], other[-200:], autojunk=False).ratio() > 0.75
+    alike |= look(one) == look(other)
     texts = []
     for name, against in ((one, other), (other, one)):
         codes = {sign for sign in {*name} - {*against} if alike and not sign.isascii()}

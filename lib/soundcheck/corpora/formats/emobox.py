@@ -76,7 +76,8 @@ class EmoboxFormat(TableFormat):
             cells = pd.DataFrame(table.columns, dtype=object)
             parts.append(cells.assign(split=split, place=row_places(table)))
         rows = pd.concat(parts, ignore_index=True)
-        rows = rows.reindex(columns=[*dict.fromkeys([*TEXTS, "length", *rows])]).fillna("")
+        names = dict.fromkeys([*TEXTS, "length", "channel", *rows])
+        rows = rows.reindex(columns=[*names], fill_value="").fillna("")
         left_out = []
         for field, values in READ.items():
             others = rows[field][~rows[field].isin(values)]
