@@ -31,7 +31,7 @@ from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
 
 CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 MARK = "complete.json"
-AUDIO = (".wav", ".flac", ".ogg", ".opus", ".mp3")  # told by their sizes alone
+AUDIO = (".wav", ".flac")
 # A file written a moment ago may be written again within the same tick of the clock.
 MTIME_GRACE_SECONDS = 2.0
 

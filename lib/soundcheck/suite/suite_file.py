@@ -213,19 +213,17 @@ class _Reader(EntryReader):
             comparison = self.section(path, value, ComparisonEntry, more={"name": name})
             if comparison is None:
                 continue
-            pair = {"baseline": comparison.baseline, "candidate": comparison.candidate}
-            for role, model in pair.items():
+            pair = (comparison.baseline, comparison.candidate)
+            for role, model in zip(("baseline", "candidate"), pair, strict=True):
                 if model not in models:
                     self.note((*path, role), f"unknown model {quoted(model)}", did_you_mean(model, models))
-            first, second = map(models.get, pair.values())
+            first, second = map(models.get, pair)
             if comparison.baseline == comparison.candidate:
                 self.note(path, "a model is compared with itself", "Name two models")
             elif first and second and not {*first.tasks} & {*second.tasks}:
                 self.note(path, "the two models share no task", "Compare models that predict the same")
-            if pair in [
-                {"baseline": one.baseline, "candidate": one.candidate} for one in comparisons.values()
-            ]:
-                what = f"duplicate comparison of {' and '.join(map(quoted, pair.values()))}"
+            if pair in [(one.baseline, one.candidate) for one in comparisons.values()]:
+                what = f"duplicate comparison of {' and '.join(map(quoted, pair))}"
                 self.note(("comparisons",), what, "Keep one")
             comparisons[name] = comparison
         return comparisons

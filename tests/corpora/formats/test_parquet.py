@@ -67,7 +67,7 @@ def test_the_table(load, hub, tmp_path):
     (absent,) = corpus.left_out
     assert absent.item == "hub/data/test-00001-of-00002.parquet row 2"
     assert absent.reason == "the shard holds no sound for this row"
-    assert "evaluated is the split 'test' (2 shards); not used: 'train' (1 shard)" in corpus.notices
+    assert "the split 'test' (2 shards) is evaluated; not used: 'train' (1 shard)" in corpus.notices
     assert not list((tmp_path / "cache").rglob(f"{files.TEMPORARY}*"))
 
 
@@ -87,7 +87,18 @@ def test_without_audio_nothing_is_unpacked(load, hub, tmp_path):
     assert not (tmp_path / "cache" / "parquet").exists()
 
 
-def test_sounds_are_written_once_whole_and_again_if_they_are_gone(load, hub, monkeypatch):
+def test_sounds_are_written_once_and_again_if_they_are_gone(load, hub, monkeypatch):
+    written, write = [], parquet_shards._write
+    monkeypatch.setattr(parquet_shards, "_write", lambda *one: (written.append(one[-1]), write(*one)))
+    first = load(SHARDS)
+    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1]
+    (first.root / "test" / "3.flac").unlink()
+    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1, 1]
+    (first.root / "test" / "2.wav").write_bytes(b"cut")
+    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1, 1, 0]
+
+
+def test_a_run_that_was_stopped_goes_on(load, hub, monkeypatch):
     sounds, read = parquet_shards._sounds, []
 
     def stopping(shard, column):
@@ -100,12 +111,8 @@ def test_sounds_are_written_once_whole_and_again_if_they_are_gone(load, hub, mon
     monkeypatch.setattr(parquet_shards, "_sounds", stopping)
     with pytest.raises(KeyboardInterrupt):
         load(SHARDS)
-    first = load(SHARDS)
-    assert len(first.segments) == 5 and load(SHARDS).segments.equals(first.segments) and len(read) == 11
-    (first.root / "test" / "3.flac").unlink()
-    assert load(SHARDS).segments.equals(first.segments) and len(read) == 17
-    (first.root / "test" / "2.wav").write_bytes(b"cut")
-    assert load(SHARDS).segments.equals(first.segments) and len(read) == 23
+    assert len(load(SHARDS).segments) == 5
+    assert read == ["test-00000"] * 3 + ["test-00001"] * 5  # the second one begins again
 
 
 def test_names_stay_inside(load, shard, sound, tmp_path):
