@@ -30,11 +30,13 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
 from soundcheck.common.wording import some
 from soundcheck.corpora import labels, splits
-from soundcheck.corpora.labels import NAMED, UNKNOWN, Findings, present
+from soundcheck.corpora.labels import LABEL, NAMED, UNKNOWN, Findings, present
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
+
+__all__ = ["LABEL", "Excluded", "RawTable", "SegmentTable", "parse", "segment_name"]
 
 TIMES = ("start", "end")
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", *TIMES))

@@ -91,12 +91,7 @@ SAME_SOUNDS = SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"])
 @pytest.mark.parametrize(
     ("text", "segments", "enrolments", "notice"),
     [
-        (
-            "1 a b\n1 s1/a.wav s1_b\n1 b a\n",
-            SPOKEN,
-            None,
-            "1 trial repeated in the list, counted again",
-        ),
+        ("1 a b\n1 s1/a.wav s1_b\n1 b a\n", SPOKEN, None, "1 trial repeated in the list, counted again"),
         ("1 a b\n0 a c\n0 a e\n", SAME_SOUNDS, None, "2 trials of one sound under two names"),
         ("1 m a\n1 m b\n", SPOKEN, {"m": ["a", "b"]}, "2 trials with a test side out of the enrolment"),
     ],

@@ -17,12 +17,7 @@ from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.trials.trial_files import (
-    read_enrolments,
-    read_scores,
-    read_trials,
-    score_text,
-)
+from soundcheck.corpora.trials.trial_files import read_enrolments, read_scores, read_trials, score_text
 from soundcheck.models.tables.scores import scores_of_trials
 
 TWO = [("a", "b", True), ("a", "c", False)]
