@@ -150,7 +150,7 @@ def test_rates_are_those_of_scikit_learn(seed, distinct):
 @some
 @given(seeds, st.sampled_from([0, 2, 20]))
 def test_audmetric_takes_the_better_end_of_the_step_where_rates_cross(seed, distinct):
-    """Here the step is crossed along a line: the value lies between the averages of both rates at its ends."""
+    """Here the step is crossed along a line: the value lies between the averages of its two ends."""
     data = trials(seed, 80, distinct=distinct)
     ours, theirs = value(equal_error_rate(data)), audmetric.equal_error_rate(data.target, data.scores)[0]
     _, far, frr = det_curve(data)
