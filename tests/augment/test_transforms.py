@@ -79,18 +79,12 @@ def test_the_released_definition_clips_at_full_scale(rng):
     """The text clips the same samples of loud and quiet speech, the released generator fewer of quiet one."""
     loud = rng.laplace(size=RATE)
     loud = (loud / np.abs(loud).max()).astype(np.float32)
-    shares = {}
     for size in (1.0, 0.3, 0.1):
         signal = (size * loud).astype(np.float32)
         released = level.clipped_at(signal, RATE, rng, limit=0.05, definition="released")
-        untouched = np.abs(released) < 0.05
-        shares[size] = 1 - untouched.mean()
-        assert shares[size] == pytest.approx((np.abs(signal) / 1.414 >= 0.05).mean())
-        assert level.peak(released) <= 0.05 + 1e-9  # nothing is scaled back
-        assert np.allclose(released[untouched], signal[untouched] / 1.414)
+        np.testing.assert_allclose(released, np.clip(signal / 1.414, -0.05, 0.05), atol=1e-7)
         text = level.clipped_at(signal, RATE, rng, limit=0.05)
         assert (np.abs(text) >= 0.999 * size).mean() == pytest.approx((np.abs(loud) >= 0.05).mean(), abs=1e-3)
-    assert shares[1.0] > 0.4 and shares[0.3] < shares[1.0] / 3 and shares[0.1] < 0.01
 
 
 @pytest.mark.parametrize(
@@ -253,9 +247,7 @@ def test_g711_against_another_implementation(rng, tmp_path, name, law):
 
 
 def test_fewer_bits_are_worse():
-    time = np.arange(2 * RATE) / RATE
-    voice = sum(np.sin(2 * np.pi * (140 + 20 * np.sin(3 * time)) * k * time) / k for k in range(1, 20))
-    narrow = resampled((0.2 * voice).astype(np.float32), RATE, 8000)
+    narrow = resampled(voice(140.0, 2.0), RATE, 8000)
 
     def distance(bit_rate):
         pair = codec.coded(narrow, "amr-nb", bit_rate)[40:-280], narrow[:-320]
