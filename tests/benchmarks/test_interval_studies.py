@@ -1,5 +1,7 @@
 """Studies of intervals: their data have the truth that they claim, and agree with what is published."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from benchmarks.interval_studies import (
@@ -15,6 +17,7 @@ from scipy import stats
 
 from soundcheck.common import resources
 from soundcheck.metrics.additive import value, values
+from soundcheck.report import page
 from soundcheck.report.study_figures import monte_carlo_error, recorded
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -85,7 +88,7 @@ def test_the_recorded_coverages_are_what_is_promised_and_what_the_book_says():
         if row["design"] == "eer by trial" and correlated:
             assert coverage < (0.85 if row["speakers"] < 40 else 0.75)
     prose = (resources.root() / "book" / "statistics.md").read_text(encoding="utf-8")
-    few_speakers = (resources.root() / "templates" / "verdicts.html.j2").read_text(encoding="utf-8")
+    few_speakers = (Path(page.__file__).parents[1] / "templates" / "verdicts.html.j2").read_text("utf-8")
     few = frame["design"].isin(["ccc", "unchanged"])
     shown = frame["design"].ne("unpaired")
     for row in frame[shown & (few | (frame["speakers"] >= 40))].to_dict("records"):
