@@ -125,18 +125,6 @@ def precisions(matrix: np.ndarray) -> np.ndarray:
     return np.where(_of_truth(matrix) > 0, of_predicted, np.nan)
 
 
-def _predicted_shares(matrix: np.ndarray) -> np.ndarray:
-    """Give the share of predictions that name each class that occurs."""
-    shares = ratio(matrix[..., : matrix.shape[-2]].sum(axis=-2), _total(matrix))
-    return np.where(_of_truth(matrix) > 0, shares, np.nan)
-
-
-def _true_shares(matrix: np.ndarray) -> np.ndarray:
-    """Give the share of labels of each class that occurs."""
-    shares = ratio(_of_truth(matrix), _total(matrix))
-    return np.where(shares > 0, shares, np.nan)
-
-
 def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[str, ...]]:
     names = [f"{noun} '{name}'" if noun == "class" else f"{noun} {name}" for name in classes]
 
@@ -147,25 +135,21 @@ def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[s
     return reasons
 
 
-def recall_of_codes(
-    truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
-) -> Statistic:
-    """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+def recall_of_codes(codes: Codes, labels: Sequence[str], noun: str) -> Statistic:
+    """Recall of numbered classes or bins, which reasons call ``noun``.
 
-    >>> codes = np.array([0, 0, 1])
-    >>> recall_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    >>> truth = np.array([0, 0, 1])
+    >>> recall_of_codes((truth, np.array([0, 1, 1]), truth < 0), ["low", "high"], "range")
     Statistic({'low': 0.5, 'high': 1.0})
     """
-    return _of_matrix((truth, prediction, missing), labels, recalls, _of_truth, _absent(labels, noun))
+    return _of_matrix(codes, labels, recalls, _of_truth, _absent(labels, noun))
 
 
-def precision_of_codes(
-    truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
-) -> Statistic:
-    """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+def precision_of_codes(codes: Codes, labels: Sequence[str], noun: str) -> Statistic:
+    """Precision of numbered classes or bins, which reasons call ``noun``.
 
-    >>> codes = np.array([0, 0, 1])
-    >>> precision_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    >>> truth = np.array([0, 0, 1])
+    >>> precision_of_codes((truth, np.array([0, 1, 1]), truth < 0), ["low", "high"], "range")
     Statistic({'low': 1.0, 'high': 0.5})
     """
 
@@ -174,7 +158,7 @@ def precision_of_codes(
         # A class that is never predicted gets its 0 for the segments of the class, all of which were missed.
         return np.where(predicted > 0, predicted, _of_truth(matrix))
 
-    return _of_matrix((truth, prediction, missing), labels, precisions, count, _absent(labels, noun))
+    return _of_matrix(codes, labels, precisions, count, _absent(labels, noun))
 
 
 def _coded(truth: Names, prediction: Names, classes: Sequence[str]) -> Codes:
@@ -192,7 +176,7 @@ def recall_per_class(truth: Names, prediction: Names, classes: Sequence[str]) ->
     >>> recall_per_class(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
     Statistic({'a': 0.5, 'b': 1.0})
     """
-    return recall_of_codes(*_coded(truth, prediction, classes), classes, "class")
+    return recall_of_codes(_coded(truth, prediction, classes), classes, "class")
 
 
 def precision_per_class(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
@@ -204,7 +188,7 @@ def precision_per_class(truth: Names, prediction: Names, classes: Sequence[str])
     >>> precision_per_class(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
     Statistic({'a': 1.0, 'b': 0.5})
     """
-    return precision_of_codes(*_coded(truth, prediction, classes), classes, "class")
+    return precision_of_codes(_coded(truth, prediction, classes), classes, "class")
 
 
 def chance_of(measure: str, truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
@@ -218,7 +202,12 @@ def chance_of(measure: str, truth: Names, prediction: Names, classes: Sequence[s
     >>> chance_of("recall", ["a", "b"], ["a", "a"], ["a", "b"])
     Statistic({'a': 1.0, 'b': 0.0})
     """
-    shares = _predicted_shares if measure.endswith("recall") else _true_shares
+
+    def shares(matrix: np.ndarray) -> np.ndarray:
+        predicted = matrix[..., : len(classes)].sum(axis=-2)
+        counts = predicted if measure.endswith("recall") else _of_truth(matrix)
+        return np.where(_of_truth(matrix) > 0, ratio(counts, _total(matrix)), np.nan)
+
     if measure.startswith("unweighted"):
         return _averaged(truth, prediction, classes, shares)
     codes = _coded(truth, prediction, classes)
