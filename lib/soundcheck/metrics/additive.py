@@ -333,21 +333,20 @@ def of_columns(
     columns: Sequence[np.ndarray],
     compute: SumsToValues,
     labels: Sequence[str] = ("",),
-    **texts: SumsToTexts,
+    **functions: Callable,
 ) -> Statistic:
     """Make a statistic of columns; every value counts all contributing segments.
 
-    Columns may hold anything outside of ``rows``. ``texts`` are ``reasons`` and ``notes``.
+    Columns may hold anything outside of ``rows``. ``functions`` are ``reasons``, ``notes`` or another
+    ``count``.
 
     >>> of_columns(np.ones(2, bool), np.zeros(2, bool), [np.array([0.2, 0.4])], lambda sums: sums[..., 1:])
     Statistic(0.6)
     """
-    m = len(labels)
     columns = tuple(column if rows.all() else np.where(rows, column, 0.0) for column in columns)
+    usual = {"count": lambda sums: np.repeat(sums[..., :1], len(labels), axis=-1)}
     part = Columns(rows, missing, columns)
-    return Statistic(
-        (part,), compute, lambda sums: np.repeat(sums[..., :1], m, axis=-1), tuple(labels), **texts
-    )
+    return Statistic((part,), compute, labels=tuple(labels), **(usual | functions))
 
 
 def of_cells(
@@ -356,21 +355,22 @@ def of_cells(
     missing: np.ndarray,
     compute: SumsToValues,
     labels: Sequence[str] = ("",),
+    **functions: Callable,
 ) -> Statistic:
     """Make a statistic of counts; codes below 0 do not contribute, every value counts all others.
+
+    ``functions`` are as those of :func:`of_columns`.
 
     >>> of_cells(np.array([0, 1, 1]), 2, np.zeros(3, bool), lambda sums: sums[..., 1:])
     Statistic(2.0)
     """
     m, rows = len(labels), codes >= 0
+    usual = {
+        "count": lambda sums: np.repeat(sums.sum(axis=-1, keepdims=True), m, axis=-1),
+        "reasons": lambda sums: ("" if sums.sum() > 0 else segments(0),) * m,
+    }
     part = Cells(rows, missing, np.where(rows, codes, 0).astype(np.int32), n_cells)
-    return Statistic(
-        (part,),
-        compute,
-        lambda sums: np.repeat(sums.sum(axis=-1, keepdims=True), m, axis=-1),
-        tuple(labels),
-        lambda sums: ("" if sums.sum() > 0 else segments(0),) * m,
-    )
+    return Statistic((part,), compute, labels=tuple(labels), **(usual | functions))
 
 
 def mean_column(column: np.ndarray, rows: np.ndarray, missing: np.ndarray, **texts: SumsToTexts) -> Statistic:

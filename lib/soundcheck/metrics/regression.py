@@ -221,6 +221,4 @@ def recall_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
 
 
 def _binned(truth: Numbers, prediction: Numbers) -> classification.Codes:
-    """Give bins of truth and prediction and the segments without prediction."""
-    truth, prediction, _, missing = _pair(truth, prediction)
-    return bin_numbers(truth), bin_numbers(prediction), missing
+    return bin_numbers(truth), bin_numbers(prediction)

@@ -241,9 +241,13 @@ class TrialStatistic(Weighted):
 
     labels = ("",)
 
-    def __init__(self, trials: Trials) -> None:
+    def __init__(self, trials: Trials, costs: tuple[float, float] = (1.0, 1.0)) -> None:
+        """Take trials, and what a false rejection and a false acceptance cost."""
         self.n_blocks = trials.speakers
-        self._trials = SortedTrials(trials)
+        self._trials, self._costs = SortedTrials(trials), costs
+
+    def _cost(self, frr: np.ndarray | float, far: np.ndarray | float) -> np.ndarray:
+        return self._costs[0] * frr + self._costs[1] * far
 
     def blocks(self) -> np.ndarray:
         """Count the speakers of trials with a score."""
