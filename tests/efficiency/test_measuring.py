@@ -38,7 +38,7 @@ def setups(tmp_path_factory):
 @pytest.fixture(scope="module")
 def measured(setups):
     entries, inputs, cache = setups
-    
+
     results = measure(entries, inputs, seconds=0.5, cache=cache)
     return {one.model: one for one in results}
 

@@ -97,18 +97,17 @@ def _sentence(row: dict) -> str:
     if significant and info.error and row["rule"] != ABOVE and before:
         share = row["difference"] / before
         values += f", {100 * abs(share):.0f} % {'more' if share > 0 else 'fewer'} errors"
-    here = _answer(row, *_THESE) or "it is not known whether it is significant"
-    new = _answer(row, *_NEW)
-    if new:
-        return f"{where}: {values}: {here} for these speakers; {new} for new speakers."
-    why = "values are too uncertain" if row["blocks"] >= LEAST_BLOCKS else f"{row['blocks']} are too few"
-    return f"{where}: {values}: {here} for these speakers; nothing follows for new speakers ({why})."
+    here, new = _answer(row, "for these speakers", *_THESE), _answer(row, "for new speakers", *_NEW)
+    if not new:
+        few = f"{row['blocks']} are too few" if row["blocks"] < LEAST_BLOCKS else "values are too uncertain"
+        new = f"nothing follows for new speakers ({few})"
+    return f"{where}: {values}: {'; '.join(filter(None, (here, new)))}."
 
 
-def _answer(row: dict, outcome: str, p_value: str, low: str, high: str) -> str:
+def _answer(row: dict, who: str, outcome: str, p_value: str, low: str, high: str) -> str:
     if pd.isna(row[p_value]):
         return ""
     p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
     says = f"significantly {row[outcome]}" if row[outcome] in (BETTER, WORSE) else "no significant difference"
     interval = f"{row[low]:.2g} to {row[high]:.2g}".replace("-", "−")
-    return f"{says} (difference {interval}, {p})"
+    return f"{says} {who} (difference {interval}, {p})"
