@@ -134,8 +134,7 @@ class Evaluation(TextTasks, TrialTasks):
         ``base`` names the change in the place of the clean signals; ``unchanged`` counts signals that a
         change leaves as they are; texts are normalised unless ``as_written``. What does not fit is skipped.
         """
-        changed = self.family.changes[change] if change else None
-        before = self.family.changes[base] if base else None
+        changed, before = self.family.changes.get(change), self.family.changes.get(base)
         missing = registry.missing(changed, self.sounds) if changed else ""
         for corpus, task in self._applicable():
             if task.is_embedding and self.why_unscored(change):
@@ -166,23 +165,20 @@ class Evaluation(TextTasks, TrialTasks):
         The first one, ``"clean"`` or the name of the base, has predictions for these signals on both sides.
         Steps that cannot be made are left out; a single one that is left shows nothing.
         """
-        possible = {}
-        for step, change in sweep.steps.items():
-            if missing := registry.missing(change, self.sounds):
-                self.note(f"{sweep.name}, {step}: {missing}")
-            else:
-                possible[step] = change
+        lacks = {step: registry.missing(change, self.sounds) for step, change in sweep.steps.items()}
+        for step, lack in lacks.items():
+            if lack:
+                self.note(f"{sweep.name}, {step}: {lack}")
+        possible = {step: change for step, change in sweep.steps.items() if not lacks[step]}
         if len(possible) < 2:
             self.note(f"{sweep.name}: not shown, because fewer than two steps are left")
             return
-        before = self.family.changes[base] if base else None
+        before = self.family.changes.get(base)
         for corpus, task in self._applicable():
             rows = self._swept_rows(corpus, sweep.name, possible.values())
             if not rows.any():
                 continue
-            steps = {
-                step: self._subset(corpus, task, change, before, rows) for step, change in possible.items()
-            }
+            steps = {step: self._subset(corpus, task, one, before, rows) for step, one in possible.items()}
             first = next(iter(steps.values()))
             if len(first):
                 yield {base or CLEAN: first.unchanged()} | steps
@@ -211,27 +207,25 @@ class Evaluation(TextTasks, TrialTasks):
         the family's option ``pairs`` so many are drawn.
         """
         for corpus, task in self._applicable():
-            segments, blocks = corpus.segments, corpus.block_codes()
-            predicted = Predictions(corpus.predicted(task))
-            whole = Subset(corpus.name, task, segments, None, predicted, predicted, blocks, root=corpus.root)
-            random = Predictions(self.random_predictions(whole), random=True)
-            pairings = changed_segments.pairings(segments, corpus.base_condition)
+            predicted, blocks = corpus.predicted(task), corpus.block_codes()
+            sides = Predictions(predicted), Predictions(predicted)
+            whole = Subset(corpus.name, task, corpus.segments, None, *sides, blocks, root=corpus.root)
+            random = self.random_predictions(whole)
+            pairings = changed_segments.pairings(corpus.segments, corpus.base_condition)
             for pairing in pairings:
                 for note in pairing.notes:
-                    self.note(f"{corpus.name}: {note}")
-                first, second = (rows[self._drawn_pairs(corpus, pairing)] for rows in pairing.rows)
-                sides = (
-                    dataclasses.replace(side, clean=side.clean[first], changed=side.clean[second])
-                    for side in (predicted, random)
-                )
+                    self.note(note, whole)
+                drawn = self._drawn_pairs(corpus, pairing)
+                first, second = (rows[drawn] for rows in pairing.rows)
                 if len(first):
                     yield dataclasses.replace(
                         whole,
-                        segments=segments.iloc[first].reset_index(drop=True),
-                        **dict(zip(("predictions", "reference"), sides, strict=True)),
+                        segments=corpus.segments.iloc[first].reset_index(drop=True),
+                        predictions=Predictions(predicted[first], predicted[second]),
+                        reference=Predictions(random[first], random[second], random=True),
                         blocks=np.unique(blocks[first], return_inverse=True)[1],
                         change=f"{pairing.base} to {pairing.other}",
-                        partner=segments.iloc[second].reset_index(drop=True),
+                        partner=corpus.segments.iloc[second].reset_index(drop=True),
                     )
             if not any(len(pairing.rows[0]) for pairing in pairings):
                 self.skip(whole, "no item was recorded under two conditions")
@@ -261,8 +255,8 @@ class Evaluation(TextTasks, TrialTasks):
                     what = f"{tested.sum()} of {len(tested)} trials test one of them"
                     self.note(f"{corpus.name}: {rows.sum()} tested recordings were changed; {what}")
                 subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
-                predicted = [corpus.scores(step.identity, place) for step in steps]
-                predicted = [subset.predictions.clean, *predicted]
+                changed = [corpus.scores(step.identity, place) for step in steps]
+                predicted = [subset.predictions.clean, *changed]
             else:
                 if not rows.all():
                     self.note(f"{corpus.name}: {rows.sum()} of {len(rows)} segments were transformed")
@@ -337,9 +331,9 @@ class Evaluation(TextTasks, TrialTasks):
 
     def random_predictions(self, subset: Subset, change: Perturbation | None = None) -> np.ndarray:
         """Draw what the random reference predicts for the rows of a subset; transcripts from its own."""
-        trial, under = "trial " if subset.task.is_embedding else "", change.identity if change else ""
-        keys = [f"{subset.corpus}|{trial}{key}" for key in subset.segments["key"].tolist()]
+        under, keys = change.identity if change else "", subset.segments["key"].tolist()
         if subset.task.is_embedding:
-            return reference_scores(self.seed, keys, under)
+            return reference_scores(self.seed, [f"{subset.corpus}|trial {key}" for key in keys], under)
         texts = () if subset.truth is None or not subset.task.is_transcription else list(subset.truth)
+        keys = [f"{subset.corpus}|{key}" for key in keys]
         return reference_predictions(subset.task, self.seed, keys, under, texts)
