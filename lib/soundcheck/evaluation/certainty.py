@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.eligibility import GroupCount, eligible
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount, eligible
 from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
@@ -57,8 +56,9 @@ def has_probabilities(subset: Subset) -> bool:
 
 def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
     """Give what is judged of a subset of this module: name of the test -> measure."""
-    bins, level = evaluation.family.options["bins"], float(evaluation.option("level"))
+    bins = evaluation.family.options["bins"]
     if subset.task.is_regression:
+        level = float(evaluation.option("level"))
         return {
             "Interval Coverage Error": lambda s, p: interval_coverage(s.truth, *p.clean.T, above=level),
             "Interval Skill": lambda s, p: interval_skill(s.truth, *p.clean.T, s.reference.clean[0], level),
