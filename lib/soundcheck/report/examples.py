@@ -24,7 +24,7 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair
-from soundcheck.evaluation.subset import CLEAN, CorpusView, Subset
+from soundcheck.evaluation.subset import CLEAN, Subset
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.change import EVENTS, impact_codes
 from soundcheck.metrics.differential import Localised, Setting, degradations, word_edits
