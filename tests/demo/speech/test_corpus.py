@@ -124,7 +124,7 @@ def test_texts_say_the_same_in_eight_languages():
         (
             "full",
             "speech",
-            "40 test and 12 training|five women and five men|American, British, German and Spanish",
+            "40 test and 12 training|five women and five men|244 segments an accent",
         ),
         ("full", "texts", "five of each, in German, English|Each language has five women"),
         ("full", "recordings", "five segments of each of the 40 test speakers|three recordings"),
@@ -239,7 +239,6 @@ def test_monologues_are_the_segments_of_the_speech_one_after_the_other(small, co
         assert any(np.array_equal(part, signals[name]) for name in files)
     gaps = table["start"] - table.groupby("file")["end"].shift()
     assert gaps.dropna().between(0.29, 1.21).all() and gaps.isna().sum() == 2
-    rising = (
-        corpus.table("full", "monologues").groupby("file")["arousal"].agg(lambda a: a.is_monotonic_increasing)
-    )
+    arousal = corpus.table("full", "monologues").groupby("file")["arousal"]
+    rising = arousal.agg(lambda values: values.is_monotonic_increasing)
     assert len(rising) == 20 and rising.sum() == 10 + 1  # one that was drawn so
