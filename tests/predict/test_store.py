@@ -32,9 +32,9 @@ def kept(tmp_path) -> Store:
 
 def keep(kept: Store, entries: dict = ENTRIES, opened: list = ()) -> None:
     """Write what a model answers, and has opened before."""
-    with kept:
-        for number, (key, entry) in enumerate(entries.items()):
-            kept.keep(Result(key, entry.answer, entry.drawn, opened=() if number else opened))
+    for number, (key, entry) in enumerate(entries.items()):
+        kept.keep(Result(key, entry.answer, entry.drawn, opened=() if number else opened))
+    kept.write()
 
 
 def undated(entries: dict) -> dict:
@@ -82,38 +82,32 @@ def test_answers_are_found_before_and_after_the_run_ends_each_model_its_own(tmp_
     assert load(tmp_path, OTHER) == {} and load(tmp_path) == ENTRIES
 
 
-def test_a_few_answers_are_written_soon_and_many_at_once(tmp_path, kept, monkeypatch):
-    def wait_for(count: int) -> None:
-        end = time.monotonic() + 20
-        while len(load(tmp_path)) < count:
-            assert time.monotonic() < end
-            time.sleep(0.05)
-
-    with kept:
-        kept.keep(Result("a", {"arousal": 0.5}))
-        wait_for(1)
+def test_a_few_answers_are_written_soon_many_at_once_and_the_rest_in_the_end(tmp_path, kept, monkeypatch):
+    kept.keep(Result("a", {"arousal": 0.5}))
+    kept.write_due()
+    assert not load(tmp_path)
+    time.sleep(store.WRITE_SECONDS)
+    kept.write_due()
+    assert len(load(tmp_path)) == 1
     monkeypatch.setattr(store, "WRITE_SECONDS", 1000.0)
-    with pytest.raises(KeyboardInterrupt), kept:
-        for number in range(store.WRITE_ANSWERS + 5):
-            kept.keep(Result(f"{number}", {"arousal": 0.5}))
-        wait_for(store.WRITE_ANSWERS)
-        raise KeyboardInterrupt
-    assert len(load(tmp_path)) == store.WRITE_ANSWERS + 6  # also what came before the interruption
+    for number in range(store.WRITE_ANSWERS + 5):
+        kept.keep(Result(f"{number}", {"arousal": 0.5}))
+    assert len(load(tmp_path)) == store.WRITE_ANSWERS + 1
+    kept.close()
+    assert len(load(tmp_path)) == store.WRITE_ANSWERS + 6
 
 
-@pytest.mark.parametrize("when", ["at once", "in the end"])
-def test_an_answer_that_cannot_be_written_stops_the_run(kept, monkeypatch, when):
+@pytest.mark.parametrize("seconds", [0.0, 1000.0])
+def test_an_answer_that_cannot_be_written_stops_the_run(kept, monkeypatch, seconds):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OutputError, match="No space left"), kept:
-        monkeypatch.setattr(Store, "_insert", fail)
+    monkeypatch.setattr(Store, "_insert", fail)
+    monkeypatch.setattr(store, "WRITE_SECONDS", seconds)
+    with pytest.raises(OutputError, match="No space left"):
         kept.keep(Result("a", {"arousal": 0.5}))
-        end = time.monotonic() + 10
-        while when == "at once":
-            assert time.monotonic() < end
-            time.sleep(0.05)
-            kept.keep(Result("b", {"arousal": 0.5}))
+        assert seconds
+        kept.close()
 
 
 # Files ------------------------------------------------------------------------------------------------------

@@ -128,8 +128,7 @@ class _Forecast(Prediction):
             if further and len(further) * usual < QUICK and not self.failures:
                 yield further
 
-        with self._store:
-            self._dispatch(rounds(), ".timed", 1, finished, warm_up=True)
+        self._dispatch(rounds(), ".timed", 1, finished, warm_up=True)
         self._store.settle()
         # The first batch of a kind also loads what answers or changes it.
         clean, other = (statistics.fmean(took[batch:] or took or [0.0]) for took in steps.values())

@@ -138,8 +138,7 @@ class Prediction:
                     for key in missing:
                         finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))
                 else:
-                    with self._store:
-                        self._dispatch(rounds, "", jobs, finished, self._cluster)
+                    self._dispatch(rounds, "", jobs, finished, self._cluster)
         self._repeat()
         self._remember_unlike(again)
         self._store.settle()
@@ -182,7 +181,7 @@ class Prediction:
             if cluster is None
             else ClusterExecutor(cluster, setup, fingerprint, cache, Log(path))
         ) as executor:
-            dispatcher = Dispatcher(executor, self._entry.batch or 1, finished)
+            dispatcher = Dispatcher(executor, self._entry.batch or 1, finished, self._store.write_due)
             for items in rounds:
                 dispatcher.run(items)
         if cluster is not None:
@@ -272,8 +271,7 @@ class Prediction:
         )
 
         if items:
-            with self._store:
-                self._dispatch([items[::-1]], ".repeated", 1, self._take)
+            self._dispatch([items[::-1]], ".repeated", 1, self._take)
 
     def _confirm(self, jobs: int, progress: bool) -> dict[str, Entry]:
         """Predict some inputs again and forget all answers if one is another now; gives the new answers."""

@@ -21,11 +21,10 @@ import json
 import os
 import sqlite3
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
@@ -62,45 +61,37 @@ class Entry(NamedTuple):
 
 
 class Database:
-    """The file, as one process sees it; threads may share it."""
+    """The file, as one process sees it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
-        self._lock = threading.RLock()
 
     def do(self, operation: Callable[[sqlite3.Connection], Found]) -> Found:
         """Do something in a transaction; in a new file, if the old one turns out to be damaged.
 
         Raises OutputError: if it cannot be done: no space, no permission, locked for too long.
         """
-        with self._lock:
-            for _ in range(3):
-                try:
-                    connection = self._open()
-                    connection.execute("BEGIN IMMEDIATE")
-                    result = operation(connection)
-                    connection.execute("COMMIT")
-                    return result
-                except (
-                    OSError,
-                    sqlite3.Error,
-                    UnicodeDecodeError,
-                ) as error:  # the last quotes a damaged file
-                    self.close()  # whatever state it is in, which ends the transaction
-                    name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
-                    if self._is_damaged(error, name):
-                        with store.lock(self.path):
-                            self.set_aside(str(error))
-                    elif name != "READONLY_DBMOVED":  # by another process that has set it aside
-                        if isinstance(error, sqlite3.ProgrammingError):
-                            raise
-                        problem = (
-                            f"Cannot write {NAME} in the cache: {getattr(error, 'strerror', None) or error}."
-                        )
-                        remedy = "Make space or choose another --out, then run again to go on."
-                        raise OutputError(f"{problem} {remedy}") from error
-            raise OutputError(f"{NAME} in the cache is damaged again and again")
+        for _ in range(3):
+            try:
+                connection = self._open()
+                connection.execute("BEGIN IMMEDIATE")
+                result = operation(connection)
+                connection.execute("COMMIT")
+                return result
+            except (OSError, sqlite3.Error, UnicodeDecodeError) as error:  # the last quotes a damaged file
+                self.close()  # whatever state it is in, which ends the transaction
+                name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
+                if self._is_damaged(error, name):
+                    with store.lock(self.path):
+                        self.set_aside(str(error))
+                elif isinstance(error, sqlite3.ProgrammingError):
+                    raise
+                elif name != "READONLY_DBMOVED":  # by another process that has set it aside
+                    why = getattr(error, "strerror", None) or error
+                    remedy = "Make space or choose another --out, then run again to go on."
+                    raise OutputError(f"Cannot write {NAME} in the cache: {why}. {remedy}") from error
+        raise OutputError(f"{NAME} in the cache is damaged again and again")
 
     def _is_damaged(self, error: Exception, name: str) -> bool:
         if name == "READONLY":  # perhaps a damaged header says so
@@ -113,11 +104,10 @@ class Database:
 
     def close(self) -> None:
         """Close the file until it is needed again."""
-        with self._lock:
-            if self._connection is not None:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.close()
-                self._connection = None
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
 
     def set_aside(self, reason: str) -> None:
         """Make place for a new file, and remember why."""
@@ -149,9 +139,7 @@ class Database:
                         reason = "the file is empty"
                     if reason and reason != "permission denied":
                         self.set_aside(reason if not side else f"{place.name}: {reason}")
-                self._connection = sqlite3.connect(
-                    self.path, LOCKED_SECONDS, isolation_level=None, check_same_thread=False
-                )
+                self._connection = sqlite3.connect(self.path, LOCKED_SECONDS, isolation_level=None)
                 self._prepare(self._connection)
         return self._connection
 
@@ -176,7 +164,7 @@ class Database:
 
 
 class Store:
-    """The kept answers of one model, as a context manager while the model answers."""
+    """The kept answers of one model."""
 
     def __init__(
         self, folder: Path, fingerprint: str, root: Path, contents: FileDigests | None = None
@@ -197,8 +185,7 @@ class Store:
         self._changed: set[str] = set()  # names of files that changed while the model answered
         self._new_keys: set[str] = set()  # keys of answers of this run that may have to be dropped
         self._pending: list[tuple[Result, Entry]] = []
-        self._changing, self._due, self._ended = threading.Lock(), threading.Event(), False
-        self._error: Exception | None = None
+        self._due = 0.0  # when to write them
 
     # reading
 
@@ -303,27 +290,19 @@ class Store:
 
     # writing
 
-    def __enter__(self) -> Self:
-        self._write()
-        self._ended = False
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._ended = True
-        self._due.set()
-        self._thread.join()
-        if kind is None:
-            self._complain()
-
     def keep(self, result: Result) -> None:
         """Keep the answer of a result that has one, a little later and together with others."""
-        self._complain()
-        with self._changing:
-            self._pending.append((result, Entry(result.answer, result.drawn, today().isoformat())))
-            if len(self._pending) >= WRITE_ANSWERS:
-                self._due.set()
+        if not self._pending:
+            self._due = time.monotonic() + WRITE_SECONDS
+        self._pending.append((result, Entry(result.answer, result.drawn, today().isoformat())))
+        if len(self._pending) >= WRITE_ANSWERS:
+            self.write()
+        self.write_due()
+
+    def write_due(self) -> None:
+        """Write what has waited for long enough."""
+        if self._pending and time.monotonic() >= self._due:
+            self.write()
 
     def add(self, entries: Mapping[str, Entry]) -> None:
         """Keep answers that depend on what the others do."""
@@ -336,6 +315,7 @@ class Store:
 
     def settle(self) -> None:
         """Forget what this run has written if a file has changed since the model opened it."""
+        self.write()
         now = {name: signature(self._root / name) for name in self._signatures}
         gone = [name for name in now if not self._is_here(name)]
         changed = {
@@ -359,27 +339,17 @@ class Store:
         self._note_loss()
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is needed."""
-        self._database.close()
-
-    def _work(self) -> None:
+        """Write what waits, and close the file; it is opened again when it is needed."""
         try:
-            while not self._ended:
-                self._due.wait(WRITE_SECONDS)
-                self._due.clear()
-                self._write()
-            self._write()
-        except Exception as error:  # raised in the thread that predicts
-            self._error = error
+            self.write()
+        finally:
+            self._database.close()
 
-    def _complain(self) -> None:
-        if self._error is not None:
-            raise self._error
-
-    def _write(self) -> None:
+    def write(self) -> None:
         """Write what is pending, and the files that were opened before."""
-        with self._changing:
-            pending, self._pending = self._pending, []
+        if not self._pending:
+            return
+        pending, self._pending = self._pending, []
         lines = [line for result, _ in pending for line in result.opened]
         self._written |= {name for kind, name, *_ in lines if kind == WRITTEN}
         self._changed -= self._written
