@@ -11,8 +11,9 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import importlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,11 +24,10 @@ from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
-from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import Share
-from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame, load_contrasts
+from soundcheck.results.contrast import contrast_csv, contrast_frame, load_contrasts
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
 from soundcheck.results.past_runs import check_place, keep
@@ -42,15 +42,13 @@ from soundcheck.run.material import Material, load
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.options import RunOptions
 from soundcheck.run.outcome import Outcome, Stages, about_book, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
-from soundcheck.run.selection import Opened, comparing, corpus_folders, opened, select
+from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select
 from soundcheck.run.shards import Shards, ask_shard, read_shards
 from soundcheck.suite.entries import Suite
-from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
 
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
@@ -165,8 +163,6 @@ def _run(
     """Run a suite, or a part of it; what shards have answered is not asked."""
     output, stages, derived = folder.output, Stages(), Derived(folder.output)
     with Notebooks(output.cache, output.log, options.jobs) as notebooks:
-        if folder.has_run and folder.anew and not options.fresh:  # notebooks come soon: answers are kept
-            notebooks.start()
         predicted = _predict(folder, options, stages, derived, cluster, shards)
         stages.begin("notebooks")
         executed = _execute_all(predicted.material, output, notebooks, derived, book=options.book)
@@ -203,8 +199,11 @@ def _run(
     measured: list[str] = []
     if options.efficiency is not None:
         stages.begin("efficiency")
+        from soundcheck.efficiency.step import measure_run  # late: most runs do without
+
         try:
-            measured = _measure(predicted, output, options.efficiency)
+            about = (predicted.material, output, predicted.figures)
+            measured = measure_run(*about, seconds=options.efficiency, day=today())
         except (SoundcheckError, OSError, ValueError) as error:  # the run is whole all the same
             problems.append(f"Efficiency could not be measured: {error}")
         stages.end()
@@ -250,9 +249,12 @@ def _execute_all(
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
     common = {name: [*common_jobs(entry, judging, output)] for name, entry in suite.comparisons.items()}
     planned = [*judging, *(job for jobs in common.values() for job in jobs)]
+    meanwhile = (
+        functools.partial(importlib.import_module, "soundcheck.book.assembly") if book else bool
+    )  # 1 s
     with Progress("notebooks", "in all", len(planned) + len(studying) + len(suite.comparisons)) as progress:
         execute = functools.partial(_execute, notebooks, output, progress)
-        done = execute(planned, _import_book if book else bool)
+        done = execute(planned, meanwhile)
         judged, again = done[: len(judging)], done[len(judging) :]
         comparing = [
             notebook_jobs.comparison_job(entry, suite, families, corpora, output, judged, again)
@@ -264,7 +266,7 @@ def _execute_all(
     make = functools.partial(tables.write_word_errors, recognising, output)
     if not derived.write("word errors", of_notebooks(recognising), make):
         output.word_errors.unlink(missing_ok=True)
-    _prune_notebooks(output, judging)
+    output.prune_below(output.notebooks, (path for job in judging for path in job.files))
     folders = {files.slug(name) for name, jobs in common.items() if jobs}
     output.prune(output.comparisons, {path.name for one in compared for path in one.job.files} | folders)
     return _Executed(judged, again, compared, studied)
@@ -286,28 +288,23 @@ def _execute(
     return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
 
 
-def _import_book() -> None:
-    """Import what writes the pages, which takes a second, while notebooks are executed."""
-    from soundcheck.book import assembly, build  # noqa: F401
-
-
 def _write(
     predicted: _Predicted, executed: _Executed, output: Output, derived: Derived
 ) -> tuple[RunRecord, pd.DataFrame]:
     """Write results, comparisons, what was left out and the record; gives the record and the results."""
     material, (judged, again, compared, studied) = predicted.material, executed
-    suite, families, corpora = material.suite, material.families, material.corpora
-    make = functools.partial(
-        _write_results, suite, families, corpora, judged, again, predicted.figures, output
-    )
-    seen = [of_rows(judged), of_rows(again), families, predicted.depends, list(map(vars, predicted.figures))]
+    families, corpora, figures = material.families, material.corpora, predicted.figures
+    make = functools.partial(_write_results, material, judged, again, figures, output)
+    seen = [of_rows(judged), of_rows(again), families, predicted.depends, list(map(vars, figures))]
     written = derived.write("results", seen, make)
     frame = read_frame(written[2])
-    contrasts = _contrasts(compared)
+    contrasts = contrast_frame(
+        [row for one in compared if not one.failed for row in load_contrasts(one.job.rows)]
+    )
     tables.write_left_out(corpora, material.sounds, predicted.reports, output)
     files.write_bytes(output.comparison_table, contrast_csv(contrasts))
     record = compose(
-        suite,
+        material.suite,
         families,
         corpora,
         predicted.reports,
@@ -318,7 +315,7 @@ def _write(
         sounds=material.sounds,
         results=files.digest(written[0]),
         rows=frame,
-        figures=predicted.figures,
+        figures=figures,
     )
     record.write(output.record)
     return record, frame
@@ -335,12 +332,6 @@ def _keep(history: Path, output: Output) -> list[str]:
     return []
 
 
-def _measure(predicted: _Predicted, output: Output, seconds: float) -> list[str]:
-    from soundcheck.efficiency.step import measure_run  # late: most runs do without
-
-    return measure_run(predicted.material, output, predicted.figures, seconds=seconds, day=today())
-
-
 def _unloaded(material: Material) -> list[str]:
     earlier = material.plan.fingerprints
     return [
@@ -350,26 +341,15 @@ def _unloaded(material: Material) -> list[str]:
     ]
 
 
-def _prune_notebooks(output: Output, planned: Iterable[Job]) -> None:
-    """Remove executed notebooks of models and families that the suite no longer has."""
-    planned = list(planned)
-    output.prune(output.notebooks, {job.target.parent.name for job in planned})
-    for folder in {job.target.parent for job in planned}:
-        mine = [job for job in planned if job.target.parent == folder]
-        output.prune(folder, {path.name for job in mine for path in job.files})
-
-
 def _write_results(
-    suite: Suite,
-    families: Sequence[Family],
-    corpora: Sequence[Corpus],
+    material: Material,
     outcomes: Sequence[NotebookOutcome],
     again: Sequence[NotebookOutcome],
     figures: Sequence[KeyFigure],
     output: Output,
 ) -> list[Path]:
     """Write the rows of all notebooks; a failed notebook's tests become rows with its error."""
-    by_name = {family.name: family for family in families}
+    suite, by_name = material.suite, {family.name: family for family in material.families}
     rows: list[Verdict] = []
     estimates: list[Estimate] = []
     drawn: dict[tuple, None] = {}
@@ -380,14 +360,13 @@ def _write_results(
             rows, estimates = rows + verdicts, estimates + values
             drawn |= dict.fromkeys(segments)
             continue
-        family = by_name[job.family]
-        for corpus in planning.evaluated_corpora(family, suite.models[job.model], corpora):
+        family, entry = by_name[job.family], suite.models[job.model]
+        for corpus in planning.evaluated_corpora(family, entry, material.corpora):
             if corpus.entry.probes_of:
                 continue  # has no tests of its own
-            for task in planning.supported_tasks(family, planning.tasks_of(suite, suite.models[job.model])):
-                rows += skipped_rows(
-                    job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
-                )
+            for task in planning.supported_tasks(family, planning.tasks_of(suite, entry)):
+                reason = f"error: the notebook failed: {outcome.error}"
+                rows += skipped_rows(job.model, corpus.name, family, task, reason)
     write_results(decide(to_frame(rows)), output.folder)
     estimates += key_figures.estimates(figures)
     for outcome in again:
@@ -397,12 +376,3 @@ def _write_results(
     tables.write_drawn(drawn, output)
     written = [output.results, output.estimates]
     return [*written, *(path.with_suffix(".parquet") for path in written)]
-
-
-def _contrasts(outcomes: Sequence[NotebookOutcome]) -> pd.DataFrame:
-    """Collect the rows of all comparisons."""
-    rows: list[Contrast] = []
-    for outcome in outcomes:
-        if not outcome.failed:
-            rows += load_contrasts(outcome.job.rows)
-    return contrast_frame(rows)

@@ -15,8 +15,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.engine import look_up, predict_model
-from soundcheck.predict.inputs import list_segments
-from soundcheck.predict.request import PredictionRequest
+from soundcheck.predict.request import PredictionRequest, list_segments
 from soundcheck.predict.tables import Columns, Row, read_predictions
 from soundcheck.suite.suite_file import read_suite
 
@@ -83,7 +82,7 @@ def test_memory_of_many_segments(tmp_path):
 class Numbered(LookUpModel):
     """Answers with a number that tells segment and change; knows nothing of every third segment."""
 
-    name, tasks, fingerprint, changes_audio = "numbered", ("arousal",), "f", True
+    fingerprint, changes_audio = "f", True
 
     @classmethod
     def load(cls, entry, suite):

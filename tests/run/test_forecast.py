@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from soundcheck.predict.forecast import ModelForecast
+from soundcheck.run.forecast import ModelForecast
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from killed import killed_run
 
 from soundcheck import cli, pipeline
 from soundcheck.common.errors import InputError
-from soundcheck.run.options import RunOptions
+from soundcheck.run.selection import RunOptions
 
 pytestmark = pytest.mark.slow
 

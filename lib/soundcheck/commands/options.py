@@ -12,7 +12,6 @@ import click
 
 from soundcheck.commands.numbers import JOBS, Number
 from soundcheck.common.media import VOICES
-from soundcheck.run.options import RunOptions
 
 Command = Callable[..., Any]
 
@@ -69,11 +68,13 @@ _OPTIONS = {
 
 
 def run_options(*names: str, **others: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Declare options of a command, which gets them as :class:`RunOptions`; ``others`` replace ours."""
+    """Declare options of a command, which gets them as ``RunOptions``; ``others`` replace ours."""
 
     def declare(function: Command) -> Command:
         @functools.wraps(function)
         def command(**values: Any) -> Any:
+            from soundcheck.run.selection import RunOptions  # late: `--help` need not load numpy
+
             if "no_book" in values:
                 values["book"] = not values.pop("no_book")
             options = {name: values.pop(name) for name in names}

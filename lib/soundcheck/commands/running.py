@@ -15,8 +15,8 @@ from soundcheck.common.escaping import quoted, terminal
 
 if TYPE_CHECKING:
     from soundcheck.predict.request import Share
-    from soundcheck.run.options import RunOptions
     from soundcheck.run.outcome import Outcome
+    from soundcheck.run.selection import RunOptions
 
 
 def _end(outcome: Outcome) -> NoReturn:

@@ -45,8 +45,6 @@ class LibraryModel(Model):
     _latest: ClassVar[tuple[object, Model] | None] = None  # what this process has loaded last
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
-        self.name = entry.name
-        self.tasks = tuple(entry.tasks)
         self.entry = entry
         self.suite_file = suite.file
         self.where = where(entry, suite)

@@ -23,11 +23,10 @@ from soundcheck.common.tasks import Task
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.inputs import Wanted, asked_changes, segment_label
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.request import PredictionRequest, Share
+from soundcheck.predict.request import PredictionRequest, Share, Wanted, asked_changes, segment_label
 from soundcheck.predict.tables import Columns, said_in, write_predictions
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def look_up(
         ]
     count = sum(len(table) for table in tables.values())
     report = PredictionReport(
-        model.name,
+        "",
         model.fingerprint,
         computed=count - len(failures),
         unusable=len(failures),

@@ -23,11 +23,9 @@ from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
-from soundcheck.predict.inputs import Segment, list_segments
-from soundcheck.predict.keys import Keys, repeated_key
 from soundcheck.predict.protocol import Call, Item, Result, Setup
 from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
-from soundcheck.predict.request import PredictionRequest, Share
+from soundcheck.predict.request import Keys, PredictionRequest, Segment, Share, list_segments, repeated_key
 from soundcheck.predict.store import Entry, Store
 from soundcheck.predict.tables import Row
 
@@ -66,9 +64,9 @@ class Prediction:
         digests = cache / "digests" / f"{files.slug(self._entry.name)}.opened.json"
         self._store = Store(cache, fingerprint, suite.root, FileDigests(digests))
         self._tasks = [suite.tasks[name] for name in self._entry.tasks]
-        self._changes = request.plain_changes()
+        self._changes = request.changes
         self._numbers = {"": None} | {name: number for number, name in enumerate(self._changes)}
-        keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
+        keys = Keys(fingerprint, self._tasks, self._changes.values(), suite.seed, request.sounds)
         self._inputs = [
             Input(corpus.name, segment, change, key)
             for corpus in request.corpora
@@ -140,7 +138,9 @@ class Prediction:
                 else:
                     self._dispatch(rounds, "", jobs, finished, self._cluster)
         self._repeat()
-        self._remember_unlike(again)
+        if self._confirmation.different:  # pairs of this run that differ: the next one expects it
+            first = {key: entry for key, entry in again.items() if key in self._entries}
+            self._keep_pairs({key: first[key] for key in self._comparison().different(self._entries, first)})
         self._store.settle()
         self._warn(note for note in self._damaged_notes() if known != self._store.damage)
         self._warn(dropped_notes(self._store.dropped, self._store.dropped_by))
@@ -318,12 +318,6 @@ class Prediction:
 
         self._dispatch([self._single(keys)], ".again", 1, finished)
         return new, failed
-
-    def _remember_unlike(self, new: dict[str, Entry]) -> None:
-        """Keep pairs of answers that the model gave in this run and that differ: the next run expects it."""
-        if self._confirmation.different:
-            first = {key: entry for key, entry in new.items() if key in self._entries}
-            self._keep_pairs({key: first[key] for key in self._comparison().different(self._entries, first)})
 
     def _keep_pairs(self, entries: dict[str, Entry]) -> None:
         pairs = {repeated_key(key): entry for key, entry in entries.items()}

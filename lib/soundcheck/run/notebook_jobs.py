@@ -81,7 +81,7 @@ def family_jobs(
             notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
             described = _with_predictions(entry, evaluated, output, family.name)
-            trials = _trials(described)
+            trials = sum(pq.read_metadata(corpus.trials).num_rows for corpus in described if corpus.trials)
             limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
             description = made_of(
                 EvaluationDescription,
@@ -142,10 +142,6 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
         return ()
     language = entry.options.get("language")
     return (str(language),) if language else entry.card.over(suite.card).languages
-
-
-def _trials(corpora: Iterable[CorpusDescription]) -> int:
-    return sum(pq.read_metadata(corpus.trials).num_rows for corpus in corpora if corpus.trials)
 
 
 def _weight(description: EvaluationDescription) -> int:

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Self
 
@@ -73,11 +73,6 @@ class Output:
     def studies(self) -> Path:
         """Folder of executed pages that depend on nothing but the version of Soundcheck."""
         return self.cache / "studies"
-
-    @property
-    def has_run(self) -> bool:
-        """Whether an earlier run has come as far as its record."""
-        return (self.folder / MARKER).is_file() and self.record.is_file()
 
     def segments(self, corpus: str) -> Path:
         """Name the file that holds the segment table of a corpus."""
@@ -165,6 +160,13 @@ class Output:
                 old = time.time() - part.lstat().st_mtime > files.ABANDONED
                 if part.is_file() and (old or not shared):
                     part.unlink()
+
+    def prune_below(self, folder: Path, keep: Iterable[Path]) -> None:
+        """Remove all but some files from the folders in one of our sub-folders, and empty folders."""
+        keep = set(keep)
+        self.prune(folder, {path.parent.name for path in keep})
+        for inner in {path.parent for path in keep}:
+            self.prune(inner, {path.name for path in keep if path.parent == inner})
 
     def prune(self, folder: Path, keep: set[str]) -> None:
         """Remove the entries of one of our sub-folders that no longer belong to the suite."""

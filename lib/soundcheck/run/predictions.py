@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
-from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
@@ -120,13 +119,11 @@ def predict_all(
         request = request_of(entry, material, output, probes)
         if request.corpora:
             reports[entry.name] = reports[entry.name].joined(predict(request, "words"))
-    output.prune(output.predictions, {files.slug(name) for name in suite.models})
-    for name, report in reports.items():
-        output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
+    output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
     about = (material.lists, tested, material.corpora, reports)
     depends = derived.tables(suite, tested, material.corpora, material.lists, reports)
     scores = derived.write("scores", depends, lambda: tables.write_scores(*about, output))
-    tables.prune_scores(scores, output)
+    output.prune_below(output.scores, scores)
     return material, reports
 
 
