@@ -62,7 +62,7 @@ def test_everything_that_an_answer_depends_on_is_in_its_key():
         "model": key(fingerprint="cd" * 20),
         "tasks": key(tasks=("arousal", "emotion")),
         "options": key(changes=[Perturbation("Noise", "white_noise", {"snr_db": 30, "b": 2})]),
-        "transform": key(changes=[Perturbation("Noise", "pink_noise", NOISE.options)]),
+        "transform": key(changes=[Perturbation("Noise", "gain", NOISE.options)]),
         **{f"sounds {n}": key(changes=[MUSIC], sounds=SimpleNamespace(digest=f"{n}".join)) for n in (1, 2)},
         "seed": key(seed=1),
         "repeated": repeated_key(key()),
