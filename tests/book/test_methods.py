@@ -63,7 +63,7 @@ def test_thresholds_of_a_suite_are_marked_before_the_page_tells_their_source(pag
 
 def test_the_seventeen_published_families_are_listed_as_their_source_names_them():
     families = [read_family(name) for name in resources.names("book/methods", ".md")]
-    text = methods.listed((one.name, one.category, one.title, one.question) for one in reversed(families))
+    text = methods.listed(reversed(families))
     assert len(methods.PUBLISHED) == 17 == len(re.findall(r"\*(Correctness|Fairness|Robustness) ", text))
     assert re.findall("^## (.*)$", text, re.MULTILINE) == list(methods.SECTIONS.values())
     assert text.index("*Fairness Linguistic Sentiment*") < text.index("asr_word_errors.md")

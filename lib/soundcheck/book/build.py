@@ -51,7 +51,7 @@ def build(
 
     sources = open_sources(output, record)
     tested |= {"suite_root": suite_root, "families": families, "history": history, "jobs": jobs}
-    assembly.assemble(sources, assembly.Book(output, record, results, **tested))
+    assembly.Book(sources, output, record, results, **tested).assemble()
     tables = [*_tables(output), history_page.table_of(output)]
     problems = finish(
         sources, output, record, tables, about=Provenance.of(record), depends=depends, jobs=jobs
@@ -68,7 +68,8 @@ def open_sources(output: Output, record: RunRecord) -> Sources:
     media = (output.media, output.studies / "media")
     absent = written.missing([entry.name for entry in record.studies])
     handbook = (record.suite.get("handbook") or "").rstrip("/")
-    return Sources(output.folder / "book-src", media, made_with(), absent, handbook)
+    version = digest(made_with(), _machine(output), record.voices)
+    return Sources(output.folder / "book-src", media, version, absent, handbook)
 
 
 def finish(
@@ -117,6 +118,11 @@ def made_with() -> str:
     return digest(library_digest(), installed(), speech_digest(), look)
 
 
+def _machine(output: Output) -> tuple[object, ...]:
+    """Give what of this machine must not appear in pages."""
+    return str(output.folder), executed.places(), executed.user_name()
+
+
 def pages_part(model: ModelRecord) -> ModelRecord:
     """Reduce a record to what pages show: nothing that differs after a run which found all answers."""
     confirmed = model.confirmed if model.confirmed_different else 0
@@ -140,8 +146,7 @@ def _inputs(
     contents = sorted((str(path), files.digest(path)) for path in made if path is not None and path.is_file())
     return digest(
         *(made_with(), seen, [entry.past(today()) for entry in record.accepted], contents),
-        *(executed.places(), executed.user_name(), str(output.folder)),
-        *(history_page.state(history), given_day()),  # which the style sheet names
+        *(_machine(output), history_page.state(history), given_day()),  # which the style sheet names
     )
 
 

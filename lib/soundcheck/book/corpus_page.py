@@ -18,7 +18,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import Audit
-from soundcheck.report import corpus_views, figures, notices
+from soundcheck.report import corpus_views, notices, style
 from soundcheck.report.corpus_views import audited
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.players import player, row
@@ -91,7 +91,7 @@ def _pictures(
 ) -> Iterator[Html]:
     drawn = corpus_views.pictures(corpus.segments, _columns(corpus), tasks, sounds)
     if drawn:
-        yield figures.show(media, *drawn)
+        yield style.show(media, *drawn)
     if sampled := [name for name, one in sounds.items() if not one.whole]:
         names = ", ".join(MEASURES[name].title for name in sampled).capitalize()
         count = corpus_views.many(sounds[sampled[0]].asked, "segment")

@@ -67,8 +67,7 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
         text = _method_page(app, name).text()
     else:
         families = map(_family, _families()) if written.METHODS in source[0] else ()
-        table = methods.listed((f.name, f.category, f.title, f.question) for f in families)
-        text = written.page(name).replace(written.METHODS, table)
+        text = written.page(name).replace(written.METHODS, methods.listed(families))
     known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
     source[0] = written.linked(text, page, known - app.env.found_docs)
 

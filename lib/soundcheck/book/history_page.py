@@ -54,18 +54,18 @@ def table_of(output: Output) -> Path:
     return output.folder / TABLE
 
 
-def write(sources: pages.Sources, output: Output, folder: Path | None) -> None:
+def write(sources: pages.Sources, output: Output, folder: Path | None) -> bool:
     """Register the page of a folder of kept runs, if there are two of them or more with values."""
     known = history_of(read_kept(folder)) if len(state(folder)) > 1 else None
     if known is None or len(known.past.runs) < 2 or known.points["value"].isna().all():
         table_of(output).unlink(missing_ok=True)
-        return
+        return False
     files.write_bytes(table_of(output), frame_csv(known.points, TYPES))
     cells = [pages.markdown("# History")]
     for title, content in _sections(known, MediaStore(output.media)):
         cells += [pages.markdown(f"## {title}")] if title else []
         cells.append(pages.output(content))
-    sources.page(NAME, lambda: cells)
+    return sources.page(NAME, lambda: cells)
 
 
 def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) -> str:

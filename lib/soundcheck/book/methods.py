@@ -193,12 +193,13 @@ class MethodPage:
         return raw(show(self.media, figure, f"Magnitude responses in decibel: {', '.join(filters)}"))
 
 
-def listed(families: Iterable[tuple[str, str, str, str]]) -> str:
-    """List families by section: name, category, title and question of each."""
+def listed(families: Iterable[Family]) -> str:
+    """List families by section, each with its question."""
     sections: dict[str, list[str]] = {}
-    for name, category, title, question in sorted(families, key=lambda family: place(*family[:2])):
-        source = f" *{published}*" if (published := published_name(name)) else ""
-        line = f"- [{heading(title)}](methods/{files.slug(name)}.md): {heading(question)}{source}"
-        above = SECTIONS[section(name, category)]
+    for family in sorted(families, key=lambda family: place(family.name, family.category)):
+        source = f" *{published}*" if (published := published_name(family.name)) else ""
+        address = f"methods/{files.slug(family.name)}.md"
+        line = f"- [{heading(family.title)}]({address}): {heading(family.question)}{source}"
+        above = SECTIONS[section(family.name, family.category)]
         sections.setdefault(above, ["", f"## {above}", ""]).append(line)
     return "\n".join(itertools.chain(*sections.values()))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -21,18 +20,14 @@ from soundcheck.common import templates
 from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
-from soundcheck.publish.facts import ModelFacts as PublishedFacts
-from soundcheck.publish.sheet import content, tables, writing
 from soundcheck.report import failures, key_figures, notices, states, views
 from soundcheck.report.formats import value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import mark
 from soundcheck.results.facts import ModelFacts, counts, headline
-from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.page_names import comparison_sheet, model_sheet, result_page
-from soundcheck.results.record import PROVENANCE, ComparisonRecord, FailedInput, RunRecord
+from soundcheck.results.page_names import model_sheet, result_page
+from soundcheck.results.record import PROVENANCE, FailedInput, RunRecord
 from soundcheck.results.states import FAIL, HOLLOW, PASS
-from soundcheck.run.output import Output
 
 LISTED = 200  # items that a page lists before it only counts
 ROOT = "../"  # from the page of a model to the first page
@@ -67,33 +62,6 @@ def summary_link(name: str) -> dict:
     """Make the cell that leads from the page of a model or a comparison to its one-page summary."""
     address = element("a", "One-page summary", href=f"../{name}.html")
     return pages.output(element("p", address, ": results, figures and sounds in one file, to print or send."))
-
-
-def write_summaries(sources: pages.Sources, output: Output, record: RunRecord, results: pd.DataFrame) -> None:
-    """Register the one-page summaries of all comparisons, and of all models but random references."""
-    run = FinishedRun(output.results, results, record)
-    facts_of = functools.cache(functools.partial(PublishedFacts, run))
-
-    def of_model(name: str) -> content.Sheet:
-        facts = facts_of(name)
-        return content.model_sheet(facts, tables.since(facts), today())
-
-    def of_comparison(entry: ComparisonRecord) -> content.Sheet:
-        rows = run.contrasts(entry)
-        return content.comparison_sheet(facts_of(entry.candidate), entry, rows, today())
-
-    def register(name: str, make: Callable[[], content.Sheet]) -> None:
-        def written() -> str:
-            made = make()
-            return writing.page(made, "../" * name.count("/") + made.page, pages.footer())
-
-        sources.data(f"{name}.html", written)
-
-    for model in record.models:
-        if model.name not in record.references:
-            register(model_sheet(model.slug), functools.partial(of_model, model.name))
-    for entry in record.comparisons:
-        register(comparison_sheet(entry.slug), functools.partial(of_comparison, entry))
 
 
 def families_table(facts: ModelFacts) -> Html:

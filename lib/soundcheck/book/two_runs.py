@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
-from soundcheck.book import assembly, build, executed, overview, pages
-from soundcheck.common import files, resources, templates
+from soundcheck.book import build, executed, overview, pages
+from soundcheck.common import files, templates
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
@@ -145,12 +144,6 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
         title = f"Before and after: {one_line(entry.name)}"
         make = functools.partial(executed.cells, notebook, title, entry, output.folder)
         sources.page(overview.page_of(entry), make)
-    chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
-    contents = {
-        "format": "jb-book",
-        "root": "index",
-        "parts": [{"caption": "Models", "chapters": chapters}],
-    }
-    sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
-    assembly.configure(sources, resources.root(), record)
+    chapters = [pages.chapter(overview.page_of(entry)) for entry in record.comparisons]
+    sources.configure(record.title, {"Models": chapters})
     return build.finish(sources, output, record, [output.comparison_table])

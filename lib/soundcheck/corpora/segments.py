@@ -53,11 +53,9 @@ class SegmentTable:
     # with a column ``place``, the number of the row in the raw table, and ``duration`` as the source has it:
     # in seconds, NaN = not known
     table: pd.DataFrame
-    left_out: tuple[Excluded, ...]
-    notices: tuple[str, ...]
+    findings: Findings
     remedies: Mapping[str, str]  # by task what to do about labels that are none of its classes
     elsewhere: pd.DataFrame  # rows of splits that are not evaluated
-    caveats: tuple[Caveat, ...] = ()  # what makes numbers of the corpus doubtful
 
 
 def parse(
@@ -69,7 +67,7 @@ def parse(
     - Raises InputError: all problems of the table at once.
     """
     findings = Findings([*raw.left_out], [*raw.notices])
-    columns = {"file": _files(raw, entry, needs_audio, findings) if entry.audio else _names(raw, findings)}
+    columns = {"file": _files(raw, entry, needs_audio, findings)}
     for name in TIMES:
         columns[name] = _times(raw, name, findings)
     # Where there is audio, its length counts, and a column of anything may be called duration.
@@ -90,8 +88,7 @@ def parse(
     _note(parsed, tasks, findings.notices)
     findings.caveats += labels.two_people(parsed, entry)
     parsed = parsed.sort_values(["file", *TIMES], kind="stable", na_position="first", ignore_index=True)
-    left_out, notices = tuple(findings.left_out), tuple(findings.notices)
-    return SegmentTable(parsed, left_out, notices, remedies, elsewhere, tuple(findings.caveats))
+    return SegmentTable(parsed, findings, remedies, elsewhere)
 
 
 def _labels(
@@ -145,12 +142,15 @@ def _files(raw: RawTable, entry: CorpusEntry, needs_audio: bool, findings: Findi
     column = raw.table["file"]
     rows = np.flatnonzero(~column.duplicated())
     first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
-    inside = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
-    faults = {name: fault for name in first if any(fault := _fault(raw.root, name, inside))}
-    wider = ""
-    if any(remedy == _OUTSIDE for *_, remedy in faults.values()):
-        wider = _wider_root(raw, entry, first)
-    if not needs_audio and not any(os.path.exists(os.path.join(raw.root, name)) for name in first):
+    faults: dict[str, tuple[str, str]] = {}
+    if entry.audio:
+        inside = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
+        faults = {name: fault for name in first if any(fault := _fault(raw.root, name, inside))}
+    elif "" in first:  # any other name will do
+        faults[""] = ("the cell is empty", "Give each segment a name")
+    wider = _wider_root(raw, entry, first) if any(remedy == _OUTSIDE for _, remedy in faults.values()) else ""
+    unheard = entry.audio and not needs_audio
+    if unheard and not any(os.path.exists(os.path.join(raw.root, name)) for name in first):
         wider = f"Declare `audio: false` under corpora.{entry.name}: no model listens"
         faults = {name: (what, _OUTSIDE if remedy else "") for name, (what, remedy) in faults.items()}
     for name, (what, remedy) in faults.items():
@@ -195,24 +195,14 @@ def _wider_root(raw: RawTable, entry: CorpusEntry, names: Iterable[str]) -> str:
     absolute = [name for name in names if name.startswith("/")] or [*filter(_DRIVE.match, names)]
     if absolute:
         common = os.path.commonpath([os.path.dirname(name) for name in absolute])
-        remedy_root = f"`root: {common}`"
-        remedy_root = (
-            remedy_root if os.path.exists(absolute[0]) else "as `root:` the folder that has them here"
+        here = (
+            f"`root: {common}`" if os.path.exists(absolute[0]) else "as `root:` the folder that has them here"
         )
-        return f"Declare `cut: {common}` and {remedy_root}"
+        return f"Declare `cut: {common}` and {here}"
     up = max((os.path.normpath(name).split("/").count("..") for name in names), default=0)
     base, source = (entry.root, entry.shown_root) if entry.root else (entry.path, entry.shown_path)
     wider = os.path.normpath(os.path.join(source, os.path.relpath(raw.root, base), *up * [".."]))
     return f"Declare `root: {wider}` under corpora.{entry.name}, the folder that has all of them"
-
-
-def _names(raw: RawTable, findings: Findings) -> pd.Series:
-    """Refuse segments without a name; without audio any other name will do."""
-    column = raw.table["file"]
-    for row in np.flatnonzero(column == ""):
-        where = f"{raw.places[row]}, column file"
-        findings.problems.add(where, "the cell is empty", "Give each segment a name")
-    return column
 
 
 def _times(raw: RawTable, name: str, findings: Findings) -> np.ndarray:
@@ -287,7 +277,7 @@ def _blocks(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Fi
         findings.problems.add(f"{raw.source}, column {name}", what, remedy)
     findings.problems.raise_if_any()
     missing = table[columns].isna().any(axis=1)
-    for row in table.loc[missing, list({"file", *TIMES, *columns})].to_dict("records"):
+    for row in table[missing].to_dict("records"):
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
         item = segment_name(row["file"], row["start"], row["end"])
         findings.left_out.append(Excluded(item, f"no {names}, so it belongs to no block", "block"))

@@ -19,7 +19,7 @@ from soundcheck.metrics.regression import BINS, bin_numbers
 from soundcheck.report import examples, failures, figures, notices, states, views
 from soundcheck.report import words as word_views
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.names import label, sentence
+from soundcheck.report.names import label, place, sentence
 from soundcheck.report.style import show
 from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
@@ -175,8 +175,8 @@ def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
     most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
     each = [f"{row.group} {written(row)}" for row in most.itertuples()]
     figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
-    alt = f"Wrong predictions by {one.column}, {_place(one)}"
-    text = f"{_place(one)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
+    alt = f"Wrong predictions by {one.column}, {place(one.subset)}"
+    text = f"{place(one.subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
     return show(evaluation.media, figure, alt, finding=text)
 
 
@@ -215,7 +215,7 @@ def limits(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
             given = least_predictions(evaluation, one.subset)
             precision = f"; precision with fewer than {given} predictions" if given else ""
             few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
-            notes.setdefault(f"{size:,} segments a group; {few}", []).append(_place(one))
+            notes.setdefault(f"{size:,} segments a group; {few}", []).append(place(one.subset))
     return notices.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
 
 
@@ -237,7 +237,7 @@ def label_shares(groups: Iterable[Groups]) -> Html:
         frame = (100 * pd.DataFrame(shares).reindex(names).fillna(0.0)).round(1).T
         frame.insert(0, "segments", [int(mask.sum()) for mask in parts.values()])
         frame = frame.rename_axis(one.column).reset_index()
-        tables.append(views.table(frame, caption=f"Labels in per cent: {_place(one)}", sortable=False))
+        tables.append(views.table(frame, caption=f"Labels in per cent: {place(one.subset)}", sortable=False))
     return join(tables) or element("p", "There are no labels.")
 
 
@@ -245,10 +245,10 @@ def agreements(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """Draw labels and predictions of each group."""
     drawn = []
     for one in groups:
+        truth, predicted, classes = one.subset.truth, one.subset.predictions.clean, one.subset.task.classes
         for group, mask in one.masks.items():
-            title, members = f"{_place(one)}: {group}", one.subset.take(np.flatnonzero(mask))
-            alt = f"Predictions against labels: {title}"
-            drawn.append(show(evaluation.media, figures.agreement(members, title), alt))
+            title = f"{place(one.subset)}: {group}"
+            drawn.append(figures.agreement(evaluation.media, truth[mask], predicted[mask], classes, title))
     return join(drawn)
 
 
@@ -264,7 +264,7 @@ def predictions(
                 subset = one.subset.take(np.flatnonzero(one.subset.mask(context, value)))
             names = subset.segments[one.column]
             order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
-            title = ", ".join(filter(None, (_place(one), f"{context} {value}".strip())))
+            title = ", ".join(filter(None, (place(one.subset), f"{context} {value}".strip())))
             figure = figures.by_group(subset.predictions.clean, names, order, subset.task.classes, title)
             drawn.append(show(evaluation.media, figure, f"Predictions for each {one.column}: {title}"))
     return join(drawn)
@@ -280,7 +280,7 @@ def not_compared(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     }
     frame = evaluation.estimated()
     frame = frame[
-        [place in small for place in zip(frame["corpus"], frame["task"], frame["part"], strict=True)]
+        [where in small for where in zip(frame["corpus"], frame["task"], frame["part"], strict=True)]
     ]
     columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": measured}
     columns |= {"value": estimate_cell, "segments": "segments"}
@@ -315,7 +315,3 @@ def shifted_segments(
         for scene in examples.of_predictions(one.subset, one.column, one.names, context, value)
     ]
     return examples.show(evaluation, scenes)
-
-
-def _place(one: Groups) -> str:
-    return f"{one.subset.corpus}, {one.subset.task.name}"

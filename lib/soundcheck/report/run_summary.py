@@ -5,20 +5,11 @@ from typing import NamedTuple
 
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures
-from soundcheck.report.key_figures import EXPLAINED, standing_notes
 from soundcheck.report.key_figures import sentence as figure_in_words
+from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.names import label
 from soundcheck.results.facts import ModelFacts, counts, first, headline
-from soundcheck.results.states import (
-    FAIL,
-    FAIRNESS,
-    HOLLOW,
-    INCONCLUSIVE,
-    NOT_EVALUATED,
-    PASS,
-    ROBUSTNESS,
-    aspects,
-)
+from soundcheck.results.states import FAIL, FAIRNESS, INCONCLUSIVE, NOT_EVALUATED, PASS, ROBUSTNESS, aspects
 
 MOST_ALSO = 2  # further groups that are named
 MOST_FEW = 3  # differences with too few speakers that are named
@@ -83,7 +74,7 @@ def _both(row: object) -> str:
 def _why_not(facts: ModelFacts, aspect: str) -> str:
     """Say why nothing is known of groups or changes: not counted, not evaluated or not tested."""
     if aspects(facts.uncounted).eq(aspect).any():
-        return f"not counted: {EXPLAINED[HOLLOW]}"
+        return "not counted: no better than chance"
     rows = facts.not_evaluated
     reasons = rows.loc[aspects(rows).eq(aspect), "skipped"]
     return f"not evaluated: {label(reasons.mode().iloc[0])}" if len(reasons) else NOT_TESTED

@@ -13,6 +13,7 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues, quartile_overlap
 from soundcheck.report import figures, page
 from soundcheck.report.html import Html
+from soundcheck.report.names import place
 from soundcheck.report.views import listed
 
 Found = Sequence[tuple[Subset, SpeakerValues]]  # from evaluation.correctness.subsets_with_speakers
@@ -22,7 +23,7 @@ def averages(evaluation: Evaluation, subsets: Found, tests: Mapping[bool, str]) 
     """Draw true and predicted average of each speaker; ``tests`` are by whether a task is of values."""
     for subset, name, truth, prediction in _each(subsets):
         test, unit = tests[subset.task.is_regression], "share of segments" if name else "average"
-        title, finding = _title(subset, name), page.finding(evaluation, test, subset, name)
+        title, finding = f"{place(subset)} {name}".strip(), page.finding(evaluation, test, subset, name)
         axes_of = (f"true {unit} of a speaker", f"predicted {unit}")
         figure = figures.truth_and_prediction(truth, prediction, title, axes_of)
         page.show(evaluation, figure, f"True and predicted value of each speaker: {title}", finding)
@@ -31,7 +32,10 @@ def averages(evaluation: Evaluation, subsets: Found, tests: Mapping[bool, str]) 
 def ranks(evaluation: Evaluation, subsets: Found) -> None:
     """Draw the rank of each speaker by prediction against the rank by truth."""
     for subset, name, truth, prediction in _each(subsets):
-        title, finding = _title(subset, name), page.finding(evaluation, "Spearmans Rho", subset, name)
+        title, finding = (
+            f"{place(subset)} {name}".strip(),
+            page.finding(evaluation, "Spearmans Rho", subset, name),
+        )
         ranks_of = (pd.Series(values).rank(pct=True).to_numpy() for values in (truth, prediction))
         axes_of = ("rank of a speaker by truth (1: highest)", "rank by prediction")
         figure = figures.truth_and_prediction(*ranks_of, title, axes_of)
@@ -47,10 +51,6 @@ def quarters(subsets: Found) -> Html:
         rows.append((subset.corpus, subset.task.name, name, len(truth), *shares))
     heads = ["corpus", "task", "class", "speakers", "top right", "bottom right", "in the opposite one"]
     return listed(rows, heads)
-
-
-def _title(subset: Subset, name: str) -> str:
-    return ", ".join(filter(None, (subset.corpus, subset.task.name, name)))
 
 
 def _each(subsets: Found) -> Iterator[tuple[Subset, str, np.ndarray, np.ndarray]]:

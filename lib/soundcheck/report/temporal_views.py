@@ -14,7 +14,7 @@ from soundcheck.metrics.regression import mean_error
 from soundcheck.metrics.temporal import FileChanges, Neighbours
 from soundcheck.report import figures, page, severity_views, views
 from soundcheck.report.html import Html
-from soundcheck.report.names import measure
+from soundcheck.report.names import measure, place
 from soundcheck.report.style import label
 from soundcheck.suite.families import PerturbationSeries
 
@@ -52,7 +52,7 @@ def trivial_table(
 def change_figures(evaluation: Evaluation, files: Sequence[InTime]) -> None:
     """Draw the predicted against the true change of each file, a figure a corpus and task."""
     for subset, _, changes in files:
-        title = f"{subset.corpus}, {subset.task.name}"
+        title = place(subset)
         axes_of = ("true change, of the largest", "predicted change")
         both = (np.array(values) / changes.largest for values in (changes.truth, changes.prediction))
         figure = figures.truth_and_prediction(*both, title, axes_of)
@@ -66,7 +66,7 @@ def course_figure(files: Sequence[InTime]) -> Figure:
         rows, classes = _worst_rows(pairs, changes), subset.task.classes
         for name, values in (("truth", subset.truth), ("prediction", subset.predictions.clean)):
             numbers = class_numbers(values[rows], classes) if classes else values[rows]
-            about = {"who": name, "panel": f"{subset.corpus}, {subset.task.name}"}
+            about = {"who": name, "panel": place(subset)}
             parts.append(pd.DataFrame({"seconds": _starts(subset)[rows], "value": numbers}).assign(**about))
     figure = views.lines(pd.concat(parts), "seconds", hue="who", panels="panel", xlabel="seconds")
     for axes, (subset, *_) in zip(figure.axes, files, strict=False):
@@ -92,13 +92,10 @@ def growth_curves(
     severity_views.step_curves(evaluation, curves, "movement of predictions")
 
 
-def _off(changes: FileChanges) -> np.ndarray:
-    return np.abs(changes.prediction - changes.truth)
-
-
 def _worst_rows(pairs: Neighbours, changes: FileChanges) -> np.ndarray:
     """Give the segments of the file whose change is predicted worst, in the order of time."""
-    rows = np.flatnonzero(changes.file == int(_off(changes).argmax()))
+    worst = np.abs(changes.prediction - changes.truth).argmax()
+    rows = np.flatnonzero(changes.file == worst)
     return rows[np.argsort(pairs.place[rows])]
 
 

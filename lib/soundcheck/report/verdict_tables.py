@@ -11,31 +11,13 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from soundcheck.common import files
+from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, states, views
-from soundcheck.report.formats import (
-    Cell,
-    digits_for,
-    number,
-    p_value,
-    rule,
-    span,
-    stacked,
-    values,
-)
+from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, values
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
-from soundcheck.results.states import (
-    FAIL,
-    INCONCLUSIVE,
-    NOT_EVALUATED,
-    PASS,
-    REPORTED,
-    cannot_be_significant,
-    mirrors,
-    tests,
-)
+from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
 from soundcheck.results.table import KEY
 from soundcheck.results.verdict import NOT_ADJUSTED
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
@@ -46,20 +28,7 @@ VERDICTS = "sc-verdicts"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.
 FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 MOST_ROWS = 40  # of a table; those after them are folded
-PAIRS = "Two groups are one test; the row of the group that is worse off is shown."
-# The measured shares are those of the page on statistics.
-FEW = (
-    f"† Fewer than {FEW_BLOCKS} speakers. In simulations, percentile intervals that promise 95 % contain the "
-    "true value in 78 to 83 % (5 speakers), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance "
-    "correlation coefficient, and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals "
-    "are wider for that reason."
-)
-ADJUSTED = (
-    "Adjusted difference: what remains if both sides had the same {what}, from speech that can be matched. "
-    "States do not depend on it. Do not adjust for what the group itself causes, such as pitch for sex: this "
-    "would remove what is to be measured."
-)
-_ORDER = (FAIL, INCONCLUSIVE, PASS, REPORTED, NOT_EVALUATED)
+_ORDER = tuple(states.STATE)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
 
 
@@ -97,20 +66,18 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
     left_out = _not_evaluated_at_all(rows)
     compared = rows["group"].ne("") & ~left_out
     groups, single = rows[compared], rows[~compared & ~left_out]
-    parts = [_divided(groups, _difference_columns(groups), "Groups")]
-    parts.append(_divided(single, _value_columns(single), "Values"))
-    parts.append(without_row(rows[left_out], final))
-    if same.any():
-        mirrored = frame[same & final].itertuples()
-        places = [element("span", id=anchor_of(row)) for row in mirrored]
-        parts.append(element("p", *places, PAIRS, class_="sc-note"))
-    notes = [FEW] if (rows["low"].notna() & rows["blocks"].lt(FEW_BLOCKS)).any() else []
     adjusted = rows["adjusted_by"].fillna("")
-    if adjusted.ne("").any():
-        names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
-        notes.append(ADJUSTED.format(what=" or ".join(names) or "conditions"))
-    parts += [element("p", note, class_="sc-note", limit=None) for note in notes]
-    return element("div", *parts, class_=VERDICTS)
+    names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
+    return templates.html(
+        "verdicts",
+        groups=_divided(groups, _difference_columns(groups), "Groups"),
+        single=_divided(single, _value_columns(single), "Values"),
+        without_row=without_row(rows[left_out], final),
+        pairs=same.any(),
+        mirrored=[anchor_of(row) for row in frame[same & final].itertuples()],
+        few=(rows["low"].notna() & rows["blocks"].lt(FEW_BLOCKS)).any() and FEW_BLOCKS,
+        adjusted=adjusted.ne("").any() and (" or ".join(names) or "conditions"),
+    )
 
 
 def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: str) -> Html:

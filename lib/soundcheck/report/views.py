@@ -14,23 +14,11 @@ from matplotlib.figure import Figure
 
 from soundcheck.common import templates
 from soundcheck.common.wording import counted
-from soundcheck.report import states
+from soundcheck.report import states, style
 from soundcheck.report.formats import Cell, estimate, number, value_cell
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label as named
-from soundcheck.report.style import (
-    BLUE,
-    DASHES,
-    GREY,
-    MARKS,
-    ORANGE,
-    PALETTE,
-    grid,
-    label,
-    legend_name,
-    look,
-    new,
-)
+from soundcheck.report.style import BLUE, DASHES, GREY, MARKS, ORANGE, PALETTE, label, legend_name, look
 from soundcheck.results.states import REPORTED
 from soundcheck.suite.measures import info_of
 
@@ -171,7 +159,7 @@ def forest(
     letters = max((len(label(text, 40)) for text in frame[name]), default=0)
     with look():
         size = 5.6 + 0.07 * letters, sum(heights) + 0.2
-        figure, all_axes = new(*size, len(parts), height_ratios=heights)
+        figure, all_axes = style.new(*size, len(parts), height_ratios=heights)
         for axes, (title, rows) in zip(all_axes, parts, strict=True):
             _draw_rows(axes, rows.head(cut), name)
             left_out = f"the first {cut} of {len(rows)}" if len(rows) > cut else ""
@@ -236,7 +224,7 @@ def lines(
     names = list(dict.fromkeys(frame[hue])) if hue else [""]
     numeric = pd.api.types.is_numeric_dtype(frame[x])
     with look():
-        figure, all_axes = grid(len(parts), 2, 4.6, 3.0, (1.2, 0.6))
+        figure, all_axes = style.grid(len(parts), 2, 4.6, 3.0, (1.2, 0.6))
         for axes, (title, rows) in zip(all_axes, parts, strict=False):
             steps = list(dict.fromkeys(rows[x]))
             for n, name in enumerate(names):

@@ -152,9 +152,7 @@ def check_options(reader: DocumentReader, family: Family, ours: Collection[str] 
 
 
 def check_settings(
-    reader: DocumentReader,
-    options: Mapping[str, object],
-    transformations: Mapping[str, PerturbationSeries],
+    reader: DocumentReader, options: Mapping[str, object], transformations: Mapping[str, PerturbationSeries]
 ) -> None:
     """Note settings that options name and the transformations do not have."""
     for option in [option for option in NAME_SETTINGS if options.get(option) is not None]:

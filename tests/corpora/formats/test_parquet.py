@@ -67,7 +67,7 @@ def test_the_table(load, hub, tmp_path):
     (absent,) = corpus.left_out
     assert absent.item == "hub/data/test-00001-of-00002.parquet row 2"
     assert absent.reason == "the shard holds no sound for this row"
-    assert "evaluated is the split 'test' (2 shards); not used: 'train' (1 shard)" in corpus.notices
+    assert "the split 'test' (2 shards) is evaluated; not used: 'train' (1 shard)" in corpus.notices
     assert not list((tmp_path / "cache").rglob(f"{files.TEMPORARY}*"))
 
 

@@ -1,5 +1,7 @@
 """Trials between segments of a corpus: names become rows, labels and speakers agree, tables are kept."""
 
+import tempfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.trial_files import parse_trials
+from soundcheck.corpora.trials.trial_files import read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table, write_table
 
 NAN = float("nan")
@@ -28,7 +30,10 @@ TIMED = corpus("a.wav", "a.wav", "b.wav", start=[0.0, 1.5, NAN], end=[1.5, NAN, 
 
 
 def resolved(text: str, segments: pd.DataFrame = SPOKEN, **options) -> TrialTable:
-    return resolve(parse_trials(text.encode(), "t.txt"), segments, **options)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        return resolve(read_trials(file.name, "t.txt"), segments, **options)
 
 
 def refused(text: str, segments: pd.DataFrame = SPOKEN, **options) -> list[str]:
@@ -86,9 +91,9 @@ SAME_SOUNDS = SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"])
 @pytest.mark.parametrize(
     ("text", "segments", "enrolments", "notice"),
     [
-        ("1 a b\n1 s1/a.wav s1_b\n1 b a\n", SPOKEN, None, "1 trial repeats an earlier one and counts again"),
-        ("1 a b\n0 a c\n0 a e\n", SAME_SOUNDS, None, "2 trials compare the same sound under two names"),
-        ("1 m a\n1 m b\n", SPOKEN, {"m": ["a", "b"]}, "2 trials test an utterance of their own enrolment"),
+        ("1 a b\n1 s1/a.wav s1_b\n1 b a\n", SPOKEN, None, "1 trial repeated in the list, counted again"),
+        ("1 a b\n0 a c\n0 a e\n", SAME_SOUNDS, None, "2 trials of one sound under two names"),
+        ("1 m a\n1 m b\n", SPOKEN, {"m": ["a", "b"]}, "2 trials with a test side out of the enrolment"),
     ],
 )
 def test_odd_trials_are_kept_and_noted(text, segments, enrolments, notice):

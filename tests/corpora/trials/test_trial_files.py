@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import os
+import tempfile
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,17 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
 
-from soundcheck.common import files
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.trials.trial_files import (
-    parse_scores,
-    parse_trials,
-    read_enrolments,
-    read_scores,
-    read_trials,
-    score_text,
-    write_scores,
-)
+from soundcheck.corpora.trials.trial_files import read_enrolments, read_scores, read_trials, score_text
 from soundcheck.models.tables.scores import scores_of_trials
 
 TWO = [("a", "b", True), ("a", "c", False)]
@@ -34,12 +26,19 @@ LINES = "1 a b\n0 a c\n"
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text("utf-8"))
 
 
+def read(reader, content: str | bytes, *options: str):
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        return reader(file.name, *options)
+
+
 def trials(content: str | bytes, layout: str = ""):
-    return parse_trials(content.encode() if isinstance(content, str) else content, "t.txt", layout)
+    return read(read_trials, content, "t.txt", layout)
 
 
 def scores(content: str | bytes):
-    return parse_scores(content.encode() if isinstance(content, str) else content, "s.txt")
+    return read(read_scores, content, "s.txt")
 
 
 def pairs(listing) -> list[tuple]:
@@ -260,10 +259,9 @@ def test_nothing_but_regular_files_is_opened(tmp_path, read):
 # Writing ----------------------------------------------------------------------------------------------------
 
 
-def test_scores_are_written_as_lines_or_as_a_table(tmp_path):
-    path = tmp_path / "new" / "scores.txt"
-    assert write_scores(path, ["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == files.digest(path)
-    assert path.read_text() == "0.30000000000000004 b c\n5.0 a c\n"
+def test_scores_are_written_as_lines_or_as_a_table():
+    lines = b"0.30000000000000004 b c\n5.0 a c\n"
+    assert score_text(["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == (lines, ".txt")
     assert score_text(["b"], ["c\t"], [-1]) == (b'"enrol","test","score"\n"b","c\t",-1.0\n', ".csv")
 
 
@@ -295,10 +293,9 @@ def test_decisions_stand_behind_the_scores():
         ((["a"], ["b\0"], [1]), "NUL"),
     ],
 )
-def test_what_cannot_be_read_back_is_not_written(tmp_path, arguments, words):
+def test_what_cannot_be_read_back_is_not_written(arguments, words):
     with pytest.raises(ValueError, match=words):
-        write_scores(tmp_path / "scores.txt", *arguments)
-    assert list(tmp_path.iterdir()) == []
+        score_text(*arguments)
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
@@ -324,13 +321,12 @@ def test_what_is_written_is_read_back(rows, threshold):
 
 
 @pytest.mark.slow
-def test_many_trials_are_quick(tmp_path, rng):
+def test_many_trials_are_quick(rng):
     count = 100_000
     names = np.array([f"id{n // 20}/{n}.wav" for n in range(5000)], dtype=object)
     enrol, test = (names[rng.integers(5000, size=count)].tolist() for _ in range(2))
     values = [len(one) / len(other) for one, other in zip(enrol, test, strict=True)]
     begin = time.process_time()
     listed = "".join(f"0 {one} {other}\n" for one, other in zip(enrol, test, strict=True)).encode()
-    write_scores(tmp_path / "s", enrol, test, values)
-    assert join(read_scores(tmp_path / "s", "s"), trials(listed)) == values
+    assert join(scores(score_text(enrol, test, values)[0]), trials(listed)) == values
     assert time.process_time() - begin < 15

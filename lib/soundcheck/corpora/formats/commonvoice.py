@@ -14,7 +14,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_tab_table
 from soundcheck.corpora.raw_table import RawTable, entry_name, join, take_columns, with_format_hint
-from soundcheck.corpora.splits import TEST, kinds_of, pick
+from soundcheck.corpora.splits import TEST, evaluated, kinds_of, pick
 from soundcheck.suite.corpus_format import FileOrFolder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
 
@@ -90,7 +90,7 @@ def _tables(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
             raise input_error(source, what, f"`split:` names one of the tables. {remedy}")
         chosen += meant
     others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other not in chosen)
-    which = "are the tables" if len(chosen) > 1 else "is the table"
-    notice = f"evaluated {which} {', '.join(f'{name}.tsv' for name in chosen)}; not used: {others or 'none'}"
+    named = ", ".join(f"{name}.tsv" for name in chosen)
+    notice = evaluated("table", named, others, len(chosen))
     tables = {entry.path / f"{name}.tsv": f"{source}/{name}.tsv" for name in chosen}
     return tables, [notice] if others or len(chosen) > 1 else []

@@ -29,11 +29,7 @@ class NemoFormat(TableFormat):
         file = entry.columns.get("file", "audio_filepath")
         texts = [name for name in ("text", "lang") if name not in entry.columns.values()]
         table = read_json_table(
-            entry.path,
-            entry_name(entry),
-            texts=[file, *texts],
-            numbers=("duration", "offset"),
-            needed=[file],
+            entry.path, entry_name(entry), texts=[file, *texts], numbers=("duration", "offset"), needed=[file]
         )
         return take_columns(_timed(table), entry, tasks, NAMES, ("offset",), begins=True)
 
