@@ -17,6 +17,7 @@ import pytest
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.store import signature
 from soundcheck.predict import store
+from soundcheck.predict.opened_files import seen_files
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.store import NAME, Entry, Store
 
@@ -127,7 +128,7 @@ def opened(path: Path) -> list[list]:
 def test_answers_of_other_files_are_forgotten(tmp_path, weights, kept):
     keep(kept, opened=opened(weights))
     kept.settle()
-    assert list(kept.sources.files) == ["weights"]
+    assert list(kept.files) == ["weights"]
     weights.write_text("2")
     later = Store(tmp_path, FINGERPRINT, tmp_path)
     assert later.load() == {}
@@ -166,7 +167,7 @@ def test_a_file_that_is_gone(tmp_path, weights, kept):
     keep(kept, opened=opened(weights))
     weights.unlink()
     kept.settle()
-    assert load(tmp_path) == ENTRIES and kept.sources.gone == {"weights": ""}
+    assert load(tmp_path) == ENTRIES and kept.files == {"weights": ""}
 
 
 @pytest.mark.parametrize("change", ["nothing", "weights", "missing"])
@@ -182,7 +183,7 @@ def test_answers_of_another_run(tmp_path, weights, kept, change):
         new = Store(tmp_path / "new", FINGERPRINT, tmp_path)
         assert [new.merge(tmp_path / NAME) for _ in range(2)] == [len(ENTRIES), 0]
         assert undated(new.load()) == ENTRIES and not new.outdated
-        assert [*new.sources.seen_files] == ["weights"]
+        assert [*seen_files(new.files)] == ["weights"]
 
 
 # Processes --------------------------------------------------------------------------------------------------

@@ -24,9 +24,9 @@ from soundcheck.predict.cluster import Cluster, ClusterExecutor
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.protocol import Call, Item, Result, Setup
-from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
+from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import Keys, PredictionRequest, Segment, Share, list_segments, repeated_key
-from soundcheck.predict.store import Entry, Store
+from soundcheck.predict.store import Entry, Store, Upkeep
 from soundcheck.predict.tables import Row
 
 REPEATED = 8  # clean inputs that are predicted twice
@@ -82,6 +82,7 @@ class Prediction:
         self._repeats: dict[str, str] = {}
         self._confirmation = Confirmation()
         self._outdated: set[str] = set()
+        self._said: set[str] = set()  # notes that were logged
 
     @property
     def keys(self) -> set[str]:
@@ -105,8 +106,7 @@ class Prediction:
             self._store.close()
 
     def _predict(self, jobs: int, progress: bool, confirm: bool) -> None:
-        self._warn(self._damaged_notes())
-        known = self._store.damage[:]
+        self._warn(self._upkeep().notes())
         again = self._confirm(jobs, progress) if confirm else {}  # which may empty the cache
         first = self._first()
         known_keys = {*self._entries, *self._known_failures}
@@ -119,7 +119,7 @@ class Prediction:
             self._check_scale(sorted(first), "first ")
         missing = {call.key for item in itertools.chain(*rounds) for call in item.calls}
         self._outdated = self._store.outdated & missing
-        self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
+        self._warn(self._upkeep().notes())
 
         def finished(result: Result) -> None:
             bar.update()
@@ -142,8 +142,7 @@ class Prediction:
             first = {key: entry for key, entry in again.items() if key in self._entries}
             self._keep_pairs({key: first[key] for key in self._comparison().different(self._entries, first)})
         self._store.settle()
-        self._warn(note for note in self._damaged_notes() if known != self._store.damage)
-        self._warn(dropped_notes(self._store.dropped, self._store.dropped_by))
+        self._warn(self._upkeep().notes())
 
     def _take(self, result: Result) -> None:
         if result.problem:
@@ -189,13 +188,17 @@ class Prediction:
 
     def _warn(self, notes: Iterable[str]) -> None:
         for note in notes:
-            logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
+            if note not in self._said:
+                self._said.add(note)
+                logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
 
-    def _damaged_notes(self) -> list[str]:
-        return damaged_notes(self._store.damaged, self._store.damage)
-
-    def _outdated_by(self) -> list[str]:
-        return sorted(self._store.outdated_by) if self._outdated else []
+    def _upkeep(self) -> Upkeep:
+        """Say what has become of the kept answers so far."""
+        kept = self._store
+        outdated_by = tuple(kept.outdated_by) if self._outdated else ()
+        dropped = kept.dropped, tuple(kept.dropped_by)
+        damage = kept.damaged, tuple(kept.damage)
+        return Upkeep(kept.files, len(self._outdated), outdated_by, *dropped, *damage)
 
     # choosing inputs
 
@@ -365,7 +368,7 @@ class Prediction:
             failures.append((one.corpus, one.segment.label, change, failure.problem))
         known = self._entries
         pairs = [(known[k], known[r]) for k, r in self._repeats.items() if k in known and r in known]
-        exact, store = self._comparison(), self._store
+        exact = self._comparison()
         return PredictionReport(
             self._entry.name,
             self._request.fingerprint,
@@ -375,13 +378,7 @@ class Prediction:
             asked=counts["computed"] + counts["failed"] - counts.pop("known", 0),
             days=dict(sorted(days.items())),
             confirmation=self._confirmation,
-            outdated=len(self._outdated),
-            outdated_by=tuple(self._outdated_by()),
-            dropped=store.dropped,
-            dropped_by=tuple(store.dropped_by),
-            damaged=store.damaged,
-            damage=tuple(store.damage),
-            sources=store.sources,
+            upkeep=self._upkeep(),
             notices=tuple(self._notices),
             **counts,
         )

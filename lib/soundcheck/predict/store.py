@@ -15,6 +15,7 @@ Conventions
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import hashlib
 import json
@@ -22,7 +23,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,13 +31,16 @@ from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
 from soundcheck.common.store import FileDigests, Signature, signature
-from soundcheck.predict.opened_files import GONE, READ, WRITTEN, Sources, changed_files
+from soundcheck.common.wording import some
+from soundcheck.predict.opened_files import GONE, READ, WRITTEN, changed_files
 from soundcheck.predict.protocol import Result
+from soundcheck.suite.model_kind import public_path
 
 NAME = "predictions.sqlite"
 ASIDE = "predictions.damaged.sqlite"
 LOCKED_SECONDS = 60.0  # that others may keep the file locked
 UNUSED_DAYS = 90
+NAMED = 5  # files that a note names
 WRITE_SECONDS = 0.5  # between two times that answers are written
 WRITE_ANSWERS = 200  # that are written at once although it is not time yet
 APPLICATION = 0x536E6443  # tells our databases from others
@@ -58,6 +62,44 @@ class Entry(NamedTuple):
     answer: dict[str, float | str]
     drawn: dict[str, Any]
     day: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Upkeep:
+    """What became of the kept answers of a model in a run, and what they depend on."""
+
+    files: dict[str, str] = dataclasses.field(
+        default_factory=dict
+    )  # see :mod:`soundcheck.predict.opened_files`
+    outdated: int = 0  # answers that were not used, and ...
+    outdated_by: tuple[str, ...] = ()  # ... the files that have changed since they were given
+    dropped: int = 0  # answers that are not kept for later, and ...
+    dropped_by: tuple[str, ...] = ()  # ... the files that changed while the model answered
+    damaged: int = 0  # answers that were not what was written, and were not used
+    damage: tuple[str, ...] = ()  # why the file with the answers of all models could not be used
+
+    def notes(self) -> list[str]:
+        """Say in sentences what is not as it should be."""
+        unseen = [name for name, mark in self.files.items() if not mark or mark.startswith(GONE)]
+        lost_all = "cached predictions of all models are lost or cannot be read, so they are computed again"
+        notes = []
+        if self.outdated:
+            why = f"because these files are not what they were: {_listed(self.outdated_by)}"
+            notes.append(f"{self.outdated} inputs were predicted again, {why}")
+        if self.dropped:
+            why = f"because these files changed while the model predicted: {_listed(self.dropped_by)}"
+            notes.append(f"{self.dropped} predictions are not cached for later runs, {why}")
+        notes += [f"{lost_all}: {why}" for why in self.damage]
+        if self.damaged:
+            notes.append(f"{self.damaged} cached predictions were damaged and are computed again")
+        if unseen:
+            what = "the model reads what is no file, or was gone in the end, so a change of it is not seen"
+            notes.append(f"{what}: {_listed(unseen)}")
+        return notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    return some([*map(public_path, names)], NAMED)
 
 
 class Database:
@@ -169,7 +211,7 @@ class Store:
     def __init__(
         self, folder: Path, fingerprint: str, root: Path, contents: FileDigests | None = None
     ) -> None:
-        self.sources = Sources()  # what the kept answers depend on
+        self.files: dict[str, str] = {}  # that the kept answers depend on, see opened_files
         self.outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded, and ...
         self.outdated_by: list[str] = []  # ... names of the files that had changed
         self.dropped = 0  # answers of this run that are not kept, and ...
@@ -192,8 +234,8 @@ class Store:
     def load(self) -> dict[str, Entry]:
         """Read all answers, of finished runs and of those that were interrupted or still go on."""
         entries, digests = self._read()
-        self.sources = Sources.of(digests, self._root)
-        self.outdated_by = changed_files(self.sources, self._root, self._contents)
+        self.files = digests
+        self.outdated_by = changed_files(digests, self._root, self._contents)
         if self.outdated_by:
             self.outdated, entries = set(entries), {}
             self.clear()
@@ -206,8 +248,8 @@ class Store:
         Also gives the names of the files that they depend on and that are others here; these may be missing.
         """
         entries, digests = self._read()
-        sources = Sources.of({name: one for name, one in digests.items() if self._is_here(name)}, self._root)
-        return entries, changed_files(sources, self._root, self._contents)
+        here = {name: digest for name, digest in digests.items() if self._is_here(name)}
+        return entries, changed_files(here, self._root, self._contents)
 
     def _read(self) -> tuple[dict[str, Entry], dict[str, str]]:
         """Read answers and files, and forget models that nobody has used for long."""
@@ -269,7 +311,7 @@ class Store:
             self._write_files(connection, {})
 
         self._database.do(forget)
-        self.sources = Sources()
+        self.files = {}
 
     def merge(self, other: Path) -> int:
         """Take over the answers of this model from the file of another run; returns how many are new."""
@@ -331,7 +373,7 @@ class Store:
             self._write_files(connection, digests)
             return digests
 
-        self.sources = Sources.of(self._database.do(end), self._root)
+        self.files = self._database.do(end)
         self._contents.save()
         if changed:
             self.dropped, self.dropped_by = self.dropped + len(self._new_keys), changed
