@@ -68,9 +68,7 @@ class Entry(NamedTuple):
 class Upkeep:
     """What became of the kept answers of a model in a run, and what they depend on."""
 
-    files: dict[str, str] = dataclasses.field(
-        default_factory=dict
-    )  # see :mod:`soundcheck.predict.opened_files`
+    files: dict[str, str] = dataclasses.field(default_factory=dict)  # name -> digest of its content
     outdated: int = 0  # answers that were not used, and ...
     outdated_by: tuple[str, ...] = ()  # ... the files that have changed since they were given
     dropped: int = 0  # answers that are not kept for later, and ...

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
 from soundcheck.common.tasks import Task
@@ -188,10 +188,8 @@ class _Reader:
                 self.ignored += 1
                 continue
             if "{" in text or "}" in text:
-                try:
+                with self.problems.collected():
                     text = chosen_words(text, f"{self.source} {place}")
-                except InputError as error:
-                    self.problems.extend(error)
             self.items.append(Item(place, recording, channel, speaker, start, end, text))
         if labelled and unlabelled:
             many = f"{len(labelled)} of {len(labelled) + unlabelled} lines"
