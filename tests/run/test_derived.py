@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 from soundcheck.common import files
-from soundcheck.predict.report import PredictionReport
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import skip
-from soundcheck.run import derived, predictions
+from soundcheck.run import derived
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.thresholds import read_family
@@ -117,27 +116,3 @@ def test_thresholds_ask_nobody_anything(world):
     }
     assert depends(dataclasses.replace(family, tests=strict, digest="another")) == depends(family)
     assert depends(dataclasses.replace(family, options={"other": 1})) != depends(family)
-
-
-def test_answers_of_a_random_reference_are_drawn_again_only_if_anything_changed(world):
-    table = world.output.predictions / "guess" / "c.parquet"
-    entry, corpus = SimpleNamespace(name="guess"), SimpleNamespace(name="c")
-    asked = SimpleNamespace(entry=entry, fingerprint="f", corpora=[corpus])
-
-    def draw() -> PredictionReport:
-        world.calls.append("draw")
-        files.write_text(table, "drawn")
-        return PredictionReport("guess", "f", {"c": table}, inputs=3, computed=3, notices=("said",))
-
-    def run(depends: object) -> PredictionReport:
-        known = derived.Derived(world.output)
-        report = predictions._drawn(asked, depends, known, draw)
-        known.save()
-        return report
-
-    first, again = run("one"), run("one")
-    assert again == first == draw() and len(world.calls) == 2
-    run("other")
-    table.write_text("edited")
-    assert run("other") == first and table.read_text() == "drawn"
-    assert len(world.calls) == 4
