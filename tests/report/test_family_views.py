@@ -18,12 +18,11 @@ from soundcheck.evaluation.temporal import changes
 from soundcheck.metrics.temporal import FileChanges, neighbours
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
-from soundcheck.report import comparisons, severity_views, style, temporal_views, verification_views
+from soundcheck.report import comparisons, severity_views, speaker_views, style, verification_views
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics import bootstrap
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.crossing import Crossing
+from soundcheck.statistics.bootstrap import Crossing, resample
 from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 
@@ -174,7 +173,7 @@ def test_errors_stand_with_their_units_and_intervals_or_why_there_are_none():
         rows.append(Estimate("m", "c", "f", "embedding", "equal_error_rate", **about))
         rows.append(dataclasses.replace(rows[-1], measure="min_dcf"))
     head, first, second = cells(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
-    assert len(head) == 5 and "minimum detection cost" in head and "as <b>" in first
+    assert "minimum detection cost" in head and "as <b>" in first
     assert f"{100 * rows[0].value:.1f} %" in first and f"{rows[0].value:.3f}" in first
     assert second.count("no score for 90 of 90 trials") == 2
 
@@ -200,15 +199,15 @@ def make(task="arousal"):
 @pytest.mark.parametrize("task", ["arousal", "emotion"])
 def test_files_in_time(tmp_path, task):
     made, pairs, found = make(task)
-    _, line = cells(temporal_views.files_table([(made, pairs)]))
+    _, line = cells(speaker_views.files_table([(made, pairs)]))
     assert {task, "2", "10", "1.00", "9.00", "1"} <= set(line)
     measure = {
         "Mean Directional Error": lambda s, p: FileChanges.mean_error(changes(s, s.truth, p.clean, pairs))
     }
     always = changes(made, made.truth, np.full(12, made.truth[0]), pairs)  # what a trivial answer scores
-    assert f"−{np.mean(always.truth):.3f}" in str(temporal_views.trivial_table([(made, measure)]))
-    temporal_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), [(made, pairs, found)])
-    figure = temporal_views.course_figure([(made, pairs, found)])
+    assert f"−{np.mean(always.truth):.3f}" in str(speaker_views.trivial_table([(made, measure)]))
+    speaker_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), [(made, pairs, found)])
+    figure = speaker_views.course_figure([(made, pairs, found)])
     assert HOSTILE not in str(style.show(MediaStore(tmp_path), figure, "alt"))
     truth, predicted = figure.axes[0].get_lines()
     assert truth.get_xdata().tolist() == [0, 3, 6, 9, 20]
@@ -229,7 +228,7 @@ FOUND = Contrast(
 def test_answer_and_table(p, said):
     frame = contrast_frame([FOUND])
     answer, table = str(comparisons.answer(frame)), str(comparisons.contrast_table(frame.assign(p_value=p)))
-    assert "is better than old on 0 and worse on 1 of 1 test for new speakers." in answer
+    assert "is better on 0 and worse on 1 of 1 test." in answer
     assert "−0.150 to −0.050" in table and "<img" not in answer + table
     line = " ".join(cells(table)[1])
     assert said in line and bool(said) == bool(re.search("p [=<]", line)) and "†" not in table

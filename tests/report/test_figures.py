@@ -72,7 +72,7 @@ def all_figures():
     yield study_figures.coverage_by_speakers(pd.DataFrame(rows, columns=names))
     yield study_figures.certainties({"ccc": range(10), "uar": [9] * 10})
     found = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)
-    yield study_figures.simulated_maxima({"mean": found}, {"mean": [(60, 0.075, 30)]}, 30)
+    yield study_figures.simulated_maxima({"mean": found}, {"mean": [(60, 0.075, 30)]})
     yield det_figure({name: trial_errors(n, 300) for n, name in enumerate([*HOSTILE, "\ud800"])})
     yield det_figure({"perfect": trial_errors(0, apart=20.0), "reversed": trial_errors(1, apart=-20.0)})
     yield det_figure({})

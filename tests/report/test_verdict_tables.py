@@ -165,7 +165,7 @@ MAYBE, FEWER = GROUP | OPEN | {"p_value": 0.2}, ", too few speakers to be signif
     [
         (GROUP, None, None, f"p < 0.001, {WHOLE}"),
         (GROUP, FAIL, 108, f"p < 0.001 among 108 tests, {WHOLE}"),
-        (GROUP, INCONCLUSIVE, 9, f"p < 0.001 among 9 tests, {WHOLE}, not significant among 9 tests"),
+        (GROUP, INCONCLUSIVE, 9, f"p < 0.001 among 9 tests, {WHOLE}; not significant"),
         (MAYBE, FAIL, 9, f"p = 0.2 among 9 tests, {MORE}that there is a difference is significant"),
         (MAYBE | {"gap": 0.15}, INCONCLUSIVE, 9, f"p = 0.2 among 9 tests, {MORE}not significant"),
         (MAYBE | {"gap": 0.05}, INCONCLUSIVE, 9, "within the margin; 0.302 is not excluded"),
@@ -174,8 +174,13 @@ MAYBE, FEWER = GROUP | OPEN | {"p_value": 0.2}, ", too few speakers to be signif
         (LOW, INCONCLUSIVE, 9, "p = 0.3 among 9 tests, on the failing side; not significant"),
         (VALUE | {"bound": 0.48}, INCONCLUSIVE, 9, "on the passing side; 0.480 is not excluded"),
         (VALUE | {"evidence": "clear pass", "p_value": 0.98}, PASS, 9, ""),
-        (WRONG, FAIL, 9, "the whole interval fails"),
-        (WRONG | {"accepted": HOSTILE}, FAIL, 1, f"the whole interval fails, accepted: {HOSTILE}"),
+        (WRONG, FAIL, 9, "the whole interval is on the failing side"),
+        (
+            WRONG | {"accepted": HOSTILE},
+            FAIL,
+            1,
+            f"the whole interval is on the failing side, accepted: {HOSTILE}",
+        ),
         (VALUE | NOTHING, NOT_EVALUATED, 9, "no labels"),
     ],
 )

@@ -176,9 +176,9 @@ class MethodPage:
             return ""
         alt = (
             "Largest difference that 1000 unbiased random models show against the size of the groups: "
-            f"{', '.join(panels)}. The line of {groups} groups is bold; published thresholds are dashed lines"
+            f"{', '.join(panels)}. Published thresholds are stars"
         )
-        return raw(show(self.media, study_figures.simulated_maxima(panels, marked, groups), alt))
+        return raw(show(self.media, study_figures.simulated_maxima(panels, marked), alt))
 
     def _filters(self) -> str:
         """Draw the magnitude responses of the filters with which a family tilts spectra."""

@@ -88,7 +88,7 @@ def figures_table(facts: ModelFacts) -> Html:
             "corpus": figure.corpus,
             "value": key_figures.value(figure) or "–",
             "95 %": key_figures.interval(figure) or figure.reason,
-            "95 % for these speakers": key_figures.sample_interval(figure),
+            "95 % for these speakers": key_figures.interval(figure, sample=True),
             "chance": "" if figure.guessing is None else key_figures.value(figure, figure.guessing),
             "segments or trials": figure.segments,
             "speakers": figure.blocks,

@@ -13,11 +13,11 @@ from soundcheck.common import templates
 from soundcheck.common.escaping import heading
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, key_figures, notices, states
+from soundcheck.report.failures import for_groups, standing_notes_in_short, under_changes
 from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label
 from soundcheck.report.names import sentence as capitalised
-from soundcheck.report.run_summary import for_groups, standing_notes_in_short, under_changes
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
@@ -119,7 +119,7 @@ def dot(figure: KeyFigure) -> SimpleNamespace:
         return None if number is None else round(EDGE + min(max(number, 0.0), 1.0) * (WIDTH - 2 * EDGE), 1)
 
     span = key_figures.interval(figure) or figure.reason or "no interval"
-    if figure.low is None and (here := key_figures.sample_interval(figure)):
+    if figure.low is None and (here := key_figures.interval(figure, sample=True)):
         span = f"{here} for these speakers"
     if figure.guessing is not None:
         span += f"; chance {key_figures.value(figure, figure.guessing)}"

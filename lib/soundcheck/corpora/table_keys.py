@@ -81,8 +81,7 @@ def _mapped(
     column: pd.Series, words: Mapping[str, str], suite_words: Mapping[str, str], notices: list[str]
 ) -> pd.Series:
     """Map the texts of a column; tell what became of them, and which of the suite's own do not occur."""
-    which, texts = pd.factorize(column, use_na_sentinel=False)
-    counts = dict(zip(texts, np.bincount(which, minlength=len(texts)).tolist(), strict=True))
+    counts = column.value_counts().to_dict()
     mapped = {text: new for text, new in {**words, **suite_words}.items() if text in counts and new != text}
     changes = [
         f"{quoted(text)} counts as {quoted(mapped[text]) if mapped[text] else 'missing'} "
@@ -96,8 +95,7 @@ def _mapped(
             hint = did_you_mean(text, sorted(counts)) if len(counts) <= MOST_WORDS else ""
             what = f"no segment has {quoted(text)}, which `values:` maps. {hint}".rstrip(". ")
             notices.append(f"column {column.name}: {what}")
-    after = np.array([mapped.get(text, text) for text in texts], dtype=object)
-    return pd.Series(after[which], index=column.index, dtype=object) if mapped else column
+    return column.map({text: mapped.get(text, text) for text in counts}).astype(object) if mapped else column
 
 
 def _name_channels(table: pd.DataFrame, raw: RawTable, entry: CorpusEntry, notices: list[str]) -> None:

@@ -28,18 +28,22 @@ from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset, once
 from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials, scores_under
-from soundcheck.metrics.calibration import AffineCalibration, bayes_threshold, cllr, fit_calibration, min_cllr
 from soundcheck.metrics.combinators import relabel
 from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
+    AffineCalibration,
     actual_dcf,
+    bayes_threshold,
+    cllr,
     det_curve,
     equal_error_rate,
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
+    fit_calibration,
     frr_at_far,
+    min_cllr,
     min_dcf,
     min_dcf_threshold,
 )

@@ -194,8 +194,7 @@ def _listed(scene: Scene, listed: Sequence[Example]) -> Html:
         line["speaker"] = "" if pd.isna(speaker) else str(speaker)
         line["what is known"] = scene.said_of(one.row)
         lines.append(line | {"words": words and aligned_words(*words)})
-    columns = [name for name in lines[0] if any(line[name] for line in lines)]
-    return views.table(lines, columns, caption=scene.title, sortable=False)
+    return views.table(lines, caption=scene.title, sortable=False)
 
 
 def choose(

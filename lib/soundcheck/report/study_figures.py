@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import scipy.signal
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator
 
@@ -148,15 +147,12 @@ def certainties(counts: Mapping[str, Sequence[int]]) -> Figure:
 
 
 def simulated_maxima(
-    panels: Mapping[str, pd.DataFrame],
-    marked: Mapping[str, Sequence[tuple[int, float, int]]],
-    emphasised: int | None = None,
+    panels: Mapping[str, pd.DataFrame], marked: Mapping[str, Sequence[tuple[int, float, int]]]
 ) -> Figure:
     """Draw the largest simulated difference against the size of the groups, one line a number of groups.
 
     ``panels`` are titles -> rows of :func:`soundcheck.statistics.simulated_thresholds.recorded`; ``marked``
-    titles -> published thresholds: segments a group, threshold, number of groups. The line of an
-    ``emphasised`` number of groups stands out, and thresholds are then lines, too.
+    titles -> published thresholds: segments a group, threshold, number of groups. They are stars and named.
     """
     frame = pd.concat([rows.assign(panel=title) for title, rows in panels.items()])
     frame = frame.sort_values(["groups", "samples"], kind="stable")
@@ -165,25 +161,15 @@ def simulated_maxima(
     about = {"xlabel": "segments a group", "ylabel": "largest of 1000"}
     figure = views.lines(frame, "samples", y="maximum", hue="line", panels="panel", **about)
     for axes, title in zip(figure.axes, panels, strict=False):
-        for line in axes.lines:
-            line.set_markersize(3)
-            if emphasised and line.get_label() != f"{emphasised} groups":
-                line.set_alpha(0.35)
-        _published(axes, marked.get(title, ()), emphasised is not None)
+        stars = sorted(marked.get(title, ()))
+        for samples, threshold, _ in stars:
+            axes.plot(samples, threshold, marker="*", color="black", markersize=11, zorder=4)
+        named = [f"★ {threshold:g}: {groups} groups of {n:,}" for n, threshold, groups in stars]
+        ground = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
+        axes.text(0.03, 0.04, "\n".join(named), transform=axes.transAxes, fontsize=8, bbox=ground, zorder=5)
         axes.set(xscale="log", yscale="log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
         axes.set_xticks(SIZES, [str(size) for size in SIZES])
         axes.minorticks_off()
     return figure
-
-
-def _published(axes: Axes, marked: Sequence[tuple[int, float, int]], lines: bool) -> None:
-    """Draw published thresholds as stars at the sizes that they judge, and name them where no curve goes."""
-    for samples, threshold, _ in marked:
-        axes.plot(samples, threshold, marker="*", color="black", markersize=11, zorder=4)
-        if lines:
-            axes.axhline(threshold, color="black", linewidth=1.3, linestyle="--")
-    named = [f"★ {threshold:g}: {groups} groups of {n:,}" for n, threshold, groups in sorted(marked)]
-    backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
-    axes.text(0.03, 0.04, "\n".join(named), transform=axes.transAxes, fontsize=8, bbox=backed, zorder=5)

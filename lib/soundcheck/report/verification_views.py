@@ -13,6 +13,7 @@ from IPython.display import display
 from matplotlib.figure import Figure
 from scipy.special import ndtri
 
+from soundcheck.common import templates
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
@@ -203,19 +204,15 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
 
 
 def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:
-    """Say where the thresholds lie, and which one is in use."""
-    listed = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
-    wanted = evaluation.option("threshold")
-    used = f"the number {wanted:g}" if isinstance(wanted, int | float) else f"that of the {wanted}"
-    text = f"{corpus}: thresholds of the {listed}. In use is {used}; scores above it are accepted."
-    if not isinstance(wanted, int | float):
-        text += " It was chosen on these very trials, so it is better than one that is fixed before."
+    """Say where the thresholds lie, which one is in use, and what errors cost."""
+    thresholds = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
     costs = [
         f"{name} {one['p_target']:g}, {one['c_miss']:g}, {one['c_false_alarm']:g}"
         for name, one in {"main": evaluation.cost, **evaluation.costs}.items()
     ]
-    text += f" Share of targets, cost of a miss and of a false alarm: {'; '.join(costs)}."
-    return element("p", text, class_="sc-note", limit=None)
+    used = evaluation.option("threshold")
+    about = {"corpus": corpus, "thresholds": thresholds, "costs": "; ".join(costs), "used": used}
+    return templates.html("decisions", fixed=isinstance(used, int | float), **about)
 
 
 def score_file(evaluation: Evaluation, subset: Subset) -> Html:

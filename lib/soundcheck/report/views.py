@@ -44,10 +44,11 @@ def table(
     """Show rows as a table; texts are escaped and numbers stand at the right.
 
     ``columns`` are headers -> name of a column, or a function of a row that gives text, a number, HTML or a
-    :class:`~soundcheck.report.formats.Cell`; or names of columns, by default all. Rows after the ``first``
-    are folded. ``filters`` are headers -> what the list is called by which a reader chooses a value;
-    ``stacked``: a telephone shows the cells of a row below each other; ``beside`` is a file with all rows, of
-    which these are the first; ``none`` is said, or nothing shown if it is ``""``, where there is no row.
+    :class:`~soundcheck.report.formats.Cell`; or names of columns, by default all. Columns without any content
+    are left out, rows after the ``first`` folded. ``filters`` are headers -> what the list is called by which
+    a reader chooses a value; ``stacked``: a telephone shows the cells of a row below each other; ``beside``
+    is a file with all rows, of which these are the first; ``none`` is said, or nothing shown if it is ``""``,
+    where there is no row.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, dtype=object)
     if none is not None and frame.empty:
@@ -58,12 +59,15 @@ def table(
     lines = [
         [_cell(column, row, name if stacked else None) for name, column in columns.items()] for row in rows
     ]
-    heads = []
+    heads, used = [], []
     for place, name in enumerate(columns):
-        of_cells = {line[place].attributes.get("class_") for line in lines if line[place].content != ""}
-        right = "sc-number" if of_cells == {"sc-number"} else None
-        about = {"scope": "col", "data_filter": (filters or {}).get(name), "class_": right}
-        heads.append(SimpleNamespace(content=name, attributes=about))
+        filled = [line[place].attributes.get("class_") for line in lines if line[place].content != ""]
+        if filled or not lines:
+            right = "sc-number" if set(filled) == {"sc-number"} else None
+            about = {"scope": "col", "data_filter": (filters or {}).get(name), "class_": right}
+            heads.append(SimpleNamespace(content=name, attributes=about))
+            used.append(place)
+    lines = [[line[place] for place in used] for line in lines]
     kinds = {"sc-sortable": sortable and (len(rows) > 1 or beside), "sc-stacked": stacked}
     about = {"class_": " ".join(["sc-table", *filter(kinds.get, kinds)]), "data_rows": beside}
 

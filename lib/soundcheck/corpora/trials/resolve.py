@@ -23,11 +23,10 @@ from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import Excluded
 from soundcheck.corpora.trials.speakers import ContradictionError, infer_speakers
 from soundcheck.corpora.trials.trial_files import Listing
-from soundcheck.corpora.trials.trial_table import LISTED, TrialTable, segment_names
+from soundcheck.corpora.trials.trial_table import LISTED, TrialTable, of_columns, segment_names
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
 
 _STAGE = "trials"
-_TEXTS = ["key", "enrol", "test", "enrol_speaker", "test_speaker"]
 
 Members = Sequence[Sequence[int]]  # rows of the segment table that each enrolment is made of
 
@@ -91,9 +90,8 @@ def resolve(
     problems.raise_if_any()
     sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
     same_sound = _shares(frame, members, sounds) & ~within
-    columns = [*_TEXTS[:3], "target", "enrolment", "segment", *_TEXTS[3:]]
     return TrialTable(
-        frame[columns].astype(dict.fromkeys(_TEXTS, object)),
+        of_columns(frame),
         np.array([row for rows in members for row in rows], dtype=np.int64),
         np.repeat(np.arange(len(members), dtype=np.int64), [len(rows) for rows in members]),
         LISTED,
