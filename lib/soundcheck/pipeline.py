@@ -11,9 +11,8 @@ import contextlib
 import dataclasses
 import datetime
 import functools
-import importlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -249,12 +248,9 @@ def _execute_all(
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
     common = {name: [*common_jobs(entry, judging, output)] for name, entry in suite.comparisons.items()}
     planned = [*judging, *(job for jobs in common.values() for job in jobs)]
-    meanwhile = (
-        functools.partial(importlib.import_module, "soundcheck.book.assembly") if book else bool
-    )  # 1 s
     with Progress("notebooks", "in all", len(planned) + len(studying) + len(suite.comparisons)) as progress:
         execute = functools.partial(_execute, notebooks, output, progress)
-        done = execute(planned, meanwhile)
+        done = execute(planned)
         judged, again = done[: len(judging)], done[len(judging) :]
         comparing = [
             notebook_jobs.comparison_job(entry, suite, families, corpora, output, judged, again)
@@ -277,10 +273,9 @@ def _execute(
     output: Output,
     progress: Progress,
     jobs: Sequence[Job],
-    meanwhile: Callable[[], object] = bool,
 ) -> list[NotebookOutcome]:
     """Execute notebooks, and take folders out of what they failed with: that is published."""
-    outcomes = notebooks.execute(jobs, lambda _: progress.update(), meanwhile)
+    outcomes = notebooks.execute(jobs, lambda _: progress.update())
     if not any(outcome.error for outcome in outcomes):
         return outcomes
     from soundcheck.book.executed import without_paths  # heavy, like all of the book

@@ -127,7 +127,6 @@ class Keys:
     ) -> None:
         from soundcheck.augment.registry import kind_of_sounds  # late: loading all takes half a second
 
-        self._made: dict[tuple[str, int | None], str] = {}  # the same are asked for again and again
         common = [VERSION, fingerprint, sorted((task.name, task.kind) for task in tasks), reading_code()]
         self._clean = self._base(common)
         self._changed = [
@@ -149,12 +148,8 @@ class Keys:
 
         - ``change``: number of the change; ``None`` = clean.
         """
-        call = content, change
-        key = self._made.get(call)
-        if key is None:
-            base = self._clean if change is None else self._changed[change]
-            key = self._made[call] = files.digest(f"{base} {content}")
-        return key
+        base = self._clean if change is None else self._changed[change]
+        return files.digest(f"{base} {content}")
 
 
 def repeated_key(key: str) -> str:

@@ -185,17 +185,14 @@ def comparison_job(
     evaluated = list(corpora)
     for model in both:
         evaluated = predicted_corpora(suite, model, families, evaluated)
-    pairs = [
-        [by_model[model.name, family] for model in both]
-        for family in titles
-        if all((model.name, family) in by_model for model in both)
-    ]
+
+    def paired(jobs: Mapping[tuple[str, str], Job], tested: Iterable[str]) -> list[list[Job]]:
+        places = ([(model.name, family) for model in both] for family in tested)
+        return [[jobs[place] for place in pair] for pair in places if by_model.keys() >= {*pair}]
+
+    pairs = paired(by_model, titles)
     shared = by_model | {(job.model, job.family): job for job in common}
-    on_common = [
-        [shared[model.name, family] for model in both]
-        for family in dict.fromkeys(job.family for job in common)
-        if all((model.name, family) in by_model for model in both)
-    ]
+    on_common = paired(shared, dict.fromkeys(job.family for job in common))
     tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
     notebook = notebook_of(COMPARISON, suite.root)
     target = output.comparisons / f"{files.slug(entry.name)}.ipynb"

@@ -196,11 +196,10 @@ class Notebooks:
         self,
         jobs: Sequence[Job],
         finished: Callable[[Outcome], None] = lambda outcome: None,
-        meanwhile: Callable[[], object] = lambda: None,
     ) -> list[Outcome]:
         """Execute all jobs that changed, in parallel; outcomes come in the order of the jobs.
 
-        ``finished`` is called with each outcome, for a progress bar; ``meanwhile`` when notebooks have begun.
+        ``finished`` is called with each outcome, for a progress bar.
         """
         outcomes = {
             number: outcome for number, job in enumerate(jobs) if (outcome := last_execution(job)) is not None
@@ -221,8 +220,6 @@ class Notebooks:
                     self.start()
                     with contextlib.suppress(OSError):  # the process has died, which the next reading notices
                         self._connection.send(_task(number, jobs[number], folder / str(number)))
-                meanwhile()
-                meanwhile = bool
                 try:
                     endings = [self._connection.recv()]
                 except (EOFError, OSError):  # the process of all has died
