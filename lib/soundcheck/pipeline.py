@@ -39,10 +39,9 @@ from soundcheck.run.material import load
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.outcome import Outcome, Stages, about_book, sum_up
+from soundcheck.run.outcome import Outcome, Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import predict_all
-from soundcheck.run.record import compose
 from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select
 from soundcheck.run.shards import Shards, ask_shard, read_shards
 from soundcheck.suite.entries import Suite
