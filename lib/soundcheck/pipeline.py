@@ -29,11 +29,12 @@ from soundcheck.results.estimates import Estimate, collected, estimate_frame, wr
 from soundcheck.results.judged import load_all
 from soundcheck.results.past_runs import check_place, keep
 from soundcheck.results.record import KeyFigure, RunRecord
+from soundcheck.results.schema import read_parquet
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results
-from soundcheck.results.verdict import Verdict, skipped_rows
+from soundcheck.results.verdict import RESULTS, Verdict, skipped_rows
 from soundcheck.run import key_figures, notebook_jobs, planning, tables
-from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
+from soundcheck.run.derived import Derived, of_notebooks, of_rows
 from soundcheck.run.forecast import forecast
 from soundcheck.run.material import load
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
@@ -239,7 +240,7 @@ class _Run:
         seen = [of_rows(self.judged), of_rows(self.again), self.families, self.asked]
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
-        frame = read_frame(written[2])
+        frame = read_parquet(written[2], RESULTS)
         compared = [row for one in self.compared if not one.failed for row in load_contrasts(one.job.rows)]
         contrasts = contrast_frame(compared)
         tables.write_left_out(material.corpora, material.sounds, reports, output)

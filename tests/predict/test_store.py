@@ -4,7 +4,6 @@ import contextlib
 import datetime
 import os
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -388,44 +387,6 @@ def test_flipped_bits_never_make_a_wrong_answer(tmp_path):
         later.close()
         assert load(tmp_path).items() <= (ENTRIES | new).items()
     assert missed > 10
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory) -> Path:
-    """A folder with what a killed run leaves: a file, a log that is written ahead, an index of it."""
-    folder = tmp_path_factory.mktemp("killed")
-    with child(WRITE, folder, FINGERPRINT, 0) as writer:
-        for _ in range(20):
-            writer.stdout.readline()
-        writer.kill()
-    return folder
-
-
-def left_after(folder: Path, side: str, content: bytes) -> int:
-    """Count the answers that are there with other content of a file: the first that were written."""
-    (folder / f"{NAME}{side}").write_bytes(content)
-    kept = Store(folder, FINGERPRINT, folder)
-    entries = kept.load()
-    assert entries == written(range(len(entries)), {})
-    kept.settle()
-    assert kept.load() == entries
-    kept.close()
-    return len(entries)
-
-
-def test_what_is_left_of_damaged_logs_are_the_first_answers(tmp_path, killed):
-    """Flipped bits in the log or its index, and a log that is cut, as after a power failure."""
-    draw, counts = random.Random(0), []
-    for number, side in enumerate([*["-wal"] * 40, *["-shm"] * 15]):
-        folder = shutil.copytree(killed, tmp_path / str(number))
-        content = bytearray((folder / f"{NAME}{side}").read_bytes())
-        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-        counts.append(left_after(folder, side, content))
-    assert min(counts) < max(counts) and min(counts[-15:]) == max(counts)
-    for share in (0.1, 0.5, 0.9):
-        folder = shutil.copytree(killed, tmp_path / f"cut {share}")
-        content = (folder / f"{NAME}-wal").read_bytes()
-        left_after(folder, "-wal", content[: round(len(content) * share)])
 
 
 # Places that cannot be written, and old answers -------------------------------------------------------------

@@ -3,13 +3,9 @@
 import dataclasses
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 from soundcheck.common import files
-from soundcheck.results.states import decide
-from soundcheck.results.table import to_frame, write_results
-from soundcheck.results.verdict import skip
 from soundcheck.run import derived
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import Suite
@@ -90,17 +86,6 @@ def test_rows_and_failures_count(tmp_path):
     rows.write_text("[1]")
     different = [nothing, some, seen(), seen("failed"), seen("failed", "it broke")]
     assert len({repr(one) for one in different}) == 5
-
-
-def test_the_results_table_is_read_as_it_was_made(tmp_path):
-    about = {"model": "m", "corpus": "c", "family": "f", "category": "fairness", "task": "arousal"}
-    skipped = [skip(reason, test=reason, **about) for reason in ("=1+1", "no\rspeakers")]
-    judged = {"rule": "<", "threshold": 0.5, "value": 0.1 + 0.2, "segments": 7, "passed": True, "skipped": ""}
-    tests = {"p": {"p_value": 1e-9, "passed": False}, "q": {"p_value": 0.2}, "r": {}}
-    more = [dataclasses.replace(skipped[0], test=name, **judged | values) for name, values in tests.items()]
-    frame = decide(to_frame([*skipped, *more]))
-    write_results(frame, tmp_path)
-    pd.testing.assert_frame_equal(derived.read_frame(tmp_path / "results.parquet"), frame)
 
 
 def test_thresholds_ask_nobody_anything(world):
