@@ -119,8 +119,6 @@ class Dispatcher:
             outcome = future.result()
         except CancelledError:  # because it was given up
             outcome = Outcome(problem="cancelled")
-        if outcome.results:
-            self._take(outcome.results)
         keys = set(unit.keys)
         left = unit.only(keys - self._answered)
         self._answered -= keys

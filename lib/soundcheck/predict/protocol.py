@@ -130,4 +130,3 @@ class Outcome:
     step: int = CALLING  # what it was doing then
     timed_out: bool = False  # whether it took too long, and was killed for it
     lost: tuple[str, ...] = ()  # keys of the calls that it was about
-    results: tuple[Result, ...] = ()  # those that were not emitted at once

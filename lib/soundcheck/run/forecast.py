@@ -21,7 +21,7 @@ from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Item, Result
-from soundcheck.predict.request import PredictionRequest, Share
+from soundcheck.predict.request import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -63,17 +63,6 @@ class ModelForecast:
         """Estimate how long all answers take with some processes."""
         work = self.clean_calls * self.clean_seconds + self.changed_calls * self.changed_seconds
         return (self.start + work / (1 if self.single_process else jobs)) if self.asked else 0.0
-
-
-def forecast_model(
-    request: PredictionRequest, *, scratch: Path, jobs: int, fresh: bool = False, share: Share | None = None
-) -> ModelForecast:
-    """Count what a model that listens would predict, and time a few of its inputs if there is any.
-
-    What it prints goes to a folder ``scratch``.
-    """
-    log = dataclasses.replace(request, out=scratch).log()
-    return _Forecast(request, log=log, share=share).made(jobs, fresh)
 
 
 class _Forecast(Prediction):
@@ -179,7 +168,8 @@ def forecast(
             if not entry.about.needs_audio:
                 lines.append(f"{entry.name}: looked up, nothing to predict")
             elif about.corpora:
-                model = forecast_model(about, scratch=Path(scratch), jobs=jobs, fresh=fresh, share=share)
+                log = dataclasses.replace(about, out=Path(scratch)).log()
+                model = _Forecast(about, log=log, share=share).made(jobs, fresh)
                 models[entry.name] = model
                 lines.append(_of_model(entry.name, model, len(about.changes)))
     families = [family.name for family in material.families]

@@ -124,7 +124,13 @@ class Output:
             for entry in self._entries()
             if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
         )
-        names = [str(path.relative_to(self.folder)) for path in special if not _may_be_link(path, cache)]
+        names = [
+            str(path.relative_to(self.folder))
+            for path in special
+            # The cache may be a link, and so may what is in it and stays in it: models keep things there.
+            if path != cache
+            and not (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))
+        ]
         if not names:
             return
         first = min(names, key=lambda name: (name.count(os.sep), name))
@@ -179,11 +185,6 @@ class Output:
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:
                 os.unlink(entry.path)
-
-
-def _may_be_link(path: Path, cache: Path) -> bool:
-    """Whether a path is the cache, or a link in it that stays in it: models keep things there."""
-    return path == cache or (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))
 
 
 def seal(output: Output) -> str:

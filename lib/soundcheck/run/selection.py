@@ -25,7 +25,7 @@ from soundcheck.corpora.measures import MEASURES
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
 from soundcheck.run.output import FolderLock, Output
-from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, Suite
+from soundcheck.suite.entries import ComparisonEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
@@ -185,16 +185,13 @@ def corpus_folders(suite: Suite) -> dict[str, Path]:
     A manifest that lies beside suite.yml makes the whole project the corpus folder; that is no reason against
     an output folder in the project.
     """
-    entries = [entry for entry in suite.corpora.values() if entry.path is not None]
-    folders = {entry.name: _corpus_folder(entry).resolve() for entry in entries}
+    folders = {
+        entry.name: (entry.root or (entry.path if entry.path.is_dir() else entry.path.parent)).resolve()
+        for entry in suite.corpora.values()
+        if entry.path is not None
+    }
     project = suite.root.resolve()
     return {name: folder for name, folder in folders.items() if not project.is_relative_to(folder)}
-
-
-def _corpus_folder(entry: CorpusEntry) -> Path:
-    if entry.root is not None:
-        return entry.root
-    return entry.path if entry.path.is_dir() else entry.path.parent
 
 
 def read_families(suite: Suite) -> list[Family]:
