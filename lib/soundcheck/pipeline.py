@@ -198,9 +198,9 @@ class _Run:
         about = {"jobs": jobs, "fresh": self.options.fresh, "failed": failed}
         material, reports = predict_all(material, output, **about, cluster=cluster, derived=derived)
         about = (material.suite, material.families, material.corpora, material.lists, reports)
-        self.asked = derived.tables(*about)  # all that the figures depend on
+        self.depends = derived.tables(*about)  # all that the figures depend on
         figures = derived.find(
-            "key figures", self.asked, lambda: [*map(vars, key_figures.key_figures(*about))]
+            "key figures", self.depends, lambda: [*map(vars, key_figures.key_figures(*about))]
         )
         self.material, self.reports = material, reports
         self.figures = tuple(KeyFigure(**values) for values in figures)
@@ -237,7 +237,7 @@ class _Run:
     def write(self) -> tuple[RunRecord, pd.DataFrame]:
         """Write results, comparisons, what was left out and the record; gives the record and the results."""
         output, material, reports = self.output, self.material, self.reports
-        seen = [of_rows(self.judged), of_rows(self.again), self.families, self.asked]
+        seen = [of_rows(self.judged), of_rows(self.again), self.families, self.depends]
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)

@@ -194,11 +194,11 @@ class Prediction:
 
     def _upkeep(self) -> Upkeep:
         """Say what has become of the kept answers so far."""
-        kept = self._store
-        outdated_by = tuple(kept.outdated_by) if self._outdated else ()
-        dropped = kept.dropped, tuple(kept.dropped_by)
-        damage = kept.damaged, tuple(kept.damage)
-        return Upkeep(kept.files, len(self._outdated), outdated_by, *dropped, *damage)
+        store = self._store
+        outdated_by = tuple(store.outdated_by) if self._outdated else ()
+        dropped = store.dropped, tuple(store.dropped_by)
+        damage = store.damaged, tuple(store.damage)
+        return Upkeep(store.files, len(self._outdated), outdated_by, *dropped, *damage)
 
     # choosing inputs
 

@@ -39,7 +39,7 @@ class ModelForecast:
 
     clean: int = 0  # inputs: segments, and ...
     changed: int = 0  # ... segments times changes of the signal
-    kept: int = 0  # how many of them all have an answer in the cache
+    cached: int = 0  # how many of them all have an answer in the cache
     clean_calls: int = 0  # different sounds among those without an answer, each of which is predicted once
     changed_calls: int = 0
     timed: int = 0  # inputs that were predicted just now
@@ -55,14 +55,14 @@ class ModelForecast:
         return self.clean + self.changed
 
     @property
-    def asked(self) -> int:
+    def missing(self) -> int:
         """Inputs without an answer."""
-        return self.inputs - self.kept
+        return self.inputs - self.cached
 
     def seconds(self, jobs: int) -> float:
         """Estimate how long all answers take with some processes."""
         work = self.clean_calls * self.clean_seconds + self.changed_calls * self.changed_seconds
-        return (self.start + work / (1 if self.single_process else jobs)) if self.asked else 0.0
+        return (self.start + work / (1 if self.single_process else jobs)) if self.missing else 0.0
 
 
 class _Forecast(Prediction):
@@ -82,7 +82,7 @@ class _Forecast(Prediction):
         return ModelForecast(
             clean=clean,
             changed=len(self._inputs) - clean,
-            kept=sum(one.key not in left for one in self._inputs),
+            cached=sum(one.key not in left for one in self._inputs),
             clean_calls=len(left) - changed_calls,
             changed_calls=changed_calls,
             single_process=self._entry.about.asked_here,
@@ -178,7 +178,7 @@ def forecast(
     lines += material.plan.notices
     if any(family.probes for family in material.families):
         lines.append("Words around lost keywords are synthesised and recognised later, and are not counted")
-    if not any(model.asked for model in models.values()):
+    if not any(model.missing for model in models.values()):
         lines.append(
             "Nothing is left to predict: a run would repeat a few inputs and use cached predictions."
         )
@@ -188,7 +188,7 @@ def forecast(
 def _of_model(name: str, model: ModelForecast, changes: int) -> str:
     under = f"{model.changed} under {counted(changes, 'change')}"
     line = f"{name}: {model.inputs} inputs ({model.clean} clean, {under}), "
-    line += f"of them {model.kept} cached and {model.asked} to predict"
+    line += f"of them {model.cached} cached and {model.missing} to predict"
     if model.problem:
         return f"{line}; no prediction for {counted(model.timed, 'input')}: {model.problem}"
     if not model.timed:
@@ -213,7 +213,7 @@ def _time(
 ) -> str:
     """Estimate the time; what notebooks and book take, the last run tells."""
     predictions = sum(model.seconds(jobs) for model in models.values())
-    basis = "timed" if any(model.asked for model in models.values()) else "nothing to predict"
+    basis = "timed" if any(model.missing for model in models.values()) else "nothing to predict"
     if any(model.problem for model in models.values()):
         basis = "without models that gave no prediction"
     total, parts = took + predictions, [f"corpora {duration(took)} (at most, as just now)"]
