@@ -198,7 +198,8 @@ EVERYTHING = """
 while True:
     answers.load()
     for first in range(0, 600, 100):
-        answers.add({f"{n}": Entry({"arousal": n / 7}, {"more": "." * 500}) for n in range(first, first + 100)})
+        numbers = range(first, first + 100)
+        answers.add({f"{n}": Entry({"arousal": n / 7}, {"more": "." * 500}) for n in numbers})
     answers.settle()
     answers.clear()
     answers.close()
