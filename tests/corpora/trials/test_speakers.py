@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from segment_rows import rows
 
-from soundcheck.corpora.trials.speakers import ContradictionError, infer_speakers
+from soundcheck.corpora.trials.resolve import ContradictionError, infer_speakers
 
 
 def inferred(*trials: tuple[str, str, int]) -> tuple[dict[str, str], str]:
