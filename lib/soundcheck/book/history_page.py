@@ -111,7 +111,7 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
 def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple[str, Html]]:
     """Make the sections of the page, each with its title; the first one has none."""
     frame = history.points
-    corpora = [corpus for run in history.past.runs for corpus in run.corpora.values()]
+    corpora = [corpus for run in history.past.runs for corpus in run.finished.corpora.values()]
     size = matters(history.past.runs)
     rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
     address = element("a", "All values with intervals and reasons", href=TABLE)

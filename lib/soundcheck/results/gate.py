@@ -136,7 +136,7 @@ def check(
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     """Keep the rows of the models that are judged."""
     frame = run.frame
-    random = run.record.references if run.record else set()
+    random = run.references
     for name in models:
         if name in random:
             what = f"{quoted(name)} is a random reference, which is never judged"
