@@ -8,7 +8,8 @@ from tests.results.made import OPEN, REPORTED, difference, notebook, skipped, va
 
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate
-from soundcheck.results.accepted import accepted_reasons, failures, matching, remarks
+from soundcheck.results.states import accepted_reasons, failures, matching
+from soundcheck.results.suite_now import useless
 from soundcheck.results.table import to_frame
 from soundcheck.suite.own_rules import AcceptedFailure
 
@@ -259,7 +260,7 @@ def test_every_named_key_must_agree_and_the_first_entry_counts(frame):
     ],
 )
 def test_entries_that_are_of_no_use_are_named(frame, named, told):
-    remark = remarks(frame, [AcceptedFailure(why="x", **named)], TODAY)
+    remark = list(useless(frame, [AcceptedFailure(why="x", **named)], TODAY))
     assert remark[0].startswith(f"accepted, but {told}") if told else remark == []
 
 
@@ -268,7 +269,5 @@ def test_the_last_day_counts_and_the_next_does_not(frame):
     tomorrow = TODAY + datetime.timedelta(days=1)
     assert accepted_reasons(frame, entries, TODAY).ne("").sum() == 1
     assert accepted_reasons(frame, entries, tomorrow).eq("").all()
-    assert remarks(frame, entries, TODAY) == []
-    assert remarks(frame, entries, tomorrow) == [
-        "accepted until 2026-11-22, which is past: group: accent: welsh: 1 failure counts again."
-    ]
+    past = "accepted until 2026-11-22, which is past: group: accent: welsh: 1 failure counts again."
+    assert [list(useless(frame, entries, day)) for day in (TODAY, tomorrow)] == [[], [past]]
