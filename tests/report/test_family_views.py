@@ -22,8 +22,7 @@ from soundcheck.report import comparisons, severity_views, speaker_views, style,
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics import bootstrap
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.crossing import Crossing
+from soundcheck.statistics.bootstrap import Crossing, resample
 from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 
