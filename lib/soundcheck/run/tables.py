@@ -14,8 +14,8 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
-from soundcheck.evaluation.corpus_view import SCORE, score_trials
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import SCORE, score_trials
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.evaluation.words import group_rates
 from soundcheck.predict.report import PredictionReport
@@ -65,14 +65,6 @@ def write_scores(
             files.write_bytes(path, score_text(*names, scores[scored], threshold)[0])
             written.append(path)
     return written
-
-
-def prune_scores(written: Iterable[Path], output: Output) -> None:
-    """Remove the scores of models and trials that a run does not have."""
-    written = list(written)
-    output.prune(output.scores, {path.parent.name for path in written})
-    for folder in {path.parent for path in written}:
-        output.prune(folder, {path.name for path in written if path.parent == folder})
 
 
 def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
