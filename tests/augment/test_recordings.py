@@ -179,13 +179,13 @@ def test_a_table_tells_what_responses_stand_for_and_the_base_is_one_of_them(writ
     assert used_as("booth") == "base other"
 
 
-@pytest.mark.parametrize("table", REFUSED["tables of impulse responses"])
-def test_tables_that_are_refused(write, read, table):
+def test_tables_that_are_refused(write, read):
     folder = write("rooms", "1.wav", "2.wav", "3.wav")
-    (folder / "impulse_responses.csv").write_text(table.replace("|", "\n") + "\n")
-    with pytest.raises(InputError) as caught:
-        read(rooms="rooms")
-    assert REFUSED["tables of impulse responses"][table] in str(caught.value)
+    for table, message in REFUSED["tables of impulse responses"].items():
+        (folder / "impulse_responses.csv").write_text(table.replace("|", "\n") + "\n")
+        with pytest.raises(InputError) as caught:
+            read(rooms="rooms")
+        assert message in str(caught.value), table
 
 
 def test_without_distances_all_other_rooms_are_compared(write, read):

@@ -299,14 +299,11 @@ def test_scripts_without_blanks():
     assert not without_blanks([*blanks, None, np.nan]).any()
 
 
-@pytest.mark.parametrize(("texts", "unit"), TEXTS["units"])
-def test_each_reference_has_a_unit_and_two_are_mixed(texts, unit):
-    assert unit_of(texts) == unit
-
-
-@pytest.mark.parametrize(("written", "apart", "closed"), TEXTS["characters apart and closed up"])
-def test_characters_of_such_scripts_are_words_of_their_own(written, apart, closed):
-    assert characters_apart(written) == apart and closed_up(apart) == closed == closed_up(written)
+def test_references_have_units_and_characters_of_such_scripts_are_words_of_their_own():
+    for texts, unit in TEXTS["units"]:
+        assert unit_of(texts) == unit, texts
+    for written, apart, closed in TEXTS["characters apart and closed up"]:
+        assert characters_apart(written) == apart and closed_up(apart) == closed == closed_up(written)
 
 
 def test_character_error_rates_with_and_without_blanks():
