@@ -29,7 +29,7 @@ from soundcheck.metrics.verification import (
     min_dcf,
     min_dcf_threshold,
 )
-from soundcheck.metrics.weighted import Memoised, weighted_difference, weighted_sums
+from soundcheck.metrics.weighted import memoised, weighted_difference, weighted_sums
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import weights
 
@@ -303,11 +303,11 @@ def test_sums_are_those_of_values_and_replicates():
 
 def test_replicates_are_computed_once(monkeypatch):
     computed, statistic = [], equal_error_rate(trials(0))
-    memoised, evaluate = Memoised(statistic), statistic.evaluate
+    once, evaluate = memoised(statistic), statistic.evaluate
     monkeypatch.setattr(statistic, "evaluate", lambda w: computed.append(len(w)) or evaluate(w))
-    first, again = (resample(memoised, NO_BLOCKS, 30) for _ in range(2))
+    first, again = (resample(once, NO_BLOCKS, 30) for _ in range(2))
     assert np.array_equal(first.replicates, again.replicates) and computed == [30, 1]
-    other = resample(memoised, NO_BLOCKS, 30, seed=1)
+    other = resample(once, NO_BLOCKS, 30, seed=1)
     expected = resample(equal_error_rate(trials(0)), NO_BLOCKS, 30, seed=1)
     assert computed == [30, 1, 30] and np.array_equal(other.replicates, expected.replicates)
 
