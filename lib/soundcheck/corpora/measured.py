@@ -32,7 +32,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.labels import as_numbers
 from soundcheck.corpora.load import identified
-from soundcheck.corpora.measures import FINGERPRINT, CACHED, MEASURES, networks
+from soundcheck.corpora.measures import CACHED, FINGERPRINT, MEASURES, networks
 from soundcheck.suite.groups import number_of, numbers_of
 
 BATCH = 50  # sounds that are worth another process
