@@ -255,9 +255,7 @@ def test_falling_scales_and_words_for_classes_give_the_right_numbers(write, tmp_
     )
     command("run", "suite.yml", "--out", "out", "--no-book", "--jobs", "1", cwd=tmp_path)
     predictions = pd.read_parquet(next((tmp_path / "out" / "predictions").rglob("*.parquet")))
-    assert (predictions["valence.low"] <= predictions["valence"]).all() and (
-        predictions["valence"] <= predictions["valence.high"]
-    ).all()
+    assert predictions["valence"].between(predictions["valence.low"], predictions["valence.high"]).all()
     assert np.sort(predictions["valence"]) == pytest.approx(np.sort(near), abs=2e-3)
     values = pd.read_csv(tmp_path / "out" / "results.csv").set_index("test")["value"]
     recalls = [np.mean(predicted[emotion == n] == n) for n in range(4)]
