@@ -14,9 +14,9 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation import words
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
-from soundcheck.evaluation.measure_sets import TAKEN_FOR, least_per_bin, least_predictions
+from soundcheck.evaluation.measure_sets import TAKEN_FOR
 from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.report import examples, failures, figures, notices, states, views
+from soundcheck.report import examples, failures, figures, states, views
 from soundcheck.report import words as word_views
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, place, sentence
@@ -199,19 +199,6 @@ def sizes(groups: Iterable[Groups]) -> Html:
     names |= {"trials of one speaker": "targets", "segments, or trials of two speakers": "segments"}
     names |= {"speakers": "speakers", "not compared, because": "lacks"}
     return views.table(frame, names, first=MOST_ROWS)
-
-
-def limits(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
-    """Say how large groups are on average, and how few segments of a bin or class are not evaluated."""
-    notes: dict[str, list[str]] = {}
-    for one in groups:
-        if one.names:
-            size, bins = one.subset.group_size[1], least_per_bin(evaluation, one.subset)
-            given = least_predictions(evaluation, one.subset)
-            precision = f"; precision with fewer than {given} predictions" if given else ""
-            few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
-            notes.setdefault(f"{size:,} segments a group; {few}", []).append(place(one.subset))
-    return notices.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
 
 
 def label_shares(groups: Iterable[Groups]) -> Html:

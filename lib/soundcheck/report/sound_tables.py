@@ -6,20 +6,13 @@ import pandas as pd
 
 from soundcheck.augment.registry import drawable, kind_of_sounds, missing
 from soundcheck.augment.sounds import BASE, Sounds, SoundSet
+from soundcheck.common import templates
 from soundcheck.common.wording import some
 from soundcheck.report import views
 from soundcheck.report.html import Html, element, join
 from soundcheck.suite.entries import RESPONSE_KINDS
 from soundcheck.suite.families import Family, Perturbation
 
-SYNTHETIC = (
-    "Synthesised or computed sounds show how a model reacts to such disturbances in principle. "
-    "They do not replace recordings, which a suite names under sounds."
-)
-NO_DISTANCES = (
-    "Nothing says at which distances the rooms were measured, so all others are compared with the base, "
-    "and distances play a part as well. A table impulse_responses.csv with a column distance would say it."
-)
 MOST = 5  # files left out that are named
 
 
@@ -44,9 +37,7 @@ def material(family: Family, sounds: Sounds) -> Html:
             named = some([f"{name}: {reason}" for name, reason in group.left_out], MOST)
             text = f"{len(group.left_out)} files of {group.kind} cannot be used: {named}"
             parts.append(element("p", text, limit=None))
-    if any(group.synthetic for group in groups):
-        parts.append(element("p", SYNTHETIC, class_="sc-note", limit=None))
-    return join(parts)
+    return join([*parts, templates.html("sounds", synthetic=any(group.synthetic for group in groups))])
 
 
 def _measured(family: Family, sounds: Sounds, group: SoundSet) -> Iterator[Html]:
@@ -67,7 +58,7 @@ def _measured(family: Family, sounds: Sounds, group: SoundSet) -> Iterator[Html]
     }
     yield views.table(places, columns, caption=f"Impulse responses: {group.kind}")
     if group.kind == "rooms" and not sounds.of(group.kind, BASE)[0].distance:
-        yield element("p", NO_DISTANCES, class_="sc-note", limit=None)
+        yield templates.html("sounds", no_distances=True)
 
 
 def _changes(family: Family, sounds: Sounds) -> Iterator[tuple[str, str, Perturbation]]:
