@@ -22,7 +22,7 @@ from soundcheck.corpora.inspection import SoundFormat
 from soundcheck.corpora.measured import Measured
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
-from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked, values
+from soundcheck.report.formats import Cell, digits_for, number, p_value, span, value_cell, values
 from soundcheck.report.html import Html, folded, join
 from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.report.verdict_tables import anchor_of
@@ -203,15 +203,6 @@ def hours(seconds: float) -> str:
     return f"{seconds:.1f} seconds"
 
 
-def kilohertz(rate: float) -> str:
-    """Write a frequency.
-
-    >>> kilohertz(44100), kilohertz(8000)
-    ('44.1 kHz', '8 kHz')
-    """
-    return f"{rate / 1000:g} kHz"
-
-
 def many(count: int, noun: str) -> str:
     """Write a number with its noun, thousands apart."""
     return counted(count, noun).replace(str(count), f"{count:,}", 1)
@@ -219,7 +210,7 @@ def many(count: int, noun: str) -> str:
 
 def _stored(one: SoundFormat) -> str:
     channels = "mono" if one.channels == 1 else f"{one.channels} channels"
-    return f"{one.name}, {kilohertz(one.sampling_rate)}, {channels}"
+    return f"{one.name}, {one.sampling_rate / 1000:g} kHz, {channels}"
 
 
 def _ranked(counts: pd.Series, noun: str, speakers: Mapping[str, int] | None = None) -> str:
@@ -245,7 +236,9 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
     """List how files are stored, a row a way, and what models get of them."""
     columns = {
         "format": "name",
-        "sampling rate": lambda row: Cell(kilohertz(row.sampling_rate), row.sampling_rate, "sc-number"),
+        "sampling rate": lambda row: Cell(
+            f"{row.sampling_rate / 1000:g} kHz", row.sampling_rate, "sc-number"
+        ),
         "channels": "channels",
         "bits a sample": lambda row: row.bits or "–",
         "files": "files",
@@ -258,8 +251,8 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
 
 
 def _used_as(row: object) -> str:
-    highest = kilohertz(min(row.sampling_rate, SAMPLING_RATE) / 2)
-    resampled = f"resampled to {kilohertz(SAMPLING_RATE)}, nothing above {highest}"
+    highest = min(row.sampling_rate, SAMPLING_RATE) / 2000
+    resampled = f"resampled to {SAMPLING_RATE / 1000:g} kHz, nothing above {highest:g} kHz"
     parts = [resampled] if row.sampling_rate != SAMPLING_RATE else []
     parts += [f"mean of {row.channels} channels"] if row.channels > 1 else []
     return "; ".join(parts) or "the file as it is"
@@ -325,12 +318,8 @@ def group_table(measures: pd.DataFrame, caption: str = "") -> Html:
 def _median(row: object) -> Cell:
     """Write the median with the range below it, and how many segments have no number."""
     missing = row.segments - row.measured
-    if not row.measured:
-        return Cell("not measurable")
-    digits = digits_for(row.low, row.median, row.high)
-    below = f"{number(row.low, digits)} to {number(row.high, digits)}"
-    below += f"; {missing:,} not measurable" if missing else ""
-    return Cell(stacked(number(row.median, digits), below), row.median, "sc-number")
+    below = f"; {missing:,} not measurable" if missing else ""
+    return value_cell(row.median, row.low, row.high, below=below) if row.measured else Cell("not measurable")
 
 
 def pictures(

@@ -14,7 +14,17 @@ import pandas as pd
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, states, views
-from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, values
+from soundcheck.report.formats import (
+    Cell,
+    digits_for,
+    number,
+    p_value,
+    rule,
+    span,
+    stacked,
+    value_cell,
+    values,
+)
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
@@ -112,7 +122,7 @@ def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
 
 def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
     columns: dict[str, views.Column] = {
-        "value (95 %)": _value,
+        "value (95 %)": lambda row: value_cell(row.value, row.low, row.high, threshold=row.threshold),
         "threshold": lambda row: Cell(rule(row), row.threshold, "sc-rule"),
         "state": _state,
         "segments": _counts,
@@ -125,12 +135,6 @@ def _reference(row: object) -> Cell:
     name = "" if row.against in ("", "others") else label(row.against)
     margin = "" if pd.isna(row.matters) else f"± {number(row.matters)}"
     return Cell(stacked(number(row.others_value), name, margin), None, "sc-number")
-
-
-def _value(row: object) -> Cell:
-    digits = digits_for(row.value, row.low, row.high)
-    html = stacked(number(row.value, digits, row.threshold), span(row.low, row.high, digits))
-    return Cell(html, None if pd.isna(row.value) else row.value, "sc-number")
 
 
 def _counts(row: object) -> Cell:
