@@ -141,7 +141,7 @@ def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command
         (
             REGISTERED.replace("list =", "csv ="),
             FORMAT,
-            "'csv' is registered by soundcheck.corpora.formats.csv.CsvFormat and by formats:",
+            "'csv' is registered by soundcheck.corpora.formats.tables.CsvFormat and by formats:",
         ),
         (REGISTERED, "import nothing_there", "'list' cannot be loaded: ModuleNotFoundError"),
         (REGISTERED, "ListFormat = dict", "'list' is not a class that can be used here"),

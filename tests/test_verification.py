@@ -12,8 +12,8 @@ import yaml
 from runs import Run, changed, refused, run, sound, told, write
 
 from soundcheck.common import resources, seeds
-from soundcheck.metrics.calibration import fit_calibration
 from soundcheck.metrics.similarity import normalised_scores
+from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -212,8 +211,8 @@ def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, .
         task, labels = column.removeprefix(UNKNOWN), table[column].dropna()
         if labels.empty:
             continue
-        counts = sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0]))
-        named = some([f"{quoted(text, 40)} ({count})" for text, count in counts], NAMED)
+        counts = labels.value_counts().sort_index().sort_values(ascending=False, kind="stable")
+        named = some([f"{quoted(text, 40)} ({count})" for text, count in counts.items()], NAMED)
         what = f"labels that are not classes of {task}"
         what = "a sex that is neither female nor male" if task == "sex" else what
         advice = f". {remedies[task]}" if remedies.get(task) else ""

@@ -23,8 +23,16 @@ from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files, sound_formats
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, with_format_hint
-from soundcheck.corpora.segments import TIMES, SegmentTable, parse, segment_name
-from soundcheck.corpora.table_keys import A_FILE_A_CHANNEL, CHANNEL, names_channel, prepare
+from soundcheck.corpora.segments import (
+    A_FILE_A_CHANNEL,
+    CHANNEL,
+    TIMES,
+    SegmentTable,
+    names_channel,
+    parse,
+    prepare,
+    segment_name,
+)
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable

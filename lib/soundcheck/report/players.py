@@ -21,9 +21,8 @@ from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.common.media import UNHEARD, MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac, read
-from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.subset import CorpusView, Subset
 from soundcheck.report.html import Html
 from soundcheck.suite.families import Perturbation
 

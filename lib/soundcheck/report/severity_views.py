@@ -24,7 +24,7 @@ from soundcheck.report.names import place
 from soundcheck.report.players import signal_of
 from soundcheck.report.study_figures import spectra
 from soundcheck.report.style import label
-from soundcheck.statistics.crossing import Crossing
+from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of

@@ -141,20 +141,15 @@ def test_refused(text, segments, options, lines):
 
 def test_all_missing_names_are_told_with_their_first_line():
     (message,) = refused("0 s1/a x\n0 y s1/a\n0 x y\n" + "".join(f"0 a z{n}\n" for n in range(25)))
-    assert message.startswith(
-        "t.txt line 1: no segment is called 'x'. Write files as the corpus does, such as"
-    )
+    assert message.startswith("t.txt line 1: no segment is called 'x'. Write files as the corpus does, such")
     assert "There are 27 of this kind, also t.txt line 2, no segment is called 'y'; t.txt line 4" in message
 
 
-@pytest.mark.parametrize("columns_", [{}, {"speaker": [None] * 5}])
-def test_speakers_are_inferred_if_there_are_none(columns_):
-    table = resolved("1 a b\n0 a c\n1 d c\n0 e a\n", corpus(*FILES, **columns_))
-    assert columns(table, "test_speaker") == [["s1", "s2", "s2", "s1"]]
-    assert table.notices[1].startswith("speakers are taken from the folders of the files, which fit all")
-
-
-def test_enrolments_connect_inferred_speakers():
+def test_speakers_are_inferred_if_there_are_none():
+    for more in ({}, {"speaker": [None] * 5}):
+        table = resolved("1 a b\n0 a c\n1 d c\n0 e a\n", corpus(*FILES, **more))
+        assert columns(table, "test_speaker") == [["s1", "s2", "s2", "s1"]]
+        assert table.notices[1].startswith("speakers are taken from the folders of the files, which fit all")
     table = resolved("1 m d\n0 m c\n", FOUR, enrolments={"m": ["b", "a"]})
     assert columns(table, "enrol_speaker", "test_speaker") == [["a.wav", "a.wav"], ["a.wav", "c.wav"]]
 

@@ -22,7 +22,6 @@ from soundcheck.models.tables.scores import scores_of_trials
 
 TWO = [("a", "b", True), ("a", "c", False)]
 TWO_SCORES = [("a", "b", 0.7), ("a", "c", 0.2)]
-LINES = "1 a b\n0 a c\n"
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text("utf-8"))
 
 
@@ -68,16 +67,16 @@ def test_the_layout_is_named_and_the_line(name, form, line):
     assert listing.frame.index.tolist() == [line, line + 1] and listing.where(line) == f"t.txt line {line}"
 
 
-@pytest.mark.parametrize("labels", [[1, 0], [True, False], ["target", "nontarget"]])
-def test_parquet(labels):
-    def parquet(labels) -> bytes:
+def test_parquet():
+    def parquet(*labels: object) -> bytes:
         buffer = io.BytesIO()
         pd.DataFrame({"enrol": ["a", "a"], "test": ["b", "c"], "label": labels}).to_parquet(buffer)
         return buffer.getvalue()
 
-    assert pairs(trials(parquet(labels))) == TWO
+    for labels in ((1, 0), (True, False), ("target", "nontarget")):
+        assert pairs(trials(parquet(*labels))) == TWO
     with pytest.raises(InputError, match="^t.txt row 2, column label: '2' is not a valid label of a trial"):
-        trials(parquet([1, 2]))
+        trials(parquet(1, 2))
 
 
 @pytest.mark.parametrize(("text", "expected"), LAYOUTS["names"])
@@ -104,11 +103,6 @@ def test_header_that_describes_the_names(gap):
         assert join(of_word, listing) == [0.107, 0.508]
 
 
-@pytest.mark.parametrize(("layout", "text"), LAYOUTS["layout of the suite"])
-def test_the_layout_of_the_suite_may_be_that_of_the_file(layout, text):
-    assert pairs(trials(text, layout)) == TWO
-
-
 # Scores -----------------------------------------------------------------------------------------------------
 
 
@@ -121,11 +115,11 @@ def test_lists_of_scores(text, form):
     assert listing.frame.get("target", pd.Series()).tolist() == ([True, False] if labelled else [])
 
 
-@pytest.mark.parametrize("text", ["0.5\n-1\n1e3", "score\n0.5\n-1\n1e3\n", "prediction\n0.5\n-1\n1e3\n"])
-def test_one_number_a_line(text):
-    listing = scores(text)
-    assert listing.frame["score"].tolist() == [0.5, -1.0, 1000.0]
-    assert list(listing.frame) == ["score"] and listing.form.startswith("one number a line")
+@pytest.mark.parametrize("header", ["", "score\n", "prediction\n"])
+def test_one_number_a_line(header):
+    listing = scores(f"{header}0.5\n-1\n1e3\n")
+    assert listing.frame.to_dict("list") == {"score": [0.5, -1.0, 1000.0]}
+    assert listing.form.startswith("one number a line")
 
 
 def test_of_two_columns_of_numbers_the_first_is_the_score():
@@ -184,11 +178,9 @@ def test_refused(enrolments, kind, content, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("1 a b\n0 \xe4 c".encode("latin-1"), "^t.txt line 2: byte 8 is not UTF-8 text. Save the file"),
-        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8"),
-        (LINES.encode("utf-16"), "UTF-16"),
+        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8 text. Save the file"),
+        ("1 a b\n0 a c\n".encode("utf-16"), "UTF-16"),
         (b"\x80\x04\x95", "a Python pickle, which is never opened"),
-        (b"\x1f\x8b\x08", "a gzip archive"),
         (b"1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
     ],
 )
@@ -197,10 +189,12 @@ def test_what_is_no_text_is_refused(content, words):
         trials(content)
 
 
-@pytest.mark.parametrize(("layout", "text", "words"), LAYOUTS["another layout than that of the suite"])
-def test_another_layout_than_that_of_the_suite_is_refused(layout, text, words):
-    with pytest.raises(InputError, match=words):
-        trials(text, layout)
+def test_a_suite_may_say_the_layout():
+    for layout, text in LAYOUTS["layout of the suite"]:
+        assert pairs(trials(text, layout)) == TWO
+    for layout, text, words in LAYOUTS["another layout than that of the suite"]:
+        with pytest.raises(InputError, match=words):
+            trials(text, layout)
 
 
 @pytest.mark.parametrize(("first", "other"), [("1 a b", "{} d target"), ("a b target", "1 c {}")])
@@ -238,22 +232,12 @@ def test_many_bad_lines_are_one_message_and_quick():
         scores("0.5 a b\n" + "".join(f"x a c{n}\n" for n in range(25)) + "0.5 a d\n")
 
 
-def test_values_in_messages_are_harmless():
-    with pytest.raises(InputError) as caught:
-        trials("\x1b[31m <b>" + "long" * 50)
-    assert "\x1b" not in str(caught.value) and len(str(caught.value)) < 350
-
-
 @pytest.mark.parametrize("read", [read_trials, read_scores, read_enrolments])
 def test_nothing_but_regular_files_is_opened(tmp_path, read):
-    path = tmp_path / "list.txt"
-    with pytest.raises(InputError, match="^shown: the file does not exist"):
-        read(path, "shown")
-    with pytest.raises(InputError, match="this is a folder"):
-        read(tmp_path, "shown")
-    os.mkfifo(path)
-    with pytest.raises(InputError, match="not a regular file"):
-        read(path, "shown")
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in (("none", "the file does not exist"), ("pipe", "this is not a regular file")):
+        with pytest.raises(InputError, match=f"^shown: {words}"):
+            read(tmp_path / name, "shown")
 
 
 # Writing ----------------------------------------------------------------------------------------------------
