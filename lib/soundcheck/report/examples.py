@@ -525,22 +525,21 @@ def most_violated(
         here = [pair for pair in pairs if pair.place == where]
         judging = [pair for pair in here if pair.with_transcripts] or here
         further = [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in judging]
-        worse = np.mean(further, axis=0)
+        worse, first = np.mean(further, axis=0), judging[0]
         others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
-        excess = np.where(counted_[where[0]][None, :], worse - others, np.nan)
+        excess = np.where(counted_[where[0]], worse - others, np.nan)
         if not np.isfinite(excess).any():
             continue
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
         points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
-        setting, subset = list(evaluation.settings)[1 + n], judging[0].subset
+        setting, mask = list(evaluation.settings)[1 + n], first.masks[group]
         growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
-        mask = judging[0].masks[group]
-        rest = np.logical_or.reduce(judging[0].masks) & ~mask
-        name = f"{', '.join(where)}: {judging[0].groups[group]} under {_name(setting)}"
-        name += f", distance {points[0]} points, others {points[1]}"
-        one = _changed(evaluation, subset, setting, growth, name, mask)
-        name = f"{', '.join(where)}: the other groups"
-        scenes += [one, _changed(evaluation, subset, setting, growth, name, rest, played=False)]
+        rest = np.logical_or.reduce(first.masks) & ~mask
+        title = f"{', '.join(where)}: {first.groups[group]} under {_name(setting)}"
+        title += f", distance {points[0]} points, others {points[1]}"
+        about = evaluation, first.subset, setting, growth
+        scenes += [_changed(*about, title, mask)]
+        scenes += [_changed(*about, f"{', '.join(where)}: the other groups", rest, played=False)]
     return scenes
 
 

@@ -42,10 +42,6 @@ _NO_PROOF = "That is no proof that all are alike; see below what these data coul
 MOST_PANELS = 3  # measures that are shown at once; others are folded
 MOST_GROUPS = 24  # of a panel
 MOST_ROWS = 30  # of tables
-HOW_TO_READ = (
-    "Line: 95 % interval of the group's own value, segments or trials in brackets. Grey mark: what the group "
-    "is compared with; grey band: the margin around it. Words: the interval of the difference."
-)
 _PLACE = ["corpus", "task", "measure", "label", "part"]
 _COMPARED = ["others_value", "gap", "gap_low", "gap_high", "ratio", "matters", "evidence", "mirrors"]
 _COMPARED += ["excess", "against", "state", "state_sample"]
@@ -103,7 +99,7 @@ def own_values(evaluation: Evaluation) -> Html:
             parts.append(folded(others, [_figure(evaluation, values[~first])]))
     if not parts:
         return element("p", "No groups are compared.")
-    return join([*parts, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
+    return join(parts) + templates.html("own_values")
 
 
 def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:

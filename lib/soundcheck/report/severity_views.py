@@ -47,15 +47,9 @@ def quality(evaluation: Evaluation) -> None:
         worst = changes.loc[(changes["value"] - changes["reference"]).idxmin()]
         finding = f"Largest loss: {worst['about']} {worst['words']} under {worst['condition']}"
         alt = f"Quality before and under each change, {corpus}"
-        _by_change(evaluation, changes, "under the change; grey mark: before it", alt, finding)
-
-
-def _by_change(evaluation: Evaluation, rows: pd.DataFrame, unit: str, alt: str, finding: str) -> None:
-    """Draw a line a ``condition``, in panels by what it is ``about``; of one or two changes all in one."""
-    panels, rows = "about", rows.assign(name=rows["condition"])
-    if rows["condition"].nunique() <= 2:
-        panels, rows = None, rows.assign(name=rows["about"] + ", " + rows["condition"])
-    page.show(evaluation, views.forest(rows, panels=panels, unit=unit), alt, finding)
+        unit = "under the change; grey mark: before it"
+        figure = views.forest(changes, name="condition", panels="about", unit=unit)
+        page.show(evaluation, figure, alt, finding)
 
 
 def _arrow(before: float, after: float) -> str:
@@ -71,11 +65,11 @@ def unchanged(evaluation: Evaluation) -> None:
     rows = rows.assign(condition=changes, about=rows["task"], reference=rows["threshold"])
     rows["words"] = [number(value, 2) for value in rows["value"]]
     for corpus, shares in rows.groupby("corpus", sort=False):
-        finding = (
-            f"Below its threshold: {counted(shares['passed'].eq(False).sum(), 'share')} of {len(shares)}"
-        )
+        below = counted(shares["passed"].eq(False).sum(), "share")
+        unit = "share of unchanged predictions; grey mark: threshold"
+        figure = views.forest(shares, name="condition", panels="about", unit=unit)
         alt = f"Share of unchanged predictions under each change, {corpus}"
-        _by_change(evaluation, shares, "share of unchanged predictions; grey mark: threshold", alt, finding)
+        page.show(evaluation, figure, alt, f"Below its threshold: {below} of {len(shares)}")
 
 
 def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:

@@ -36,7 +36,10 @@ from soundcheck.statistics.rules import GAP_RULES, one_sided
 
 VERDICTS = "sc-verdicts"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.
-FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
+FILTERS = {
+    name: name for name in ("model", "corpus", "family", "task", "state", "random", "for new speakers")
+}
+FILTERS["test"] = "group"
 MOST_ROWS = 40  # of a table; those after them are folded
 _ORDER = tuple(states.STATE)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
@@ -158,7 +161,8 @@ def _random(row: object) -> Cell:
     too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
     digits = digits_for(row.value, row.reference)
     said = element("span", "random passes too", class_="sc-uninformative") if too else Html()
-    return Cell(stacked(number(row.reference, digits, row.threshold), said), None, "sc-number")
+    text = stacked(number(row.reference, digits, row.threshold), said)
+    return Cell(text, None, "sc-number", facet="passes, too" if too else "fails")
 
 
 def _state(row: object) -> Cell:
