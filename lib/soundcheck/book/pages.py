@@ -45,12 +45,16 @@ def markdown(text: str) -> dict:
     return {"cell_type": "markdown", "metadata": {}, "source": text}
 
 
+def display(html: Html, kind: str = "text/html") -> dict:
+    """Make an output of a cell."""
+    data = {kind: str(html)} | ({"text/plain": ""} if kind == "text/html" else {})
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
 def output(html: Html) -> dict:
     """Make a cell that shows HTML and no code."""
-    data = {"text/html": str(html), "text/plain": ""}
-    display = {"output_type": "display_data", "data": data, "metadata": {}}
     # The source is never shown; MyST-NB drops a cell without source, outputs and all.
-    return code("show", "remove-input", [display])
+    return code("show", "remove-input", [display(html)])
 
 
 def sections(parts: Mapping[str, Html]) -> list[dict]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.book import build, executed, overview, pages
-from soundcheck.common import files, templates
+from soundcheck.book.site import without_paths
+from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
@@ -91,7 +92,7 @@ def compare_runs(
                 baseline=model.names[0],
                 candidate=model.names[1],
                 status=execution.status,
-                error=executed.without_paths(execution.error, output.folder),
+                error=without_paths(execution.error, output.folder),
                 **summary_of(rows),
             )
             for (model, rows), execution in zip(frames.items(), executions, strict=True)
@@ -135,9 +136,8 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
     """Build the book: what came out, and a page a model."""
     sources = build.open_sources(output, record)
     summary = pages.output(join(element("p", line, limit=None) for line in lines))
-    compared = templates.html("comparisons", comparisons=record.comparisons)
     title = pages.markdown("# Two runs, before and after")
-    cells = [title, summary, *pages.sections({"Comparisons": compared})]
+    cells = [title, summary, *pages.sections({"Comparisons": overview.compared(record)})]
     sources.page("index", lambda: cells)
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"
