@@ -18,7 +18,7 @@ from soundcheck.augment.registry import missing
 from soundcheck.augment.responses import measurements
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError
-from soundcheck.report.sound_tables import material
+from soundcheck.report.family_tables import material
 from soundcheck.suite.entries import SoundEntry
 from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family

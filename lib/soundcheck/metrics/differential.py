@@ -199,7 +199,8 @@ def violations(
     changed = changed.assign(distance=changed["distance"].to_numpy(dtype=float) - before)
     found = _exceeding(changed, ["pair", "transformation", "level"], taus)
     settings = zip(found["transformation"], found["level"], strict=True)
-    return found[[setting not in excluded for setting in settings]].reset_index(drop=True)
+    left_out = np.array([setting in excluded for setting in settings], dtype=bool)  # perhaps of no rows
+    return found[~left_out].reset_index(drop=True)
 
 
 def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:
