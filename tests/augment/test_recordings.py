@@ -80,7 +80,7 @@ def test_a_folder_is_searched_and_files_that_cannot_be_used_are_listed(write, re
 def test_the_layout_of_musan_and_a_kind_of_its_own(write, read):
     write("musan", "speech/librivox/s.wav", "music/jamendo/m.wav", "noise/free-sound/n.wav")
     expected = {"babble": "librivox/s.wav", "environmental": "free-sound/n.wav", "music": "jamendo/m.wav"}
-    assert {kind: own.sounds[0].name for kind, own in read(noise="musan").items()} == expected
+    assert {kind: group.sounds[0].name for kind, group in read(noise="musan").items()} == expected
     write("songs", "s.wav")
     assert list(roles(read(noise="musan", music="songs")["music"])) == ["s.wav"]
 

@@ -26,8 +26,8 @@ def test_marks():
 
 def test_capitals():
     for reference, hypothesis, capitals, wrong in CASES["capitals"]:
-        found = format_errors([reference], [hypothesis])
-        assert (found.capitals[0], found.capital_errors[0]) == (capitals, wrong), reference
+        result = format_errors([reference], [hypothesis])
+        assert (result.capitals[0], result.capital_errors[0]) == (capitals, wrong), reference
     missing = format_errors(["Go.", None, "Go."], [None, "Go.", "Go."])
     assert np.isnan([*missing.marks[:2].ravel(), *missing.capitals[:2]]).all()
     assert missing.mark_errors[2].sum() == 0
