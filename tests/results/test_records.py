@@ -50,9 +50,10 @@ def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, reco
     assert [one.display_name for one in record.failed] == ["f of m", "s"]
     for name in ("figures", "accepted", "matters_worse"):
         del content[name]
-    content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}]}
+    content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}], "suite": {"shown": "old.yml"}}
     path.write_text(json.dumps(content))
-    assert RunRecord.read(path).figures is None
+    older = RunRecord.read(path)
+    assert older.figures is None and older.suite == {"source": "old.yml"}
 
 
 def test_where_answers_come_from():
@@ -77,7 +78,7 @@ TASKS = {
     for name, task in BUILTIN.items()
 }
 SUITE = {
-    **{"title": "Small", "shown": "suite.yml", "digest": "s" * 40, "normaliser": "basic", "synonyms": []},
+    **{"title": "Small", "source": "suite.yml", "digest": "s" * 40, "normaliser": "basic", "synonyms": []},
     **{"tasks": TASKS, "models": {"m": {"name": "m", "kind": "predictions", "tasks": ["arousal"]}}},
     "corpora": {"c": {"name": "c", "blocks": "speaker", "split": None, "base_condition": ""}},
 }
