@@ -242,13 +242,11 @@ def evidence(rule: str, low: float, high: float, threshold: float) -> str:
     """
     if np.isnan(low) or np.isnan(high):
         return NO_INTERVAL
-    if rule == ABOVE:
-        passing, failing = low > threshold, high <= threshold
-    elif rule in (WITHIN, GAP_WITHIN):
-        passing, failing = max(-low, high) < threshold, max(low, -high) >= threshold
-    else:
-        passing, failing = high < threshold, low >= threshold
-    return CLEAR_PASS if passing else CLEAR_FAIL if failing else OPEN
+    within = rule in (WITHIN, GAP_WITHIN)
+    best = high if rule == ABOVE else max(low, -high, 0.0) if within else low
+    if passes(rule, bound(rule, low, high), threshold):
+        return CLEAR_PASS
+    return OPEN if passes(rule, best, threshold) or np.isnan(threshold) else CLEAR_FAIL
 
 
 def bound(rule: str, low: float, high: float) -> float:
