@@ -242,11 +242,11 @@ def evidence(rule: str, low: float, high: float, threshold: float) -> str:
     """
     if np.isnan(low) or np.isnan(high):
         return NO_INTERVAL
-    within = rule in (WITHIN, GAP_WITHIN)
-    best = high if rule == ABOVE else max(low, -high, 0.0) if within else low
     if passes(rule, bound(rule, low, high), threshold):
         return CLEAR_PASS
-    return OPEN if passes(rule, best, threshold) or np.isnan(threshold) else CLEAR_FAIL
+    best = high if rule == ABOVE else max(low, -high) if rule in (WITHIN, GAP_WITHIN) else low
+    fails = best <= threshold if rule == ABOVE else best >= threshold
+    return CLEAR_FAIL if fails else OPEN
 
 
 def bound(rule: str, low: float, high: float) -> float:
