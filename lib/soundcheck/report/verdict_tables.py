@@ -14,17 +14,7 @@ import pandas as pd
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, states, views
-from soundcheck.report.formats import (
-    Cell,
-    digits_for,
-    number,
-    p_value,
-    rule,
-    span,
-    stacked,
-    value_cell,
-    values,
-)
+from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, value_cell
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
@@ -114,7 +104,7 @@ def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: s
 
 def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
     columns: dict[str, views.Column] = {
-        "group": values("group_value"),
+        "group": lambda row: value_cell(row.group_value),
         "reference, margin": _reference,
         "difference (95 %)": difference_cell,
     }
