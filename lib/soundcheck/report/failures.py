@@ -208,20 +208,16 @@ def adjustment(row: object) -> str:
 
 
 def both_rules(row: object) -> str:
-    """Say how the rule of the threshold and the state of a row go together, where they differ; else ``""``.
+    """Say what the rule of a threshold says where the state of a row is another; else ``""``.
 
-    ``passes the published rule (|value| < 0.075); recall of female speakers differs from that of the others
-    by 0.32, more than the margin of 0.175``
+    ``passes the published rule (|value| < 0.075)``
     """
     if not row.group or pd.isna(row.passed) or pd.isna(row.matters) or pd.isna(row.gap):
         return ""
     if (bool(row.passed), row.state) not in ((True, FAIL), (False, PASS)):
         return ""
     kind = "the rule" if row.rule in GAP_RULES else "the published rule"
-    size = f"{significant(abs(row.gap))}, {'more than' if row.state == FAIL else 'within'} the margin of"
-    against = "the others" if row.against in ("", OTHERS) else label(row.against)
-    differs = f"{subject(row)} differs from that of {against} by {size} {significant(row.matters)}"
-    return f"{'passes' if row.passed else 'fails'} {kind} ({rule(row)}); {differs}"
+    return f"{'passes' if row.passed else 'fails'} {kind} ({rule(row)})"
 
 
 def measured(row: object, label_: bool = True) -> str:

@@ -172,16 +172,15 @@ def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
     measures = {f"{name}{BALANCED * one.subset.balanced}": measure for name, measure in TAKEN_FOR.items()}
     parts = {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
     frame = evaluation.estimates(one.subset, measures, parts)
-    ends = frame.groupby("label")["value"].agg(["max", "min"])
-    spread = frame["label"].map(ends["max"] - ends["min"])
-    frame = frame.iloc[np.lexsort((-frame["value"], frame["label"], -spread))]
-    frame = frame.assign(group=frame["part"].map(label))
+    each = frame.groupby("label")["value"]
+    frame = frame.assign(group=frame["part"].map(label), spread=each.transform("max") - each.transform("min"))
+    frame = frame.sort_values(["spread", "label", "value"], ascending=[False, True, False], kind="stable")
     frame["name"] = frame["label"] + ", " + frame["group"]
     most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
-    each = [f"{row.group} {written(row)}" for row in most.itertuples()]
+    ends = [f"{row.group} {written(row)}" for row in most.itertuples()]
     figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
     alt = f"Wrong predictions by {one.column}, {place(one.subset)}"
-    text = f"{place(one.subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
+    text = f"{place(one.subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(ends)}"
     return show(evaluation.media, figure, alt, finding=text)
 
 

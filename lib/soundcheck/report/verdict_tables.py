@@ -66,7 +66,9 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
     final, same = "tests" in frame, mirrors(frame).ne("")
     rows = frame[~same]
     rows = rows.assign(block=rows["corpus"].map(lambda name: blocks.get(name, "speaker")))
-    left_out = _not_evaluated_at_all(rows)
+    places = rows.groupby(["corpus", "task"], sort=False)  # of which nothing is known, for one reason
+    known = places["passed"].transform("count") + places["value"].transform("count")
+    left_out = known.eq(0) & places["skipped"].transform("nunique").eq(1) & rows["skipped"].notna()
     compared = rows["group"].ne("") & ~left_out
     groups, single = rows[compared], rows[~compared & ~left_out]
     adjusted = rows["adjusted_by"].fillna("")
@@ -235,13 +237,6 @@ def _side(row: object, state: str) -> str:
 def state_order(state: str, p: float) -> float:
     """Order states from fail to pass, what is not evaluated last; among them by p."""
     return round(_ORDER.index(state) + (0.5 if pd.isna(p) else p / 2), 6)
-
-
-def _not_evaluated_at_all(rows: pd.DataFrame) -> pd.Series:
-    """Find rows of a corpus and task of which no test was evaluated, all for one reason, bool a row."""
-    groups = rows.groupby(["corpus", "task"], sort=False)
-    known = groups["passed"].transform("count") + groups["value"].transform("count")
-    return known.eq(0) & groups["skipped"].transform("nunique").eq(1) & rows["skipped"].notna()
 
 
 def without_row(rows: pd.DataFrame, placed: bool = True) -> Html:
