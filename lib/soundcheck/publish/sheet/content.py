@@ -115,18 +115,18 @@ def comparison_sheet(
     facts: ModelFacts, entry: ComparisonRecord, frame: pd.DataFrame, day: datetime.date
 ) -> Sheet:
     """Put the page of a comparison together, of its rows and the facts of the candidate."""
-    failed = ["The comparison failed to run, so nothing can be said about it."] if entry.failed else []
-    lines = comparison_lines(frame, facts)
-    if failed:
+    lines, failed = comparison_lines(frame, facts), []
+    if entry.failed:
+        failed = ["The comparison failed to run, so nothing can be said about it."]
         lines[0] = ("The difference", *failed)
-    differing = changed("Tests that became worse or better", frame, failed)
+    worse_or_better = changed("Tests that became worse or better", frame, failed)
     return _sheet(
         facts,
         day,
         title=f"{entry.name}: {entry.candidate} against {entry.baseline}",
         lines=lines,
         pictures=comparison_pictures(frame, facts),
-        tables=[differing, *failing(facts), unknown(facts)],
+        tables=[worse_or_better, *failing(facts), unknown(facts)],
         scenes=comparison_scenes(facts, entry),
         page=f"{comparison_page(entry.slug)}.html",
     )
