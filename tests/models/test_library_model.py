@@ -76,8 +76,8 @@ def test_links_that_lead_out_of_a_folder_but_not_to_the_blobs_of_a_hub(tmp_path)
     (plain / "nowhere").symlink_to("/does/not/exist")
     (snapshot / "weights").symlink_to("../../blobs/f00")
     (snapshot / "other").symlink_to("../../../elsewhere")
-    found = [links_outside(folder, sorted(folder.iterdir())) for folder in (plain, snapshot)]
-    assert [[path.name for path in paths] for paths in found] == [["nowhere", "outside"], ["other"]]
+    results = [links_outside(folder, sorted(folder.iterdir())) for folder in (plain, snapshot)]
+    assert [[path.name for path in paths] for paths in results] == [["nowhere", "outside"], ["other"]]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_links_that_lead_out_of_a_folder_but_not_to_the_blobs_of_a_hub(tmp_path)
 def test_only_mappings_are_read(tmp_path, content, reason):
     if content is not None:
         (tmp_path / "config.json").write_text(content)
-    found, why = read_configuration(tmp_path / "config.json")
-    assert found == ({} if reason else {"a": 1})
+    results, why = read_configuration(tmp_path / "config.json")
+    assert results == ({} if reason else {"a": 1})
     assert reason in why and bool(why) == bool(reason)
 
 

@@ -110,8 +110,8 @@ def test_a_head_of_its_own(tmp_path):
     safetensors = pytest.importorskip("safetensors.torch")
     folder = tmp_path / "suite" / "dimensions"
     make(tmp_path / "suite")
-    own = {"architectures": ["Wav2Vec2ForSpeechClassification"], "id2label": dict(enumerate(DIMENSIONS))}
-    config = transformers.Wav2Vec2Config(**SMALL | own)
+    settings = {"architectures": ["Wav2Vec2ForSpeechClassification"], "id2label": dict(enumerate(DIMENSIONS))}
+    config = transformers.Wav2Vec2Config(**SMALL | settings)
     torch.manual_seed(0)
     encoder = transformers.Wav2Vec2Model(config).eval()
     weights = {f"wav2vec2.{name}": weight for name, weight in encoder.state_dict().items()}
@@ -128,9 +128,9 @@ def test_a_head_of_its_own(tmp_path):
         load_model(*suite(tmp_path / "suite", refused))
 
     (tmp_path / "suite" / "my_network.py").write_text(recipe("A head of its own"))
-    shown = yaml.safe_load(example("models", "Other frameworks"))
-    shown["models"]["network"]["files"] = "dimensions/*.safetensors"
-    model = load_model(*suite(tmp_path / "suite", yaml.safe_dump(shown)))
+    suite_of_page = yaml.safe_load(example("models", "Other frameworks"))
+    suite_of_page["models"]["network"]["files"] = "dimensions/*.safetensors"
+    model = load_model(*suite(tmp_path / "suite", yaml.safe_dump(suite_of_page)))
     for signal, answer in zip(SIGNALS, model.predict(SIGNALS, 16000), strict=True):
         values = torch.from_numpy((signal - signal.mean()) / np.sqrt(signal.var() + 1e-7))[None]
         with torch.inference_mode():
