@@ -153,7 +153,10 @@ ANOTHER_MODEL = "shard 1/3 in {1}, code and files of models: '%s' is another one
 REFUSED = {  # what is done to copies 1, 2, 3, which of them (or folders) are merged -> where and what
     "missing": (None, "13", ["shard 2/3 is missing. Name its folder, or run it"]),
     "twice": (None, "1231", ["shard 1/3: it is there 2 times, in {1} and {1}"]),
-    "numbers": (lambda one, two, three: edit(two, share={"number": 2, "of": 4}), "123", ["they do not belong together (1/3 in"]),
+    "numbers": (
+        *(lambda one, two, three: edit(two, share={"number": 2, "of": 4}), "123"),
+        ["they do not belong together (1/3 in"],
+    ),
     "no shards": (
         *(lambda one, two, three: spoil(two), ["1", "2", "data", "nowhere"]),
         ["shard-2-of-3.json: the file is not one that a shard has left"]
