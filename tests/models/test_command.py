@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from load import load_model
 from programs import SIGNAL, World, emptied, gone, predict
 
 from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
 from soundcheck.models.answers import check_output, unpack
-from soundcheck.models.base import load_model
 from soundcheck.models.command import parse_command
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code

@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 import soundfile
 from library_models import noises
+from load import load_model
 from networks import answers, onnx_model
 
 from soundcheck.common import extras
 from soundcheck.common.files import digest
 from soundcheck.models import library_model
-from soundcheck.models.base import check_model, load_model
+from soundcheck.models.base import check_model
 from soundcheck.models.library_model import each_length, links_outside, read_configuration
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.request import PredictionRequest

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from load import load_model
 from pages import PAGES, example
 from tiny_transformers import SMALL
 from tones import make
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.base import check_model, load_model
+from soundcheck.models.base import check_model
 from soundcheck.suite.suite_file import read_suite
 
 pytestmark = pytest.mark.slow

@@ -13,13 +13,14 @@ import audiofile
 import numpy as np
 import pytest
 import yaml
+from load import load_model
 from services import Asked, Reply, serving, text
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import NoAnswer, check_output
-from soundcheck.models.base import check_model, load_model
+from soundcheck.models.base import check_model
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.models.services import endpoint
 from soundcheck.models.services.endpoint import FAILED_AFTER, REFUSED_AFTER, RequestCount

@@ -12,13 +12,13 @@ import soundfile
 import yaml
 from late import late
 from library_models import Project, noises
+from load import load_model
 from pages import example
 from tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
 from soundcheck.common.errors import InputError
 from soundcheck.models.answers import check_output
-from soundcheck.models.base import load_model
 from soundcheck.models.transformers_folder.model import pads_exactly
 from soundcheck.run.selection import refuse_code
 
