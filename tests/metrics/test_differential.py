@@ -16,7 +16,6 @@ from soundcheck.metrics.differential import (
     Omega,
     against_base,
     counts,
-    degradations,
     differences,
     distance_table,
     dropped_words,
@@ -212,18 +211,6 @@ def test_distances_and_shares_are_those_of_the_plain_computation(transcripts):
     excess = (drawn[:, g, s] - drawn[:, g, 0]) - (drawn[:, k, s] - drawn[:, k, 0])
     assert sure[0] == pytest.approx((excess[np.isfinite(excess)] > 0.01).mean())
     assert np.isnan(violation_certainties(np.empty((0, 12)), rows, SETTINGS, NAMES)).all()
-
-
-def test_shares_of_violations_by_hand():
-    # Clean both agree; under noise they disagree on two of four words of a, one of four of b.
-    clean = ["go left", "the door", "go left", "the door"]
-    first, second = [clean, ["go", "the", "go left", "door"]], [clean, clean]
-    masks = [np.array([True, True, False, False]), np.array([False, False, True, True])]
-    distances = group_distances(first, second, masks)
-    assert values(distances).tolist() == [0, 0.5, 0, 0.25]
-    assert degradations(values(distances), 2).tolist() == [[0.5], [0.25]]
-    assert values(violation_proportions(distances, ["a", "b"], 0.2)).tolist() == [1, 0]
-    assert values(violation_proportions(distances, ["a", "b"], 0.25)).tolist() == [0, 0]  # strictly more
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])

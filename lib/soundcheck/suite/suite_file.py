@@ -235,7 +235,7 @@ class _Reader(EntryReader):
             **shared,
             **{"corpora": corpora, "models": models, "comparisons": comparisons, "families": families},
             **{"root": self.root, "file": self.file, "tasks": self.tasks, "margin": margin},
-            **{"shown": self.document.source, "digest": self.document.digest},
+            **{"source": self.document.source, "digest": self.document.digest},
             "tests": read_tests(self, tested, margin),
             "accepted": read_accepted(self),
             "sounds": {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", False)},
