@@ -199,15 +199,6 @@ def test_groups_add_up_and_inputs_asked_in_vain_are_missed_words(whole):
         assert re.search(rf"<td[^>]*>{words}</td><td[^>]*>43</td><td[^>]*>8</td>", text), page
 
 
-def test_differences_of_recognisers_are_opposite(whole):
-    first = whole.row("Word Error Rate Difference", "poor", model="good")
-    second = whole.row("Word Error Rate Difference", "good", model="poor")
-    assert first["value"] == pytest.approx(-second["value"]) and first["value"] < 0
-    assert first["low"] == pytest.approx(-second["high"])
-    assert whole.row("Relative Word Error Rate Difference", "good", model="poor")["value"] > 0
-    assert whole.row("Word Error Rate", model="known")["value"] > 0.2  # it leaves out all last words
-
-
 def test_pages_show_words_and_nothing_live(whole):
     for page in told("recognition", "pages"):
         assert whole.lacks(page, "recognition") == [] and "<b>door</b>" not in whole.page(page)
@@ -218,41 +209,6 @@ def test_pages_show_words_and_nothing_live(whole):
 
 
 # Violations -------------------------------------------------------------------------------------------------
-
-
-def test_violations_are_those_of_the_plain_computation(whole):
-    family = read_family("asr_fairness")
-    segments, sides = whole.segments("tones"), {}
-    for model in ("good", "poor"):
-        table = whole.predictions(model, "tones", None)
-        wide = table.pivot(index="key", columns="change", values="transcript").reindex(segments.index)
-        sides[model] = wide.map(lambda text: " ".join(plain(text)) if isinstance(text, str) else None)
-    steps = [("", "", "")]
-    for name, series in family.transformations.items():
-        steps += [(name, step, change.identity) for step, change in series.steps.items()]
-    identities = [identity for *_, identity in steps]
-    answered = sides["good"][identities].notna().all(axis=1) & sides["poor"][identities].notna().all(axis=1)
-    rows = []
-    for accent in ("clear", "husky"):
-        chosen = answered & segments["accent"].eq(accent)
-        for name, step, identity in steps:
-            texts = zip(*(sides[model].loc[chosen, identity] for model in ("good", "poor")), strict=True)
-            edits, longer = np.sum([(0, 0), *(differential.word_edits(*pair) for pair in texts)], axis=0)
-            rows.append(("good–poor", name, step, accent, edits / longer if longer else np.nan))
-    table = pd.DataFrame(rows, columns=["pair", "transformation", "level", "group", "distance"])
-    page = whole.page("results/good/asr_fairness")
-    assert "tones: settings that are left out; 39 are counted</caption>" in page
-    left_out = [("Scale", "0.6"), ("Scale", "0.5")]  # as in the paper
-    kept = table[[(row.transformation, row.level) not in left_out for row in table.itertuples()]]
-    counted = counts_of(tables_of(page, "Violations of each group, tones, accent")[0][1])
-    assert [kind for kind, _ in counted].count("by transformation") == len(family.transformations) == 8
-    compared = kept[kept["transformation"] != ""].groupby(["transformation", "level"])["distance"]
-    comparisons = compared.apply(lambda both: both.notna().all()).sum()
-    expected = differential.counts(differential.violations(kept, [0.1]), ["clear", "husky"]).loc["all"]
-    assert comparisons > 20 and expected.sum() > 0
-    for accent in ("clear", "husky"):
-        found = whole.row("Violations Against Recognisers", group=f"accent: {accent}", model="good")
-        assert found["value"] == pytest.approx(expected[accent] / comparisons)
 
 
 def tables_of(page, beginning):
@@ -362,16 +318,6 @@ def localised(whole, model, rows=slice(None), minimum=2):
     words = differential.localise(before, after, differential.Omega(0.5, True), minimum=minimum)
     kinds = (differential.ROBUST, differential.NOT_ROBUST)
     return [{word.word: word for word in words if word.kind == kind} for kind in kinds]
-
-
-def test_a_group_keeps_words_that_everybody_together_loses(whole):
-    _, lost = localised(whole, "good", whole.segments("tones")["accent"].eq("husky"))
-    _, pooled = localised(whole, "good", minimum=3)
-    assert lost.keys() - pooled.keys()
-    page = whole.page("results/good/asr_fault_localisation")
-    shown = re.search(r"<td>accent: husky</td>(.*?)</tr>", page, re.DOTALL)[1]
-    assert all(f"{word.word} ({word.drop} of {word.count})" in shown for word in lost.values())
-    assert f">{len(lost.keys() - pooled.keys())}<" in shown
 
 
 def test_the_words_that_were_localised_are_spoken_to_recognisers_that_listen(whole):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from preloaded import MISSING
-from runs import Run, changed, refused, run, sound, told, write
+from runs import Run, run, sound, told, write
 
 from soundcheck.run import notebook_server
 from soundcheck.suite.thresholds import read_family
@@ -260,32 +260,3 @@ def test_what_is_missing_here_skips_tests_with_the_reason(folder, undrawn, share
     assert "Rooms by distance, 4" not in page and "severe: Rooms by distance" not in page
     assert len(found.rows(family=PHONE)) == 4
     assert all("the codec library PyAV cannot be loaded" in why for why in found.reasons(family=PHONE))
-
-
-@pytest.mark.parametrize(
-    ("files", "replaced", "told"),
-    [
-        (
-            *({ROOM_TABLE: distances(1, "zero", 0)}, {}),
-            (
-                f"{ROOM_TABLE} line 3, column distance: 'zero' is not a number",
-                "line 4, column distance: '0' is not a valid distance, it must be above 0. Give the metres",
-            ),
-        ),
-        (
-            *({}, {"sounds:\n": "sounds:\n  sneezing: nowhere\n"}),
-            ("suite.yml line 6, sounds.sneezing: 'nowhere': the folder does not exist",),
-        ),
-        (
-            *({"none/none.txt": ""}, {"base: hut": "base: huts", "coughing: coughs": "coughing: none"}),
-            (
-                "sounds.coughing: there is no audio file in 'none'",
-                "sounds.rooms.base: no impulse response is called 'huts'. Did you mean 'hut'?",
-            ),
-        ),
-    ],
-)
-def test_sounds_that_cannot_be_used_are_refused(folder, command, tmp_path, files, replaced, told):
-    other = copied(folder, tmp_path / "other")
-    said = refused(command, write(other, files | {"suite.yml": changed(SUITE, replaced)}), "run", "suite.yml")
-    assert [words for words in told if words not in said] == [] and not (other / "build/results.csv").exists()

@@ -366,16 +366,6 @@ def test_shifts_of_sentiments(four, value):
             assert value("four", family, "valence", test, group=group) == expected
 
 
-def test_balanced_families(whole):
-    for family, groups in (("fairness_pitch", 3), ("fairness_sex", 2)):
-        rows = whole.rows(model="four", family=family, test="Concordance Correlation Coeff")
-        sizes = rows.loc[rows["passed"].notna(), "segments"]
-        assert sizes.nunique() <= 3 and len(sizes) == 3 * groups
-    sexes = whole.rows(model="four", family="fairness_sex", test="Recall Per Class")
-    by_class = sexes.groupby("label")["value"].sum()
-    np.testing.assert_allclose(by_class, 0, atol=1e-11)  # equally many of a class in both groups
-
-
 # What cannot be tested, and what a suite has to say for it --------------------------------------------------
 
 
@@ -385,7 +375,7 @@ def test_what_cannot_be_tested_says_why(whole, cells, why):
     assert own.str.contains(why, regex=False).any(), own.unique()
 
 
-def test_thresholds_for_four_classes_judge_no_seven(whole, seven):
+def test_thresholds_for_four_classes_judge_no_seven(whole):
     shown = whole.rows(model="seven", evidence="shown")
     assert shown[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
     assert shown["passed"].isna().all() and shown["value"].notna().all() and set(shown["task"]) == {"feeling"}
@@ -400,26 +390,8 @@ def test_thresholds_for_four_classes_judge_no_seven(whole, seven):
     assert set(bare["test"]) == {"Relative Difference Per Class"} and len(bare) == 7 * (2 + 4)
     shared = "no threshold for feeling: shown without verdict; the one for classification is for 4 classes"
     assert shown["skipped"].eq(f"{shared}, not 7").all()
-    known = seven[seven["emotion"].ne("")]
-    chance = "no threshold: compared with the same answers given at random"
-    noticed = "set in this suite: margin 0.1 (what users notice)"
-    classification = "correctness_classification"
-    for family, test, label, group, threshold, passed, words in (
-        (
-            *(classification, "Unweighted Average Recall", "", ""),
-            *(known["predicted feeling"].isin(SEVEN).mean() / 7, True, chance),
-        ),
-        (
-            *(classification, "Precision Per Class", "fear", ""),
-            *(known["emotion"].eq("fear").mean(), ..., chance),
-        ),
-        (classification, "Recall Per Class", "fear", "", 0.4, ..., "set in this suite: 0.4 (agreed)"),
-        ("fairness_accent", "Relative Difference Per Class", "fear", "accent: irish", 0.1, ..., noticed),
-        ("fairness_sex", "Unweighted Average Recall", "", "sex: female", ..., ..., "for 4 classes, not 7"),
-    ):
-        found = whole.row(test, label, group, model="seven", corpus="calls", family=family, task="feeling")
-        assert threshold is ... or found["threshold"] == pytest.approx(threshold, abs=1e-9), test
-        assert found["passed"] is not None and passed in (..., found["passed"]) and words in found["skipped"]
+    row = whole.row("Recall Per Class", "fear", model="seven", family="correctness_classification")
+    assert (row["threshold"], row["skipped"]) == (0.4, "set in this suite: 0.4 (agreed)")
 
 
 def test_terminal_gate_and_junit_say_what_is_reported(whole, undrawn):

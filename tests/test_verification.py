@@ -12,7 +12,6 @@ from runs import Run, changed, reached, refused, run, sound, told, write
 
 from soundcheck.common import resources, seeds
 from soundcheck.metrics.calibration import fit_calibration
-from soundcheck.metrics.similarity import normalised_scores
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -278,26 +277,6 @@ def test_what_is_fitted_on_half_of_the_speakers_is_tested_on_the_others(whole, m
         found = whole.row(test, model=model, corpus=corpus)
         assert found["value"] == pytest.approx(value, abs=1e-7), test  # scores of a table have more digits
         assert (found["segments"], found["blocks"]) == (tested.sum(), SPEAKERS // 2)
-
-
-def test_scores_against_a_cohort(whole):
-    scores, target = scored(whole, "good", "enrolled")
-    vectors, (trials, _, members) = np.array(units(whole, "good", "enrolled")), trials_of(whole, "enrolled")
-    in_cohort, tested = halves(trials)
-    own = {}  # recordings of each speaker of the cohort
-    for trial in trials[in_cohort].itertuples():
-        own.setdefault(trial.test_speaker, set()).add(trial.segment)
-        own.setdefault(trial.enrol_speaker, set()).update(members[trial.enrolment])
-    sides = [[members[number] for number in trials["enrolment"]], [[n] for n in trials["segment"]]]
-    cohort, *sides = (unit([vectors[[*rows]].mean(axis=0) for rows in one]) for one in (own.values(), *sides))
-    assert len(cohort) == SPEAKERS // 2
-    rows = np.flatnonzero(tested)
-    against = (one @ cohort.T for one in sides)
-    found = normalised_scores(scores[tested], rows, rows, *against, 4)  # against loops in its own tests
-    before = equal_error(scores[tested], target[tested])
-    for norm, values in found.items():
-        gain = whole.row("Eer Gain By Cohort", norm, model="good", corpus="enrolled")
-        assert gain["value"] == pytest.approx(before - equal_error(values, target[tested]), abs=1e-9)
 
 
 def test_scores_and_tables_from_elsewhere_say_the_same_as_the_model(whole):

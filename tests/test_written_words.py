@@ -11,7 +11,6 @@ from rapidfuzz.distance import Levenshtein
 from runs import Run, refused, run, write
 
 from soundcheck.metrics.formatting import split_marks
-from soundcheck.metrics.word_rates import group_error_rate
 
 SUITE = """
 title: As the field reports them
@@ -217,12 +216,6 @@ def test_two_scripts_have_a_mixed_error_rate_and_nobody_is_accused_of_another_sc
     assert "so error rates are mixed ones" in whole.shown("known", "asr_word_errors")
     told = "scripts: 80 of 200 references are written without blanks between words; they are left out"
     assert told in whole.shown("known", "asr_formatting")
-
-
-def test_groups_of_two_scripts_are_compared_by_characters():
-    mixed, words = (["停", "go on"], ["停", "go an"]), (["go", "go on"], ["go", "go an"])
-    assert group_error_rate(*mixed).point().value[0] == pytest.approx(1 / 6)
-    assert group_error_rate(*words).point().value[0] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(
