@@ -55,7 +55,7 @@ replicates: 100
 studies: false
 sweeps: false
 """
-PLAIN = re.sub(r"card: .*\n|,\n +benchmark: .*(?=})", "", SUITE)
+PLAIN = re.sub(r"(?m)^ *card: .*\n|,\n +benchmark: .*(?=})", "", SUITE)
 TEST_DAY = "1790000000"  # 2026-09-21
 
 
@@ -102,7 +102,7 @@ def whole(tmp_path_factory, undrawn) -> Run:
 def cards(whole, undrawn) -> Path:
     """Cards of all models; those of ``words`` are written twice, and are the same."""
     for name in (*MODELS, "words"):
-        before = {path: path.read_bytes() for path in (whole.out.parent / "cards").rglob("*.*")}
+        before = {path: path.read_bytes() for path in (whole.out.parent / "cards").rglob("*.[jmy]*")}
         words = ("--model", name, "--book-url", "https://example.org/b/", "--out", f"cards/{name}")
         done = undrawn("card", "out", *words, cwd=whole.out.parent, SOURCE_DATE_EPOCH=TEST_DAY)
         assert done.returncode == 0 and "missing: intended use, training data" in done.stdout, done.stderr
@@ -191,7 +191,7 @@ CONSTANTS = re.compile(
 )
 ANSWERED = re.compile(  # inputs, lengths and digests: of left_out.csv and run.json
     r"\d+ (?:times: no row in|(?:of \d+ )?inputs )|^\w+ \(\d+ segments, | \d+ min \d+ s "
-    r"| of this page |SHA-256|, run `?[0-9a-f]{12}"
+    r"| of this page |SHA-256|(?:, run|fingerprint) `?[0-9a-f]{12}"
 )
 DATA = re.compile(
     "what is missing|limits of these tests|how to reproduce|what it is for|where this comes from|testing data"

@@ -269,7 +269,8 @@ def test_who_knows_is_told_from_who_is_too_sure_and_from_who_hears_nothing(whole
     for model, tests, reference in (
         ("fair", ("Expected Calibration Error", "Brier Skill", "Interval Skill", "Overconfidence"), 0),
         ("words_fair", ("Overconfidence", "Normalised Cross Entropy"), 0),
-        *((model, ["Relative Area Under Risk"], 1) for model in ("fair", "words_fair")),
+        ("fair", ["Relative Area Under Risk"], 1),
+        ("words_fair", ["Relative Area Under Risk"], 1),
     ):
         for test in tests:
             assert row(test, model)["reference"] == pytest.approx(reference, abs=1e-9), test
@@ -297,7 +298,7 @@ def test_who_says_nothing_has_no_page_and_what_cannot_be_is_listed(whole):
 def test_few_confidences_are_not_judged_as_if_they_were_all(whole):
     row = whole.row("Overconfidence", model="odd", family="correctness_calibration")
     assert row["skipped"] == "no prediction for 100 of 160 segments"
-    words = whole.segments("tones")["transcript"].str.split().str.len()
+    words = pd.read_csv(whole.out.parent / "tones.csv")["transcript"].str.split().str.len()
     why = f"no prediction for {words[np.arange(120) % 3 > 0].sum()} of {words.sum()} segments"
     for test in ("Expected Calibration Error", "Normalised Cross Entropy", "Relative Area Under Risk"):
         assert whole.row(test, model="few")["skipped"] == why

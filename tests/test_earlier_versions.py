@@ -38,13 +38,16 @@ def folders(tmp_path, recorded):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("compare old new --no-book --out both", "card old --out card", "sheet old --out sheet.html"),
-        *("sheet new --baseline old --out since.html", "verify old"),
-    ],
-)
+READERS = """
+compare old new --no-book --out both
+card old --out card
+sheet old --out sheet.html
+sheet new --baseline old --out since.html
+verify old
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", READERS)
 def test_a_folder_of_before_is_refused_with_the_remedy(folders, command, line):
     done = command(*line.split(), cwd=folders)
     text = done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Groups that a suite names or that nobody named, and gaps that a column explains: through the command."""
+"""Groups that a suite names or that nobody named, through the command."""
 
 import re
 
@@ -34,8 +34,6 @@ corpora:
   nobody: {format: csv, path: nobody.csv, families: [fairness_groups]}
   listed: {format: trials, path: listed.csv, audio: false}
   rooms: {format: csv, path: rooms.csv, groups: [device], families: [fairness_worst_groups]}
-  far: {format: csv, path: far.csv, adjust: [distance], families: [fairness_accent]}
-  phones: {format: csv, path: far.csv, adjust: [device], families: [fairness_accent]}
 models:
   emotional: {predictions: emotions.csv, tasks: [arousal, valence, emotion], corpora: [calls, odd, bare]}
   written: {predictions: words.csv, tasks: [transcript], corpora: [calls]}
@@ -46,8 +44,7 @@ models:
   unknown: {scores: listed.txt, corpora: [listed]}
   uneven: {predictions: uneven.csv, tasks: [arousal, emotion, transcript], corpora: [rooms]}
   even: {predictions: even.csv, tasks: [emotion], corpora: [rooms]}
-  distant: {predictions: distant.csv, tasks: [arousal], corpora: [far, phones]}
-families: [fairness_groups, fairness_worst_groups, fairness_accent]
+families: [fairness_groups, fairness_worst_groups]
 """
 SEGMENT = ["file", "start", "end"]
 
@@ -151,19 +148,6 @@ def rooms():
     return table
 
 
-def far():
-    """Irish speakers sit further away and have devices of their own; only distance lowers arousal."""
-    rng, rows = np.random.default_rng(3), []
-    for s in range(20):
-        accent, effect = ("irish", "welsh")[s // 10], rng.normal(0, 0.01)
-        for n in range(16):
-            distance = round(rng.normal(2.2 if accent == "irish" else 1.8, 0.25), 3)
-            about = {"sex": ("female", "male")[s % 2], "accent": accent, "device": f"{accent} <b>phone</b>"}
-            predicted = round(1.2 - 0.35 * distance + effect + rng.normal(0, 0.02), 4)
-            rows.append({**segment("far", s, n), **about, "distance": distance, "predicted": predicted})
-    return pd.DataFrame(rows)
-
-
 def written(table, *names, prefix="predicted "):
     return table[SEGMENT].assign(**{name: table[prefix + name] for name in names})
 
@@ -172,14 +156,14 @@ def written(table, *names, prefix="predicted "):
 def whole(tmp_path_factory, undrawn) -> Run:
     folder = tmp_path_factory.mktemp("fairness")
     bare = pd.DataFrame({"file": [f"bare/{n}.wav" for n in range(6)], "arousal": np.linspace(0.1, 0.9, 6)})
-    tables = {make.__name__: make() for make in (calls, odd, part, rooms, far)} | {"bare": bare}
+    tables = {make.__name__: make() for make in (calls, odd, part, rooms)} | {"bare": bare}
     for name, table in tables.items():
         for n, (file, own) in enumerate(table.groupby("file")):
             time = np.arange(round(16000 * (own["end"].max() if "end" in own else SECONDS))) / 16000
             sound(folder / file, 0.1 * np.sin(2 * np.pi * (110 + 2 * n) * time))
         hidden = [column for column in table if re.match("predicted|even |uneven|worse|embedding", column)]
         write(folder, {f"{name}.csv": table.drop(columns=hidden)})
-    of_calls, of_odd, of_part, of_rooms, of_far, _ = tables.values()
+    of_calls, of_odd, of_part, of_rooms, _ = tables.values()
     emotional = pd.concat([of_calls, of_odd, bare.assign(**{"predicted arousal": 0.5})])
     scored = scores(of_part)
     pairs = [(s, t, n) for s in range(9) for t in range(9) for n in (0, 2)]
@@ -196,7 +180,6 @@ def whole(tmp_path_factory, undrawn) -> Run:
         "embeddings.csv": written(pd.concat([of_calls, of_odd]), "embedding", prefix=""),
         "uneven.csv": written(of_rooms, "arousal", "emotion", "transcript", prefix="uneven "),
         "even.csv": written(of_rooms, "emotion", prefix="even "),
-        "distant.csv": of_far[SEGMENT].assign(arousal=of_far["predicted"]),
         "parted.csv": of_part[["file"]].assign(arousal=of_part["predicted"], transcript="go"),
         "nobody.csv": of_part[["file", "arousal"]].dropna(),
     }
@@ -255,9 +238,8 @@ def test_rates_of_a_list_of_trials_are_those_of_the_groups_of_its_recordings(who
     decided = (whole.out / "scores" / "scored" / "part.fairness_groups.txt").read_text().split()
     same, within = table["same"].eq(1), table["first"].eq(table["second"])
     wrong = (table["score"] > float(decided[-1])).ne(same)
-    for test, kind in (
-        *(("False Acceptance Rate Difference", ~same), ("False Rejection Rate Difference", same)),
-    ):
+    kinds = {"False Acceptance Rate Difference": ~same, "False Rejection Rate Difference": same}
+    for test, kind in kinds.items():
         everybody = within & kind
         for group in ("phone", "headset"):
             own = table["first"].eq(group)
@@ -361,18 +343,3 @@ def test_where_all_are_served_alike_nothing_is_named(whole, model, task):
     found = worst(whole, model, task)
     assert (found["value"], found["passed"], found["holds"], found["evidence"]) == (0, True, False, "none")
     assert found["skipped"].startswith("none of ")
-
-
-# The accent or the microphone? ------------------------------------------------------------------------------
-
-
-def test_the_gap_goes_with_the_distance_and_not_with_the_accent(whole):
-    found = whole.rows(model="distant", test="Mean Value")
-    found = found[found["value"].notna()]
-    rooms_, phones = found[found["corpus"].eq("far")], found[found["corpus"].eq("phones")]
-    assert rooms_["holds"].all() and len(rooms_) == 2
-    assert rooms_["adjusted_by"].eq("distance").all() and rooms_["counterpart"].between(0.6, 1).all()
-    assert (rooms_["adjusted"].abs() < 0.25 * rooms_["gap"].abs()).all()
-    assert phones["holds"].all() and phones["adjusted"].isna().all()
-    assert phones["adjusted_by"].eq("none: device decides the group").all()
-    assert whole.page("results/distant/fairness_accent").count("Adjusted difference") == 1

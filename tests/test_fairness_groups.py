@@ -236,13 +236,10 @@ def test_without_sexes_ten_speakers_are_drawn(evaluate):
 def test_all_segments_are_used_without_speakers_or_if_no_number_is_given(evaluate):
     shipped = (resources.root() / "thresholds" / "fairness_accent.yml").read_text("utf-8")
     line = next(line for line in shipped.splitlines() if line.startswith("  speakers:"))
-    for table, thresholds, notes in (
-        *((archive(), shipped.replace(line, other), []) for other in ("", "  speakers:")),
-        (
-            *(archive().drop(columns=["speaker", "sex"]), shipped),
-            ["c: speakers are not known, so all segments of each accent are used"],
-        ),
-    ):
+    nobody = archive().drop(columns=["speaker", "sex"])
+    told = ["c: speakers are not known, so all segments of each accent are used"]
+    without = [(archive(), shipped.replace(line, other), []) for other in ("", "  speakers:")]
+    for table, thresholds, notes in [*without, (nobody, shipped, told)]:
         found = evaluate("fairness_accent", table, thresholds)
         assert found.means["segments"].to_dict() == ALL_SEGMENTS and found.notes == notes
         assert found.means["value"].to_dict() == EQUAL_WEIGHTS

@@ -70,9 +70,8 @@ def new_model(project):
 
 
 def test_what_changed_is_noticed_as_if_everything_were_new(repeated):
-    for change, concerned in (
-        *((new_recording, "corpora/tones.parquet"), (new_model, "predictions/quiet/tones.parquet")),
-    ):
+    changes = {new_recording: "corpora/tones.parquet", new_model: "predictions/quiet/tones.parquet"}
+    for change, concerned in changes.items():
         before = content(repeated)
         change(repeated)
         repeated.run("--no-book")

@@ -136,22 +136,3 @@ def changed(text: str, replaced: Mapping[str, str]) -> str:
         assert old in text, old
         text = text.replace(old, new)
     return text
-
-
-def reached(levels: list[str], excess: list[float]) -> str:
-    """Say at which level the excess over a limit becomes positive, as pages do; by a loop."""
-    for n, own in enumerate(excess):
-        if own >= 0:
-            if n == 0:
-                return f"milder than {levels[0]}"
-            before, after = float(levels[n - 1]), float(levels[n])
-            return f"{before + (after - before) * -excess[n - 1] / (own - excess[n - 1]):.3g}"
-    return f"not reached up to {levels[-1]}"
-
-
-def cells_below(page: str, caption: str) -> list[list[str]]:
-    """Give the cells of the table with a caption, each without what stands in a second line."""
-    start = page.index(caption)
-    rows = re.findall(r"<tr.*?</tr>", page[start : page.index("</table>", start)], re.DOTALL)[1:]
-    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
-    return [[re.sub(r"<[^>]*>", "\n", cell).strip().partition("\n")[0] for cell in row] for row in cells]
