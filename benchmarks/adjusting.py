@@ -38,7 +38,7 @@ from soundcheck.evaluation.conclusions import GroupGap, adjusted_gap
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.regression import mean_value
-from soundcheck.statistics.adjusting import CUTS, cells_of
+from soundcheck.statistics.balance import CUTS, cells_of
 from soundcheck.statistics.bootstrap import resample
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "adjusting.csv"

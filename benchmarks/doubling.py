@@ -18,8 +18,7 @@ import scipy
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import weighted_sums
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.crossing import Crossing, crossing, first_reached
+from soundcheck.statistics.bootstrap import Crossing, crossing, first_reached, resample
 
 RUNS, REPLICATES, GOAL = 400, 200, 0.9
 SPEAKERS = (10, 20, 40, 80)

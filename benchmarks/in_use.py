@@ -25,10 +25,16 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.conclusions import scale_of
 from soundcheck.evaluation.corpus_audit import audit
-from soundcheck.metrics.calibration import bayes_threshold, cllr, fit_calibration
 from soundcheck.metrics.similarity import cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.trials import Trials
-from soundcheck.metrics.verification import actual_dcf, equal_error_rate, min_dcf
+from soundcheck.metrics.verification import (
+    actual_dcf,
+    bayes_threshold,
+    cllr,
+    equal_error_rate,
+    fit_calibration,
+    min_dcf,
+)
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.suite.entries import CorpusEntry

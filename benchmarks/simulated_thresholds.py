@@ -28,7 +28,16 @@ from soundcheck.statistics.simulated_thresholds import (
     quantile,
     simulated_threshold,
 )
-from soundcheck.statistics.simulation import GROUPS, MANY_RUNS, METRICS, RUNS, SAMPLES, Setting, simulate
+from soundcheck.statistics.simulation import (
+    GROUPS,
+    MANY_RUNS,
+    METRICS,
+    RUNS,
+    SAMPLES,
+    Setting,
+    simulate,
+    summary,
+)
 from soundcheck.suite.thresholds import read_family
 
 FAMILIES = [name for name in resources.names("thresholds", ".yml") if name.startswith("fairness_")]
@@ -47,19 +56,19 @@ def published() -> dict[tuple[str, str], tuple[dict, float]]:
 
 def scores(setting: Setting) -> dict:
     """Simulate one row; no scores are kept in memory."""
-    own = simulate.__wrapped__(setting, RUNS)
+    scores = summary(simulate.__wrapped__(setting, RUNS))
     row = {
         "metric": setting.metric,
         "prediction": setting.prediction,
         "truth": setting.truth,
         "groups": setting.groups,
         "samples": setting.segments_per_group,
-        "maximum": round(own.maximum, 5),
-        "percentile_99": round(own.percentile_99, 5),
+        "maximum": round(scores["maximum"], 5),
+        "percentile_99": round(scores["percentile_99"], 5),
     }
     # Many large groups take long where every segment is drawn, and no threshold needs their quantile.
     if METRICS[setting.metric].cells or setting.groups <= 8 or setting.segments_per_group <= 60:
-        row["percentile_999"] = round(simulate.__wrapped__(setting, MANY_RUNS).percentile_999, 5)
+        row["percentile_999"] = round(summary(simulate.__wrapped__(setting, MANY_RUNS))["percentile_999"], 5)
     return row
 
 
@@ -106,8 +115,10 @@ def compare(repetitions: int) -> bool:
         groups, samples = published_size(found)
         setting = simulation.setting_of(found, groups, samples)
         seeds = range(1, repetitions + 1)
-        largest = [simulate.__wrapped__(setting, RUNS, seed).maximum for seed in seeds]
-        quantiles = [simulate.__wrapped__(setting, MANY_RUNS, seed).percentile_999 for seed in seeds]
+        largest = [simulate.__wrapped__(setting, RUNS, seed).max() for seed in seeds]
+        quantiles = [
+            summary(simulate.__wrapped__(setting, MANY_RUNS, seed))["percentile_999"] for seed in seeds
+        ]
         parts = [(np.mean(each), np.std(each, ddof=1) / np.mean(each)) for each in (largest, quantiles)]
         spreads.append([part[1] for part in parts])
         now = simulated_threshold(threshold, found, groups, samples).threshold

@@ -18,14 +18,15 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.metrics import roc_curve
 
-from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.similarity import cosine_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
+    cllr,
     equal_error_rate,
     false_acceptance_rate,
     false_rejection_rate,
     frr_at_far,
+    min_cllr,
     min_dcf,
     min_dcf_threshold,
 )

@@ -199,7 +199,7 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
 def forked_sphinx(preloaded):
     """Books that a test builds without the command: forks of the server that has imported Sphinx, undrawn."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("soundcheck.report.style._picture", blank)
+        patch.setattr("soundcheck.report.style.svg", blank)
         if notebook_server.FORKS:
             patch.setattr(sphinx_run, "subprocess", preloaded().subprocess())
         yield
@@ -232,7 +232,7 @@ def command(preloaded):
 @pytest.fixture
 def blank_figures(monkeypatch) -> None:
     """Let figures that a test makes itself come out blank, too."""
-    monkeypatch.setattr("soundcheck.report.style._picture", blank)
+    monkeypatch.setattr("soundcheck.report.style.svg", blank)
 
 
 @pytest.fixture(scope="session")

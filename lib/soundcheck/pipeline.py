@@ -281,7 +281,7 @@ def _execute(
     outcomes = notebooks.execute(jobs, lambda _: progress.update(), meanwhile)
     if not any(outcome.error for outcome in outcomes):
         return outcomes
-    from soundcheck.book.executed import without_paths  # heavy, like all of the book
+    from soundcheck.book.site import without_paths
 
     return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from soundcheck.augment.sources import SoundSource, SpeechSource
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.formats.csv import CsvFormat
+from soundcheck.corpora.formats.tables import CsvFormat
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CorpusFormat, CorpusKeys
 from soundcheck.suite.entries import CorpusEntry

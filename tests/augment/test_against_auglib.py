@@ -4,6 +4,7 @@ Where definitions differ, the test says how and checks the known difference. Tol
 float32, so samples may differ by 1e-5 of full scale; what both only copy must be equal.
 """
 
+import itertools
 import shutil
 
 import numpy as np
@@ -30,39 +31,30 @@ def theirs(transform, signal):
     return np.ravel(transform(signal.copy(), RATE))  # a copy, since some of theirs write into their input
 
 
-@pytest.mark.parametrize("gain_db", [-2, 1])
-def test_gain(speech, rng, gain_db):
-    expected = theirs(auglib.transform.GainStage(gain_db), speech)
-    assert np.allclose(level.gain(speech, RATE, rng, gain_db=gain_db), expected, rtol=0, atol=TOLERANCE)
+def alike():
+    """What both define alike: ours, its options, and theirs."""
+    library = auglib.transform
+    for gain in (-2, 1):
+        yield level.gain, {"gain_db": gain}, library.GainStage(gain)
+    for ratio in (0.001, 0.003):
+        yield level.clip, {"ratio": ratio}, library.ClipByRatio(ratio)
+    for cutoff, order in itertools.product((50, 150, 6500, 7500), (1, 4)):
+        options = {"cutoff": cutoff, "order": order}
+        yield filters.highpass_filter, options, library.HighPass(cutoff, order=order)
+        yield filters.lowpass_filter, options, library.LowPass(cutoff, order=order)
+    for samples in (100, 1000):
+        options = {"samples": samples}
+        yield edits.append_zeros, options, library.AppendValue(samples, unit="samples")
+        yield edits.prepend_zeros, options, library.PrependValue(samples, unit="samples")
+        yield edits.crop_beginning, options, library.Trim(start_pos=samples, unit="samples")
+        yield edits.crop_end, options, library.Trim(end_pos=samples, unit="samples")
 
 
-@pytest.mark.parametrize("ratio", [0.001, 0.003])
-def test_clip(speech, rng, ratio):
-    expected = theirs(auglib.transform.ClipByRatio(ratio), speech)
-    assert np.allclose(level.clip(speech, RATE, rng, ratio=ratio), expected, rtol=0, atol=TOLERANCE)
-
-
-@pytest.mark.parametrize("samples", [100, 1000])
-def test_edits(speech, rng, samples):
-    append = auglib.transform.AppendValue(samples, unit="samples")
-    prepend = auglib.transform.PrependValue(samples, unit="samples")
-    beginning = auglib.transform.Trim(start_pos=samples, unit="samples")
-    end = auglib.transform.Trim(end_pos=samples, unit="samples")
-    assert np.array_equal(edits.append_zeros(speech, RATE, rng, samples=samples), theirs(append, speech))
-    assert np.array_equal(edits.prepend_zeros(speech, RATE, rng, samples=samples), theirs(prepend, speech))
-    assert np.array_equal(edits.crop_beginning(speech, RATE, rng, samples=samples), theirs(beginning, speech))
-    assert np.array_equal(edits.crop_end(speech, RATE, rng, samples=samples), theirs(end, speech))
-
-
-@pytest.mark.parametrize("cutoff", [50, 150, 6500, 7500])
-@pytest.mark.parametrize("order", [1, 4])
-def test_butterworth_filters(speech, rng, cutoff, order):
-    highpass = theirs(auglib.transform.HighPass(cutoff, order=order), speech)
-    lowpass = theirs(auglib.transform.LowPass(cutoff, order=order), speech)
-    ours_high = filters.highpass_filter(speech, RATE, rng, cutoff=cutoff, order=order)
-    ours_low = filters.lowpass_filter(speech, RATE, rng, cutoff=cutoff, order=order)
-    assert np.allclose(ours_high, highpass, rtol=0, atol=TOLERANCE)
-    assert np.allclose(ours_low, lowpass, rtol=0, atol=TOLERANCE)
+def test_what_both_define_alike(speech, rng):
+    for function, options, transform in alike():
+        ours, expected = function(speech, RATE, rng, **options), theirs(transform, speech)
+        tolerance = 0 if function.__module__ == edits.__name__ else TOLERANCE  # what both only copy is equal
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance, err_msg=f"{function} {options}")
 
 
 @pytest.mark.parametrize("frequency", [5000, 6321])

@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -223,18 +222,13 @@ def test_responses_that_nothing_tells_apart(write, read):
         read(rooms="booth only")
 
 
-def test_the_page_says_what_each_response_is_used_for(write, read):
+def test_what_distances_lack_and_what_may_be_drawn(write, read):
     write("air", *(f"air_binaural_{name}.wav" for name in ("booth_0_3", "office_0_2", "lecture_0_6")))
     sounds, family = Sounds(read(rooms="air")), read_family("robustness_simulated_recording_condition")
-
-    def rows(sounds):
-        lines = re.findall("<tr><td.*?</tr>", str(material(family, sounds)).replace("\n", ""))
-        return [re.findall(">([^<>]+)</td>", line) for line in lines]
-
-    shown = rows(sounds)
-    assert ["booth", "1.5", "air_binaural_booth_0_3.wav", "Base Room"] in shown
-    assert ["lecture", "10.2", "air_binaural_lecture_0_6.wav", "nothing"] in shown
-    assert ["office", "2", "air_binaural_office_0_2.wav", "Simulated Room"] in shown  # a step alone: no sweep
+    shown = str(material(family, sounds))
+    assert (
+        "air_binaural_lecture_0_6.wav" in shown and "Rooms by distance" not in shown
+    )  # a step alone: no sweep
     step = family.sweeps["Rooms by distance"].steps["4"]
     expected = "of rooms, nothing but booth was measured at a distance within a ratio of 1.4 of 6 m"
     assert missing(step, sounds) == expected
@@ -244,9 +238,8 @@ def test_the_page_says_what_each_response_is_used_for(write, read):
     both = dataclasses.replace(both, options=options | {"ratio": [1.5, 0]})
     assert len(registry.drawable(both, sounds)) == 3 and not missing(both, sounds)
     write("air", "air_binaural_lecture_0_2.wav")
-    shown = rows(Sounds(read(rooms="air")))
-    assert ["office", "2", "air_binaural_office_0_2.wav", "Simulated Room; Rooms by distance, 1"] in shown
-    assert ["lecture", "4", "air_binaural_lecture_0_2.wav", "Rooms by distance, 2"] in shown
+    shown = str(material(family, Sounds(read(rooms="air"))))
+    assert "Simulated Room; Rooms by distance, 1" in shown and "Rooms by distance, 2" in shown
 
 
 # Databases

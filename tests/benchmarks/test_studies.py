@@ -1,29 +1,21 @@
 """Studies: their data have the truth that they claim, and recorded tables keep what is promised."""
 
-import itertools
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from benchmarks import (
     adjusting,
     balancing,
     comparing,
     fair_models,
-    human_speech,
     states,
     these_speakers,
     worst_groups,
 )
-from benchmarks.large_tables import make_utterances
 
 from soundcheck.common import resources, seeds
-from soundcheck.corpora.load import load_corpus
-from soundcheck.metrics.additive import value
-from soundcheck.metrics.word_errors import word_error_rate, word_errors
 from soundcheck.report.study_figures import recorded
-from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
 
@@ -195,50 +187,3 @@ def test_promises_of_the_search_for_groups_and_its_page():
         shares = [table.loc[(kind, speakers), "found"] for kind in (worst_groups.HALF, worst_groups.EIGHTH)]
         expected = [nobody.loc[speakers, "candidates"], *(100 * share for share in shares)]
         assert shown == [round(number) for number in (*expected, 100 * nobody.loc[speakers, "named"])]
-
-
-def test_more_data_sets_begin_with_the_same_ones():
-    for study, arguments in (
-        (balancing.study, ((60, 60), 0.15, "balanced", 2)),
-        (worst_groups.study, (20, worst_groups.HALF, 2)),
-    ):
-        assert study(*arguments) == study(*arguments)
-
-
-# Measured columns
-
-
-def test_p_values_of_accents_are_those_of_a_plain_loop(rng):
-    speakers = [f"s{n}" for n in range(6)]
-    table = pd.DataFrame({"speaker": np.repeat(speakers, 5), "level": rng.normal(size=30)})
-    table["level"] += table["speaker"].map({"s0": 5, "s1": 4}).fillna(0)
-    table.loc[3, "level"] = np.nan
-    table["accent"] = np.repeat(list("aabbcd"), 5)
-    accents = human_speech.accents(table).set_index("accent")
-    assert accents.index.tolist() == ["a", "b"]  # of the others there is one speaker each
-
-    def gap(pair):
-        inside = table["speaker"].isin(pair)
-        return table["level"][inside].mean() - table["level"][~inside].mean()
-
-    gaps = np.abs([gap(pair) for pair in itertools.combinations(speakers, 2)])
-    for name, pair in (("a", ("s0", "s1")), ("b", ("s2", "s3"))):
-        assert accents.loc[name, "gap"] == pytest.approx(gap(pair))
-        assert accents.loc[name, "p_value"] == pytest.approx(np.mean(gaps >= abs(gap(pair)) - 1e-9))
-
-
-# Large tables
-
-
-def test_the_suite_of_large_tables_can_be_read_and_its_models_answer(tmp_path):
-    suite = read_suite(make_utterances(tmp_path, 400))
-    corpus = load_corpus(suite.corpora["calls"], suite, tmp_path / "cache")
-    assert len(corpus.segments) == 400 and corpus.segments["speaker"].nunique() == 20
-    assert corpus.segments["duration"].notna().all() and not corpus.left_out
-    rates = []
-    for entry in suite.models.values():
-        predictions, problems = entry.about.load(entry, suite).look_up(corpus, "")
-        assert not any(problems)
-        counts = word_errors(corpus.segments["transcript"], predictions["transcript"])
-        rates.append(value(word_error_rate(counts.words, counts.errors)))
-    assert 0.05 < rates[0] < 0.1 and 0.07 < rates[1] < 0.13

@@ -23,7 +23,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
-from soundcheck.report import figures, players, views
+from soundcheck.report import players, style, views
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results.estimates import estimate_frame, write_estimates
 from soundcheck.results.finished_run import read_run
@@ -122,7 +122,7 @@ class Book:
         own, silence = self.results[self.results["model"] == MODEL], np.zeros(1600, dtype=np.float32)
         shown = [
             verdict_table(own.assign(state="")),
-            figures.show(media, views.forest(own, name="test"), HOSTILE[0]),
+            style.show(media, views.forest(own, name="test"), HOSTILE[0]),
             players.player(media, silence, 16000, HOSTILE[0], caption=HOSTILE[5]),
         ]
         outputs = [

@@ -1,15 +1,17 @@
 """The final table stands in the place of a notebook's own; the answer above it agrees with it."""
 
 import dataclasses
+import json
 
 import pytest
 from tests.support.rows import CORRECT, FEW, row
 
-from soundcheck.book import result_pages
+from soundcheck.book import executed, result_pages
 from soundcheck.report import states
 from soundcheck.report.verdict_tables import among_all, anchor_of, verdict_table
 from soundcheck.results.estimates import estimate_frame
 from soundcheck.results.facts import facts_of
+from soundcheck.results.record import StudyRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, decide
 from soundcheck.results.table import to_frame
 
@@ -66,14 +68,19 @@ def answer(record, rows_of):
 ROWS = [group("anger", -0.3, 0.1, 0.0079), group("fear", 0.02, 0.05, 0.8), group("joy", 0.15, 0.2, 0.3)]
 
 
-def test_the_final_table_replaces_the_first_of_a_notebook(rows_of, record):
+def test_the_final_table_replaces_the_first_of_a_notebook(rows_of, record, tmp_path):
     before = str(verdict_table(to_frame(ROWS)))
     assert "too few" not in before and "among" not in before
-    put = result_pages.FinalTable(record, rows_of(*ROWS, accepted=HOSTILE))
-    after = put(before)
+    after = result_pages.final_table(record, rows_of(*ROWS, accepted=HOSTILE))
     assert [after.count(str(states.mark(state))) for state in (FAIL, INCONCLUSIVE, PASS)] == [1, 1, 1]
-    assert after.count("among 3 tests") == 2 and after.count("accepted: &lt;img") == 1
-    assert put("<p>else</p>") == "<p>else</p>" and put(before) == "" and put.placed and "<img" not in after
+    assert after.count("among 3 tests") == 2 and after.count("accepted: &lt;img") == 1 and "<img" not in after
+    outcome, text = StudyRecord(name="f", status="ok", error=""), "<p>x</p>"
+    for shown, wanted in (([before, text, before], [after, text, ""]), ([text], [text, after])):
+        outputs = [{"output_type": "display_data", "data": {"text/html": html}} for html in shown]
+        cell = {"cell_type": "code", "source": "1", "outputs": outputs}
+        (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [cell]}))
+        _, _, *cells = executed.cells(tmp_path / "n.ipynb", "m: F", outcome, tmp_path, after)
+        assert [one["data"]["text/html"] for cell in cells for one in cell["outputs"]] == wanted
 
 
 def test_what_could_not_be_significant_alone_is_said(rows_of, record):
@@ -81,7 +88,7 @@ def test_what_could_not_be_significant_alone_is_said(rows_of, record):
         many = [group(f"{n}", 0.02, 0.2 if n < 9 else 0.05, 0.8, **given) for n in range(53)]
         return rows_of(group("anger", -0.3, 0.1, 0.0079, **given), *many)
 
-    html = str(result_pages.FinalTable(record, rows()).html)
+    html = str(result_pages.final_table(record, rows()))
     assert "10 tests could not be significant alone" in html and "too few speakers to be significant" in html
     assert "at least p = 0.0079, too much among 54 tests." in html  # passes need not
     assert "could not be significant" not in str(result_pages.limits(rows(least_p=None)))
@@ -135,5 +142,5 @@ def test_the_answer_without_a_failure_is_no_all_clear(answer, rows, said):
 
 def test_pages_without_a_row_say_so(rows_of, record):
     empty = rows_of(*ROWS).iloc[:0]
-    assert "<table" not in result_pages.FinalTable(record, empty).html
+    assert "<table" not in result_pages.final_table(record, empty)
     assert "There are no tests" in str(result_pages.answer(record, empty))

@@ -3,6 +3,7 @@
 ``python tests/book/test_written_pages.py`` puts the recipes of docs/ into the page on pipelines again.
 """
 
+import dataclasses
 import inspect
 import re
 import textwrap
@@ -16,6 +17,7 @@ from tests.report.given import subset
 from tests.support.first_pages import record_of
 from tests.support.rows import row
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.book import assembly, measures, pages, written
 from soundcheck.common import resources
 from soundcheck.metrics import regression, verification
@@ -23,9 +25,11 @@ from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.report.study_figures import recorded as recorded_table
 from soundcheck.results.contrast import CONTRAST_COLUMNS
-from soundcheck.results.estimates import COLUMNS, estimate_frame
+from soundcheck.results.estimates import COLUMNS, estimate_frame, write_estimates
+from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import RESULT_COLUMNS
+from soundcheck.run.output import Output
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.suite.thresholds import read_family
 
@@ -189,14 +193,14 @@ verification_robustness robustness_background_noise
 
 
 def test_the_menu_of_a_report_is_short_and_in_the_order_of_the_sources(tmp_path):
-    record = record_of(to_frame(row(model="m", family=name) for name in TWELVE), estimate_frame([]))
-    families = [read_family(name) for name in TWELVE]
+    rows = decide(to_frame(row(model="m", family=name, state="") for name in TWELVE))
+    record, families = record_of(rows, estimate_frame([])), [read_family(name) for name in TWELVE]
+    write_estimates(estimate_frame([]), tmp_path)
     sources = pages.Sources(tmp_path / "src")
-    sources.pages = {"index", "all_results", "provenance", "methods", *written.REPORT, *written.STUDIES}
-    sources.pages |= {f"methods/{name}" for name in TWELVE} | {"models/m", "corpora/talk"}
-    sources.pages |= {f"results/m/{name}" for name in TWELVE}
-    found = assembly._contents(assembly.Book(None, record, None, tmp_path, families, [], {}, None), sources)
-    chapters = [chapter for part in found["parts"] for chapter in part["chapters"]]
+    record = dataclasses.replace(record, corpora=())
+    assembly.Book(sources, Output(tmp_path), record, rows, tmp_path, families, [], {}, Sounds()).assemble()
+    menu = yaml.safe_load((tmp_path / "src" / "_toc.yml").read_text())
+    chapters = [chapter for part in menu["parts"] for chapter in part["chapters"]]
     (model,) = [chapter for chapter in chapters if chapter["file"] == "models/m"]
     # On a page of results the menu shows the families of its model, and not those below "Methods".
     assert 1 + len(chapters) + len(model["sections"]) <= 25

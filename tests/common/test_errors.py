@@ -10,10 +10,10 @@ from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean
 def test_a_problem_is_one_sentence_with_place_and_remedy():
     problem = Problem("a.csv line 5, column arousal", "'high' is not a number", "Give a number")
     assert str(problem) == "a.csv line 5, column arousal: 'high' is not a number. Give a number."
-    assert str(Problem("a.csv", "it is empty")) == "a.csv: it is empty."
-    assert str(Problem("a", "no such file", "Did you mean 'b'?")).endswith("'b'?")
-    text = str(Problem("a\nb", "x\x1b[31m", "y\u202e"))
-    assert not {"\n", "\x1b", "\u202e"} & {*text}
+    assert (
+        str(Problem("a.csv", "it is empty", "Did you mean 'b'?")) == "a.csv: it is empty. Did you mean 'b'?"
+    )
+    assert not {"\n", "\x1b", "\u202e"} & {*str(Problem("a\nb", "x\x1b[31m", "y\u202e"))}
 
 
 def test_all_problems_at_once():
@@ -21,7 +21,6 @@ def test_all_problems_at_once():
     problems.raise_if_any()
     problems.add("a", "first")
     problems.extend(input_error("b", "second"))
-    assert len(problems) == 2
     with pytest.raises(InputError, match=r"a: first\.\nb: second\.") as caught:
         problems.raise_if_any()
     assert [problem.where for problem in caught.value.problems] == ["a", "b"]
@@ -29,17 +28,13 @@ def test_all_problems_at_once():
     assert (str(copy), copy.problems) == (str(caught.value), caught.value.problems)
 
 
-def test_twenty_are_shown_and_the_rest_counted():
+def test_twenty_are_shown_and_one_cause_is_reported_once():
+    """Problems that differ in names and numbers are one kind: its count, and three examples."""
     text = str(InputError(Problem("f", n * "p") for n in range(57)))
     assert text.count("\n") == 20 and text.endswith("... and 37 more.")
     assert "more" not in str(InputError(Problem("f", n * "p") for n in range(20)))
-
-
-def test_one_cause_is_reported_once():
-    """Problems that differ in names and numbers are one kind: its count, and three examples."""
-    missing = [
-        Problem(f"a.csv line {n}", f"the file 'b{n}.wav' does not exist", "Look") for n in range(2, 294)
-    ]
+    what = "the file 'b{}.wav' does not exist"
+    missing = [Problem(f"a.csv line {n}", what.format(n), "Look") for n in range(2, 294)]
     empty = [Problem(f"a.csv line {n}", "the cell is empty") for n in range(300, 304)]
     assert str(InputError([*missing, *empty, Problem("c", "else")])).split("\n") == [
         "a.csv line 2: the file 'b2.wav' does not exist. Look. There are 292 of this kind, also "

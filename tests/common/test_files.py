@@ -30,14 +30,6 @@ def test_plain_names_keep_their_form_and_others_get_a_hash():
         assert re.search(r"(^|-)[0-9a-f]{10}$", files.slug(name)), name
 
 
-@pytest.fixture
-def root(tmp_path):
-    root = tmp_path / "root"
-    root.mkdir()
-    (root / "link").symlink_to(tmp_path)
-    return root
-
-
 @given(st.lists(st.sampled_from(["..", ".", "a", "b", "", "/", "~", "\x00", "link"]), max_size=8))
 def test_inside_never_leaves_the_root(tmp_path_factory, parts):
     root = tmp_path_factory.getbasetemp() / "root"
@@ -46,16 +38,9 @@ def test_inside_never_leaves_the_root(tmp_path_factory, parts):
         (root / "link").symlink_to("/")
     try:
         path = files.inside(root, "/".join(parts))
-    except InputError:
-        return
-    assert path.resolve().is_relative_to(root.resolve())
-
-
-def test_inside_joins_or_refuses(root):
-    assert files.inside(root, "a/b.wav") == root.resolve() / "a/b.wav"
-    for name in ("../x", "/etc/passwd", "a/../../x", "link/x", "a\x00b"):
-        with pytest.raises(InputError, match="leads out of its folder"):
-            files.inside(root, name)
+        assert path.resolve().is_relative_to(root.resolve())
+    except InputError as error:
+        assert "leads out of its folder" in str(error) and {"..", "", "\x00", "link", "/"} & {*parts}
 
 
 def test_irregular_files_are_named_and_never_opened(tmp_path):

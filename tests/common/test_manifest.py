@@ -11,6 +11,7 @@ from soundcheck.common import manifest
 from soundcheck.common.errors import InputError
 from soundcheck.common.manifest import ADDED, CHANGED, MANIFEST, MISSING
 
+LINK = "it is a link now, or lies in one"
 ODD_NAMES = ["with blank", "é", " leading", "*star"]
 
 
@@ -55,7 +56,7 @@ def test_sha256sum_reads_the_list_and_writes_the_same(folder):
     assert "media/a.flac: FAILED" in run("sha256sum", "-c", MANIFEST).stdout
 
 
-def test_every_kind_of_change_is_named_and_no_link_or_pipe_opened(folder, tmp_path_factory, monkeypatch):
+def test_every_kind_of_change_is_named_and_no_link_or_pipe_opened(folder, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (folder / "with blank").write_bytes(b"changed")
     os.rename(folder / "é", folder / "new")
@@ -66,22 +67,15 @@ def test_every_kind_of_change_is_named_and_no_link_or_pipe_opened(folder, tmp_pa
     (folder / "index.html").unlink()
     os.mkfifo(folder / "index.html")
     assert sorted(differences(folder), key=lambda one: one[1]) == [
-        (CHANGED, "index.html", "it is not a regular file any more"),
+        (CHANGED, "index.html", "this is not a regular file"),
         (ADDED, "media", ""),
-        (CHANGED, "media/a.flac", "its folder is a link now"),
-        (CHANGED, "media/b.png", "its folder is a link now"),
+        (CHANGED, "media/a.flac", LINK),
+        (CHANGED, "media/b.png", LINK),
         (ADDED, "new", ""),
-        (CHANGED, "results.csv", "it is a link now"),
+        (CHANGED, "results.csv", LINK),
         (CHANGED, "with blank", ""),
         (MISSING, "é", ""),
     ]
-
-    def refuse(path):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(manifest, "sha256", refuse)
-    (one,) = manifest.differences(folder, {"*star": "0" * 64}, ["*star"])
-    assert (one.what, one.why) == (CHANGED, "it cannot be read: Permission denied")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Predictions and labels with the digits that single precision carries: edges mean the same for all types."""
+"""Tasks, their scales, and the digits that single precision carries: edges mean the same for all types."""
+
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common.precision import half_precision, seven_digits
-from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.tasks import BUILTIN, EMOTION, Task
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.change import is_unchanged
@@ -23,6 +25,21 @@ HUNDREDTHS = np.round(np.arange(101) / 100, 2)
 def plain(array: np.ndarray) -> np.ndarray:
     """Numbers as models in single precision hand them over: float64 with the digits of float32."""
     return np.asarray(array, dtype=np.float32).astype(np.float64)
+
+
+def test_built_in_tasks_and_their_scale():
+    kinds = {"arousal": "regression", "dominance": "regression", "valence": "regression"}
+    kinds |= {"emotion": "classification", "transcript": "transcription", "embedding": "embedding"}
+    assert {name: task.kind for name, task in BUILTIN.items()} == kinds
+    assert [task.is_labelled for task in BUILTIN.values()] == [True] * 4 + [False] * 2
+    assert BUILTIN["emotion"].classes == EMOTION == ("anger", "happiness", "neutral", "sadness")
+    for name, task in BUILTIN.items():
+        assert task.name == name and pickle.loads(pickle.dumps(task)) == task
+    ratings = np.array([1, 4, 7, 8, np.nan])
+    ratings.setflags(write=False)
+    scaled = Task("valence", "regression", low=1, high=7).scale(ratings)  # what lies outside is not clipped
+    np.testing.assert_allclose(scaled, [0, 0.5, 1, 7 / 6, np.nan])
+    np.testing.assert_array_equal(AROUSAL.scale([0, 0.3, 1]), [0, 0.3, 1])
 
 
 @given(st.integers(-9_999_999, 9_999_999), st.integers(-9, -4))
@@ -65,16 +82,12 @@ def test_measures_are_those_of_the_decimals(rng):
         np.testing.assert_array_equal(task.scale(plain(low + edges * (high - low))), edges)
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, float, np.array])
-def test_predictions_of_all_types_say_the_same(kind):
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, str])
+def test_predictions_and_tables_of_all_types_say_the_same(tmp_path, kind):
     for number in HUNDREDTHS.tolist():
-        answer, problem = check_output({"arousal": kind(number)}, [AROUSAL])
+        answer, problem = check_output({"arousal": (float if kind is str else kind)(number)}, [AROUSAL])
         assert problem == "" and AROUSAL.scale([answer["arousal"]]).tolist() == [number]
     assert [half_precision(np.float16(number)) for number in HUNDREDTHS] == HUNDREDTHS.tolist()
-
-
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, str])
-def test_tables_of_all_types_say_the_same(tmp_path, kind):
     pd.DataFrame({"file": "a.wav", "arousal": GRID.astype(kind)}).to_parquet(tmp_path / "table.parquet")
     cells = read_text_table(tmp_path / "table.parquet", "table.parquet").columns["arousal"]
     np.testing.assert_array_equal(AROUSAL.scale([parse_number(cell) for cell in cells]), GRID)

@@ -1,10 +1,10 @@
-"""Classes of a package and of packages inside it are found by their word; two of one word are refused."""
+"""What is found: classes by their word, packages of extras, and families beside the suite first."""
 
 import sys
 
 import pytest
 
-from soundcheck.common import extras
+from soundcheck.common import extras, resources
 from soundcheck.common.errors import InputError
 from soundcheck.common.registry import Registry
 
@@ -17,10 +17,8 @@ def kinds(tmp_path, monkeypatch):
     def look(**modules: str) -> Registry:
         texts = {"__init__": "", "base": "class Kind:\n    pass\n", "inside/__init__": ""}
         for place, word in modules.items():
-            of_class = (
-                f"from {package}.base import Kind\n\nclass {word.title()}(Kind):\n    keyword = '{word}'\n"
-            )
-            texts[place.replace("__in__", "/")] = of_class if word.isalpha() else word
+            text = f"from {package}.base import Kind\n\nclass {word.title()}(Kind):\n    keyword = '{word}'\n"
+            texts[place.replace("__in__", "/")] = text if word.isalpha() else word
         for place, text in texts.items():
             file = tmp_path / package / f"{place}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -32,33 +30,53 @@ def kinds(tmp_path, monkeypatch):
     return look
 
 
-def test_finds_classes_of_packages_inside_once(kinds, tmp_path):
+def test_classes_of_packages_inside_are_found_once(kinds, tmp_path):
     again = f"from {tmp_path.name.replace('-', '_')}.inside.model import Deep\n"
     registry = kinds(flat="flat", inside__in__model="deep", inside__in__helper=again)
     assert {word: registry[word].__name__ for word in registry} == {"flat": "Flat", "deep": "Deep"}
 
 
-def test_refuses_two_classes_of_one_word(kinds):
-    with pytest.raises(InputError, match=r"'same' is registered by .*flat\.Same and by .*model\.Same"):
-        list(kinds(flat="same", inside__in__model="same"))
-
-
-def test_does_not_hide_a_package_that_cannot_be_imported(kinds):
-    with pytest.raises(ImportError, match="nothing_of_this_name"):
-        list(kinds(inside__in____init__="import nothing_of_this_name\n"))
+@pytest.mark.parametrize(
+    ("modules", "error", "words"),
+    [
+        (
+            {"flat": "same", "inside__in__model": "same"},
+            InputError,
+            r"'same' is registered by .*flat\.Same and",
+        ),
+        ({"inside__in____init__": "import nothing_of_this_name\n"}, ImportError, "nothing_of_this_name"),
+    ],
+)
+def test_two_classes_of_one_word_and_packages_that_cannot_be_imported(kinds, modules, error, words):
+    with pytest.raises(error, match=words):
+        list(kinds(**modules))
 
 
 def test_optional_packages_are_imported_or_named_with_the_way_to_get_them(tmp_path, monkeypatch):
     assert extras.import_extra("json", "onnx", "suite.yml").__name__ == "json"
-    with pytest.raises(InputError) as error:
-        extras.import_extra("no_such_package.part", "onnx", "suite.yml, models.mine.onnx")
-    assert str(error.value) == (
-        "suite.yml, models.mine.onnx: the package no_such_package is not installed. "
-        'Install it: pip install "soundcheck-speech[onnx]".'
-    )
+    message = r'no_such is not installed. Install it: pip install "soundcheck-speech\[onnx\]".$'
+    with pytest.raises(InputError, match=message):
+        extras.import_extra("no_such.part", "onnx", "suite.yml")
     (tmp_path / "broken_package.py").write_text("raise OSError('libsomething.so: not found')")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match="cannot be imported: OSError: libsomething.so: not found"):
         extras.import_extra("broken_package", "onnx", "suite.yml")
     versions = extras.versions(["numpy", "no-such-distribution"])
     assert versions["numpy"] and versions["no-such-distribution"] == ""
+
+
+def test_own_files_come_first(tmp_path, monkeypatch):
+    shipped = resources.names("thresholds", ".yml")
+    assert resources.find("thresholds/fairness_sex.yml") == resources.root() / "thresholds/fairness_sex.yml"
+    folder = tmp_path / "thresholds"
+    (folder / "folder.yml").mkdir(parents=True)
+    for name in ("fairness_sex.yml", "own.yml", ".hidden.yml", "notes.txt"):
+        (folder / name).touch()
+    assert resources.find("thresholds/fairness_sex.yml", tmp_path) == folder / "fairness_sex.yml"
+    assert resources.find("thresholds/own.yml") is None
+    assert resources.names("thresholds", ".yml", tmp_path) == sorted([*shipped, "own"])
+    assert resources.find("thresholds/nothing.yml", tmp_path) is None
+    assert resources.names("nothing", ".yml", tmp_path) == []
+    monkeypatch.setattr(resources, "PACKAGE", tmp_path)  # as it is installed
+    (tmp_path / "_share").mkdir()
+    assert resources.root() == tmp_path / "_share"

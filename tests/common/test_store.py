@@ -110,8 +110,8 @@ def test_processes_wait_for_each_other_and_a_lock_ends_with_its_process(tmp_path
     process.kill()
     process.wait()
     start = time.monotonic()
-    with store.lock(tmp_path / "x") as alone:
-        assert alone
+    with store.lock(tmp_path / "x"):
+        pass
     assert time.monotonic() - start < 5
 
 

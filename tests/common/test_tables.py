@@ -128,14 +128,14 @@ def test_cells_of_objects_are_text(read):
 def test_all_problems_of_objects_at_once(read):
     lines = {
         '{"f": "x", "n": 1}': [],
-        '{"f": 3, "n": "1"}': ["key f: a number, not a text", "key n: a text, not a number"],
+        '{"f": 3, "n": "1"}': ["field f: '3' is a number, not a text", "is a text, not a number"],
         '{"f": "x", "f": "y"}': ["the key 'f' stands twice in an object"],
         '{"f": "x",}': ["is no JSON ("],
         "[1]": ["this is a list, not an object"],
-        '{"n": 2}': ["key f: it is missing or empty"],
+        '{"n": 2}': ["field f: it is missing or empty"],
         '{"f": "x", "n": NaN}': ["NaN is not a finite number"],
-        '{"f": ["x"], "n": false}': ["key f: a list, not a text", "key n: true or false"],
-        '{"f": ""}': ["key f: it is missing"],
+        '{"f": ["x"], "n": false}': ["is a list, not a text", "field n: 'false' is true or false"],
+        '{"f": ""}': ["field f: it is missing"],
         '{"f": "\\ud800"}': ["holds half a character"],
         '{"f": "ok"}': [],
     }

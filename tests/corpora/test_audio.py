@@ -104,7 +104,7 @@ def test_same_sound_in_every_encoding_and_under_any_name(inspect, tmp_path, form
         assert error < (0.1 if subtype in ("VORBIS", "OPUS", MP3[1], "PCM_U8", "PCM_S8") else 0.02)
 
 
-@pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (11025, 2), (22050, 6), (44100, 1), (192000, 2)])
+@pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (11025, 2), (44100, 6), (192000, 2)])
 def test_rates_and_channels(inspect, tmp_path, rate, channels):
     info = inspect(encode(sound=np.tile(tone(rate)[:, None], channels), rate=rate))
     assert (info.problem, info.channels, info.duration) == ("", channels, 1.0)
@@ -141,11 +141,9 @@ def test_a_signal_is_the_mean_of_the_channels_to_the_bit(tmp_path, rng, channels
     assert audio.read(path, channel=0).tobytes() == written[:, 0].tobytes()
 
 
+CHUNK = b"LIST" + struct.pack("<I", 5000) + bytes(5000)
 FINE = {
-    "chunks behind the sound": wav(whole=36 + 2 * RATE + 5008)
-    + b"LIST"
-    + struct.pack("<I", 5000)
-    + bytes(5000),
+    "chunks behind the sound": wav(whole=36 + 2 * RATE + 5008) + CHUNK,
     "a tag behind FLAC": encode("FLAC") + b"TAG" + bytes(125),
     "tags before an MP3": 2 * TAG + encode(*MP3),
     "MP3 in WAV, which lacks its padding": by_ffmpeg(io.BytesIO(), "wav", "libmp3lame", step=576).getvalue(),
@@ -289,12 +287,9 @@ def test_files_that_cannot_be_used(inspect, content, words):
 BEFORE = [
     *((wav(rate=rate), f"{rate} Hz, allowed are 1000 to 768000 Hz") for rate in (1, 999, 768001, 2**31 - 1)),
     (wav(samples=2 * RATE), "more than the limit of 1 s"),
-    *(
-        (encode("WAV", subtype), f"the encoding WAV {subtype}")
-        for subtype in ("MS_ADPCM", "GSM610", "G721_32")
-    ),
-    *((encode("AIFF", subtype), f"the encoding AIFF {subtype}") for subtype in ("IMA_ADPCM", "DWVW_16")),
-    *((encode(form), f"the encoding {form}") for form in ("MAT4", "MAT5", "PAF", "AU", "CAF", "W64", "VOC")),
+    *((encode("WAV", subtype), f"the encoding WAV {subtype}") for subtype in ("MS_ADPCM", "GSM610")),
+    (encode("AIFF", "IMA_ADPCM"), "the encoding AIFF IMA_ADPCM"),
+    *((encode(form), f"the encoding {form}") for form in ("MAT5", "AU", "CAF", "W64", "VOC")),
     (2 * TAG + encode("AU"), "the encoding AU"),
 ]
 
@@ -330,30 +325,19 @@ def test_what_is_no_file_is_never_opened(tmp_path):
             audio.read(tmp_path / f"{name}.wav")
 
 
-@pytest.mark.parametrize("name", ["-rf", "a\nb.wav", "100%", "#1?", " ä 漢.wav", "'\"$(x)", b"\xff\xfe.wav"])
-def test_awkward_names(inspect, tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
-    name = os.fsdecode(name)
-    assert inspect(wav(), name).problem == ""
-    assert audio.inspect(name, 3600).problem == "" and audio.read(name).shape == (RATE,)
-
-
-def test_digest_follows_the_content(inspect):
-    first = inspect(wav(), "a.wav").digest
-    assert inspect(wav(), "b.flac").digest == first
-    assert inspect(wav() + b"\0\0", "a.wav").digest != first
+def test_the_digest_follows_the_content_whatever_the_name(inspect):
+    names = ["-rf", "a\nb.wav", "100%", " ä 漢.wav", "'\"$(x)", os.fsdecode(b"\xff\xfe.wav"), "b.flac"]
+    assert len({inspect(wav(), name).digest for name in names}) == 1
+    assert inspect(wav() + b"\0\0", "a.wav").digest != inspect(wav(), "a.wav").digest
 
 
 # Writing, and how files are stored --------------------------------------------------------------------------
 
 
-def test_write_and_read_back(tmp_path):
+def test_what_is_written_is_read_back_the_same_every_time_and_never_normalised(tmp_path):
     audio.write(tmp_path / "sound.wav", tone(), RATE)
     assert soundfile.info(tmp_path / "sound.wav").subtype == "PCM_16"
     np.testing.assert_allclose(audio.read(tmp_path / "sound.wav"), tone(), atol=1 / 32768)
-
-
-def test_flac_is_the_same_every_time_and_never_normalised():
     sound = np.concatenate([0.01 * tone(), [2.0, -2.0]]).astype(np.float32)
     content = audio.encode_flac(sound, RATE)
     assert content == audio.encode_flac(sound, RATE)
@@ -362,27 +346,14 @@ def test_flac_is_the_same_every_time_and_never_normalised():
     np.testing.assert_allclose(back, np.clip(sound, -1, 1), atol=1 / 16384)
 
 
-@pytest.mark.parametrize(
-    ("form", "subtype", "rate", "channels", "title", "bits"),
-    [
-        ("WAV", "PCM_16", 16000, 1, "WAV, 16-bit PCM", 16),
-        ("WAV", "PCM_U8", 8000, 1, "WAV, 8-bit PCM", 8),
-        ("WAV", "FLOAT", 22050, 1, "WAV, 32-bit float", 32),
-        ("FLAC", "PCM_24", 48000, 1, "FLAC, 24-bit PCM", 24),
-        ("OGG", "VORBIS", 48000, 2, "Ogg, Vorbis", 0),
-        ("WAV", "ULAW", 8000, 1, "WAV, µ-law", 8),
-    ],
-)
-def test_how_files_are_stored(inspect, rng, form, subtype, rate, channels, title, bits):
-    info = inspect(encode(form, subtype, rng.uniform(-0.1, 0.1, (rate, channels)), rate))
-    (stored,) = sound_formats(pd.Series(["a", "a"]), {"a": info})
-    assert (stored.name, stored.sampling_rate, stored.channels, stored.bits) == (title, rate, channels, bits)
-    assert (stored.files, stored.segments) == (1, 2) and stored.seconds == pytest.approx(1, abs=0.01)
-
-
-def test_mixed_formats_are_counted_the_most_frequent_first(inspect):
-    infos = {f"{n}": inspect(encode(rate=rate)) for n, rate in enumerate((8000, 16000, 16000))}
+def test_how_files_are_stored_the_most_frequent_format_first(inspect):
+    kinds = [("WAV", "PCM_U8"), ("WAV", "FLOAT"), ("FLAC", "PCM_24"), ("OGG", "VORBIS"), ("WAV", "ULAW")]
+    infos = {f"{n}": inspect(encode(*kind)) for n, kind in enumerate(kinds)}
+    infos |= {"x": inspect(encode(rate=8000)), "y": inspect(encode(rate=8000))}
     infos["unused"] = infos["0"]  # no segment is left of it
-    stored = sound_formats(pd.Series([*"011222"]), infos)
-    assert [(one.sampling_rate, one.files, one.segments) for one in stored] == [(16000, 2, 5), (8000, 1, 1)]
+    first, *others = sound_formats(pd.Series([*"01234xyyy"]), infos)
+    assert (first.name, first.bits, first.sampling_rate, first.channels) == ("WAV, 16-bit PCM", 16, 8000, 1)
+    assert (first.files, first.segments, first.seconds) == (2, 4, 2.0)
+    named = {"WAV, 8-bit PCM": 8, "WAV, 32-bit float": 32, "FLAC, 24-bit PCM": 24, "Ogg, Vorbis": 0}
+    assert {one.name: one.bits for one in others} == named | {"WAV, µ-law": 8}
     assert sound_formats(pd.Series(["0"]), {}) == ()

@@ -39,20 +39,14 @@ def load(load):
 # Which scale ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "scales"),
-    [
-        (1.86, 5.8, [(1, 7), (1, 9), (0, 10)]),
-        (1, 5, [(1, 5)]),
-        (1.2, 4.9, [(1, 5), (0, 5), (1, 7)]),
-        (-0.552, 0.946, [(-1, 1)]),
-        (-2.6, 2.9, [(-3, 3), (-5, 5)]),
-        (12.5, 88, [(0, 100), (-100, 100)]),
-        (11, 19, []),
-    ],
-)
-def test_usual_scales_are_named_and_never_the_ends_of_the_values(low, high, scales):
-    assert usual_scales(np.array([low, (low + high) / 2, high])) == scales
+def test_usual_scales_are_named_and_never_the_ends_of_the_values():
+    of_ends = {
+        **{(1.86, 5.8): [(1, 7), (1, 9), (0, 10)], (1, 5): [(1, 5)], (1.2, 4.9): [(1, 5), (0, 5), (1, 7)]},
+        **{(-0.552, 0.946): [(-1, 1)], (-2.6, 2.9): [(-3, 3), (-5, 5)], (11, 19): []},
+        (12.5, 88): [(0, 100), (-100, 100)],
+    }
+    for ends, scales in of_ends.items():
+        assert usual_scales(np.array([ends[0], sum(ends) / 2, ends[1]])) == scales
 
 
 @pytest.mark.parametrize(
@@ -72,9 +66,8 @@ def test_a_dozen_far_outside_are_another_scale(values, stated, another):
     assert another_scale(np.array(values), (0, 1), stated=stated) == another
 
 
-@pytest.mark.parametrize("deviation", [0.03, 0.06])
-def test_a_right_model_that_overshoots_is_not_refused(rng, deviation):
-    assert not another_scale(rng.uniform(0, 1, 2000) + rng.normal(0, deviation, 2000), (0, 1))
+def test_a_right_model_that_overshoots_is_not_refused(rng):
+    assert not another_scale(rng.uniform(0, 1, 2000) + rng.normal(0, 0.06, 2000), (0, 1))
 
 
 # Ratings ----------------------------------------------------------------------------------------------------
@@ -100,17 +93,11 @@ def test_labels_are_read_as_their_scale_says(load, keys, ratings, scaled):
 MEANS = np.round(np.linspace(1.86, 5.8, 60), 2).tolist()
 
 
+ALL = ["not in 0 to 1: all 60 ('1.86' in labels.csv line 2", "`range: [1, 7]` or [1, 9] or [0, 10]"]
+ONE = ["1 of 61 ('6.5' in", "`range: [1, 7]`", "correct the la"]
 OUTSIDE = [
-    (
-        MEANS,
-        "",
-        ["not in 0 to 1: all 60 ('1.86' in labels.csv line 2", "`range: [1, 7]` or [1, 9] or [0, 10]"],
-    ),
-    (
-        [*np.linspace(1, 5, 60), 6.5],
-        "range: [1, 5]",
-        ["1 of 61 ('6.5' in", "`range: [1, 7]`", "correct the la"],
-    ),
+    (MEANS, "", ALL),
+    ([*np.linspace(1, 5, 60), 6.5], "range: [1, 5]", ONE),
     ([0.1] * 30 + [999], "", ["1 of 31", "[lowest, highest]", 'values: {arousal: {"999.0": ""}}']),
 ]
 
@@ -190,21 +177,21 @@ MOOD = Task("mood", "classification", ("anger", "joy"))
 FEELING = Task("feeling", "classification", ("a", "b"))
 
 
+DECLARED = (
+    "`tasks: {feeling: {type: classification, classes: [anger, boredom]}}`, and under corpora.calls "
+    "`columns: {feeling: felt as}`"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            remedy(["boredom", "anger", "", "boredom"], columns={"emotion": "felt as"}),
-            "`tasks: {feeling: {type: classification, classes: [anger, boredom]}}`, and under corpora.calls "
-            "`columns: {feeling: felt as}`",
-        ),
+        (remedy(["boredom", "anger", "", "boredom"], columns={"emotion": "felt as"}), DECLARED),
         (remedy(["boredom"], {"feeling": FEELING}), "`tasks: {felt: "),  # a name that is free
-        (remedy(["boredom"], {"feeling": FEELING, "felt": FEELING}), "`tasks: {own_emotion: "),
         (remedy(["joy", "anger"], {"mood": MOOD}, mood=["joy", "anger"]), "The task mood has all of them"),
         (remedy(["joy", "anger"], {"mood": MOOD}, mood=["anger", "joy"]), "{joy: happiness}}`"),
         (remedy(["joy", "fear"], {"mood": MOOD}, mood=["joy", "fear"]), "declare a task"),
         (remedy(["fear"], {"mood": MOOD}, task=MOOD), "Add them to `classes` of tasks.mood in the suite"),
-        (remedy([f"word {n}" for n in range(MOST_CLASSES)]), "classes: [word 0,"),
         (remedy([f"word {n}" for n in range(MOST_CLASSES + 1)]), "with all of them under `classes`"),
     ],
 )
@@ -229,15 +216,7 @@ def test_snippets_are_yaml_of_the_same_texts(tmp_path_factory, classes, column):
 
 
 def test_languages_in_any_form():
-    names = {
-        "de": "de",
-        "deu": "de",
-        "German": "de",
-        "german": "de",
-        "de-AT": "de",
-        "en_US": "en",
-        " it ": "it",
-    }
+    names = dict.fromkeys(["de", "deu", "German", "german", "de-AT"], "de") | {"en_US": "en", " it ": "it"}
     names |= {"zh-CN": "zh", "cmn": "zh", "da": None, "": None, "??": None, None: None, float("nan"): None}
     assert match_languages([*names], ["de", "en", "es", "fr", "it", "zh"]).tolist() == [*names.values()]
     assert match_languages(["en", "fra", "x"], ["fra"]).tolist() == [None, "fra", None]
@@ -265,10 +244,8 @@ def test_falling_scales_and_words_for_classes_give_the_right_numbers(write, tmp_
     near = np.clip(truth + rng.normal(0, 0.03, 80), 0, 1)
     valence = 7 - 6 * near
     bounds = {"valence.low": valence - 0.5, "valence.high": valence + 0.5}
-    suite = f"corpora: {{c: {{{ENTRY}, range: [5, 1], {FOUR}}}}}\n"
-    suite += (
-        f"models: {{m: {{predictions: predictions.csv, tasks: [valence, emotion], range: [7, 1], {FOUR}}}}}\n"
-    )
+    suite = f"corpora: {{c: {{{ENTRY}, range: [5, 1], {FOUR}}}}}\nmodels:\n"
+    suite += f"  m: {{predictions: predictions.csv, tasks: [valence, emotion], range: [7, 1], {FOUR}}}\n"
     write(
         {
             "labels.csv": table(np.round(5 - 4 * truth, 3), "valence", emotion=names[emotion]),

@@ -33,12 +33,8 @@ def test_many_values_are_told_briefly(load):
 def test_where_no_sound_is_there(refused, write, listens, folder):
     """Predictions alone need no sound; a model that listens does."""
     lines = ["file,arousal", *(f"{folder}a{n}.wav,0.5" for n in range(292))]
-    write(
-        {
-            "p.csv": "file,arousal\na0.wav,0.5\n",
-            "m.py": "def predict(signal, sampling_rate):\n    return {}\n",
-        }
-    )
+    code = "def predict(signal, sampling_rate):\n    return {}\n"
+    write({"p.csv": "file,arousal\na0.wav,0.5\n", "m.py": code})
     model = "python: 'm:predict'" if listens else "predictions: p.csv"
     text = refused("292 of this kind, also t.csv line 3", "", lines, model=f"{{{model}, tasks: [arousal]}}")
     assert ("Declare `audio: false`" in text) != listens and len(text.splitlines()) == 1

@@ -29,20 +29,12 @@ def test_each_form(name):
     [
         # The first form that fits counts: without extension, before the one with - for /.
         ("x/a.wav a y/a.wav b/c.wav b-c.wav", {}, {"a": [1], "b-c": [4], "b_c": [3]}),
-        (
-            "A.wav x/a.wav a/B.wav",
-            {},
-            {"a": [1], "A": [0], "b": [2]},
-        ),  # exactly, before without regard to case
+        ("A.wav x/a.wav a/B.wav", {}, {"a": [1], "A": [0], "b": [2]}),  # first with regard to case
         ("b.wav x/a.wav y/A.wav y/a.flac x/a.wav", {}, {"a": [1, 3, 4], "x/A.WAV": [1, 4], "c": []}),
         ("a.wav", {}, {"s-a": []}),
         ("a.wav", {"speaker": [None]}, {"None-a": []}),
         ("a.wav a.flac", {"speaker": ["7", None]}, {"7_a": [0]}),
-        (
-            "a.wav a.wav b.wav",
-            {"item": ["a-1", "b", None]},
-            {"A-1": [0], "b": [2], "": []},
-        ),  # items come last
+        ("a.wav a.wav b.wav", {"item": ["a-1", "b", None]}, {"A-1": [0], "b": [2], "": []}),  # items last
         ("a.wav b.wav", {"item": ["hello", "hello"]}, {"hello": []}),  # said twice
         (
             "x/a.wav x/aa.wav d/c/b.wav a.wav",  # paths mean files that end like them
@@ -64,21 +56,9 @@ def test_what_names_mean(files, columns, meant):
         ("x/a.wav b.wav", "a.flac", [0, -1]),
         ("x/a.wav", "a.wav /d/x/a.wav", [1]),  # the only one that gives the whole path
         ("x/a.wav", "a.wav a.flac x/a.wav", [2]),  # written like the file
-        (
-            "x/a.wav",
-            "a.wav a.flac",
-            "names 'a.wav' and 'a.flac' mean the same segment 'x/a.wav'. Write the one",
-        ),
-        (
-            "x/a.wav y/a.wav z/a.wav",
-            "a",
-            "name 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the file as",
-        ),
-        (
-            "a.wav a.wav",
-            "a",
-            "name 'a' could mean 'a.wav 0 to 1' and 'a.wav 1 to 2'. Give a CSV table with the col",
-        ),
+        ("x/a.wav", "a.wav a.flac", "names 'a.wav' and 'a.flac' mean the same segment 'x/a.wav'. Write the"),
+        ("x/a.wav y/a.wav z/a.wav", "a", "'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the file"),
+        ("a.wav a.wav", "a", "'a' could mean 'a.wav 0 to 1' and 'a.wav 1 to 2'. Give a CSV table with"),
     ],
 )
 def test_each_segment_has_one_name(files, given_names, owners):
@@ -95,9 +75,8 @@ def test_each_segment_has_one_name(files, given_names, owners):
 
 @given(st.lists(st.text("abAB/.-_", min_size=1, max_size=6), min_size=1, max_size=8))
 def test_a_file_always_finds_itself(files):
-    found = names(*files)
-    for file in files:
-        assert found.find([file])[0] == [row for row, other in enumerate(files) if other == file]
+    rows = [[row for row, other in enumerate(files) if other == file] for file in files]
+    assert names(*files).find(files) == rows
 
 
 FOLDERS = st.lists(st.sampled_from("a b aa ab ba bb".split()), min_size=1, max_size=3).map("/".join)

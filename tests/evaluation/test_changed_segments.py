@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.changed_segments import changed_rows, growing_steps, pairings, swept_rows
-from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation.subset import CorpusView
 from soundcheck.suite.thresholds import read_family
 
 TASKS, RECOGNISER = [BUILTIN["arousal"], BUILTIN["emotion"]], [BUILTIN["transcript"]]

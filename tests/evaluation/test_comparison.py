@@ -85,7 +85,7 @@ def test_command_and_page_tell_the_outcome(compared, shown):
     (comparison,) = record["comparisons"]
     page = shown(out, comparison["slug"], kind="comparisons")
     assert page.count("<audio") == 4
-    assert "new is better than old on 3 and worse on 0 of 3 tests for new speakers." in page
+    assert "For new speakers, new is better on 3 and worse on 0 of 3 tests." in page
     for words in ("▲ better", "corrections", "added errors", "baseline", "positive"):
         assert words in page
     for answer in ("outcomes", "outcomes_sample"):
@@ -107,7 +107,7 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     before = compared[0] / "build" / "compare"
     done = undrawn("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    text = "old (after) is better than old (before) on {} and worse on {} of 3 tests for new speakers."
+    text = "For new speakers, old (after) is better on {} and worse on {} of 3 tests."
     assert text.format(3, 0) in done.stdout and str(tmp_path) not in done.stdout
     assert done.stdout.count("better: tones / correctness_regression / arousal") == 3
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")

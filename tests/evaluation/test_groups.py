@@ -9,8 +9,7 @@ from judging import judging
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import groups
-from soundcheck.evaluation.eligibility import group_counts
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Evaluation, group_counts
 from soundcheck.evaluation.groups import voice_groups
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.distribution import bin_proportions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import Evaluation, plain_measures
-from soundcheck.evaluation.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
+from soundcheck.evaluation.plain_measures import PlainStatistic, statistic_of
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
@@ -116,18 +116,13 @@ def test_rows_without_answer_are_left_out_and_counted():
     rows = subset(sizes=(4, 4, 4, 8, 2), missing=(0, 3, 5))
     rows.predictions.clean[rows.blocks == 4] = np.nan  # a block without any answer is not drawn
     same(rows, error, error_statistic)
-    point, without = (
-        statistic_of(error, rows, rows.predictions).point(),
-        np.isnan(rows.predictions.clean).sum(),
-    )
+    point = statistic_of(error, rows, rows.predictions).point()
+    without = np.isnan(rows.predictions.clean).sum()
     assert point.segments.tolist() == [22 - without]
     assert f"no prediction for {without} of 22 segments" in point.notes[0]
-    rows.predictions.clean[:15] = np.nan
-    point = statistic_of(error, rows, rows.predictions).point()
+    most = subset(sizes=(4, 18), missing=range(15))
+    point = statistic_of(error, most, most.predictions).point()
     assert "no prediction for" in point.reasons[0] and np.isnan(point.value[0])
-    rows.predictions.clean[:] = np.nan
-    with pytest.raises(PlainMeasureError, match="no prediction for 22 segments"):
-        statistic_of(error, rows, rows.predictions)
     texts = np.array(["a b", None, "c", ""], dtype=object)
     lengths = lambda _, p: float(np.mean([len(text) for text in p.clean]))  # noqa: E731
     statistic = PlainStatistic(lengths, subset("emotion", (1, 1, 1, 1)), Predictions(texts))
@@ -198,7 +193,6 @@ FAULTS = {
     "list": (in_replicates(1, [1, 2]), r"returned '\[1, 2\]' \(list\)"),
     "text in a mapping": (always({"a": 1, "b": "x"}), r"x.* \(str\) in a mapping"),
     "nothing in it": (always({}), "an empty mapping"),
-    "labels alike": (always({"1": 1, 1: 2}), "two labels that read alike"),
     "other values": (random, "other values when it was called again"),
     "other labels": (in_replicates({"a": 1, "b": 1}, {"a": 1, "c": 1}), "labels in a replicate.*'b', 'c'"),
     "labels, then none": (in_replicates({"a": 1}, None), "returned 'None'"),
@@ -237,7 +231,7 @@ def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, na
     [
         (subset(missing=range(99)), error, "no prediction for 99 segments"),
         (subset().take(np.array([], dtype=int)), error, "no prediction"),
-        (subset(), lambda *_: {"a": np.inf, "b": 10**400}, "the value is infinite"),
+        (subset(), lambda *_: {"a": np.inf, "b": -np.inf}, "the value is infinite"),
         (subset(), lambda *_: np.nan, "undefined"),
     ],
 )

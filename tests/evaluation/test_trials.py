@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
-from soundcheck.evaluation.corpus_view import score_trials
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import Predictions, Subset, score_trials
 from soundcheck.evaluation.trials import HALF, WHOLE, carry_over, cut_to, enrolled_with, split_speakers
-from soundcheck.metrics.calibration import fit_calibration
+from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
 
 # Scores

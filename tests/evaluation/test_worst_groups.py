@@ -109,7 +109,7 @@ def test_the_row_counts_and_its_remark_names(searched):
     assert "left out: it could not be measured" in page and "Finding nothing is no proof" in page
     errors = (table["predicted"] - table["arousal"]).abs()
     group = table["sex"].eq("female") & table["condition"].eq(PHONE)
-    assert f"<p>{errors[group].idxmax():06d} " in heard
+    assert f">{errors[group].idxmax():06d} " in heard
     assert heard.count("the others, typical; labelled") == 2
     assert heard.count("phone&lt;/b&gt;, worst; labelled") == 2
 

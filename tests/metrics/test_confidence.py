@@ -17,7 +17,6 @@ from soundcheck.metrics.confidence import (
     interval_coverage,
     interval_skill,
     normalised_cross_entropy,
-    recognised_words,
 )
 from soundcheck.statistics.bootstrap import resample
 
@@ -43,8 +42,7 @@ def test_bins_hold_the_same_number_and_equal_values_share_one(data):
     assert np.bincount(equal_mass_bins(np.random.default_rng(1).random(400), 10)).tolist() == [40] * 10
     bins = equal_mass_bins(data[2], 10)
     assert all(len({*bins[data[2] == one]}) == 1 for one in np.unique(data[2]))
-    assert equal_mass_bins(np.full(5, 0.3)).tolist() == [0] * 5
-    assert equal_mass_bins(np.full(3, np.nan)).tolist() == [-1] * 3
+    assert equal_mass_bins([0.3] * 5).tolist() == [0] * 5 and equal_mass_bins([np.nan]).tolist() == [-1]
 
 
 def test_calibration_errors_are_those_of_loops(data):
@@ -206,16 +204,11 @@ def cross_entropy(confidence, correct):
     return gain / whole
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_cross_entropy_is_that_of_the_formula(seed):
-    rng = np.random.default_rng(seed)
+def test_cross_entropy_is_that_of_the_formula(rng):
     confidence = np.round(rng.random(200), 2)  # of which some are 0 or 1
-    correct, blocks = (rng.random(200) < confidence).astype(float), np.arange(200) // 20
+    correct = (rng.random(200) < confidence).astype(float)
     statistic = normalised_cross_entropy(confidence, correct)
     assert value(statistic) == pytest.approx(cross_entropy(confidence, correct))
-    found = resample(statistic, blocks, 50, seed=3)
-    low, high = found.interval("percentile")
-    assert low[0] < found.value[0] < high[0] and found.blocks[0] == 10
 
 
 def test_confidences_of_words_that_say_nothing_or_are_unknown():
@@ -228,13 +221,6 @@ def test_confidences_of_words_that_say_nothing_or_are_unknown():
     for alike in (0.0, 1.0):
         point = normalised_cross_entropy([0.5, 0.6], [alike, alike]).point()
         assert np.isnan(point.value[0]) and point.reasons == ("all words are right, or none",)
-
-
-def test_left_out_words_are_no_words_of_the_recogniser():
-    steps = recognised_words("turn the light on now", "turn a light on on")
-    right = [(step.hypothesis, step.kind == "equal") for step in steps]
-    assert right == [("turn", True), ("a", False), ("light", True), ("on", True), ("on", False)]
-    assert recognised_words("turn left", "") == []
 
 
 # Intervals for values, by hand

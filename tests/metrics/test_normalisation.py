@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from soundcheck.metrics.normalisation import (
     NORMALISERS,
-    Normaliser,
-    changed_examples,
     is_turkic,
     noise_marks,
 )
@@ -102,16 +100,6 @@ def test_known_traps_of_whisper():
         assert trap in english.description
     number = "9" * 5000  # too long for the package, and does not end a run
     assert english(f"He said {number} twenty one times") == f"he said {number} 21 times"
-
-
-def test_examples_show_real_changes_first():
-    texts = ["stop", "go  on", "Stop!", None, "stop", np.nan, "Stop!", "No.", "yes"]
-    expected = [("Stop!", "stop"), ("No.", "no"), ("stop", "stop"), ("go  on", "go on"), ("yes", "yes")]
-    assert changed_examples(basic, texts) == expected
-    assert changed_examples(basic, texts, count=1) == expected[:1]
-    assert changed_examples(basic, texts, count=0) == changed_examples(basic, []) == []
-    shout = Normaliser("shout", "1", "Upper case.", str.upper)
-    assert changed_examples(shout, ["a"]) == [("a", "A")]
 
 
 def test_what_writing_puts_inside_of_words_does_not_split_them():

@@ -175,6 +175,9 @@ def test_known_changes_in_any_order(courses):
     assert (files[pairs.after] == files[pairs.before]).all() and len(pairs.before) == 4 * (N - 1)
     assert files[pairs.first].tolist() == list(found.names) and (starts[pairs.first] == 0).all()
     assert np.allclose(pairs.place, starts / starts.max())
+    pairs = neighbours(["a"] * 5, np.arange(5.0), np.arange(1.0, 6.0))  # classes change or do not
+    found = file_changes(np.array([0, 0, 3, 1, 1.0]), np.array([2, 2, 2, 2, 0.0]), pairs, 1.0, classes=True)
+    assert found.truth.tolist() == [0.5] and found.prediction.tolist() == [0.25]
 
 
 def test_a_perfect_a_constant_and_a_restless_model(courses):
@@ -193,13 +196,6 @@ def test_a_perfect_a_constant_and_a_restless_model(courses):
     assert constant == pytest.approx([mean, -mean, 2 * (1 / 2 - 0.5), 1]) and distance > 0.5
     restless = truth + np.where(np.isin(np.rint(starts / 3), [1, 3, 5]), 0.15, -0.15)
     assert scores(restless)[3] == pytest.approx(2 * (1 / (0.3 / 0.3 + 1) - 0.5))
-
-
-def test_classes_change_or_do_not():
-    starts = np.arange(5.0)
-    pairs = neighbours(["a"] * 5, starts, starts + 1)
-    found = file_changes(np.array([0, 0, 3, 1, 1.0]), np.array([2, 2, 2, 2, 0.0]), pairs, 1.0, classes=True)
-    assert found.truth.tolist() == [0.5] and found.prediction.tolist() == [0.25]
 
 
 def test_missing_predictions_leave_out_both_changes_and_are_counted(courses):

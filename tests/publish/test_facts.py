@@ -8,9 +8,9 @@ from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.facts import ModelFacts, as_markdown, verdict_lines
+from soundcheck.publish.facts import as_markdown, sentence, verdict_lines
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
-from soundcheck.results.facts import counts
+from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.suite.card import Card
 
 
@@ -69,7 +69,7 @@ def test_both_rules_stand_in_the_sentence(read):
     published = {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
     facts = read([verdict(**GAP | published)])
     (row,) = facts.failing.itertuples()
-    assert facts.sentence(row).endswith("margin of 0.075); passes the published rule (|value| < 0.5)")
+    assert sentence(facts, row).endswith("margin of 0.075); passes the published rule (|value| < 0.5)")
 
 
 def test_values_of_groups_are_estimates(read, tmp_path):
@@ -120,7 +120,7 @@ LINES = [  # rows, what the record says, parts of the lines
 @pytest.mark.parametrize(("rows", "changes", "said"), LINES)
 def test_three_lines_say_how_good_it_is_what_fails_and_what_is_unknown(lines, rows, changes, said):
     told = lines([verdict(**row) for row in rows], **changes)
-    assert len(told) == 3 and said in "\n".join(told)
+    assert len(told) == 3 and said in "\n".join(f"{head}: {text}" for head, text in told)
 
 
 NAMES = ["<img src=x onerror=alert(1)>", "[a](javascript:b)", "`x` *y* _z_", "# h\n- i\n\n> j", "| a | b |"]
@@ -137,5 +137,5 @@ def test_names_become_no_markup(lines, name):
 
 
 def test_names_call_nobody_and_lead_nowhere():
-    text = as_markdown(["What fails: @team #12 !3 https://a.example www.b.example 0.5"])
+    text = as_markdown([("What fails", "@team #12 !3 https://a.example www.b.example 0.5")], "m")
     assert not any(live in text for live in ("@t", "#1", "!3", "://", "www.")) and "0.5" in text

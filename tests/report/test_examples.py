@@ -16,7 +16,7 @@ from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Predictions
 from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
-from soundcheck.report import examples
+from soundcheck.report import examples, severity_views
 from soundcheck.report.examples import BEST, TYPICAL, WORST, choose, gaps
 
 
@@ -129,7 +129,7 @@ def test_a_page_plays_a_few_lists_all_and_keeps_what_is_played_as_data(evaluatio
     scenes = [examples.of_errors(subset([0.5] * 3, [0.5, 0.6, 0.9], root=tmp_path, speaker=HOSTILE))]
     shown = examples.show(evaluation, scenes)
     assert str(shown) == str(examples.show(evaluation, scenes))
-    assert str(shown).count("<audio") == 3 and "<details" in shown and str(shown).count("<tr>") == 4
+    assert str(shown).count("<audio") == 3 and "<details" not in shown
     assert HOSTILE not in shown and "labelled 0.50; predicted 0.90" in shown
     (record,) = shown._repr_mimebundle_()[EXAMPLES]
     assert (record["corpus"], record["task"], record["words"]) == ("c", "arousal", [])
@@ -138,6 +138,7 @@ def test_a_page_plays_a_few_lists_all_and_keeps_what_is_played_as_data(evaluatio
         assert all((evaluation.media.folder / sound[kind]).is_file() for kind in ("sound", "picture"))
     evaluation.guesses = True  # of a model that guesses segments are only read
     assert "<audio" not in examples.show(evaluation, scenes) and "0.wav" in examples.show(evaluation, scenes)
+    assert str(examples.show(evaluation, scenes)).count("<tr>") == 4
 
 
 def test_a_sound_that_is_gone_is_said_unless_nothing_is_played(evaluation, tmp_path):
@@ -174,10 +175,10 @@ def pairs(tmp_path):
 def test_recordings_of_both_conditions_are_the_same_pairs_and_the_most_moved_is_heard_in_turn(
     pairs, evaluation
 ):
-    numbers = {name: signal[::100] for name, signal in examples.recordings(pairs, most=5).items()}
+    numbers = {name: signal[::100] for name, signal in severity_views.recordings(pairs, most=5).items()}
     np.testing.assert_allclose(numbers["near"], np.array([0, 12, 24, 37, 49]) / 100, atol=1e-6)
     np.testing.assert_allclose(numbers["far"], numbers["near"] / 2, atol=1e-6)
-    few = examples.recordings(pairs.take(np.array([3, 4])), most=20)
+    few = severity_views.recordings(pairs.take(np.array([3, 4])), most=20)
     assert [len(signal) for signal in few.values()] == [200, 200]
     pairs.predictions.changed[7] = 0.5
     html = show(evaluation, examples.moved(evaluation, [pairs]))
@@ -205,7 +206,7 @@ def test_a_lost_word_is_shown_at_the_worst_level(evaluation):
     text = show(evaluation, examples.lost_words(evaluation, made, [LOST, safe]))
     assert "“move”, lost 2 of 2 times under Noise 0" in text and "stop" not in text
     # Both lost it; the one in which more words change is the worst, the other one is typical.
-    assert "worst, 1.wav" in text and "0.wav: typical" in text
+    assert "<td>worst</td><td>1.wav</td>" in text and ">0.wav<" in text
     assert "no segment to show" in show(evaluation, examples.lost_words(evaluation, made, [safe]))
     text = show(evaluation, examples.lost_words(evaluation, dataclasses.replace(made, truth=None), [LOST]))
     assert "<dt>as it is</dt>" in text and "<dt>said</dt>" not in text  # without transcripts
@@ -221,7 +222,7 @@ def test_the_group_that_suffers_most_is_shown_where_a_setting_counts(evaluation,
     evaluation.distances = lambda pair: group_distances(WRITTEN.values(), [made.truth] * 3, pair.masks)
     text = show(evaluation, examples.most_violated(evaluation, [pair], {"c": np.array([counts] * 2)}))
     assert ("c, accent: a under Noise 0, distance +75.0 points" in text) == counts
-    assert ("worst, 1.wav" in text) == ("the other groups" in text) == counts
+    assert ("<td>worst</td><td>1.wav</td>" in text) == ("the other groups" in text) == counts
     assert ("no segment to show" in text) != counts
 
 

@@ -18,12 +18,11 @@ from soundcheck.evaluation.temporal import changes
 from soundcheck.metrics.temporal import FileChanges, neighbours
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
-from soundcheck.report import comparisons, figures, severity_views, temporal_views, verification_views
+from soundcheck.report import comparisons, severity_views, speaker_views, style, verification_views
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics import bootstrap
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.crossing import Crossing
+from soundcheck.statistics.bootstrap import Crossing, resample
 from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 
@@ -70,10 +69,10 @@ def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(s
     evaluation = SimpleNamespace(family=SimpleNamespace(transformations=series))
     severity_views.curve_figure(evaluation, frame, "equal error rate")
     ((figure, _, finding),) = shown
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["B (B in dB)", "A (A in dB)"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["c, B: B in dB", "c, A: A in dB"]
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), [0.1, 0.2, 0.3])
     assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["clean", "5", "6"]
-    assert finding == "Equal error rate 10.0\xa0% as it is; 30.0\xa0% under B 6"
+    assert finding == "Largest change: equal error rate 0.10 → 0.30 under B 6"
     assert severity_views.worst_settings(frame) == [("B", "6"), ("A", "2")]
 
 
@@ -122,8 +121,8 @@ def test_movements_are_behind_a_line_for_each_change(displayed, tmp_path):
     severity_views.movements(SimpleNamespace(media=MediaStore(tmp_path)), several)
     assert len(displayed) == 2 and HOSTILE not in "".join(displayed)
     assert displayed[0].startswith("<details") and "<summary>Babble: 2 figures</summary>" in displayed[0]
-    assert displayed[0].count("<figure") == 2 and 'alt="How predictions move: &lt;img' in displayed[0]
-    assert "arousal under Music" in displayed[1] and "valence under Music" in displayed[1]
+    assert displayed[0].count("<figure") == 2 and "against clean: &lt;img" in displayed[0]
+    assert "arousal: Music" in displayed[1] and "valence: Music" in displayed[1]
 
 
 def test_curves_leave_out_what_has_no_labels_and_are_followed_by_their_numbers(displayed, tmp_path):
@@ -174,7 +173,7 @@ def test_errors_stand_with_their_units_and_intervals_or_why_there_are_none():
         rows.append(Estimate("m", "c", "f", "embedding", "equal_error_rate", **about))
         rows.append(dataclasses.replace(rows[-1], measure="min_dcf"))
     head, first, second = cells(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
-    assert len(head) == 5 and "minimum detection cost" in head and "as <b>" in first
+    assert "minimum detection cost" in head and "as <b>" in first
     assert f"{100 * rows[0].value:.1f} %" in first and f"{rows[0].value:.3f}" in first
     assert second.count("no score for 90 of 90 trials") == 2
 
@@ -200,16 +199,16 @@ def make(task="arousal"):
 @pytest.mark.parametrize("task", ["arousal", "emotion"])
 def test_files_in_time(tmp_path, task):
     made, pairs, found = make(task)
-    _, line = cells(temporal_views.files_table([(made, pairs)]))
+    _, line = cells(speaker_views.files_table([(made, pairs)]))
     assert {task, "2", "10", "1.00", "9.00", "1"} <= set(line)
     measure = {
         "Mean Directional Error": lambda s, p: FileChanges.mean_error(changes(s, s.truth, p.clean, pairs))
     }
     always = changes(made, made.truth, np.full(12, made.truth[0]), pairs)  # what a trivial answer scores
-    assert f"−{np.mean(always.truth):.3f}" in str(temporal_views.trivial_table([(made, measure)]))
-    temporal_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), [(made, pairs, found)])
-    figure = temporal_views.course_figure([(made, pairs, found)])
-    assert HOSTILE not in str(figures.show(MediaStore(tmp_path), figure, "alt"))
+    assert f"−{np.mean(always.truth):.3f}" in str(speaker_views.trivial_table([(made, measure)]))
+    speaker_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), [(made, pairs, found)])
+    figure = speaker_views.course_figure([(made, pairs, found)])
+    assert HOSTILE not in str(style.show(MediaStore(tmp_path), figure, "alt"))
     truth, predicted = figure.axes[0].get_lines()
     assert truth.get_xdata().tolist() == [0, 3, 6, 9, 20]
     if task == "arousal":
@@ -229,7 +228,7 @@ FOUND = Contrast(
 def test_answer_and_table(p, said):
     frame = contrast_frame([FOUND])
     answer, table = str(comparisons.answer(frame)), str(comparisons.contrast_table(frame.assign(p_value=p)))
-    assert "is better than old on 0 and worse on 1 of 1 test for new speakers." in answer
+    assert "is better on 0 and worse on 1 of 1 test." in answer
     assert "−0.150 to −0.050" in table and "<img" not in answer + table
     line = " ".join(cells(table)[1])
     assert said in line and bool(said) == bool(re.search("p [=<]", line)) and "†" not in table

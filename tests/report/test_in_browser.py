@@ -2,7 +2,6 @@
 
 import csv
 import io
-from unittest import mock
 
 import numpy as np
 import pypdf
@@ -309,16 +308,16 @@ def grounds(page):
 @pytest.mark.parametrize(("theme", "system"), [("light", "dark"), ("dark", "light")])
 def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, theme, system):
     figure, media = figures.truth_and_prediction(TRUTH, TRUTH**2), MediaStore(tmp_path / "media")
-    lines = figures.show(media, figure, "Dots")
-    with mock.patch.object(looks, "SVG_BYTES", 0):
-        pixels = figures.show(media, figure, "Dots")
+    lines = looks.show(media, figure, "Dots")
+    dots = figures.truth_and_prediction(*np.random.default_rng(0).random((2, 3000)))  # becomes pixels
+    pixels = looks.show(media, dots, "Dots")
     ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {GROUND['dark']} }}"
     page = opened(write_page(tmp_path / "page.html", lines, pixels, theme=theme, head=ground), theme=system)
     assert grounds(page) == [GROUND[theme]] * 2
     page.emulate_media(media="print")
     page.wait_for_timeout(100)
     assert grounds(page)[0] == GROUND["light"]
-    alone = standalone("T", figures.show(EmbeddedMedia(), figure, "Dots"))  # one file follows the system
+    alone = standalone("T", looks.show(EmbeddedMedia(), figure, "Dots"))  # one file follows the system
     (tmp_path / "alone.html").write_text(alone)
     assert grounds(opened(tmp_path / "alone.html", theme=theme)) == [GROUND[theme]]
 

@@ -10,8 +10,8 @@ from tests.support.rows import FEW, row
 
 from soundcheck.book.model_pages import figures_table
 from soundcheck.report import page
+from soundcheck.report.failures import summary_lines
 from soundcheck.report.key_figures import sentence, standing_notes, worse_than_chance
-from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.estimates import estimate_frame
 from soundcheck.results.facts import facts_by_model
 from soundcheck.results.finished_run import read_run

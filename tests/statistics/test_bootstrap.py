@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soundcheck.metrics.additive import values
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import difference, restrict, stack
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics import draws
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.crossing import crossing, first_reached
+from soundcheck.statistics.bootstrap import crossing, first_reached, resample
 from soundcheck.statistics.draws import block_codes, blocks_of, every_segment, weights
 from soundcheck.statistics.evidence import Scale
 
@@ -52,14 +52,6 @@ def test_blocks_are_names_in_order_or_combinations_of_columns(rng):
     assert blocks_of(joined, ["meeting", "speaker"]).tolist() == [1, 0]  # names are not put together
 
 
-@pytest.mark.parametrize("n_blocks", [1, 7, 1000])
-def test_weights_are_multinomial(n_blocks):
-    drawn = weights(n_blocks, 500)
-    assert drawn.shape == (500, n_blocks) and (drawn.sum(axis=1) == n_blocks).all()
-    # variance of a count is 1 - 1/K; 5 standard errors
-    assert abs(drawn.var() - (1 - 1 / n_blocks)) <= 5 * np.sqrt(2.5 / drawn.size) + 1e-12
-
-
 def test_draws_follow_from_seed_and_number_of_blocks_only():
     """Any change of these bytes changes every published interval."""
     assert weights(5, 3, seed=0).tolist() == [[2, 1, 2, 0, 0], [1, 0, 1, 2, 1], [2, 2, 0, 1, 0]]
@@ -67,6 +59,10 @@ def test_draws_follow_from_seed_and_number_of_blocks_only():
     assert weights(50, 100, seed=1).tobytes() != weights(50, 100, seed=0).tobytes()
     with pytest.raises(ValueError, match="read-only"):
         weights(50, 100)[0, 0] = 3
+    for n_blocks in (1, 7, 1000):  # multinomial: the variance of a count is 1 - 1/K; 5 standard errors
+        drawn = weights(n_blocks, 500)
+        assert drawn.shape == (500, n_blocks) and (drawn.sum(axis=1) == n_blocks).all()
+        assert abs(drawn.var() - (1 - 1 / n_blocks)) <= 5 * np.sqrt(2.5 / drawn.size) + 1e-12
 
 
 def test_large_weights_are_drawn_in_pieces_with_the_same_result(monkeypatch, rng):
@@ -80,36 +76,22 @@ def test_large_weights_are_drawn_in_pieces_with_the_same_result(monkeypatch, rng
 # Replicates
 
 
-def naive_ccc(x, y):
-    return 2 * np.mean((x - x.mean()) * (y - y.mean())) / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
-
-
-def naive_recall(x, y, name):
-    return np.mean(y[x == name] == name) if (x == name).any() else np.nan
-
-
 def test_replicates_are_those_of_a_loop_over_blocks(rng):
     truth, prediction, block = speakers(rng, blocks=25)
     classes, group = ["a", "b", "c"], rng.random(500) < 0.5
     labels, guesses = rng.choice(classes, 500, p=[0.6, 0.38, 0.02]), rng.choice(classes, 500)
-    recalls = recall_per_class(labels, guesses, classes)
-    concordances, shares, gaps = (
-        resample(statistic, block, 100).replicates
-        for statistic in (
-            concordance_cc(truth, prediction),
-            unchanged(truth, prediction),
-            difference(restrict(recalls, group), recalls),
-        )
-    )
+
+    def statistics(i):
+        recalls = recall_per_class(labels[i], guesses[i], classes)
+        gaps = difference(restrict(recalls, group[i]), recalls)
+        return concordance_cc(truth[i], prediction[i]), unchanged(truth[i], prediction[i]), gaps
+
+    replicates = [resample(each, block, 100).replicates for each in statistics(slice(None))]
     rows = [np.flatnonzero(block == b) for b in range(25)]
     for n, counts in enumerate(weights(25, 100)):
         drawn = np.concatenate([np.tile(rows[b], count) for b, count in enumerate(counts)])
-        x, y, inside = truth[drawn], prediction[drawn], group[drawn]
-        assert concordances[n, 0] == pytest.approx(naive_ccc(x, y), abs=1e-12)
-        assert shares[n, 0] == pytest.approx(np.mean(np.abs(x - y) < 0.05), abs=1e-12)
-        x, y = labels[drawn], guesses[drawn]
-        naive = [naive_recall(x[inside], y[inside], name) - naive_recall(x, y, name) for name in classes]
-        np.testing.assert_allclose(gaps[n], naive, atol=1e-12)
+        for resampled, statistic in zip(replicates, statistics(drawn), strict=True):
+            np.testing.assert_allclose(resampled[n], values(statistic), atol=1e-12)
 
 
 @pytest.mark.parametrize("blocks", [[0, 1], [0, -1, 2], [0.0, 1.0, 2.0], [[0, 1, 2]]])
@@ -177,12 +159,6 @@ def test_intervals_of_ccc_cover(blocks, kind):
 # Where an excess reaches 0
 
 
-def excess_over(errors, words, limit, blocks, replicates=200, seed=0):
-    """Resample the errors beyond a limit at each level, ``(levels, segments)``."""
-    levels = {str(n): word_error_rate(words, own - limit) for n, own in enumerate(errors)}
-    return resample(stack(levels), blocks, replicates, seed)
-
-
 @given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), min_size=2, max_size=6))
 def test_the_first_place_is_where_a_line_crosses_zero(excess):
     excess, places = np.array(excess), np.arange(len(excess), dtype=float)
@@ -194,17 +170,23 @@ def test_the_first_place_is_where_a_line_crosses_zero(excess):
         assert (excess[0] >= 0) if place < 0 else (excess < 0).all()
 
 
+def crossed(errors, words, limit, blocks, seed=0):
+    """Say where the errors beyond a limit reach 0; errors ``(levels, segments)``."""
+    levels = {str(n): word_error_rate(words, level - limit) for n, level in enumerate(errors)}
+    return crossing(resample(stack(levels), blocks, 200, seed))
+
+
 def test_crossings_with_known_answers():
     words, blocks = np.full(20, 10.0), np.repeat(np.arange(10), 2)
     errors = [np.full(20, rate) for rate in (1.0, 2.0, 3.0, 5.0)]
     for limit, place in ((2.5, 1.5), (9.0, np.inf), (0.5, -np.inf)):  # ten speakers who are all alike
-        found = crossing(excess_over(errors, words, np.full(20, limit), blocks))
+        found = crossed(errors, words, limit, blocks)
         assert found.place == found.low == found.high == place
     words, limit = np.full(8, 10.0), np.full(8, 2.0)
-    few = crossing(excess_over([0 * words, np.full(8, 4.0)], words, limit, np.repeat(np.arange(4), 2)))
+    few = crossed([0 * words, np.full(8, 4.0)], words, limit, np.repeat(np.arange(4), 2))
     assert few.place == 0.5 and np.isnan([few.low, few.high]).all()
-    assert crossing(excess_over([0 * words], words, limit, np.arange(8))).place == np.inf
-    unknown = crossing(excess_over([np.full(8, np.nan)] * 2, words, limit, np.arange(8)))
+    assert crossed([0 * words], words, limit, np.arange(8)).place == np.inf
+    unknown = crossed([np.full(8, np.nan)] * 2, words, limit, np.arange(8))
     assert np.isnan([unknown.place, unknown.low, unknown.high]).all()
 
 
@@ -226,7 +208,7 @@ def test_intervals_of_crossings_hold_the_true_level():
         words = rng.integers(3, 12, (people, 6))
         shares = [shifted(base, own), *(shifted(rate, own + suffers) for rate in rates)]
         clean, *changed = (rng.binomial(words, np.broadcast_to(p, words.shape)).ravel() for p in shares)
-        found = crossing(excess_over(changed, words.ravel(), 2.0 * clean, blocks, 200, trial))
+        found = crossed(changed, words.ravel(), 2.0 * clean, blocks, trial)
         too_high, too_low = too_high + (found.low > true), too_low + (found.high < true)
     # 0.93 to 0.97, and what 300 trials leave to chance
     assert 0.91 <= 1 - (too_high + too_low) / trials <= 0.99

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from soundcheck.metrics.additive import values
-from soundcheck.metrics.calibration import cllr
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import average, difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
@@ -13,6 +12,7 @@ from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
+    cllr,
     equal_error_rate,
     false_acceptance_rate,
     frr_at_far,

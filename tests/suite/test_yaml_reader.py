@@ -33,6 +33,7 @@ def test_values_and_places(file):
     assert document.where(()) == "a.yml line 1"
     assert read(file, "# x\n\na: 1\n").where(("missing",)) == "a.yml line 3, missing"
     assert dotted(("models", "my\x1b model", 0)) == r"models.'my\x1b model' item 1"
+    assert read(file, "a: " + "[" * 29 + "x" + "]" * 29).data  # as deep as may be
     folded = read(file, "a: one\n  two\nb: >-\n  three\n  four\nc: |\n  five\n").data
     assert folded == {"a": "one two", "b": "three four", "c": "five\n"}
 
@@ -106,10 +107,6 @@ def test_refused_quickly(file, content, words, monkeypatch, tmp_path):
         read(file, content)
     assert time.process_time() - start < 2
     assert os.listdir(tmp_path) == ["a.yml"]  # nothing is executed
-
-
-def test_nesting_up_to_the_limit(file):
-    assert read(file, "a: " + "[" * 29 + "x" + "]" * 29).data
 
 
 def test_duplicate_keys_name_both_lines_and_leave_the_rest_readable(file):

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.cards.card_format import CardContext
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import ModelFacts
 from soundcheck.results.verdict import Verdict
 
 DAY = datetime.date(2026, 11, 5)

@@ -1,15 +1,14 @@
-"""Writes all sources of a report: its pages, its configuration and its contents."""
+"""Registers all pages of a report, and their menu."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.augment.sources import speech_source
@@ -26,33 +25,42 @@ from soundcheck.book import (
     written,
 )
 from soundcheck.book.build import pages_part
-from soundcheck.common import files, resources
-from soundcheck.common.caveats import Caveat
+from soundcheck.book.pages import Sources, chapter
+from soundcheck.common import files
+from soundcheck.common.day import today
 from soundcheck.common.escaping import one_line
 from soundcheck.common.media import MediaStore
 from soundcheck.common.store import signature
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
+from soundcheck.publish.sheet import content, tables, writing
 from soundcheck.report.corpus_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.notices import caveats_notice
 from soundcheck.report.verdict_tables import among_all
+from soundcheck.results import page_names
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import ModelFacts, facts_by_model
-from soundcheck.results.page_names import comparison_sheet, model_page
-from soundcheck.results.page_names import corpus_page as corpus_page_of
-from soundcheck.results.record import ComparisonRecord, RunRecord
+from soundcheck.results.record import (
+    ComparisonRecord,
+    CorpusRecord,
+    Executed,
+    ModelRecord,
+    NotebookRecord,
+    RunRecord,
+)
 from soundcheck.run.output import Output
 from soundcheck.suite.families import Family
 
 HANDBOOK = "How the tests work in detail, and how models and data of your own are tested, is in the {}."
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Book:
-    """All that a report is made of."""
+    """A report, and all that it is made of."""
 
+    sources: Sources
     output: Output
     record: RunRecord
     results: pd.DataFrame
@@ -63,7 +71,41 @@ class Book:
     sounds: Sounds
     history: Path | None = None
     jobs: int = 1
-    audits: dict[str, Audit | None] = dataclasses.field(default_factory=dict)  # those made so far
+    audits: dict[str, Audit] = dataclasses.field(default_factory=dict)  # those made so far
+
+    def assemble(self) -> None:
+        """Register all pages, with the data beside them, and write configuration and menu."""
+        sources, record = self.sources, self.record
+        sources.page("index", lambda: overview.cells(record, self.results, self.facts))
+        corpora = [self._corpus(*each) for each in zip(record.corpora, self.corpora, strict=True)]
+        results = [*map(self._model, record.models), chapter("all_results")]
+        sources.page("all_results", lambda: page_data.all_results_cells(self.results))
+        if history_page.write(sources, self.output, self.history):
+            results.append(chapter(history_page.NAME))
+        if record.failed:
+            sources.page("failures", lambda: model_pages.failures_cells(record))
+            results.append(chapter("failures"))
+        compared = [self._comparison(entry) for entry in record.comparisons]
+        studies = [
+            self._notebook(entry, self.output.studies / f"{entry.name}.ipynb", written.STUDIES[entry.name])
+            for entry in record.studies
+        ]
+        for name in written.REPORT:
+            sources.words(name, functools.partial(written.page, name))
+        sources.page("provenance", lambda: model_pages.provenance_cells(record))
+        menu = {
+            "Results": results,
+            "Comparisons": compared,
+            "Corpora": corpora,
+            "Methods": [self._methods(), chapter("statistics"), *studies],
+            "About": [*map(chapter, ("reading", "columns", "provenance", "bibliography"))],
+        }
+        titles = {family.name: family.title for family in record.families}
+        sources.data(page_data.ROWS, functools.partial(page_data.all_results, self.rows, titles))
+        segments = {str(name) for corpus in self.corpora for name in corpus.segments["file"].unique()}
+        search = functools.partial(page_data.search_entries, record, self.rows, segments, sources.folder)
+        sources.data(page_data.SEARCH, search, last=True)
+        sources.configure(record.title, menu)
 
     @functools.cached_property
     def near(self) -> MediaStore:
@@ -73,34 +115,21 @@ class Book:
     @functools.cached_property
     def facts(self) -> dict[str, ModelFacts]:
         """What the run says of each model."""
-        return facts_by_model(self.record, self.results, read_estimates(self.output.folder))
+        estimates = read_estimates(self.output.folder)
+        return facts_by_model(self.record, self.results, estimates, self.output.results)
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
         """All results with what is known of each row."""
         return among_all(pd.concat([facts.rows for facts in self.facts.values()]).sort_index())
 
-    @functools.cached_property
-    def titles(self) -> dict[str, str]:
-        """Titles of the families by name."""
-        return {family.name: family.title for family in self.record.families}
-
-    @functools.cached_property
-    def published(self) -> tuple[object, ...]:
-        """What must not appear in pages of notebooks."""
-        return str(self.output.folder), executed.places(), executed.user_name()
-
     def audit(self, name: str) -> Audit | None:
         """Audit a corpus, once; ``None`` for sentences that Soundcheck itself made."""
-        if name not in self.audits:
-            corpus = next(one for one in self.corpora if one.name == name)
+        corpus = next(one for one in self.corpora if one.name == name)
+        if name not in self.audits and not corpus.entry.probes_of:
             settings = {key: getattr(self.record, key) for key in ("seed", "replicates", "interval")}
-            made = corpus.entry.probes_of
-            result = (
-                None if made else audit(corpus, self.tasks, self.output.cache, jobs=self.jobs, **settings)
-            )
-            self.audits[name] = result
-        return self.audits[name]
+            self.audits[name] = audit(corpus, self.tasks, self.output.cache, jobs=self.jobs, **settings)
+        return self.audits.get(name)
 
     @functools.cached_property
     def audited(self) -> dict[str, str]:
@@ -116,173 +145,120 @@ class Book:
             )
         return digests
 
+    def _corpus(self, about: CorpusRecord, corpus: Corpus) -> dict:
+        name = page_names.corpus_page(about.slug)
 
-def assemble(sources: pages.Sources, book: Book) -> None:
-    """Register all pages of a report, and write its configuration."""
-    sources.page("index", lambda: overview.cells(book.record, book.results, book.facts))
-    sources.page("all_results", lambda: page_data.all_results_cells(book.results))
-    sources.page("provenance", lambda: model_pages.provenance_cells(book.record))
-    if book.record.failed:
-        sources.page("failures", lambda: model_pages.failures_cells(book.record))
-    _corpora(sources, book)
-    _results(sources, book)
-    _other_notebooks(sources, book)
-    _models(sources, book)
-    model_pages.write_summaries(sources, book.output, book.record, book.results)
-    history_page.write(sources, book.output, book.history)
-    _methods(sources, book)
-    for name in written.REPORT:
-        sources.words(name, functools.partial(written.page, name))
-    sources.data(page_data.ROWS, functools.partial(page_data.all_results, book.rows, book.titles))
-    segments = {str(name) for corpus in book.corpora for name in corpus.segments["file"].unique()}
-    search = functools.partial(page_data.search_entries, book.record, book.rows, segments, sources.folder)
-    sources.data(page_data.SEARCH, search, last=True)
-    configure(sources, resources.root(), book.record)
-    sources.file("_toc.yml", yaml.safe_dump(_contents(book, sources), sort_keys=False))
+        def make() -> list[dict]:
+            found = self.audit(about.name)
+            return corpus_page.cells(about, corpus, self.tasks, self.near, self.output.cache, found)
 
+        if self.sources.page(name, make, about, self.audited[about.name]):
+            self.audit(about.name)  # here it may take several processes; pages of fairness show it, too
+        return chapter(name, about.name)
 
-def _corpora(sources: pages.Sources, book: Book) -> None:
-    for about, corpus in zip(book.record.corpora, book.corpora, strict=True):
+    def _model(self, model: ModelRecord) -> dict:
+        """Register the page and the summary of a model, and its results, which the menu has below it."""
+        record, name = self.record, page_names.model_page(model.slug)
 
-        def make(about=about, corpus=corpus) -> list[dict]:
-            audit_ = book.audit(about.name)
-            return corpus_page.cells(about, corpus, book.tasks, book.near, book.output.cache, audit_)
+        def summary() -> content.Sheet:
+            facts = self.facts[model.name]
+            return content.model_sheet(facts, tables.since(facts), today())
 
-        depends = (about, book.audited[about.name], book.record.voices)
-        if sources.page(corpus_page_of(about.slug), make, *depends):
-            book.audit(about.name)  # here it may take several processes; pages of fairness show it, too
+        about = (pages_part(model), record.figures, record.families, record.accepted, record.caveats)
+        rows = self.results[self.results["model"].eq(model.name)]
+        estimates = self.output.estimates.with_suffix(".parquet")
+        make = functools.partial(model_pages.model_cells, self.facts[model.name])
+        self.sources.page(name, make, *about, rows, estimates)
+        if model.name not in record.references:
+            self._summary(page_names.model_sheet(model.slug), summary)
+        entries = {entry.family: entry for entry in record.notebooks if entry.model == model.name}
+        below = [self._results(entries[one.name], one) for one in self._ordered if one.name in entries]
+        return chapter(name, model.name, below)
 
-
-def _results(sources: pages.Sources, book: Book) -> None:
-    record, by_name = book.record, {family.name: family for family in book.families}
-    figures = pages.digest(record.figures, [(model.name, model.kind) for model in record.models])
-    for entry in record.notebooks:
-        family = by_name[entry.family]
-        rows = book.rows[book.rows["model"].eq(entry.model) & book.rows["family"].eq(entry.family)]
-        notebook = book.output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
+    def _results(self, entry: NotebookRecord, family: Family) -> dict:
+        """Register the page of a model and a family."""
+        record, name = self.record, page_names.result_page(entry.model, entry.family)
+        rows = self.rows[self.rows["model"].eq(entry.model) & self.rows["family"].eq(entry.family)]
+        notebook = self.output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
         caveats = record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
+        corpora = rows["corpus"].unique()
 
-        def make(entry=entry, family=family, notebook=notebook, rows=rows, caveats=caveats):
-            otherwise = _recorded_otherwise(book, family, rows)
-            out = book.output.folder
+        def make() -> list[dict]:
+            otherwise = Html()
+            if family.category == "fairness":
+                audits = {corpus: found for corpus in corpora if (found := self.audit(corpus)) is not None}
+                addresses = {
+                    one.name: f"../../{page_names.corpus_page(one.slug)}.html" for one in record.corpora
+                }
+                otherwise = recorded_otherwise(rows, audits, addresses)
+            out = self.output.folder
             return result_pages.cells(record, entry, family, rows, notebook, out, caveats, otherwise)
 
-        audited = [book.audited.get(corpus) for corpus in rows["corpus"].unique()]
-        about = (entry, family.title, family.question, notebook, figures, caveats, book.published)
-        sources.page(overview.page_of(entry), make, *about, rows.reset_index(drop=True), audited)
+        about = (entry, family.title, family.question, notebook, caveats, record.figures)
+        audited = [self.audited.get(corpus) for corpus in corpora]
+        self.sources.page(name, make, *about, sorted(record.references), rows.reset_index(drop=True), audited)
+        return chapter(name, family.title)
 
+    def _comparison(self, entry: ComparisonRecord) -> dict:
+        """Register the page and the summary of a comparison."""
+        sheet = page_names.comparison_sheet(entry.slug)
+        both = {entry.baseline, entry.candidate}
+        tasks = {task for model in self.record.models if model.name in both for task in model.tasks}
+        caveats = self.record.caveats_of(both, {one.name for one in self.record.corpora}, tasks)
+        top = [pages.output(caveats_notice(caveats)), model_pages.summary_link(sheet)]
 
-def _recorded_otherwise(book: Book, family: Family, rows: pd.DataFrame) -> Html:
-    """Say which groups of a page of fairness were recorded otherwise."""
-    if family.category != "fairness":
-        return Html()
-    audits = {name: audit_ for name in rows["corpus"].unique() if (audit_ := book.audit(name)) is not None}
-    addresses = {one.name: f"../../{corpus_page_of(one.slug)}.html" for one in book.record.corpora}
-    return recorded_otherwise(rows, audits, addresses)
+        def summary() -> content.Sheet:
+            facts = self.facts[entry.candidate]
+            return content.comparison_sheet(facts, entry, facts.run.contrasts(entry), today())
 
+        self._summary(sheet, summary)
+        notebook = self.output.comparisons / f"{entry.slug}.ipynb"
+        return self._notebook(entry, notebook, f"Comparison {one_line(entry.name)}", top)
 
-def _other_notebooks(sources: pages.Sources, book: Book) -> None:
-    """Register the pages of comparisons, with the way to their one-page summaries, and of studies."""
-    output, record = book.output, book.record
-    for entry in (*record.comparisons, *record.studies):
-        compares = isinstance(entry, ComparisonRecord)
-        if compares:
-            title, notebook = f"Comparison {one_line(entry.name)}", output.comparisons / f"{entry.slug}.ipynb"
-        else:
-            title, notebook = written.STUDIES[entry.name], output.studies / f"{entry.name}.ipynb"
-        caveats = _caveats_of_both(record, entry) if compares else []
+    def _notebook(self, entry: Executed, notebook: Path, title: str, top: Sequence[dict] = ()) -> dict:
+        """Register the page of a notebook about all models, with cells below its title."""
 
-        def make(notebook=notebook, title=title, entry=entry, compares=compares, caveats=caveats):
-            cells = executed.cells(notebook, title, entry, output.folder)
-            top = []
-            if compares:
-                top = [
-                    pages.output(caveats_notice(caveats)),
-                    model_pages.summary_link(comparison_sheet(entry.slug)),
-                ]
-            return [cells[0], *top, *cells[1:]]
+        def make() -> list[dict]:
+            first, *others = executed.cells(notebook, title, entry, self.output.folder)
+            return [first, *top, *others]
 
-        sources.page(overview.page_of(entry), make, title, entry, notebook, caveats, book.published)
+        self.sources.page(overview.page_of(entry), make, title, entry, notebook, top)
+        return chapter(overview.page_of(entry))
 
+    def _summary(self, name: str, make: Callable[[], content.Sheet]) -> None:
+        """Register a one-page summary, which stands beside the pages of the book."""
 
-def _caveats_of_both(record: RunRecord, entry: ComparisonRecord) -> list[Caveat]:
-    """Give the caveats of the two models that are compared."""
-    both = [model for model in record.models if model.name in (entry.baseline, entry.candidate)]
-    tasks = {task for model in both for task in model.tasks}
-    return record.caveats_of({model.name for model in both}, {c.name for c in record.corpora}, tasks)
+        def written() -> str:
+            made = make()
+            return writing.page(made, "../" * name.count("/") + made.page, pages.footer())
 
+        self.sources.data(f"{name}.html", written)
 
-def _models(sources: pages.Sources, book: Book) -> None:
-    record, estimates = book.record, pages.digest(book.output.folder / "estimates.parquet")
-    for model in record.models:
+    @functools.cached_property
+    def _ordered(self) -> list[Family]:
+        return sorted(self.families, key=lambda family: methods.place(family.name, family.category))
 
-        def make(name: str = model.name) -> list[dict]:
-            return model_pages.model_cells(book.facts[name])
+    def _methods(self) -> dict:
+        """Register the methods of the families that ran, and the list of them."""
+        speech, signal, record = speech_source(), None, self.record
+        if speech is not None and any(map(methods.listens, self.families)):
+            signal = speech.sample(self.output.cache, [corpus.entry for corpus in self.corpora])
+        heard = None if signal is None else files.digest(np.asarray(signal).tobytes())
+        below = []
+        for family in self._ordered:
+            listens = methods.listens(family)
 
-        rows = book.results[book.results["model"].eq(model.name)]
-        about = (pages_part(model), record.figures, record.families, record.accepted, record.caveats)
-        sources.page(model_page(model.slug), make, *about, rows, estimates)
+            def make(family: Family = family, played: np.ndarray | None = signal if listens else None) -> str:
+                page = methods.MethodPage(family, self.near, played, record.seed, self.sounds)
+                return f"{page.text(self.suite_root)}\n\n{pages.raw(overview.tested(record, family.name))}"
 
-
-def _methods(sources: pages.Sources, book: Book) -> None:
-    """Register the methods of the families that ran, and the list of them."""
-    speech, signal = speech_source(), None
-    if speech is not None and any(map(methods.listens, book.families)):
-        signal = speech.sample(book.output.cache, [corpus.entry for corpus in book.corpora])
-    for family in book.families:
-        played = signal if methods.listens(family) else None
-
-        def make(family=family, played=played) -> str:
-            page = methods.MethodPage(family, book.near, played, book.record.seed, book.sounds)
-            tested = pages.raw(overview.tested(book.record, family.name))
-            return f"{page.text(book.suite_root)}\n\n{tested}"
-
-        heard = None if played is None else files.digest(np.asarray(played).tobytes())
-        models = [entry.model for entry in book.record.notebooks if entry.family == family.name]
-        about = (methods.written(family.name, book.suite_root), heard, book.record.seed, book.sounds.sets)
-        about += (book.record.voices, models)
-        sources.words(f"methods/{files.slug(family.name)}", make, family, *about)
-    listed = methods.listed((f.name, f.category, f.title, f.question) for f in book.families)
-    words = written.page("methods").replace(written.METHODS, listed)
-    handbook = sources.handbook
-    address = f"[handbook]({handbook}/index.html)" if handbook else "handbook of Soundcheck"
-    sources.words("methods", lambda: f"{words}\n\n{HANDBOOK.format(address)}")
-
-
-def configure(sources: pages.Sources, share: Path, record: RunRecord) -> None:
-    """Write the configuration of a report, with its bibliography beside it."""
-    configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
-    configuration |= {"title": one_line(record.title, "Soundcheck"), "bibtex_bibfiles": ["references.bib"]}
-    sources.file("_config.yml", yaml.safe_dump(configuration, sort_keys=False))
-    sources.file("references.bib", (share / "book" / "references.bib").read_text(encoding="utf-8"))
-
-
-def _contents(book: Book, sources: pages.Sources) -> dict:
-    """Make the table of contents: of pages that there are, families by section below their model."""
-    record = book.record
-    ordered = sorted(book.families, key=lambda family: methods.place(family.name, family.category))
-    order = {family.name: number for number, family in enumerate(ordered)}
-
-    def chapter(name: str, title: str = "", below: Sequence[dict] = ()) -> dict:
-        entry = {"file": name} | ({"title": one_line(title)} if title else {})
-        return entry | ({"sections": list(below)} if below else {})
-
-    models = []
-    for model in record.models:
-        entries = [entry for entry in record.notebooks if entry.model == model.name]
-        entries.sort(key=lambda entry: order[entry.family])
-        below = [chapter(overview.page_of(entry), book.titles[entry.family]) for entry in entries]
-        models.append(chapter(model_page(model.slug), model.name, below))
-    corpora = [chapter(corpus_page_of(corpus.slug), corpus.name) for corpus in record.corpora]
-    families = [chapter(f"methods/{files.slug(family.name)}", family.title) for family in ordered]
-    compared = [chapter(overview.page_of(entry)) for entry in record.comparisons]
-    parts = [
-        ("Results", [*models, *map(chapter, ("all_results", history_page.NAME, "failures"))]),
-        ("Comparisons", compared),
-        ("Corpora", corpora),
-        ("Methods", [chapter("methods", below=families), *map(chapter, ("statistics", *written.STUDIES))]),
-        ("About", [*map(chapter, ("reading", "columns", "provenance", "bibliography"))]),
-    ]
-    present = {name: [one for one in part if one["file"] in sources.pages] for name, part in parts}
-    menu = [{"caption": caption, "chapters": chapters} for caption, chapters in present.items() if chapters]
-    return {"format": "jb-book", "root": "index", "parts": menu}
+            models = [entry.model for entry in record.notebooks if entry.family == family.name]
+            about = (methods.written(family.name, self.suite_root), heard if listens else None, models)
+            name = f"methods/{files.slug(family.name)}"
+            self.sources.words(name, make, family, *about, record.seed, self.sounds.sets)
+            below.append(chapter(name, family.title))
+        handbook = self.sources.handbook
+        address = f"[handbook]({handbook}/index.html)" if handbook else "handbook of Soundcheck"
+        words = written.page("methods").replace(written.METHODS, methods.listed(self.families))
+        self.sources.words("methods", lambda: f"{words}\n\n{HANDBOOK.format(address)}")
+        return chapter("methods", below=below)

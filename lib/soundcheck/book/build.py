@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.augment.sources import speech_digest
-from soundcheck.book import executed, history_page, written
+from soundcheck.book import site, written
 from soundcheck.book.pages import Sources, digest, media_in
 from soundcheck.book.site import inspect, into_place, lay_out, run_style, signature
 from soundcheck.book.sphinx_run import build as run_sphinx
@@ -27,6 +27,8 @@ from soundcheck.common.resources import installed, library_digest
 from soundcheck.results.record import PROVENANCE, ModelRecord, Provenance, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.suite.families import Family
+
+HISTORY = "history.csv"  # all points of the page about kept runs
 
 
 def build(
@@ -51,8 +53,8 @@ def build(
 
     sources = open_sources(output, record)
     tested |= {"suite_root": suite_root, "families": families, "history": history, "jobs": jobs}
-    assembly.assemble(sources, assembly.Book(output, record, results, **tested))
-    tables = [*_tables(output), history_page.table_of(output)]
+    assembly.Book(sources, output, record, results, **tested).assemble()
+    tables = [*_tables(output), output.folder / HISTORY]
     problems = finish(
         sources, output, record, tables, about=Provenance.of(record), depends=depends, jobs=jobs
     )
@@ -68,7 +70,8 @@ def open_sources(output: Output, record: RunRecord) -> Sources:
     media = (output.media, output.studies / "media")
     absent = written.missing([entry.name for entry in record.studies])
     handbook = (record.suite.get("handbook") or "").rstrip("/")
-    return Sources(output.folder / "book-src", media, made_with(), absent, handbook)
+    version = digest(made_with(), _machine(output), record.voices)
+    return Sources(output.folder / "book-src", media, version, absent, handbook)
 
 
 def finish(
@@ -111,10 +114,20 @@ def _tables(output: Output) -> list[Path]:
     return [output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors]
 
 
+def kept_files(history: Path | None) -> list[Path]:
+    """List the tables and records of kept runs, on which their page depends."""
+    return [] if history is None else [*history.glob("*/*.csv"), *history.glob("*/*.json")]
+
+
 def made_with() -> str:
     """Digest the code that makes pages, their style, all packages, and the one that speaks."""
     look = [files.digest(path) for path in sorted(resources.root().glob("book/_*/**/*")) if path.is_file()]
     return digest(library_digest(), installed(), speech_digest(), look)
+
+
+def _machine(output: Output) -> tuple[object, ...]:
+    """Give what of this machine must not appear in pages."""
+    return str(output.folder), site.places(), site.user_name()
 
 
 def pages_part(model: ModelRecord) -> ModelRecord:
@@ -135,13 +148,12 @@ def _inputs(
         *(resources.find(f"book/methods/{family.name}.md", suite_root) for family in families),
         *(*output.notebooks.rglob("*"), *output.comparisons.rglob("*")),
         *(*output.studies.glob("*"), *output.corpora.glob("*")),
-        *_tables(output),
+        *(_tables(output) + kept_files(history)),
     ]
     contents = sorted((str(path), files.digest(path)) for path in made if path is not None and path.is_file())
     return digest(
         *(made_with(), seen, [entry.past(today()) for entry in record.accepted], contents),
-        *(executed.places(), executed.user_name(), str(output.folder)),
-        *(history_page.state(history), given_day()),  # which the style sheet names
+        *(_machine(output), given_day()),  # which the style sheet names
     )
 
 

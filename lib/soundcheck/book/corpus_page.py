@@ -15,10 +15,10 @@ from soundcheck.common.templates import html
 from soundcheck.common.wording import some
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
+from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, measured_sounds
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import Audit
-from soundcheck.report import corpus_views, figures, notices
+from soundcheck.report import corpus_views, notices, style
 from soundcheck.report.corpus_views import audited
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.players import player, row
@@ -43,10 +43,8 @@ def cells(
 
     ``cache`` keeps what is measured for this page; there is no audit of sentences that Soundcheck made.
     """
-    segments, listens = corpus.segments, corpus.entry.audio
-    sounds = measured_sounds(corpus, SOUNDS, cache)
-    facts = corpus_views.facts_of(segments, corpus.formats, tasks, listens)
-    count = len(about.left_out)
+    listens, count = corpus.entry.audio, len(about.left_out)
+    facts = corpus_views.facts_of(corpus.segments, corpus.formats, tasks, listens)
     facts["left out"] = f"{corpus_views.many(count, 'item')}, listed below" if count else "nothing"
     facts["source"] = f"{about.format}, digest of all sounds {about.digest[:16]}"
     top = [
@@ -55,18 +53,14 @@ def cells(
         html("facts", facts=facts),
         notices.notes([*about.unlabelled, *about.notices]),
     ]
-    return [
-        pages.markdown(f"# Corpus {heading(about.name)}"),
-        pages.output(join(top)),
-        *pages.sections(
-            {
-                "Audit": _audit(audit_, listens) if audit_ else Html(),
-                "At a glance": join(_pictures(corpus, tasks, sounds, media)),
-                "Segments to listen to": _examples(corpus, media) if listens else Html(),
-                "Details": join(_details(about, corpus)),
-            }
-        ),
-    ]
+    sections = {
+        "Audit": _audit(audit_, listens) if audit_ else Html(),
+        "At a glance": join(_pictures(corpus, tasks, cache, media)),
+        "Segments to listen to": _examples(corpus, media) if listens else Html(),
+        "Details": join(_details(about, corpus)),
+    }
+    title = pages.markdown(f"# Corpus {heading(about.name)}")
+    return [title, pages.output(join(top)), *pages.sections(sections)]
 
 
 def _columns(corpus: Corpus) -> list[str]:
@@ -86,12 +80,10 @@ def _audit(audit_: Audit, listens: bool) -> Html:
     return audited(audit_, listens) + element("p", note, class_="sc-note", limit=None)
 
 
-def _pictures(
-    corpus: Corpus, tasks: Mapping[str, Task], sounds: Mapping[str, Measured], media: MediaStore
-) -> Iterator[Html]:
-    drawn = corpus_views.pictures(corpus.segments, _columns(corpus), tasks, sounds)
-    if drawn:
-        yield figures.show(media, *drawn)
+def _pictures(corpus: Corpus, tasks: Mapping[str, Task], cache: Path, media: MediaStore) -> Iterator[Html]:
+    sounds = measured_sounds(corpus, SOUNDS, cache)
+    if drawn := corpus_views.pictures(corpus.segments, _columns(corpus), tasks, sounds):
+        yield style.show(media, *drawn)
     if sampled := [name for name, one in sounds.items() if not one.whole]:
         names = ", ".join(MEASURES[name].title for name in sampled).capitalize()
         count = corpus_views.many(sounds[sampled[0]].asked, "segment")

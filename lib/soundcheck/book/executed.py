@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import base64
-import getpass
 import json
-import os
 import re
-import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from soundcheck.book import pages
-from soundcheck.common.escaping import escape, heading, one_line
+from soundcheck.book.site import without_paths
+from soundcheck.common.escaping import heading, one_line
 from soundcheck.report.html import Html, element, folded
+from soundcheck.report.verdict_tables import VERDICTS
 from soundcheck.results.record import Executed
 from soundcheck.run.notebook_outputs import IMAGES, SHOWABLE, kind_of, name_of, text_of
 
+NOTHING = Html()
 DETAILS = "## Details"
 CODE = "sc-code"  # tag of cells whose code is shown if a reader asks for it
 MOST_LINES = 200  # of printed text that an output keeps
@@ -29,41 +28,18 @@ _SECTIONS = re.compile(r"\n+(?=### )")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-def places() -> list[str]:
-    """List folders of this machine that must not appear in a page, longest first."""
-    known = {str(Path.home()), os.getcwd(), sys.prefix, str(Path(__file__).resolve().parents[1])}
-    known |= {str(Path(sys.prefix).resolve()), str(Path.cwd().resolve()), "/tmp"}
-    return sorted((place for place in known if len(place) > 3), key=len, reverse=True)
-
-
-def without_paths(text: str, out: Path) -> str:
-    """Replace folders of this machine by an ellipsis."""
-    for place in [str(out), *places()]:
-        text = text.replace(place, "…").replace(escape(place, None), "…")
-    return text
-
-
-def user_name() -> str:
-    """Name of the user; empty if it cannot be known."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""
-
-
-def cells(
-    path: Path, title: str, outcome: Executed, out: Path, fill: Callable[[str], str] = str
-) -> list[dict]:
+def cells(path: Path, title: str, outcome: Executed, out: Path, table: Html = NOTHING) -> list[dict]:
     """Read an executed notebook, which is missing if its process died, and clean its cells.
 
-    The path of the output folder ``out`` is taken out of all texts; ``fill`` is what is done to the HTML of
-    an output, see :class:`soundcheck.book.result_pages.FinalTable`.
+    The path of the output folder ``out`` is taken out of all texts. The finished ``table`` replaces the
+    preliminary ones of the notebook, or stands at the end if there is none.
     """
     title_, failure = f"# {heading(title)}", [_failure(outcome, out)] if outcome.failed else []
     try:
         every = list(json.loads(path.read_text(encoding="utf-8"))["cells"])
     except (OSError, ValueError, KeyError, TypeError):
-        return [pages.markdown(title_), *failure]
+        every = []
+    at_end = [] if _replaced(every, table) or not table else [pages.output(table)]
     room, cleaned = MOST_BYTES, []
     for cell in every:
         source, tags = "".join(cell["source"]), {*cell.get("metadata", {}).get("tags", [])}
@@ -71,16 +47,30 @@ def cells(
             if "papermill-error-cell-tag" not in tags and "papermill-error" not in source[:200]:
                 cleaned.append(pages.markdown(_writable(source)))
         elif not tags & {"injected-parameters", "parameters"}:  # where a run has put what the notebook reads
-            outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
+            outputs, room = _outputs(cell.get("outputs", []), room, out)
             source = without_paths(_writable(source), out) or "pass"  # else outputs would vanish
             cleaned.append(pages.code(source, CODE, outputs, cell.get("execution_count")))
-    first = next((n for n, cell in enumerate(cleaned) if cell["cell_type"] == "code"), len(cleaned))
-    cleaned[first:first] = [pages.output(_switch())] * (first < len(cleaned))
+    # Before the first code a box that shows all code; the style sheet does the rest, without a script.
+    coded = [number for number, cell in enumerate(cleaned) if cell["cell_type"] == "code"]
+    if coded:
+        box = element("input", type="checkbox", autocomplete="off")
+        label = element("label", box, "Show the code of this page")
+        cleaned.insert(coded[0], pages.output(element("p", label, class_="sc-code-switch")))
     place = next((n for n, cell in enumerate(cleaned) if cell["source"].startswith("# ")), None)
     if place is None:
-        return [pages.markdown(title_), *failure, *_folded(cleaned)]
+        return [pages.markdown(title_), *failure, *_folded(cleaned), *at_end]
     cleaned[place]["source"] = "\n".join([title_, cleaned[place]["source"].partition("\n")[2]])
-    return _folded([*cleaned[: place + 1], *failure, *cleaned[place + 1 :]])
+    return [*_folded([*cleaned[: place + 1], *failure, *cleaned[place + 1 :]]), *at_end]
+
+
+def _replaced(cells: list[dict], table: Html) -> bool:
+    """Put the finished table in the place of the first preliminary one, and say whether there is any."""
+    shown = (output.get("data", {}) for cell in cells for output in cell.get("outputs", ()))
+    start = f'<div class="{VERDICTS}">'
+    places = [data for data in shown if text_of(data.get("text/html", "")).startswith(start)]
+    for data in places:
+        data["text/html"] = str(table) if data is places[0] else ""
+    return bool(places)
 
 
 def _folded(cells: list[dict]) -> list[dict]:
@@ -111,12 +101,6 @@ def _section(cells: list[dict]) -> Html:
     return folded(first.removeprefix("### ") if is_headed else "More", parts)
 
 
-def _switch() -> Html:
-    """Make the box that shows all code of a page; the style sheet does the rest, without a script."""
-    box = element("input", type="checkbox", autocomplete="off")
-    return element("p", element("label", box, "Show the code of this page"), class_="sc-code-switch")
-
-
 def _failure(outcome: Executed, out: Path) -> dict:
     text = without_paths(_ANSI.sub("", outcome.error), out) or "no message"
     head = element("strong", "This notebook failed; its tests are skipped in the results.")
@@ -125,36 +109,35 @@ def _failure(outcome: Executed, out: Path) -> dict:
     )
 
 
-def _outputs(outputs: list[dict], room: int, out: Path, fill: Callable[[str], str]) -> tuple[list[dict], int]:
+def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int]:
     """Bound and clean the outputs of a cell; returns them and the room that is left on the page."""
     result: list[dict] = []
     for output in outputs[:MOST_OUTPUTS]:
-        kind = output.get("output_type")
-        if kind == "stream" and output.get("name") == "stderr":
+        if output.get("name") == "stderr":
             continue
-        if kind == "stream":
-            html = _printed(text_of(output.get("text", "")), out)
-        elif kind == "error":
-            trace = "\n".join(output.get("traceback", []))
-            html = _printed(f"{output.get('ename')}: {output.get('evalue')}\n\n{trace}", out, "sc-error")
-        else:
-            html = _shown(output.get("data", {}), out, fill)
-        size = len(str(html).encode("utf-8", "replace"))
+        kind, shown = "text/html", _shown(output, out)
+        if isinstance(shown, _Formula):
+            kind = "text/latex"
+        size = len(str(shown).encode("utf-8", "replace"))
         if size > room:
             message = f"Left out: an output of {size // 1000} kB, which would make the page too large."
-            html, size = element("p", message, class_="sc-notice"), 0
+            kind, shown, size = "text/html", element("p", message, class_="sc-notice"), 0
         room -= size
-        result += pages.output(html)["outputs"]
-        if isinstance(html, _Formula):
-            result[-1]["data"] = {"text/latex": str(html)}
+        result.append(pages.display(shown, kind))
     if len(outputs) > MOST_OUTPUTS:
         left = f"… {len(outputs) - MOST_OUTPUTS} outputs left out"
-        result += pages.output(element("p", left))["outputs"]
+        result.append(pages.display(element("p", left)))
     return result, room
 
 
-def _shown(data: Mapping[str, str | list[str]], out: Path, fill: Callable[[str], str]) -> Html:
-    """Show data of an output in the kind that a page shows, or say that it shows none of them."""
+def _shown(output: dict, out: Path) -> Html:
+    """Show an output in the kind that a page shows, or say that it shows none of them."""
+    if output.get("output_type") == "stream":
+        return _printed(text_of(output.get("text", "")), out)
+    if output.get("output_type") == "error":
+        trace = "\n".join(output.get("traceback", []))
+        return _printed(f"{output.get('ename')}: {output.get('evalue')}\n\n{trace}", out, "sc-error")
+    data = output.get("data", {})
     kind = kind_of(data)
     if not kind:
         text = f"Left out: an output that no page can show ({name_of(data)}). {SHOWABLE}."
@@ -167,7 +150,7 @@ def _shown(data: Mapping[str, str | list[str]], out: Path, fill: Callable[[str],
         return element("img", src=f"data:{kind};base64,{coded}", alt="Figure of the notebook", limit=None)
     text = without_paths(text, out)
     if kind == "text/html":
-        return Html(fill(text))
+        return Html(text)
     if kind == "text/markdown":
         return _markdown(text)
     if kind == "text/latex" and not _ACTIVE.search(text) and "$" not in text.strip("$ \n"):
@@ -194,13 +177,11 @@ def _writable(text: str) -> str:
 
 
 def _printed(text: str, out: Path, class_: str | None = None) -> Html:
-    """Show printed text without colours and paths; of a long one, how much was left out."""
-    lines = without_paths(_ANSI.sub("", text), out).splitlines()
-    head = "\n".join(lines[:MOST_LINES])
-    if len(head) > MOST_CHARACTERS:
-        head = f"{head[:MOST_CHARACTERS]}\n… the rest is left out"
-    elif len(lines) > MOST_LINES:
-        head += f"\n… {len(lines) - MOST_LINES} lines left out"
+    """Show printed text without colours and paths, and of a long one the beginning."""
+    text = without_paths(_ANSI.sub("", text), out).rstrip("\n")
+    head = "\n".join(text.split("\n", MOST_LINES)[:MOST_LINES])[:MOST_CHARACTERS]
+    if len(head) < len(text):
+        head += "\n… the rest is left out"
     return element("pre", head, class_=class_, limit=None)
 
 

@@ -15,10 +15,13 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from soundcheck.common import files, resources
+from soundcheck.common.media import MediaStore
+from soundcheck.suite.families import Family
+from soundcheck.suite.thresholds import read_family
 
 TITLES = ("docstitle", "root_title", "pagetitle")  # of the book, its first page and each page: plain text
 # Of MathJax: the component that pages load, and what that loads when a formula asks for it.
-MATHJAX = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts/woff-v2")
+COMPONENT, MATHJAX = "tex-chtml.js", ("input/tex/extensions", "output/chtml/fonts/woff-v2")
 SPARE = "all-packages.js"  # all of its neighbours once more
 BY_JUPYTER_BOOK = ("comments_config", "use_jupyterbook_latex")  # settings of extensions that are left out
 INDEX = "Search.setIndex("  # the file of the search is a call with JSON
@@ -64,32 +67,19 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
     from soundcheck.book import methods, written
 
     if folder == "book/methods":
-        text = _method_page(app, name).text()
+        family, (signal, sounds) = read_family(name), _sounds(Path(app.doctreedir).with_name("sounds"))
+        media = MediaStore(Path(app.outdir) / "media", "../../media/")
+        played = signal if methods.listens(family) else None
+        text = methods.MethodPage(family, media, played, 0, sounds).text()
     else:
-        families = map(_family, _families()) if written.METHODS in source[0] else ()
-        table = methods.listed((f.name, f.category, f.title, f.question) for f in families)
+        table = methods.listed(_families()) if written.METHODS in source[0] else ""
         text = written.page(name).replace(written.METHODS, table)
     known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
     source[0] = written.linked(text, page, known - app.env.found_docs)
 
 
-def _families() -> list[str]:
-    return resources.names("book/methods", ".md")
-
-
-def _family(name: str) -> Any:
-    from soundcheck.suite.thresholds import read_family
-
-    return read_family(name)
-
-
-def _method_page(app: Sphinx, name: str) -> Any:
-    from soundcheck.book import methods
-    from soundcheck.common.media import MediaStore
-
-    family, (signal, sounds) = _family(name), _sounds(Path(app.doctreedir).with_name("sounds"))
-    media = MediaStore(Path(app.outdir) / "media", "../../media/")
-    return methods.MethodPage(family, media, signal if methods.listens(family) else None, 0, sounds)
+def _families() -> list[Family]:
+    return [read_family(name) for name in resources.names("book/methods", ".md")]
 
 
 @functools.cache
@@ -100,7 +90,7 @@ def _sounds(cache: Path) -> tuple[Any, Any]:
     from soundcheck.run.planning import sounds_of
     from soundcheck.suite.entries import Suite
 
-    speech, families = speech_source(), list(map(_family, _families()))
+    speech, families = speech_source(), _families()
     if speech is None:
         return None, load_sounds(Suite(), (), cache)
     return speech.sample(cache, []), load_sounds(Suite(), sounds_of(families), cache)
@@ -131,9 +121,8 @@ def _copy_mathjax(app: Sphinx, problem: Exception | None) -> None:
         return
     package = importlib.util.find_spec("sphinx-mathjax-offline")
     source = Path(package.submodule_search_locations[0]) / "static" / "mathjax"
+    target = Path(app.outdir) / "_static" / "mathjax"
     for name in MATHJAX:
-        for path in (source / name, *(source / name).rglob("*")):
-            target = Path(app.outdir) / "_static" / "mathjax" / path.relative_to(source)
-            if path.is_file() and path.name != SPARE and not target.is_file():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target)
+        spare = shutil.ignore_patterns(SPARE)
+        shutil.copytree(source / name, target / name, ignore=spare, dirs_exist_ok=True)
+    shutil.copyfile(source / COMPONENT, target / COMPONENT)

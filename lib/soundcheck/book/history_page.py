@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 
 from soundcheck.book import pages
+from soundcheck.book.build import HISTORY, kept_files
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia, MediaStore
@@ -25,47 +25,28 @@ from soundcheck.report.style import GREEN, GREY, RED, look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
 from soundcheck.results.history import TYPES, History, history_of, marked, matters
-from soundcheck.results.past_runs import ABOUT, folders_in, read_kept, read_runs
+from soundcheck.results.past_runs import read_kept, read_runs
 from soundcheck.results.schema import frame_csv
 from soundcheck.run.output import Output
 from soundcheck.statistics.rules import ABOVE, BELOW, WITHIN
 
 NAME = "over_time"
-TABLE = "history.csv"
 FIRST = 25  # rows of a table; the others are folded
 MOST_NAMED = 20  # lines in the terminal
-_FILES = ("results.csv", "run.json", ABOUT)
 _TEST = ["model", "family", "corpus", "task", "test", "group", "label"]
 _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^")}
 
 
-def state(folder: Path | None) -> list[tuple[str, ...]]:
-    """Name the kept runs with digests of what they hold; empty if the suite keeps none."""
-    if folder is None or not folder.is_dir():
-        return []
-    return [
-        (run.name, *(files.digest(run / name) if (run / name).is_file() else "" for name in _FILES))
-        for run in folders_in(folder)
-    ]
-
-
-def table_of(output: Output) -> Path:
-    """Name the file of all points that the page offers."""
-    return output.folder / TABLE
-
-
-def write(sources: pages.Sources, output: Output, folder: Path | None) -> None:
+def write(sources: pages.Sources, output: Output, folder: Path | None) -> bool:
     """Register the page of a folder of kept runs, if there are two of them or more with values."""
-    known = history_of(read_kept(folder)) if len(state(folder)) > 1 else None
+    known = history_of(read_kept(folder)) if kept_files(folder) else None
     if known is None or len(known.past.runs) < 2 or known.points["value"].isna().all():
-        table_of(output).unlink(missing_ok=True)
-        return
-    files.write_bytes(table_of(output), frame_csv(known.points, TYPES))
-    cells = [pages.markdown("# History")]
-    for title, content in _sections(known, MediaStore(output.media)):
-        cells += [pages.markdown(f"## {title}")] if title else []
-        cells.append(pages.output(content))
-    sources.page(NAME, lambda: cells)
+        (output.folder / HISTORY).unlink(missing_ok=True)
+        return False
+    files.write_bytes(output.folder / HISTORY, frame_csv(known.points, TYPES))
+    top, sections = _content(known, MediaStore(output.media))
+    cells = [pages.markdown("# History"), pages.output(top), *pages.sections(sections)]
+    return sources.page(NAME, lambda: cells)
 
 
 def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) -> str:
@@ -78,7 +59,7 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     from soundcheck.report.standalone import standalone
 
     page = out if out.suffix.lower() in (".html", ".htm") else out / "history.html"
-    beside = page.with_name(TABLE)
+    beside = page.with_name(HISTORY)
     for path, folder in ((page.parent, True), (page, False), (beside, False)):
         if path.exists() and path.is_dir() is not folder:
             what = "this is a file, not a folder" if folder else f"{path.name} is a folder there"
@@ -94,10 +75,10 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     frame = history.points
     if frame["value"].isna().all():
         raise input_error(named, "no run holds a value", "Name other runs")
-    parts = [element("h1", "History")]
-    for title, content in _sections(history, EmbeddedMedia()):
-        parts += [element("h2", title), content] if title else [content]
-    files.write_all({beside: frame_csv(frame, TYPES), page: standalone("History", join(parts))})
+    top, sections = _content(history, EmbeddedMedia())
+    parts = [element("h2", title) + content for title, content in sections.items() if content]
+    body = join([element("h1", "History"), top, *parts])
+    files.write_all({beside: frame_csv(frame, TYPES), page: standalone("History", body)})
     changes = marked(frame)
     lines = [
         f"{row.mark} in run {row.position}: {row.model} / {row.corpus} / {row.family}: "
@@ -108,29 +89,27 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     return "\n".join([_conclusion(frame), *lines, *_doubled(history), f"Page: {page}", f"Table: {beside}"])
 
 
-def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple[str, Html]]:
-    """Make the sections of the page, each with its title; the first one has none."""
+def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html, dict[str, Html]]:
+    """Make what stands at the top of the page, and its sections by title."""
     frame = history.points
     corpora = [corpus for run in history.past.runs for corpus in run.corpora.values()]
     size = matters(history.past.runs)
     rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
-    address = element("a", "All values with intervals and reasons", href=TABLE)
-    first = [
+    address = element("a", "All values with intervals and reasons", href=HISTORY)
+    top = [
         element("p", element("strong", _conclusion(frame), limit=None)),
         notices.synthetic_notice(any(corpus.synthetic for corpus in corpora)),
         element("p", f"{rule}, and by more than {size:g}. " if size else f"{rule}. ", address, limit=None),
     ]
     left = _doubled(history) + [str(problem) for problem in history.past.problems]
     left += [f"{run.name} has no test in common with the other runs." for run in history.apart]
-    sections = {
-        "": join(first),
+    return join(top), {
         "What changed": _changed(frame),
         "Values over the runs": _figures(history, media),
         "Runs": _runs(history),
         "Where lines break, and why": _breaks(frame),
         "What was left out": notices.notes(left),
     }
-    return [(title, content) for title, content in sections.items() if content]
 
 
 def _doubled(history: History) -> list[str]:
@@ -138,7 +117,7 @@ def _doubled(history: History) -> list[str]:
     return [f"{name} has the same results as {first} and counts once." for name, first in pairs]
 
 
-def _new(row: SimpleNamespace) -> str:
+def _new(row: object) -> str:
     return f"new: {row.changed or 'nothing that is recorded'}"
 
 
@@ -176,33 +155,26 @@ def _changed(frame: pd.DataFrame) -> Html:
             "; ".join(filter(None, (_new(row), row.reason))),
         ),
     }
-    rows = marked(frame).merge(before, "left")
-    return table(rows, columns, first=FIRST) if len(rows) else Html()
+    return table(marked(frame).merge(before, "left"), columns, first=FIRST, none="")
 
 
 def _runs(history: History) -> Html:
     """List the runs, with the versions of all that they tested."""
-    rows = []
+    points, rows = history.points, []
     for position, run in enumerate(history.past.runs, start=1):
-        points = history.points[history.points["position"].eq(position)]
-        values = points[points["value"].notna()]
-        versions = points.drop_duplicates("model").set_index("model")["model_version"].replace("", "unknown")
-        marks = points["mark"].value_counts()
+        of_run = points[points["position"].eq(position)]
+        values = of_run[of_run["value"].notna()]
+        models = of_run.drop_duplicates("model")
+        versions = zip(models["model"], models["model_version"].replace("", "unknown"), strict=True)
+        marks = of_run["mark"].value_counts()
         changes = [f"{marks[name]} {name}" for name in _MARKS if name in marks]
-        lost = sorted(set(history.points["model"]) - set(values["model"]))
-        rows.append(
-            {
-                "run": position,
-                "kept (UTC)": run.date or f"unknown, {run.name}",
-                "results": run.digest,
-                "models": ", ".join(f"{name} {version}" for name, version in versions.items()),
-                "data": run.data_version(points["corpus"].unique()) or "unknown",
-                "Soundcheck": run.soundcheck or "unknown",
-                "values": len(values),
-                "against the run before": "; ".join([*changes, *(f"nothing of {name}" for name in lost)]),
-            }
-        )
-    return table(pd.DataFrame(rows), {name: name for name in rows[0]}, sortable=False)
+        changes += [f"nothing of {name}" for name in sorted({*points["model"]} - {*values["model"]})]
+        row = {"run": position, "kept (UTC)": run.date or f"unknown, {run.name}", "results": run.digest}
+        row["models"] = ", ".join(map(" ".join, versions))
+        row["data"] = run.data_version(of_run["corpus"].unique()) or "unknown"
+        row["Soundcheck"] = run.soundcheck or "unknown"
+        rows.append(row | {"values": len(values), "against the run before": "; ".join(changes)})
+    return table(rows, sortable=False)
 
 
 def _breaks(frame: pd.DataFrame) -> Html:
@@ -215,7 +187,7 @@ def _breaks(frame: pd.DataFrame) -> Html:
     )
     columns = {"up to run": "position", "model": "model", "family": "family", "tests": "tests"}
     columns |= {"compared all the same": "compared", "why, of the first of them": "reason"}
-    return table(counts.reset_index(), columns, first=FIRST) if len(rows) else Html()
+    return table(counts.reset_index(), columns, first=FIRST, none="")
 
 
 def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:

@@ -23,7 +23,6 @@ from soundcheck.report import study_figures, threshold_tables
 from soundcheck.report.html import element, join
 from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
-from soundcheck.report.study_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
 from soundcheck.statistics import simulated_thresholds
 from soundcheck.statistics.simulation import METRICS, setting_of
@@ -91,12 +90,12 @@ class MethodPage:
     sounds: Sounds  # noises and impulse responses of the suite
 
     def text(self, suite_root: Path | None = None) -> str:
-        """Give its Markdown; ``own`` is the folder of the suite, which may hold pages of its own."""
+        """Give its Markdown; the folder of the suite may hold pages of its own."""
         text = written(self.family.name, suite_root).read_text(encoding="utf-8")
-        opening = [f"# {heading(self.family.title)}"]
+        opening = f"# {heading(self.family.title)}"
         if name := published_name(self.family.name):
-            opening.append(f"*{name}* of the published tests {{cite:p}}`method-tests`.")
-        text = _TITLE.sub(lambda _: "\n\n".join(opening), text, count=1)
+            opening += f"\n\n*{name}* of the published tests {{cite:p}}`method-tests`."
+        text = _TITLE.sub(lambda _: opening, text, count=1)
         if _THRESHOLDS not in text:
             text += f"\n\n## Tests and thresholds\n\n{_THRESHOLDS}\n"
         return _PLACE.sub(lambda match: getattr(self, f"_{match[1]}")(), text)
@@ -117,46 +116,44 @@ class MethodPage:
             return ""
         if self.signal is None:
             return "There is nothing to hear: no installed package has a sample of speech."
-        notice = "" if self.media.heard else raw(element("p", NO_VOICES, class_="sc-notice")) + "\n\n"
+        parts = [] if self.media.heard else [element("p", NO_VOICES, class_="sc-notice")]
         if not self.family.all_changes:
-            return notice + raw(switched(self.media, self._conditions()))
-        changes = self.family.changes.values()
-        players_ = [switched(self.media, self._changed(changes))] if changes else []
+            parts.append(switched(self.media, self._conditions()))
+        if self.family.changes:
+            parts.append(switched(self.media, self._changed(self.family.changes.values())))
         for series in (*self.family.transformations.values(), *self.family.sweeps.values()):
             title = f"{series.name}: {series.axis}, from mild to severe"
-            players_.append(sweep(self.media, self._changed(series.steps.values()), title))
-        return notice + raw(join(players_))
+            parts.append(sweep(self.media, self._changed(series.steps.values()), title))
+        return raw(join(parts))
 
     def _conditions(self) -> list[Side]:
         speech = speech_source()
-        recorded = {name: speech.record(self.signal, name, SAMPLE) for name in speech.conditions}
         return [
-            Side(signal.astype(np.float32), name.capitalize(), speech.conditions[name])
-            for name, signal in recorded.items()
+            Side(speech.record(self.signal, name, SAMPLE).astype(np.float32), name.capitalize(), caption)
+            for name, caption in speech.conditions.items()
         ]
 
     def _changed(self, changes: Iterable[Perturbation]) -> list[Side]:
         sides = [Side(self.signal, "Original", speech_source().sample_caption)]
         for change in changes:
-            if problem := missing(change, self.sounds):
-                sides.append(Side(None, change.name, problem))
-            else:
-                changed, drawn = self._apply(change)
-                sides.append(Side(changed, change.name, settings(drawn)))
+            signal, drawn = self._apply(change)
+            about = missing(change, self.sounds) if signal is None else settings(drawn)
+            sides.append(Side(signal, change.name, about))
         return sides
 
-    def _apply(self, change: Perturbation) -> tuple[np.ndarray, dict[str, object]]:
+    def _apply(self, change: Perturbation) -> tuple[np.ndarray | None, dict[str, object]]:
+        """Change the sample; ``None`` if the suite lacks a sound for it."""
+        if missing(change, self.sounds):
+            return None, {}
         options = {"seed": self.seed, "content": SAMPLE, "sounds": self.sounds}
         return apply(change, self.signal, audio.SAMPLING_RATE, **options)
 
     def _spectra(self) -> str:
         if self.signal is None:
             return ""
-        signals = {"original": self.signal}
-        for change in self.family.changes.values():
-            if not missing(change, self.sounds):
-                signals[change.name] = self._apply(change)[0]
-        figure = spectra(signals, audio.SAMPLING_RATE)
+        signals = {change.name: self._apply(change)[0] for change in self.family.changes.values()}
+        signals = {"original": self.signal} | {n: each for n, each in signals.items() if each is not None}
+        figure = study_figures.spectra(signals, audio.SAMPLING_RATE)
         return raw(show(self.media, figure, f"Magnitude spectra: {', '.join(signals)}"))
 
     def _simulated(self) -> str:
@@ -176,29 +173,27 @@ class MethodPage:
             return ""
         alt = (
             "Largest difference that 1000 unbiased random models show against the size of the groups: "
-            f"{', '.join(panels)}. The line of {groups} groups is bold; published thresholds are dashed lines"
+            f"{', '.join(panels)}. Published thresholds are stars"
         )
-        return raw(show(self.media, study_figures.simulated_maxima(panels, marked, groups), alt))
+        return raw(show(self.media, study_figures.simulated_maxima(panels, marked), alt))
 
     def _filters(self) -> str:
         """Draw the magnitude responses of the filters with which a family tilts spectra."""
-        filters = {
-            change.name: tilt_filter(change.options["direction"])
-            for change in self.family.changes.values()
-            if change.transform == "spectral_tilt"
-        }
-        if not filters:
+        tilts = [one for one in self.family.changes.values() if one.transform == "spectral_tilt"]
+        if not tilts:
             return ""
-        figure = magnitude_responses(filters, audio.SAMPLING_RATE)
+        filters = {one.name: tilt_filter(one.options["direction"]) for one in tilts}
+        figure = study_figures.magnitude_responses(filters, audio.SAMPLING_RATE)
         return raw(show(self.media, figure, f"Magnitude responses in decibel: {', '.join(filters)}"))
 
 
-def listed(families: Iterable[tuple[str, str, str, str]]) -> str:
-    """List families by section: name, category, title and question of each."""
+def listed(families: Iterable[Family]) -> str:
+    """List families by section, each with its question."""
     sections: dict[str, list[str]] = {}
-    for name, category, title, question in sorted(families, key=lambda family: place(*family[:2])):
-        source = f" *{published}*" if (published := published_name(name)) else ""
-        line = f"- [{heading(title)}](methods/{files.slug(name)}.md): {heading(question)}{source}"
-        above = SECTIONS[section(name, category)]
+    for family in sorted(families, key=lambda family: place(family.name, family.category)):
+        source = f" *{published}*" if (published := published_name(family.name)) else ""
+        address = f"methods/{files.slug(family.name)}.md"
+        line = f"- [{heading(family.title)}]({address}): {heading(family.question)}{source}"
+        above = SECTIONS[section(family.name, family.category)]
         sections.setdefault(above, ["", f"## {above}", ""]).append(line)
     return "\n".join(itertools.chain(*sections.values()))

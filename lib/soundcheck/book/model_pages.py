@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -21,18 +20,14 @@ from soundcheck.common import templates
 from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
-from soundcheck.publish.facts import ModelFacts as PublishedFacts
-from soundcheck.publish.sheet import content, tables, writing
 from soundcheck.report import failures, key_figures, notices, states, views
 from soundcheck.report.formats import value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import mark
 from soundcheck.results.facts import ModelFacts, counts, headline
-from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.page_names import comparison_sheet, model_sheet, result_page
-from soundcheck.results.record import PROVENANCE, ComparisonRecord, FailedInput, RunRecord
+from soundcheck.results.page_names import model_sheet, result_page
+from soundcheck.results.record import PROVENANCE, FailedInput, RunRecord
 from soundcheck.results.states import FAIL, HOLLOW, PASS
-from soundcheck.run.output import Output
 
 LISTED = 200  # items that a page lists before it only counts
 ROOT = "../"  # from the page of a model to the first page
@@ -41,15 +36,15 @@ ROOT = "../"  # from the page of a model to the first page
 def model_cells(facts: ModelFacts) -> list[dict]:
     """Make the page of a model: its row of the first page, families, worst findings, values, what it is."""
     model, record = facts.model, facts.record
+    about = templates.html("model", model=model, given=model.given(today()))
     sections = {
         "Families": families_table(facts),
         "The largest findings": largest([facts], MODEL_FINDINGS, ROOT) if len(facts.failing) else Html(),
         FEW_TITLE: of_few_speakers(record, facts.counted, ROOT, alone=True),
         "How good it is": figures_table(facts),
         "Values of groups and classes": parts_table(facts),
-        "About the model": templates.html("model", model=model, given=model.given(today()))
-        + notices.notes(model.notes),
-        "Inputs without a prediction": failures_table(model.failures) if model.failures else Html(),
+        "About the model": about + notices.notes(model.notes),
+        "Inputs without a prediction": failures_table(model.failures),
     }
     notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
     top = [
@@ -58,9 +53,9 @@ def model_cells(facts: ModelFacts) -> list[dict]:
         Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
         notices.notes([] if facts.random else notes),
     ]
-    cells = [pages.markdown(f"# Model {heading(model.name)}"), pages.output(join(top))]
-    cells[1:1] = [] if facts.random else [summary_link(model_sheet(model.slug))]
-    return cells + pages.sections(sections)
+    summary = [] if facts.random else [summary_link(model_sheet(model.slug))]
+    title = pages.markdown(f"# Model {heading(model.name)}")
+    return [title, *summary, pages.output(join(top)), *pages.sections(sections)]
 
 
 def summary_link(name: str) -> dict:
@@ -69,67 +64,35 @@ def summary_link(name: str) -> dict:
     return pages.output(element("p", address, ": results, figures and sounds in one file, to print or send."))
 
 
-def write_summaries(sources: pages.Sources, output: Output, record: RunRecord, results: pd.DataFrame) -> None:
-    """Register the one-page summaries of all comparisons, and of all models but random references."""
-    run = FinishedRun(output.results, results, record)
-    facts_of = functools.cache(functools.partial(PublishedFacts, run))
-
-    def of_model(name: str) -> content.Sheet:
-        facts = facts_of(name)
-        return content.model_sheet(facts, tables.since(facts), today())
-
-    def of_comparison(entry: ComparisonRecord) -> content.Sheet:
-        rows = run.contrasts(entry)
-        return content.comparison_sheet(facts_of(entry.candidate), entry, rows, today())
-
-    def register(name: str, make: Callable[[], content.Sheet]) -> None:
-        def written() -> str:
-            made = make()
-            return writing.page(made, "../" * name.count("/") + made.page, pages.footer())
-
-        sources.data(f"{name}.html", written)
-
-    for model in record.models:
-        if model.name not in record.references:
-            register(model_sheet(model.slug), functools.partial(of_model, model.name))
-    for entry in record.comparisons:
-        register(comparison_sheet(entry.slug), functools.partial(of_comparison, entry))
-
-
 def families_table(facts: ModelFacts) -> Html:
     """Show each family with the state of its headline test and the states of all its tests."""
     lines = []
     for family, rows in facts.families:
-        left = int(facts.uncounted["family"].eq(family.name).sum())
         page = f"{ROOT}{result_page(facts.model.name, family.name)}.html"
+        left = int(facts.uncounted["family"].eq(family.name).sum())
         bar = states.bar(counts(rows[rows["standing"].ne(HOLLOW)] if left else rows))
-        words = f"{left} not counted: {key_figures.EXPLAINED[HOLLOW]}"
-        bar += element("small", words, class_="sc-line") if left else Html()
-        state = mark(facts.state_of(family)[0])
-        lines.append(
-            {"family": element("a", family.title, href=page), "headline test": state, "all tests": bar}
-        )
+        if left:
+            words = f"{left} not counted: {key_figures.EXPLAINED[HOLLOW]}"
+            bar += element("small", words, class_="sc-line")
+        title, state = element("a", family.title, href=page), mark(facts.state_of(family)[0])
+        lines.append({"family": title, "headline test": state, "all tests": bar})
     return views.table(lines, sortable=False, none="")
 
 
 def figures_table(facts: ModelFacts) -> Html:
     """Show its key figures with their intervals, and whether they are better than chance."""
-    rows = [
-        {
-            "measure": key_figures.name(figure),
-            "corpus": figure.corpus,
-            "value": key_figures.value(figure) or "–",
-            "95 %": key_figures.interval(figure) or figure.reason,
-            "95 % for these speakers": key_figures.sample_interval(figure),
-            "chance": "" if figure.guessing is None else key_figures.value(figure, figure.guessing),
-            "segments or trials": figure.segments,
-            "speakers": figure.blocks,
-            "that is": key_figures.against_chance(figure)
-            if figure.threshold is None
-            else f"at the threshold in use, {key_figures.significant(figure.threshold, 3)}",
-        }
-        for figure in facts.figures
-    ]
+    rows = []
+    for figure in facts.figures:
+        row = {"measure": key_figures.name(figure), "corpus": figure.corpus}
+        row["value"] = key_figures.value(figure) or "–"
+        row["95 %"] = key_figures.interval(figure) or figure.reason
+        row["95 % for these speakers"] = key_figures.interval(figure, sample=True)
+        row["chance"] = "" if figure.guessing is None else key_figures.value(figure, figure.guessing)
+        row |= {"segments or trials": figure.segments, "speakers": figure.blocks}
+        row["that is"] = key_figures.against_chance(figure)
+        if figure.threshold is not None:
+            row["that is"] = f"at the threshold in use, {key_figures.significant(figure.threshold, 3)}"
+        rows.append(row)
     return views.table(rows, sortable=False, stacked=True, none="")
 
 
@@ -150,47 +113,41 @@ def parts_table(facts: ModelFacts) -> Html:
 
 def failures_table(entries: Sequence[FailedInput]) -> Html:
     """List inputs that a model gave no prediction for."""
-    columns = {
-        "corpus": "corpus",
-        "segment": "item",
-        "change": lambda row: row.change or "–",
-        "reason": "reason",
-    }
-    return views.table(pd.DataFrame(entries[:LISTED]), columns) + more_items(len(entries))
+    columns = {"corpus": "corpus", "segment": "item", "change": lambda row: row.change or "–"}
+    columns |= {"reason": "reason"}
+    table = views.table(pd.DataFrame(entries[:LISTED]), columns, none="")
+    more = f"… and {len(entries) - LISTED} more; left_out.csv lists all."
+    return table + said(more) if len(entries) > LISTED else table
 
 
 def failures_cells(record: RunRecord) -> list[dict]:
     """Make the page of notebooks that failed; their tests are skipped rows of the results."""
-    frame = pd.DataFrame({"entry": record.failed})
     columns = {
         "notebook": lambda row: element("a", row.entry.display_name, href=f"{page_of(row.entry)}.html"),
         "how": lambda row: row.entry.status,
         "error": lambda row: row.entry.error.partition("\n")[0],
     }
     words = "# Failed notebooks\n\nTheir tests are not evaluated. Each page shows how far its notebook came."
-    return [pages.markdown(words), pages.output(views.table(frame, columns))]
+    rows = [{"entry": entry} for entry in record.failed]
+    return [pages.markdown(words), pages.output(views.table(rows, columns))]
 
 
 def provenance_cells(record: RunRecord) -> list[dict]:
     """Make the page that says with what the book was made."""
-    sounds = pd.DataFrame(
-        [[one.kind, one.sounds, one.seconds, one.source, one.digest[:16]] for one in record.sounds],
-        columns=["kind", "sounds", "seconds", "source", "digest"],
-    )
-    sections = {
-        "Versions": pd.DataFrame(record.versions.items(), columns=["package", "version"]),
-        "Sounds\n\nNoises and impulse responses that signals were changed with.": sounds,
-        "Threshold files": pd.DataFrame(
-            [[one.name, one.title, one.digest[:16]] for one in record.families],
-            columns=["family", "title", "digest"],
-        ),
+
+    def short(row: object) -> str:
+        return row.digest[:16]
+
+    sounds = {name: name for name in ("kind", "sounds", "seconds", "source")} | {"digest": short}
+    tables = {
+        "Versions": (record.versions.items(), {"package": "0", "version": "1"}),
+        "Sounds\n\nNoises and impulse responses that signals were changed with.": (record.sounds, sounds),
+        "Threshold files": (record.families, {"family": "name", "title": "title", "digest": short}),
     }
     words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
     top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
-    tables = {title: views.table(frame, sortable=False, none="") for title, frame in sections.items()}
-    return [pages.markdown(words), pages.output(top), *pages.sections(tables)]
-
-
-def more_items(count: int) -> Html:
-    """Say how many items a list of :data:`LISTED` does not show."""
-    return said(f"… and {count - LISTED} more; left_out.csv lists all.") if count > LISTED else Html()
+    shown = {
+        title: views.table(pd.DataFrame(rows).rename(columns=str), columns, sortable=False, none="")
+        for title, (rows, columns) in tables.items()
+    }
+    return [pages.markdown(words), pages.output(top), *pages.sections(shown)]

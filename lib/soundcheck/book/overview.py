@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import SimpleNamespace
 
 import pandas as pd
 
@@ -13,18 +12,17 @@ from soundcheck.common import templates
 from soundcheck.common.escaping import heading
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, key_figures, notices, states
+from soundcheck.report.failures import for_groups, standing_notes_in_short, under_changes
 from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label
 from soundcheck.report.names import sentence as capitalised
-from soundcheck.report.run_summary import for_groups, standing_notes_in_short, under_changes
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import (
     ComparisonRecord,
-    FamilyRecord,
     KeyFigure,
     NotebookRecord,
     RunRecord,
@@ -52,16 +50,13 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     """Make the first page; ``facts`` are from :func:`soundcheck.results.facts.facts_by_model`."""
     tested = [one for one in facts.values() if not one.random]
     rows = pd.concat([one.counted for one in tested]) if tested else results.iloc[:0]
-    concluded = rows["state"].isin((PASS, FAIL)).any()
     none = said(f"{headline(rows)}.")
     sections = {
         "Where they fail": heat_map(record, tested),
         "The largest findings": largest(tested) if rows["state"].eq(FAIL).any() else none,
         FEW_TITLE: of_few_speakers(record, rows),
         "What could not be concluded": unknown_groups(tested),
-        "Comparisons": templates.html("comparisons", comparisons=record.comparisons)
-        if record.comparisons
-        else Html(),
+        "Comparisons": compared(record),
         "What is missing": missing(record, results),
     }
     corpora = "1 corpus" if len(record.corpora) == 1 else f"{len(record.corpora)} corpora"
@@ -70,12 +65,18 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
         links(f"{counted(len(tested), 'model')}, {corpora}: ", named),
         notices.caveats_notice(record.caveats),
         notices.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
-        Html() if concluded else none,
+        Html() if rows["state"].isin((PASS, FAIL)).any() else none,
         models_table(tested),
         references([one for one in facts.values() if one.random]),
     ]
     title = pages.markdown(f"# {heading(record.title, 'Soundcheck')}")
     return [title, pages.output(join(top)), *pages.sections(sections)]
+
+
+def compared(record: RunRecord) -> Html:
+    """List the comparisons of a run with what they found."""
+    entries = record.comparisons
+    return templates.html("comparisons", comparisons=entries) if entries else Html()
 
 
 def said(text: str) -> Html:
@@ -91,48 +92,32 @@ def links(before: str, named: Sequence[tuple[str, str]]) -> Html:
 
 def models_table(every: Sequence[ModelFacts], root: str = "") -> Html:
     """Show a row a model: how good it is, for whom it is worse, what breaks it, its tests by state."""
-    if not every:
-        return Html()
-    return templates.html("models", heads=HEADS, models=[model_row(facts, root) for facts in every])
+    rows = []
+    for facts in every:
+        figure = facts.headline
+        row = {"name": facts.model.name, "address": f"{root}{model_page(facts.model.slug)}.html"}
+        row["about"] = re.split(r"[.:;] ", facts.model.description, maxsplit=1)[0]
+        row["notes"] = standing_notes_in_short(facts)
+        row["dot"] = None if figure is None or figure.value is None else dot(figure)
+        row["further"] = [] if figure is None else list(filter(None, further(facts, figure)))
+        row |= {"groups": for_groups(facts), "changes": under_changes(facts), "bar": states.bar(facts.counts)}
+        rows.append(row)
+    return templates.html("models", heads=HEADS, models=rows) if rows else Html()
 
 
-def model_row(facts: ModelFacts, root: str) -> dict:
-    """Give what the row of a model shows."""
-    figure = facts.headline
-    return {
-        "name": facts.model.name,
-        "address": f"{root}{model_page(facts.model.slug)}.html",
-        "about": re.split(r"[.:;] ", facts.model.description, maxsplit=1)[0],
-        "notes": standing_notes_in_short(facts),
-        "dot": None if figure is None or figure.value is None else dot(figure),
-        "further": [] if figure is None else list(filter(None, further(facts, figure))),
-        "groups": for_groups(facts),
-        "changes": under_changes(facts),
-        "bar": states.bar(facts.counts),
-    }
-
-
-def dot(figure: KeyFigure) -> SimpleNamespace:
+def dot(figure: KeyFigure) -> dict:
     """Place a number, its interval and chance on a line from 0 to 1; what lies beyond stands at its end."""
-
-    def place(number: float | None) -> float | None:
-        return None if number is None else round(EDGE + min(max(number, 0.0), 1.0) * (WIDTH - 2 * EDGE), 1)
-
+    places = {"value": figure.value, "low": figure.low, "high": figure.high, "chance": figure.guessing}
+    for name, number in places.items():
+        if number is not None:
+            places[name] = round(EDGE + min(max(number, 0.0), 1.0) * (WIDTH - 2 * EDGE), 1)
     span = key_figures.interval(figure) or figure.reason or "no interval"
-    if figure.low is None and (here := key_figures.sample_interval(figure)):
+    if figure.low is None and (here := key_figures.interval(figure, sample=True)):
         span = f"{here} for these speakers"
     if figure.guessing is not None:
         span += f"; chance {key_figures.value(figure, figure.guessing)}"
-    return SimpleNamespace(
-        name=key_figures.name(figure),
-        written=key_figures.value(figure),
-        span=span,
-        said=f"{key_figures.sentence(figure)}; {span}",
-        value=place(figure.value),
-        low=place(figure.low),
-        high=place(figure.high),
-        chance=place(figure.guessing),
-    )
+    about = {"name": key_figures.name(figure), "written": key_figures.value(figure), "span": span}
+    return places | about | {"said": f"{key_figures.sentence(figure)}; {span}"}
 
 
 def further(facts: ModelFacts, main: KeyFigure) -> Iterator[str]:
@@ -157,29 +142,22 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
     notebooks = {(one.model, one.family): one for one in record.notebooks}
     sections: dict[str, list[dict]] = {}
     for family in sorted(record.families, key=lambda one: methods.place(one.name, one.category)):
-        cells = [
-            _state_cell(model_facts, family, notebooks.get((model_facts.model.name, family.name)))
-            for model_facts in every
-        ]
+        cells = []
+        for facts in every:
+            if (notebook := notebooks.get((facts.model.name, family.name))) is None:
+                cells.append(None)
+                continue
+            state, fails = facts.state_of(family)
+            words = "failed to run" if notebook.failed else f"{state}, {counted(fails, 'test')} fail"
+            cell = {"state": STATE[state], "fails": words if notebook.failed else fails or ""}
+            cell |= {"address": f"{page_of(notebook)}.html"}
+            cells.append(cell | {"said": f"{facts.model.name}, {family.title}: {words}"})
         if any(cells):
             row = {"title": capitalised(SHORT.sub("", family.title)), "cells": cells}
             section = methods.SECTIONS[methods.section(family.name, family.category)]
             sections.setdefault(section, []).append(row)
-    models = [model_facts.model.name for model_facts in every]
+    models = [facts.model.name for facts in every]
     return templates.html("heat_map", models=models, sections=sections) if sections else Html()
-
-
-def _state_cell(facts: ModelFacts, family: FamilyRecord, notebook: NotebookRecord | None) -> dict | None:
-    if notebook is None:
-        return None
-    state, fails = facts.state_of(family)
-    words = "failed to run" if notebook.failed else f"{state}, {counted(fails, 'test')} fail"
-    return {
-        "state": STATE[state],
-        "fails": words if notebook.failed else fails or "",
-        "address": f"{page_of(notebook)}.html",
-        "said": f"{facts.model.name}, {family.title}: {words}",
-    }
 
 
 def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -> Html:
@@ -234,9 +212,11 @@ def unknown_groups(every: Sequence[ModelFacts]) -> Html:
     for facts in every:
         frame = facts.unknown.sort_values("needed", kind="stable")
         plans = [failures.planned(row.needed, row.blocks) for row in frame.itertuples()]
-        kinds = frame["kind"].str.replace("_", " ")
-        by_plan = kinds.groupby(pd.Series(plans, index=frame.index, dtype=object), sort=False)
-        lines = [f"{some(list(groups), MOST_KINDS)}: {plan}" for plan, groups in by_plan]
+        kinds = frame.assign(plan=plans, kind=frame["kind"].str.replace("_", " "))
+        lines = [
+            f"{some(list(groups), MOST_KINDS)}: {plan}"
+            for plan, groups in kinds.groupby("plan", sort=False)["kind"]
+        ]
         unknown += [(facts.model, "; ".join(lines))] if lines else []
     return templates.html("unknown", unknown=unknown) if unknown else Html()
 
@@ -244,10 +224,9 @@ def unknown_groups(every: Sequence[ModelFacts]) -> Html:
 def tested(record: RunRecord, family: str) -> Html:
     """Link from a method page to the results of its family."""
     models = [entry.model for entry in record.notebooks if entry.family == family][:MOST_LINKS]
-    none = said("No model of this book was tested with this family.")
-    return (
-        links("Results: ", [(name, f"../{result_page(name, family)}") for name in models]) if models else none
-    )
+    if not models:
+        return said("No model of this book was tested with this family.")
+    return links("Results: ", [(name, f"../{result_page(name, family)}") for name in models])
 
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:

@@ -7,6 +7,7 @@ page does not name the run: a page that says the same after the next run stays a
 
 from __future__ import annotations
 
+import functools
 import json
 import multiprocessing
 import re
@@ -16,10 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+import yaml
 
 from soundcheck import __version__
 from soundcheck.book.written import linked
-from soundcheck.common import files, store
+from soundcheck.common import files, resources, store
+from soundcheck.common.escaping import one_line
 from soundcheck.common.media import UNHEARD
 from soundcheck.common.progress import Progress
 from soundcheck.report.html import Html, element
@@ -42,12 +45,16 @@ def markdown(text: str) -> dict:
     return {"cell_type": "markdown", "metadata": {}, "source": text}
 
 
+def display(html: Html, kind: str = "text/html") -> dict:
+    """Make an output of a cell."""
+    data = {kind: str(html)} | ({"text/plain": ""} if kind == "text/html" else {})
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
 def output(html: Html) -> dict:
     """Make a cell that shows HTML and no code."""
-    data = {"text/html": str(html), "text/plain": ""}
-    display = {"output_type": "display_data", "data": data, "metadata": {}}
     # The source is never shown; MyST-NB drops a cell without source, outputs and all.
-    return code("show", "remove-input", [display])
+    return code("show", "remove-input", [display(html)])
 
 
 def sections(parts: Mapping[str, Html]) -> list[dict]:
@@ -59,6 +66,12 @@ def code(source: str, tag: str, outputs: Sequence[dict], count: int | None = 1) 
     """Make a cell of code."""
     cell = {"cell_type": "code", "execution_count": count, "metadata": {"tags": [tag]}}
     return {**cell, "source": source, "outputs": list(outputs)}
+
+
+def chapter(name: str, title: str = "", below: Sequence[dict] = ()) -> dict:
+    """Make an entry of the menu: a page, called by its own title if none is given, and those below it."""
+    titled = {"title": one_line(title)} if title else {}
+    return {"file": name} | titled | ({"sections": list(below)} if below else {})
 
 
 def raw(html: Html) -> str:
@@ -123,22 +136,21 @@ class Sources:
     ) -> None:
         """Open a folder.
 
-        ``media`` are folders of sounds and pictures, ``made_with`` is the digest of all code. Links to
-        ``absent`` pages lead to the ``handbook``, if it has an address.
+        ``media`` are folders of sounds and pictures, ``made_with`` is a digest of what all pages depend on.
+        Links to ``absent`` pages lead to the ``handbook``, if it has an address.
         """
         self.folder = folder
         self.handbook = handbook
         self.pages: set[str] = set()  # names, such as models/prosody
         self.media: set[Path] = set()  # sounds and pictures that files refer to
         self.beside: list[str] = []  # files that Sphinx does not read: finished pages and data
-        self._absent = absent
+        self._linked = functools.partial(linked, absent=absent, handbook=handbook)
         self._media = media
-        self._version = digest(made_with, sorted(absent), handbook)
         self._tasks: list[_Task] = []
         self._last: list[tuple[str, Callable[[], str]]] = []
         self._written: set[Path] = set()
-        self._digests_file = folder.with_name("book-pages.json")
-        self._known = store.read(self._digests_file, self._version) or {}
+        self._digests = folder.with_name("book-pages.json"), digest(made_with, sorted(absent), handbook)
+        self._known = store.read(*self._digests) or {}
         self._now: dict[str, list[str]] = {}
 
     def page(self, name: str, make: Callable[[], Sequence[dict]], *depends: object) -> bool:
@@ -149,7 +161,7 @@ class Sources:
             cells = make()
             for cell in cells:
                 if cell["cell_type"] == "markdown":
-                    cell["source"] = linked(cell["source"], name, self._absent, self.handbook)
+                    cell["source"] = self._linked(cell["source"], name)
             return notebook(cells)
 
         return self._add(f"{name}.ipynb", written, depends)
@@ -159,7 +171,7 @@ class Sources:
         self.pages.add(name)
 
         def written() -> str:
-            return f"{linked(make(), name, self._absent, self.handbook)}\n\n{raw(footer())}\n"
+            return f"{self._linked(make(), name)}\n\n{raw(footer())}\n"
 
         return self._add(f"{name}.md", written, depends)
 
@@ -171,13 +183,25 @@ class Sources:
         else:
             self._add(name, make, ())
 
+    def configure(self, title: str, menu: Mapping[str, Sequence[dict]]) -> None:
+        """Write configuration, bibliography and menu: captions with their chapters, see :func:`chapter`."""
+        share = resources.root()
+        configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
+        configuration |= {"title": one_line(title, "Soundcheck"), "bibtex_bibfiles": ["references.bib"]}
+        parts = [{"caption": caption, "chapters": chapters} for caption, chapters in menu.items() if chapters]
+        contents = {"format": "jb-book", "root": "index", "parts": parts}
+        self.file("_config.yml", yaml.safe_dump(configuration, sort_keys=False))
+        self.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
+        self.file("references.bib", (share / "book" / "references.bib").read_text(encoding="utf-8"))
+
     def file(self, name: str, text: str) -> None:
         """Write a file at once."""
         path = self.folder / name
         data = text.encode("utf-8", "backslashreplace")
         if not path.is_file() or path.is_symlink() or path.read_bytes() != data:
             files.write_bytes(path, data)
-        self._take(path, data)
+        self._written.add(path)
+        self.media |= self._places(data) - {None}
 
     def write(self, jobs: int = 1) -> None:
         """Make what was registered, by several processes, and remove all other files."""
@@ -193,27 +217,25 @@ class Sources:
         for path in self.folder.rglob("*"):
             if path not in self._written and path.name != CONFIGURATION and not path.is_dir():
                 path.unlink()
-        store.write(self._digests_file, self._now, self._version)
+        path, version = self._digests
+        store.write(path, self._now, version)
 
     def _add(self, name: str, make: Callable[[], str], depends: Sequence[object]) -> bool:
         key, path, known = digest(*depends) if depends else "", self.folder / name, self._known.get(name)
         self._tasks.append(_Task(name, make, key))
-        data = path.read_bytes() if key and known and path.is_file() and not path.is_symlink() else b""
-        if not data or known != [key, files.digest(data)] or len(media_in(data)) > len(self._places(data)):
+        data = path.read_bytes() if key and path.is_file() and not path.is_symlink() else b""
+        places = self._places(data)
+        if not data or known != [key, files.digest(data)] or None in places:
             return True
-        self._take(path, data)
+        self._written.add(path)
+        self.media |= places
         self._now[name] = known
         return False
 
-    def _take(self, path: Path, data: bytes) -> None:
-        self._written.add(path)
-        self.media |= self._places(data)
-
-    def _places(self, data: bytes) -> set[Path]:
-        """Find the sounds and pictures that a file refers to."""
-        names = media_in(data)
-        places = {name: [at / name for at in self._media if (at / name).is_file()] for name in names}
-        return {place[0] for place in places.values() if place}
+    def _places(self, data: bytes) -> set[Path | None]:
+        """Find the sounds and pictures that a file refers to; ``None`` is one that is missing."""
+        places = ([folder / name for folder in self._media] for name in media_in(data))
+        return {next(filter(Path.is_file, folders), None) for folders in places}
 
 
 def _made(tasks: Sequence[_Task], jobs: int) -> Iterator[str]:

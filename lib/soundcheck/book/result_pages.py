@@ -24,7 +24,7 @@ from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.names import sentence
 from soundcheck.report.notices import caveats_notice
 from soundcheck.report.states import STATE
-from soundcheck.report.verdict_tables import VERDICTS, anchor_of, verdict_table
+from soundcheck.report.verdict_tables import anchor_of, verdict_table
 from soundcheck.results import facts, states
 from soundcheck.results.record import NotebookRecord, RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, PROVEN, REPORTED
@@ -47,23 +47,25 @@ def cells(
     otherwise: Html,
 ) -> list[dict]:
     """Make the page; ``rows`` are its finished results, ``otherwise`` is which groups were recorded so."""
-    table = FinalTable(record, rows)
-    written = executed.cells(notebook, executed.title(entry.model, family.title), entry, out, table)
+    written = executed.cells(
+        notebook, executed.title(entry.model, family.title), entry, out, final_table(record, rows)
+    )
     heading_line, _, question = written[0]["source"].partition("\n")
     answered = answer(record, rows)
     if few := of_few_speakers(record, rows, "../../"):
         answered += element("p", element("strong", f"{FEW_TITLE}.")) + few
     method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
     answered += element("p", method, class_="sc-note") + caveats_notice(caveats) + otherwise
-    asked = [pages.markdown(question.strip())] * bool(question.strip())
-    at_end = [] if table.placed else [pages.output(table.html)]
-    return [pages.markdown(heading_line), *asked, pages.output(answered), *written[1:], *at_end]
+    asked = [pages.markdown(question.strip())] if question.strip() else []
+    return [pages.markdown(heading_line), *asked, pages.output(answered), *written[1:]]
 
 
 def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     """Answer the question of a family for a model: its headline test, then the largest other failure."""
     rows = states.counted(rows)
-    state, row, opening = _answered(_headline_rows(rows))
+    # The tests that a family is known by decide, as in the heat map; all, where none of these was judged.
+    judged = rows["first"] & rows["state"].isin((FAIL, INCONCLUSIVE, PASS))
+    state, row, opening = _answered(rows[rows["first"]] if judged.any() else rows)
     failing = rows[rows["state"].eq(FAIL)]
     if opening == NO_GROUP and len(failing):
         opening = OTHERS_FAIL
@@ -86,12 +88,6 @@ def _written(record: RunRecord, row: object, opening: str) -> tuple[str, str]:
     about = f" of {fact.who}" if fact.who else ""
     says = f"{opening}{fact.measured}{about} is {fact.says}" if fact.rests else fact.says
     return sentence(says), f" ({fact.rests}){fact.more}." if fact.rests else "."
-
-
-def _headline_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the tests that a family is known by, as the heat map does; all, where none of these was judged."""
-    judged = rows["first"] & rows["state"].isin((FAIL, INCONCLUSIVE, PASS))
-    return rows[rows["first"]] if judged.any() else rows
 
 
 def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
@@ -135,23 +131,10 @@ def _of_two_rules(rows: pd.DataFrame) -> str:
     return f"{text}; the two rules differ for {apart}, see the table." if apart else f"{text}."
 
 
-class FinalTable:
-    """Puts the final table in the place of the preliminary one that a notebook shows.
-
-    ``placed`` says whether the notebook had such a place; one that has none gets the table at its end.
-    """
-
-    def __init__(self, record: RunRecord, rows: pd.DataFrame) -> None:
-        blocks = {name: record.block_of(name) for name in rows["corpus"].unique()}
-        self.html = verdict_table(rows, blocks) + limits(rows)
-        self.placed = False
-
-    def __call__(self, html: str) -> str:
-        """Give the HTML of an output, or the final table the first time that it is a table of verdicts."""
-        if not html.startswith(f'<div class="{VERDICTS}">'):
-            return html
-        is_first, self.placed = not self.placed, True
-        return str(self.html) if is_first else ""
+def final_table(record: RunRecord, rows: pd.DataFrame) -> Html:
+    """Show the finished results."""
+    blocks = {name: record.block_of(name) for name in rows["corpus"].unique()}
+    return verdict_table(rows, blocks) + limits(rows)
 
 
 def limits(rows: pd.DataFrame) -> Html:

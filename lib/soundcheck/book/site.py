@@ -10,14 +10,15 @@ as it is, byte for byte.
 from __future__ import annotations
 
 import datetime
+import getpass
 import os
 import re
 import shutil
 import socket
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from soundcheck.book.executed import user_name
 from soundcheck.book.sphinx_run import SECRET
 from soundcheck.common import files
 from soundcheck.common.errors import Problem
@@ -144,6 +145,28 @@ def inspect(html: Path, expected: Iterable[str], out: Path, *, sounds: bool = Tr
         if kind == "page" and not sounds and _SOUNDING.search(text):
             problems.append(Problem(where, "the page plays a sound, in a book without them", UNHEARD_REMEDY))
     return problems
+
+
+def places() -> list[str]:
+    """List folders of this machine that must not appear in a page, longest first."""
+    known = {str(Path.home()), os.getcwd(), sys.prefix, str(Path(__file__).resolve().parents[1])}
+    known |= {str(Path(sys.prefix).resolve()), str(Path.cwd().resolve()), "/tmp"}
+    return sorted((place for place in known if len(place) > 3), key=len, reverse=True)
+
+
+def without_paths(text: str, out: Path) -> str:
+    """Replace folders of this machine by an ellipsis."""
+    for place in [str(out), *places()]:
+        text = text.replace(place, "…").replace(escape(place, None), "…")
+    return text
+
+
+def user_name() -> str:
+    """Name of the user; empty if it cannot be known."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
 
 
 Leak = tuple[str, re.Pattern[str], str]  # a word, where it is a leak, and what it is

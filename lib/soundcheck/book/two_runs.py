@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
-from soundcheck.book import assembly, build, executed, overview, pages
-from soundcheck.common import files, resources, templates
+from soundcheck.book import build, executed, overview, pages
+from soundcheck.book.site import without_paths
+from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
@@ -92,7 +92,7 @@ def compare_runs(
                 baseline=model.names[0],
                 candidate=model.names[1],
                 status=execution.status,
-                error=executed.without_paths(execution.error, output.folder),
+                error=without_paths(execution.error, output.folder),
                 **summary_of(rows),
             )
             for (model, rows), execution in zip(frames.items(), executions, strict=True)
@@ -136,21 +136,14 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
     """Build the book: what came out, and a page a model."""
     sources = build.open_sources(output, record)
     summary = pages.output(join(element("p", line, limit=None) for line in lines))
-    compared = templates.html("comparisons", comparisons=record.comparisons)
     title = pages.markdown("# Two runs, before and after")
-    cells = [title, summary, *pages.sections({"Comparisons": compared})]
+    cells = [title, summary, *pages.sections({"Comparisons": overview.compared(record)})]
     sources.page("index", lambda: cells)
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"
         title = f"Before and after: {one_line(entry.name)}"
         make = functools.partial(executed.cells, notebook, title, entry, output.folder)
         sources.page(overview.page_of(entry), make)
-    chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
-    contents = {
-        "format": "jb-book",
-        "root": "index",
-        "parts": [{"caption": "Models", "chapters": chapters}],
-    }
-    sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
-    assembly.configure(sources, resources.root(), record)
+    chapters = [pages.chapter(overview.page_of(entry)) for entry in record.comparisons]
+    sources.configure(record.title, {"Models": chapters})
     return build.finish(sources, output, record, [output.comparison_table])

@@ -75,17 +75,15 @@ def again(
     lines += [f"differs: {one}" for one in differing[:SHOWN]]
     if len(differing) > SHOWN:
         lines.append(f"... and {len(differing) - SHOWN} more that differ.")
-    changed = {line for record in records for line in _changed(before, Provenance.of(record))}
     if before.suite != suite.describe()["digest"]:
         notes.append("The suite is not the one that the book was made of, by its digest.")
-    lines += [*notes, *sorted(changed)]
+    lines += [*notes, *sorted({line for one in records for line in _changed(before, Provenance.of(one))})]
     if left := int((~known & frame["value"].notna()).sum()):
         lines.append(f"{counted(left, 'test')} could not be drawn: the suite has not their model or family.")
     if not differing:
         return Verified(EXIT_OK, "\n".join([*lines, "All came out the same."]))
-    return Verified(
-        EXIT_TEST_FAILED, "\n".join([*lines, f"{counted(len(differing), 'test')} came out differently."])
-    )
+    last = f"{counted(len(differing), 'test')} came out differently."
+    return Verified(EXIT_TEST_FAILED, "\n".join([*lines, last]))
 
 
 def draw(frame: pd.DataFrame, tests: int, seed: int) -> pd.DataFrame:
@@ -105,13 +103,14 @@ def unlike(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
             gone = "is not there now" if row["table"] == "left_only" else "is new"
             lines.append((math.inf, f"{where}: {gone}"))
             continue
-        differ = [name for name in COMPARED if not _same(row[name], row[f"{name} now"])]
+        pairs = {name: (row[name], row[f"{name} now"]) for name in COMPARED}
+        differ = [name for name, pair in pairs.items() if not _same(*pair)]
         if differ:
             named = [name for name in differ if name in NAMED] or differ[:1]
-            changes = ", ".join(_change(name, row[name], row[f"{name} now"]) for name in named)
-            lost = pd.isna(row["value now"])
-            reason = f" ({quoted(row['skipped now'])})" if lost else ""
-            size = 0.0 if lost and pd.isna(row["value"]) else abs(row["value"] - row["value now"])
+            changes = ", ".join(_change(name, *pairs[name]) for name in named)
+            old, new = pairs["value"]
+            reason = f" ({quoted(row['skipped now'])})" if pd.isna(new) else ""
+            size = 0.0 if pd.isna([old, new]).all() else abs(old - new)
             lines.append((math.inf if pd.isna(size) else size, f"{where}: {changes}{reason}"))
     return [line for _, line in sorted(lines, key=lambda item: -item[0])]
 

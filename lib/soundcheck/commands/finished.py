@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from soundcheck.commands.numbers import JOBS, SEED, Number
-from soundcheck.commands.options import PLACE
+from soundcheck.commands.options import JOBS, MANY, MODEL, MODELS, PLACE, RESULTS, SEED, Number, choices, end
 from soundcheck.common.escaping import terminal
 
 
 @click.command()
-@click.argument("results", type=PLACE)
+@RESULTS
 @click.option("--junit", type=PLACE, help="JUnit XML file; default: junit.xml beside the results.")
-@click.option(
-    "--model", "models", multiple=True, metavar="NAME", help="Judge only this model; may be repeated."
-)
+@MODELS
 @click.option("--strict", is_flag=True, help="Values on the wrong side of their threshold fail, too.")
 @click.option(
     "--inconclusive",
@@ -63,14 +58,13 @@ def check(results: Path, junit: Path | None, models: tuple[str, ...], **options:
     from soundcheck.results import gate
 
     outcome = gate.check(results, junit, models, **options)
-    click.echo(terminal(outcome.summary))
-    sys.exit(outcome.exit_code)
+    end(outcome.summary, outcome.exit_code)
 
 
 @click.command()
-@click.argument("results", type=PLACE)
-@click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
-@click.option("--format", "formats", multiple=True, metavar="NAME", help="Only this format; may be repeated.")
+@RESULTS
+@MODEL
+@choices("--format", "formats", "Only this format")
 @click.option("--out", type=PLACE, metavar="DIR", help="Default: cards/MODEL beside the results.")
 @click.option("--book-url", default="", metavar="URL", help="Where the book is published, for links.")
 def card(
@@ -83,8 +77,7 @@ def card(
     """
     from soundcheck.publish.cards import writing
 
-    click.echo(terminal(writing.write_cards(results, model, formats, out, book_url).summary))
-    sys.exit(0)
+    end(writing.write_cards(results, model, formats, out, book_url).summary)
 
 
 @click.command()
@@ -97,15 +90,11 @@ def card(
     metavar="SUITE",
     help="Also compute some tests again, with this suite.yml.",
 )
-@click.option(
-    "--tests", type=Number(1, 1_000_000), default=20, show_default=True, help="How many, with --again."
-)
+@click.option("--tests", type=MANY, default=20, show_default=True, help="How many, with --again.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Which ones, with --again.")
-@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
+@JOBS
 @click.option("--no-code", is_flag=True, help="As for run.")
-def verify(
-    book: Path, digest: str, suite: Path | None, tests: int, seed: int, jobs: int | None, no_code: bool
-) -> NoReturn:
+def verify(book: Path, digest: str, suite: Path | None, **options: Any) -> NoReturn:
     """Say what was changed in BOOK since it was built, and with which inputs it was made.
 
     BOOK is an output folder, its html, or a copy of that. All files of the book, results, tables and record
@@ -119,21 +108,18 @@ def verify(
     from soundcheck.commands import verifying
 
     outcome = verifying.verify(book, digest)
-    click.echo(terminal(outcome.summary))
     if suite is not None:
         from soundcheck.commands import again
 
-        repeated = again.again(
-            book, suite, tests=tests, seed=seed, jobs=jobs or os.cpu_count() or 1, no_code=no_code
-        )
-        click.echo(terminal(repeated.summary))
-        outcome = repeated if not outcome.exit_code else outcome
-    sys.exit(outcome.exit_code)
+        click.echo(terminal(outcome.summary))
+        repeated = again.again(book, suite, **options)
+        end(repeated.summary, outcome.exit_code or repeated.exit_code)
+    end(outcome.summary, outcome.exit_code)
 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=PLACE, metavar="RUN...")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; may be repeated.")
+@MODELS
 @click.option(
     "--out",
     type=PLACE,
@@ -151,13 +137,12 @@ def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoRet
     """
     from soundcheck.book.history_page import write_history
 
-    click.echo(terminal(write_history(runs, out, models)))
-    sys.exit(0)
+    end(write_history(runs, out, models))
 
 
 @click.command()
-@click.argument("results", type=PLACE)
-@click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
+@RESULTS
+@MODEL
 @click.option("--comparison", metavar="NAME", help="A comparison of the run instead of a model.")
 @click.option(
     "--baseline",
@@ -168,15 +153,7 @@ def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoRet
 @click.option("--out", type=PLACE, help="HTML file; default: sheets/NAME.html beside the results.")
 @click.option("--pdf", is_flag=True, help="Write a PDF beside it, too; needs the extra [pdf].")
 @click.option("--text", type=PLACE, help="Write the three lines to this Markdown file.")
-def sheet(
-    results: Path,
-    model: str | None,
-    comparison: str | None,
-    baseline: Path | None,
-    out: Path | None,
-    pdf: bool,
-    text: Path | None,
-) -> NoReturn:
+def sheet(results: Path, out: Path | None, **options: Any) -> NoReturn:
     """Write the one-page summary of a model of RESULTS, the output folder of a run.
 
     One HTML file without anything outside, sounds included, that prints on one or two pages: how good it is,
@@ -186,10 +163,7 @@ def sheet(
     """
     from soundcheck.publish.sheet import writing
 
-    if comparison is not None and (model is not None or baseline is not None):
-        raise click.UsageError(
-            "--comparison says by itself what is compared: leave --model and --baseline out."
-        )
-    wanted = {"model": model, "comparison": comparison, "baseline": baseline}
-    click.echo(terminal(writing.write(results, out, pdf=pdf, text=text, **wanted)))
-    sys.exit(0)
+    if options["comparison"] is not None and (options["model"], options["baseline"]) != (None, None):
+        what = "--comparison says by itself what is compared: leave --model and --baseline out."
+        raise click.UsageError(what)
+    end(writing.write(results, out, **options))

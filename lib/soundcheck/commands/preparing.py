@@ -1,17 +1,16 @@
-"""Commands before a run: init, and thresholds simulate."""
+"""Commands beside runs: init, thresholds simulate, and cache."""
 
 from __future__ import annotations
 
-import os
-import sys
+import shutil
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
-from soundcheck.commands.numbers import JOBS, SEED, Number
-from soundcheck.commands.options import PLACE
+from soundcheck.commands.options import JOBS, MANY, PLACE, SEED, Number, choices, end
 from soundcheck.common.escaping import terminal
+from soundcheck.common.files import MARKER
 
 
 @click.group()
@@ -20,7 +19,7 @@ def thresholds() -> None:
 
 
 @thresholds.command()
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
+@choices("--metric", "metrics", "Only this metric")
 @click.option("--groups", multiple=True, type=Number(2, 1_000_000), help="Number of groups; may be repeated.")
 @click.option(
     "--samples", multiple=True, type=Number(2, 1_000_000), help="Segments of each group; may be repeated."
@@ -28,21 +27,14 @@ def thresholds() -> None:
 @click.option(
     "--family", metavar="NAME", help="What the thresholds of this family come from, instead of a grid."
 )
-@click.option("--runs", type=Number(1, 1_000_000), default=1000, show_default=True)
+@click.option("--runs", type=MANY, default=1000, show_default=True)
 @click.option("--seed", type=SEED, default=0, show_default=True)
-@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
+@JOBS
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="CSV file; default: standard output."
 )
 def simulate(
-    metrics: tuple[str, ...],
-    groups: tuple[int, ...],
-    samples: tuple[int, ...],
-    family: str | None,
-    runs: int,
-    seed: int,
-    jobs: int | None,
-    out: Path | None,
+    runs: int, seed: int, jobs: int, out: Path | None, family: str | None, **grid: tuple
 ) -> NoReturn:
     """Simulate random models without bias, and write the differences that they show by chance as CSV.
 
@@ -52,9 +44,8 @@ def simulate(
     """
     from soundcheck.run import threshold_table
 
-    wanted = threshold_table.settings(metrics, groups, samples, family)
-    click.echo(terminal(threshold_table.write(out, wanted, runs, seed, jobs or os.cpu_count() or 1, family)))
-    sys.exit(0)
+    wanted = threshold_table.settings(**grid, family=family)
+    end(threshold_table.write(out, wanted, runs, seed, jobs, family))
 
 
 @click.command()
@@ -85,5 +76,36 @@ def init(folder: Path, family: str | None, like: str | None, kind: str | None, d
         from soundcheck.start.families import write_family
 
         summary = write_family(folder, family, like or "")
-    click.echo(terminal(summary))
-    sys.exit(0)
+    end(summary)
+
+
+@click.command()
+@click.argument("suite", required=False, type=PLACE)
+@click.option("--out", type=PLACE, default=Path("build"), show_default=True, help="Output folder.")
+@click.option("--clear", is_flag=True, help="Empty the cache; of a shared one, the predictions only.")
+def cache(suite: Path | None, out: Path, clear: bool) -> None:
+    """Say where the cache of an output folder is and how large, or empty it.
+
+    With SUITE, a suite.yml file, the cache may be one that the suite names.
+    """
+    from soundcheck.predict.store import NAME
+    from soundcheck.run.output import FolderLock, Output
+    from soundcheck.run.selection import share_cache
+    from soundcheck.suite.suite_file import read_suite
+
+    if suite is not None:
+        share_cache(read_suite(suite))
+    output = Output(out)
+    folder = output.cache
+    cached = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    predictions = [path for path in cached if path.parent == folder and NAME.partition(".")[0] in path.name]
+    sizes = [sum(path.stat().st_size for path in paths) / 1e6 for paths in (cached, predictions)]
+    click.echo(terminal(f"Cache {folder}: {sizes[0]:.1f} MB, of these {sizes[1]:.1f} MB predictions"))
+    if clear and cached:
+        is_own = folder == output.folder / "cache" and (output.folder / MARKER).is_file()
+        with FolderLock(output.folder, output.display_name):
+            for path in predictions:
+                path.unlink()
+            if is_own:
+                shutil.rmtree(folder)
+        click.echo("Everything in it was removed" if is_own else "The predictions of models were removed")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 from click.core import ParameterSource
 
-from soundcheck.commands.options import PLACE, run_options
-from soundcheck.common.escaping import quoted, terminal
+from soundcheck.commands.options import PLACE, end, run_options
+from soundcheck.common.escaping import quoted
 
 if TYPE_CHECKING:
     from soundcheck.predict.request import Share
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
 
 def _end(outcome: Outcome) -> NoReturn:
-    click.echo(terminal(outcome.summary))
-    sys.exit(outcome.exit_code)
+    end(outcome.summary, outcome.exit_code)
 
 
 def _share(text: str) -> Share:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from soundcheck.commands.options import PLACE
-from soundcheck.common.escaping import quoted, terminal
+from soundcheck.commands.options import PLACE, end
+from soundcheck.common.escaping import quoted
 
 
 @click.command()
@@ -56,7 +55,5 @@ def score(
         scores = score_trials(references, predictions, groups, against=against)
     else:
         scores = score_tables(references, predictions, against=against, kind=kind, **columns)
-    click.echo(terminal(scores))
-    if out is not None:
-        click.echo(terminal(f"Page: {scores.to_html(out)}"))
-    sys.exit(scores.exit_code if check else 0)
+    page = "" if out is None else f"\nPage: {scores.to_html(out)}"
+    end(f"{scores}{page}", scores.exit_code if check else 0)

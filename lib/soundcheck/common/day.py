@@ -18,10 +18,8 @@ def given_day() -> datetime.date | None:
     Raises InputError: if it is not a number of seconds.
     """
     given = os.environ.get(_EPOCH, "")
-    if not given:
-        return None
     try:
-        return day_of(int(given))
+        return day_of(int(given)) if given else None
     except (ValueError, OverflowError, OSError):
         what = f"{quoted(given)} is not a number of seconds since 1970"
         raise input_error(_EPOCH, what, "Set a whole number, or unset it") from None

@@ -86,11 +86,17 @@ def quoted(value: object, limit: int = VALUE_LIMIT) -> str:
     return f"'{shorten(text, limit)}'"
 
 
+def look(name: str) -> str:
+    """Give what readers see of a name: no signs without a shape, no blanks at its ends, accents composed."""
+    seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFC", seen).strip()
+
+
 def told_apart(one: str, other: str) -> tuple[str, str]:
     r"""Show two names in a message, as :func:`quoted` does, so that nobody takes them for the same.
 
-    If they differ in signs that look like none or like others, these are written as code points; if they are
-    long, the ends are shown from where they differ.
+    Letters beyond ASCII that only one has are written as code points, and blanks at the ends; of long names
+    the ends are shown from where they differ.
 
     >>> told_apart("a.wav", "a.wav ")
     ("'a.wav'", "'a.wav\\u0020'")
@@ -100,22 +106,14 @@ def told_apart(one: str, other: str) -> tuple[str, str]:
     same = os.path.commonprefix([one, other])
     cut = max(0, len(same) - 20) if max(len(one), len(other)) > VALUE_LIMIT else 0
     alike = difflib.SequenceMatcher(None, one[-200:], other[-200:], autojunk=False).ratio() > 0.75
-    alike |= unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
+    alike |= look(one) == look(other)
     texts = []
     for name, against in ((one, other), (other, one)):
-        scripts = {_script(sign) for sign in {*against} - {*name}}
-        codes = {sign for sign in {*name} - {*against} if not sign.isascii() and _script(sign) not in scripts}
-        codes = {sign for sign in codes if alike or _script(sign) == sign}
+        codes = {sign for sign in {*name} - {*against} if alike and not sign.isascii()}
         codes |= {" "} if name != name.strip() or "  " in name else set()
         text = "".join(f"\\u{ord(sign):04x}" if sign in codes else sign for sign in name[cut:])
         texts.append(quoted("…" * bool(cut) + text))
     return texts[0], texts[1]
-
-
-def _script(sign: str) -> str:
-    """Give the first word of a sign's name, such as LATIN; that of each mark, blank or control is its own."""
-    is_seen = unicodedata.category(sign)[0] not in "MZC"
-    return unicodedata.name(sign, sign).partition(" ")[0] if is_seen else sign
 
 
 def spreadsheet(value: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from soundcheck.common.text_table import TextTable, decode_text
 TEXT, NUMBER = "a text", "a number"
 KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 _ONE_A_LINE = "Give one JSON object a line"
+_SURROGATE = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 
 
 def read_json_lines(content: bytes, display_name: str, fields: Mapping[str, str]) -> TextTable:
@@ -35,23 +37,12 @@ def read_json_lines(content: bytes, display_name: str, fields: Mapping[str, str]
     """
     import numpy as np
 
-    problems = Problems()
-    lines: list[int] = []
-    values: dict[str, list] = {name: [] for name in fields}
-    for line, item in json_objects(decode_text(content, display_name), display_name, problems):
-        lines.append(line)
-        for name, kind in fields.items():
-            value = item.get(name)
-            if what := field_problem(value, kind):
-                problems.add(f"{display_name} line {line}, field {name}", what, f"Give {kind}")
-                value = None
-            values[name].append(math.nan if value is None and kind == NUMBER else value)
-    problems.raise_if_any()
-    if not lines:
-        raise input_error(display_name, "the file has no line", _ONE_A_LINE)
-    types = {TEXT: object, NUMBER: np.float64}
-    columns = {name: np.array(values[name], dtype=types[kind]) for name, kind in fields.items()}
-    return TextTable(columns, lines, "line", display_name, noun="field")
+    rows = _rows(decode_text(content, display_name), display_name, fields)
+    columns = {
+        name: np.array([row.get(name) for row in rows.values()], {TEXT: object, NUMBER: np.float64}[kind])
+        for name, kind in fields.items()
+    }
+    return TextTable(columns, [*rows], "line", display_name, noun="field")
 
 
 def read_json_table(
@@ -66,40 +57,40 @@ def read_json_table(
 
     What an object lacks, ``null``, a list and an object are the empty cell.
 
-    - ``texts, numbers``: keys whose values are texts, or numbers, where an object has them.
-    - ``needed``: keys that every object has.
+    - ``texts, numbers``: fields whose values are texts, or numbers, where an object has them.
+    - ``needed``: fields that every object has.
     - Raises InputError: if the file is missing, empty or another kind of file; all lines that are no object,
-      have a key twice, lack one that is needed, or have a value of another type.
+      have a field twice, lack one that is needed, or have a value of another type.
     """
     text = decode_text(files.require_regular(path, display_name).read_bytes(), display_name)
-    if not text.strip():
-        raise input_error(display_name, "the file is empty", _ONE_A_LINE)
     first = text.lstrip().split("\n", 1)[0]
-    if not first.startswith("{"):  # another kind of file, all of whose lines are wrong
+    if first and not first.startswith("{"):  # another kind of file, all of whose lines are wrong
         json_object(first, f"{display_name} line {text[: text.index(first)].count(chr(10)) + 1}")
-    problems = Problems()
-    rows: list[dict[str, Any]] = []
-    lines: list[int] = []
-    expected = {**dict.fromkeys(texts, TEXT), **dict.fromkeys(numbers, NUMBER)}
+    kinds = {**dict.fromkeys(texts, TEXT), **dict.fromkeys(numbers, NUMBER)}
+    rows = _rows(text, display_name, kinds, needed)
+    names = dict.fromkeys(name for row in rows.values() for name in row)
+    columns = {name: [_cell(row.get(name)) for row in rows.values()] for name in names}
+    return TextTable(columns, [*rows], "line", display_name)
+
+
+def _rows(
+    text: str, display_name: str, kinds: Mapping[str, str], needed: Collection[str] = ()
+) -> dict[int, dict[str, Any]]:
+    """Read the objects of all lines, by their numbers; fields have the kinds that they ought to have."""
+    problems, rows = Problems(), {}
     for line, row in json_objects(text, display_name, problems):
-        for key in needed:
-            if row.get(key) in (None, ""):
-                where = f"{display_name} line {line}, key {key}"
+        rows[line] = row
+        for name in needed:
+            if row.get(name) in (None, ""):
+                where = f"{display_name} line {line}, field {name}"
                 problems.add(where, "it is missing or empty", "Each line needs one")
-        for key, value in row.items():
-            kind = expected.get(key)
-            what = field_problem(value, TEXT) if isinstance(value, str) else ""
-            if kind and value is not None and kind_of(value) != kind:
-                what = f"{kind_of(value)}, not {kind}"
-            if what:
-                problems.add(f"{display_name} line {line}, key {key}", what, "Correct it")
-        rows.append(row)
-        lines.append(line)
+        for name, value in row.items():
+            if what := name in kinds and field_problem(value, kinds[name]):
+                problems.add(f"{display_name} line {line}, field {name}", what, f"Give {kinds[name]}")
     problems.raise_if_any()
-    keys = dict.fromkeys(key for row in rows for key in row)
-    return TextTable(
-        {key: [_cell(row.get(key)) for row in rows] for key in keys}, lines, "line", display_name
-    )
+    if not rows:
+        raise input_error(display_name, "the file is empty", _ONE_A_LINE)
+    return rows
 
 
 def _cell(value: object) -> str:
@@ -150,12 +141,17 @@ def json_object(text: str, where: str, remedy: str = _ONE_A_LINE) -> dict[str, A
 
 def _loaded(text: str, where: str, remedy: str) -> Any:
     try:
-        return _DECODER.decode(text)
+        item = _DECODER.decode(text)
+        if _SURROGATE.search(text):
+            json.dumps(item, ensure_ascii=False).encode()
+        return item
     except _RefusedError as error:
         what = str(error)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if "\n" in text else ""
         what = f"{quoted(text.strip(), 40)} is no JSON ({error.msg}, {line}character {error.colno})"
+    except UnicodeEncodeError:
+        what = f"{quoted(text.strip(), 40)} holds half a character (a surrogate alone)"
     except (ValueError, RecursionError):
         what = f"{quoted(text.strip(), 40)} is no JSON that can be read"
     raise input_error(where, what, remedy)
@@ -163,20 +159,13 @@ def _loaded(text: str, where: str, remedy: str) -> Any:
 
 def field_problem(value: object, kind: str) -> str:
     """Say why a value is not of a kind; empty if it is, or is ``None``."""
-    if value is None:
-        return ""
-    if kind_of(value) != kind:
+    if value is not None and kind_of(value) != kind:
         return f"{quoted(json.dumps(value), 40)} is {kind_of(value)}, not {kind}"
     try:
-        if kind == TEXT:
-            value.encode()
-        elif not math.isfinite(value):
-            raise OverflowError
-    except UnicodeEncodeError:
-        return f"{quoted(value, 40)} holds half a character (a surrogate alone)"
+        is_finite = kind != NUMBER or value is None or math.isfinite(value)
     except OverflowError:
-        return f"{quoted(value, 40)} is not a finite number"
-    return ""
+        is_finite = False
+    return "" if is_finite else f"{quoted(value, 40)} is not a finite number"
 
 
 def kind_of(value: object) -> str:

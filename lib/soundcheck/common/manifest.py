@@ -111,16 +111,8 @@ def differences(
 
 def _difference(root: Path, name: str, digest: str) -> Difference | None:
     path = root / name
-    folders = [root / folder for folder in list(PurePosixPath(name).parents)[:-1]]
-    try:
-        if path.is_symlink():
-            return Difference(CHANGED, name, "it is a link now")
-        if not path.exists():
-            return Difference(MISSING, name)
-        if any(folder.is_symlink() for folder in folders):
-            return Difference(CHANGED, name, "its folder is a link now")
-        if not path.is_file():  # a named pipe would never end
-            return Difference(CHANGED, name, "it is not a regular file any more")
-        return None if sha256(path) == digest else Difference(CHANGED, name)
-    except OSError as error:
-        return Difference(CHANGED, name, f"it cannot be read: {error.strerror}")
+    linked = path.is_symlink() or any((root / one).is_symlink() for one in PurePosixPath(name).parents[:-1])
+    reason = "it is a link now, or lies in one" if linked else files.irregularity(path)
+    if not os.path.lexists(path):
+        return Difference(MISSING, name)
+    return Difference(CHANGED, name, reason) if reason or sha256(path) != digest else None

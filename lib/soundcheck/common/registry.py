@@ -14,21 +14,14 @@ import functools
 import importlib
 import importlib.metadata
 import pkgutil
-import sys
 from collections.abc import Iterator, Mapping
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint
 from typing import Generic, TypeVar
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 
 Class = TypeVar("Class")
-
-
-@functools.cache
-def _installed(path: tuple[str, ...]) -> EntryPoints:
-    """Look through all that is installed on a search path, once for all registries."""
-    return importlib.metadata.entry_points()
 
 
 class Registry(Mapping[str, type[Class]], Generic[Class]):
@@ -58,7 +51,7 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
             if isinstance(item, type) and issubclass(item, self._base)
             if item.__module__ == module.__name__ and item.__dict__.get("keyword")
         ]
-        points = _installed(tuple(sys.path)).select(group=self._group)
+        points = importlib.metadata.entry_points(group=self._group)
         classes: dict[str, type[Class] | EntryPoint] = {}
         for keyword, item in [*ours, *((point.name, point) for point in points)]:
             other = classes.setdefault(keyword, item)

@@ -8,8 +8,7 @@ Conventions
 - A file of values holds their digest. A folder appears complete or not at all; a mark in it tells the sizes
   of its files and the digests of those that are no audio. What is cut, edited or missing is made again.
 - Of several processes that need the same thing, one works while the others wait and then find it finished.
-  The lock belongs to an open file, so it ends with its process, however that ends; where locks do not exist,
-  everybody works and the last rename counts, which is slower and just as right.
+  The lock belongs to an open file, so it ends with its process, however that ends.
 - A file's *signature* is its size, the times of its last changes, and its inode. It changes with the content,
   but also without need, for instance when a file is copied.
 """
@@ -17,11 +16,11 @@ Conventions
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -29,11 +28,6 @@ from typing import Any, NamedTuple
 
 from soundcheck.common import files
 from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
-
-try:
-    import fcntl
-except ImportError:  # not a Unix system
-    fcntl = None
 
 CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 MARK = "complete.json"
@@ -177,9 +171,9 @@ def folder(path: Path, make: Callable[[Path], None], what: str) -> Path:
     """Find a folder, or make it; ``what`` says what it holds, for messages."""
     try:
         if not _complete(path):
-            with lock(path) as alone:
+            with lock(path):
                 if not _complete(path):
-                    _make(path, make, alone)
+                    _make(path, make)
     except OSError as error:
         raise OutputError(
             f"Cannot write {what} to {path.parent.name}: {error.strerror or error}. "
@@ -188,11 +182,12 @@ def folder(path: Path, make: Callable[[Path], None], what: str) -> Path:
     return path
 
 
-def _make(path: Path, make: Callable[[Path], None], alone: bool) -> None:
+def _make(path: Path, make: Callable[[Path], None]) -> None:
     prefix = f"{TEMPORARY}{path.name}-"
-    for part in path.parent.glob(f"{prefix}*") if alone else ():  # of processes that were killed meanwhile
+    for part in path.parent.glob(f"{prefix}*"):  # of processes that were killed meanwhile
         shutil.rmtree(part, ignore_errors=True)
-    draft = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
+    draft = path.with_name(f"{prefix}part")
+    draft.mkdir()
     try:
         make(draft)
         made = [file for file in sorted(draft.rglob("*")) if file.is_file()]
@@ -202,7 +197,6 @@ def _make(path: Path, make: Callable[[Path], None], alone: bool) -> None:
             "digests": {names[file]: digest(file) for file in made if file.suffix not in AUDIO},
         }
         write_text(draft / MARK, json.dumps(mark))
-        draft.chmod(0o755)
         _remove_folder(path)
         path.unlink(missing_ok=True)  # a file or a link by mistake
         os.replace(draft, path)
@@ -227,16 +221,9 @@ def _remove_folder(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[bool]:
-    """Hold the lock of a path, ``<path>.lock``, as long as the block runs; wait for it if need be.
-
-    Yields whether there is a lock, so that nobody else works on the same path.
-    """
+def lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a path, ``<path>.lock``, as long as the block runs; wait for it if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_name(path.name + ".lock"), "ab") as file:
-        locked = False
-        if fcntl is not None:
-            with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(file, fcntl.LOCK_EX)
-                locked = True
-        yield locked
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

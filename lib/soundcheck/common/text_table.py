@@ -213,19 +213,19 @@ def cell_texts(column: pa.ChunkedArray) -> list[str]:
 
 
 def parse_column(
-    cells: Sequence[str], parse: Callable[[str], float]
+    cells: Sequence[str], parse: Callable[[str], float], *, needed: bool = False
 ) -> tuple[np.ndarray, list[tuple[int, str]]]:
     """Read a column of numbers or times with :func:`parse_number` or :func:`parse_seconds`.
 
-    Returns float64 ``(rows,)``, NaN for the empty cell and for what cannot be read; and of each cell that
-    cannot be read its row and why.
+    - ``needed``: whether the empty cell is wrong, too; else it is NaN.
+    - Returns float64 ``(rows,)``, NaN for what cannot be read; and of each such cell its row and why.
     """
     import numpy as np
 
     values = np.full(len(cells), math.nan)
     problems = []
     for row, cell in enumerate(cells):
-        if cell:
+        if cell or needed:
             try:
                 values[row] = parse(cell.strip())
             except ValueError as error:

@@ -24,6 +24,7 @@ Format: audformat documentation, version 1.4.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -59,6 +60,7 @@ SAVE_AGAIN = "Save the database again with audformat"
 _LANGUAGE = re.compile(r"[a-z]{2,3}([-_]\w+)?")  # a code of ISO 639
 
 Source = tuple[str, str, str]  # column of a table, its scheme, a field of the scheme's labels
+Labels = dict[str, dict[str, str]]  # label -> field -> value; the fields "" and "id" are the label itself
 
 
 def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
@@ -81,13 +83,13 @@ class _Database:
         self.unknown: Counter[tuple[str, str]] = Counter()  # scheme, label that it does not know -> cells
         self.scales: dict[str, dict[tuple[float, float], str]] = {}  # task -> scale -> a table with it
         self.used: set[str] = set()  # columns
-        self._labels: dict[str, dict[str, dict[str, str]] | None] = {}
+        self._labels: dict[str, Labels] = {}
+        self._sources: dict[str, dict[str, Source]] = {}
 
     def read(self) -> RawTable:
         """Read all tables and join them."""
-        entry = self.entry
-        tables = list(entry.tables) or self._useful_tables()
-        attributes = list(entry.options.get("attributes", ()))
+        tables = list(self.entry.tables) or self._useful_tables()
+        attributes = list(self.entry.options.get("attributes", ()))
         every = [*tables, *attributes]
         self._check_names(every)
         texts = [self._read_table(name) for name in every]
@@ -97,28 +99,24 @@ class _Database:
         places = [place for text in texts[: len(tables)] for place in row_places(text)]
         brought = {*frame}
         for name, part in zip(attributes, parts[len(tables) :], strict=True):
-            keys = list(INDEX if self.tables[name].type == "segmented" else INDEX[:1])
-            further = part.drop(columns=[column for column in {*part} & brought if column not in keys])
-            self._add_attributes(frame, name, further.set_index(keys))
+            self._add_attributes(frame, name, part, brought)
         if "language" not in frame and len(self.header.languages) == 1:
             frame["language"] = str(self.header.languages[0])
         columns = [column for name in every for column in self.tables[name].columns]
         self.notices += unused(columns, self.used) + unused(self.tables, every, "tables")
-        left_out = [
-            Excluded(
-                f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {n} rows", LABEL
-            )
-            for (scheme, text), n in sorted(self.unknown.items())
-        ]
+        left_out = []
+        for (scheme, text), n in sorted(self.unknown.items()):
+            reason = f"not among the labels of scheme {quoted(scheme)}: {n} rows"
+            left_out.append(Excluded(f"label {quoted(text)}", reason, LABEL))
         kinds = {name: about.type for name, about in self.header.splits.items()}
         return RawTable(
             frame.reset_index(drop=True),
             [places[row] for row in frame.index],
-            entry.path,
+            self.entry.path,
             self.where,
             tuple(left_out),
             tuple(self.notices),
-            offered=tuple(self._source_names(every)),
+            offered=tuple(self._offered(every)),
             split_kinds={name: kind for name, kind in kinds.items() if kind in (TRAIN, DEV, TEST)},
             scales=scales,
         )
@@ -163,74 +161,73 @@ class _Database:
 
     def _useful_tables(self) -> list[str]:
         """List the tables of one kind that have at least one column of use."""
-        useful: dict[str, list[str]] = {}
-        kinds: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()  # kind of a table -> columns of tasks
+        useful = {}
         for table, about in self.tables.items():
             if names := [name for name in self.wanted if self._source(name, table)]:
-                useful[table] = names
+                useful[table] = about.type
                 kinds[about.type] += sum(name in self.tasks for name in names)
         if not useful:
-            offered = ", ".join(self._source_names(self.tables))
-            remedy = f"Map columns with `columns: {{arousal: <theirs>}}`. Theirs: {offered}"
+            theirs = ", ".join(self._offered(self.tables))
+            remedy = f"Map columns with `columns: {{arousal: <theirs>}}`. Theirs: {theirs}"
             raise input_error(self.where, "no table has a column that can be tested", remedy)
         kind = kinds.most_common(1)[0][0]
-        others = [quoted(table) for table in useful if self.tables[table].type != kind]
-        if others:
+        if others := [quoted(table) for table in useful if useful[table] != kind]:
             chosen = "name tables under `tables:` to read others"
             self.notices.append(f"only {kind} tables are read, not {', '.join(others)}; {chosen}")
-        return [table for table in useful if self.tables[table].type == kind]
+        return [table for table in useful if useful[table] == kind]
 
     def _check_names(self, tables: list[str]) -> None:
         """Refuse names of tables and columns that the database does not have."""
         problems = Problems()
-        for name in tables:
-            if name not in self.tables:
-                what = f"no table is called {quoted(name)}"
-                problems.add(f"{self.where}, tables", what, did_you_mean(name, self.tables))
+        for name in [name for name in tables if name not in self.tables]:
+            remedy = did_you_mean(name, self.tables)
+            problems.add(f"{self.where}, tables", f"no table is called {quoted(name)}", remedy)
         problems.raise_if_any()
         for name, column in self.entry.columns.items():
             if name not in INDEX and not any(self._source(name, table) for table in tables):
                 what = f"corpora.{self.entry.name}.columns.{name} names {quoted(column)}, and no table has it"
-                problems.add(self.where, what, did_you_mean(column, self._source_names(tables)))
+                problems.add(self.where, what, did_you_mean(column, self._offered(tables)))
         problems.raise_if_any()
 
-    def _source_names(self, tables: Iterable[str]) -> list[str]:
-        """List all names under which a value can be had: columns, and fields of their labels."""
-        names: list[str] = []
-        for table in tables:
-            for column, about in self.tables[table].columns.items():
-                fields = [
-                    field for label in (self._label_fields(about.scheme_id) or {}).values() for field in label
-                ]
-                names += [str(column), *_paths(str(column), fields)]
-        return list(dict.fromkeys(names))
-
-    def _source(self, wanted: str, table: str, named: str = "") -> Source | None:
-        """Find where a column of ours comes from, or the one that is given."""
-        named = named or self.entry.columns.get(wanted, "")
-        schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
-        name = named or wanted
-        for column in [name] * (name in schemes) + [column for column in schemes if schemes[column] == name]:
-            return column, schemes[column], ""
-        paths = [named] if named else [wanted, *(f"speaker.{name}" for name in ATTRIBUTES.get(wanted, ()))]
-        for path in paths:
+    def _sources_of(self, table: str) -> dict[str, Source]:
+        """List the names under which values of a table can be had: columns, schemes, fields of labels."""
+        if table not in self._sources:
+            schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
+            sources = {column: (column, scheme, "") for column, scheme in schemes.items()}
+            named = [(scheme, column, scheme, "") for column, scheme in schemes.items()]
             for column, scheme in schemes.items():
-                labels = self._label_fields(scheme) or {}
+                fields = dict.fromkeys(field for label in self._labels_of(scheme).values() for field in label)
                 for prefix in (column, scheme):
-                    field = path.removeprefix(f"{prefix}.")
-                    if field != path and any(field in label for label in labels.values()):
-                        return column, scheme, field
-        return (TABLE, "", "") if named == TABLE else None
+                    named += [(f"{prefix}.{field}", column, scheme, field) for field in fields]
+            for name, *source in [*named, (TABLE, TABLE, "", "")]:
+                sources.setdefault(name, tuple(source))
+            self._sources[table] = sources
+        return self._sources[table]
+
+    def _offered(self, tables: Iterable[str]) -> list[str]:
+        """List the names of columns and of the fields of their labels."""
+        sources = [item for table in tables for item in self._sources_of(table).items()]
+        names = [column for _, (column, _, field) in sources if column != TABLE and not field]
+        paths = [name for name, (column, *_) in sources if name.startswith(f"{column}.")]
+        paths = [name for name in paths if not name.endswith((".id", TEXT))]
+        return sorted(dict.fromkeys([*names, *paths]))
+
+    def _source(self, wanted: str, table: str) -> Source | None:
+        """Find where a column of ours comes from."""
+        named = self.entry.columns.get(wanted)
+        names = [named] if named else [wanted, *(f"speaker.{name}" for name in ATTRIBUTES.get(wanted, ()))]
+        names += [] if named else [f"speaker.{wanted}"]
+        return next(filter(None, map(self._sources_of(table).get, names)), None)
 
     def _meant(self, wanted: str, source: Source) -> Source:
         """Choose between codes and what they stand for, and say so."""
         column, scheme, field = source
-        labels = list((self._label_fields(scheme) or {}).values())
+        labels = list(self._labels_of(scheme).values())
         if wanted in IDENTITIES or wanted in self.entry.blocks or not labels:
             return source
         fields = dict.fromkeys(name for label in labels for name in label)
-        codes = [label.get(field, "") for label in labels]
-        texts = [label.get(field + TEXT, "") for label in labels]
+        codes, texts = ([label.get(name, "") for label in labels] for name in (field, field + TEXT))
         spoken = [name for name in (*SPOKEN_FIELDS, scheme) if name in fields and wanted in SPOKEN]
         chosen = field
         if field + TEXT in fields and self._fitting(texts, wanted) >= self._fitting(codes, wanted):
@@ -243,38 +240,31 @@ class _Database:
             what = f"{wanted} is what the labels of {quoted(scheme)} stand for, such as {example}"
             self.notices.append(f"{what}; `{column}.{field or 'id'}` is the code")
         elif wanted in SPOKEN and field in ("", "id") and len(fields) > 2:
-            others = ", ".join(_paths(column, fields) or [column])
+            others = [f"{column}.{name}" for name in fields if name not in ("", "id") and name[-1] != TEXT]
             what = f"{wanted} is a code of {quoted(scheme)}, such as {quoted(codes[0], 40)}"
-            self.notices.append(f"{what}; what it stands for: {others}")
+            self.notices.append(f"{what}; what it stands for: {', '.join(others) or column}")
         return column, scheme, chosen
 
     def _fitting(self, words: Iterable[str], wanted: str) -> int:
         """Count the words that mean something in a column of ours."""
         task = self.tasks.get(wanted)
         known = {*self.entry.values.get(wanted, ()), *(task.classes if task else ())}
+        if wanted == "sex":
+            return sum(word in known or word.strip().lower() in SEX for word in words)
         pattern = _LANGUAGE if wanted == "language" else NUMBER if task and task.is_regression else None
-        return sum(
-            word in known
-            or (wanted == "sex" and word.strip().lower() in SEX)
-            or (pattern is not None and pattern.fullmatch(word) is not None)
-            for word in words
-        )
+        return sum(word in known or bool(pattern and pattern.fullmatch(word)) for word in words)
 
     # Labels -------------------------------------------------------------------------------------------------
 
-    def _label_fields(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
-        """Give what is said about each label of a scheme, field -> value; ``None`` if any value is allowed.
-
-        The fields ``""`` and ``id`` are the label itself.
-        """
+    def _labels_of(self, scheme: str) -> Labels:
+        """Give what is said about each label of a scheme; nothing if any value is allowed."""
         if scheme not in self._labels:
-            known = self.header.schemes.get(scheme)
-            self._labels[scheme] = None
-            if known is not None and known.labels is not None:
-                self._labels[scheme] = self._read_labels(known.labels)
+            about = self.header.schemes.get(scheme)
+            known = about is not None and about.labels is not None
+            self._labels[scheme] = self._read_labels(about.labels) if known else {}
         return self._labels[scheme]
 
-    def _read_labels(self, labels: dict | list | str) -> dict[str, dict[str, str]]:
+    def _read_labels(self, labels: dict | list | str) -> Labels:
         coded: dict[str, dict] = {}  # field -> its code -> text
         if isinstance(labels, str):
             misc, table = self.header.misc_tables[labels], self._read_table(labels)
@@ -303,12 +293,10 @@ class _Database:
         if about is None or field:
             return
         ends = [end for end in (about.minimum, about.maximum) if end is not None]
-        try:
-            ends = sorted(map(float, self._label_fields(scheme) or ends))
-        except ValueError:  # labels are words
-            return
-        if len(ends) > 1 and (ends[0], ends[-1]) != (task.low, task.high):
-            self.scales.setdefault(task.name, {})[ends[0], ends[-1]] = table
+        with contextlib.suppress(ValueError):  # labels are words
+            ends = sorted(map(float, self._labels_of(scheme) or ends))
+            if len(ends) > 1 and (ends[0], ends[-1]) != (task.low, task.high):
+                self.scales.setdefault(task.name, {})[ends[0], ends[-1]] = table
 
     def _declared_scales(self) -> dict[str, tuple[float, float]]:
         """Choose the scales that schemes declare, where the suite has none."""
@@ -331,7 +319,7 @@ class _Database:
         """Give the rows of a table under our names; labels that a scheme does not know are empty."""
         sources = {wanted: self._source(wanted, name) for wanted in self.wanted}
         if sources["split"] is None and (split := split_column(table, self.entry)):
-            sources["split"] = self._source("split", name, split)
+            sources["split"] = self._sources_of(name).get(split)
             self.notices.append(f"split is the column {split}; `columns:` takes another")
         sources = {wanted: self._meant(wanted, source) for wanted, source in sources.items() if source}
         self.used |= {source[0] for source in sources.values()}
@@ -351,14 +339,12 @@ class _Database:
         for index in INDEX[1:]:
             frame[index] = _seconds(frame[index])
         for wanted, (column, scheme, field) in sources.items():
-            labels = self._label_fields(scheme)
-            frame[wanted] = cells[column]
-            if labels is not None:
-                texts = {label: fields.get(field, "") for label, fields in labels.items()}
-                frame[wanted] = [texts.get(text, "") for text in cells[column]]
+            labels = self._labels_of(scheme)
+            texts = {label: fields.get(field, "") for label, fields in labels.items()}
+            frame[wanted] = cells[column].map(texts).fillna("") if labels else cells[column]
         for column, scheme in {source[:2] for source in sources.values()}:
-            if (labels := self._label_fields(scheme)) is not None:
-                strange = (text for text in cells[column] if text and text not in labels)
+            if labels := self._labels_of(scheme):
+                strange = cells[column][(cells[column] != "") & ~cells[column].isin(labels)]
                 self.unknown.update((scheme, text) for text in strange)
         if "split" not in frame:
             chosen = self.entry.split == (ALL,) or self.entry.tables
@@ -366,9 +352,11 @@ class _Database:
             frame = frame.assign(split=split) if split else frame
         return frame.astype(object)
 
-    def _add_attributes(self, frame: pd.DataFrame, name: str, rows: pd.DataFrame) -> None:
-        """Fill columns of segments from a table that lists none; of several tables the first counts."""
-        keys = list(rows.index.names)
+    def _add_attributes(self, frame: pd.DataFrame, name: str, part: pd.DataFrame, brought: set[str]) -> None:
+        """Fill columns that segments have not brought from a table that lists none."""
+        keys = list(INDEX if self.tables[name].type == "segmented" else INDEX[:1])
+        rows = part.drop(columns=[column for column in {*part} & brought if column not in keys])
+        rows = rows.set_index(keys)
         rows = rows[~rows.index.duplicated()]
         wanted = pd.MultiIndex.from_frame(frame[keys]) if len(keys) > 1 else pd.Index(frame[keys[0]])
         if not wanted.isin(rows.index).any():
@@ -377,11 +365,6 @@ class _Database:
         for column, cells in rows.reindex(wanted).fillna("").items():
             known, cells = frame.get(column), cells.to_numpy(object)
             frame[column] = cells if known is None else known.where(known != "", cells)
-
-
-def _paths(column: str, fields: Iterable[str]) -> list[str]:
-    """Name fields of labels as a suite names them."""
-    return [f"{column}.{field}" for field in fields if field not in ("", "id") and field[-1] != TEXT]
 
 
 def _seconds(texts: pd.Series) -> pd.Series:

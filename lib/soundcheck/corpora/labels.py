@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -87,12 +86,12 @@ def read_ratings(
     ratings = values[~np.isnan(values)]
     beyond = np.flatnonzero(outside(values, bounds))
     findings.notices += filter(None, [scale_sentence(name, *bounds)])
+    reach = f"lie from {ratings.min():g} to {ratings.max():g}" if len(ratings) else ""
     if len(beyond):
         cells = [f"{quoted(column.iloc[row])} in {raw.places[row]}" for row in beyond[:EXAMPLES]]
         cells += ["..."] * (len(beyond) > EXAMPLES)
         count = f"all {len(ratings)}" if len(beyond) == len(ratings) else f"{len(beyond)} of {len(ratings)}"
-        what = f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}); "
-        what += f"all lie from {ratings.min():g} to {ratings.max():g}"
+        what = f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}); all {reach}"
         lowest = "the lowest and highest possible label, not those that occur"
         remedy = f"Declare {range_advice(usual_scales(ratings), name if several else '')} {key}: {lowest}"
         if not another_scale(ratings, bounds):
@@ -100,12 +99,11 @@ def read_ratings(
             remedy += f"; or correct the labels, or say which are none, `{none}`"
         findings.problems.add(f"{raw.source}, column {name}", what, remedy)
     elif len(ratings) >= ENOUGH:
-        gaps = {end: np.abs(ratings - end).min() for end in bounds}
-        missed = [f"{end:g}" for end, gap in gaps.items() if gap > UNREACHED * abs(high - low)]
-        if missed:
-            reach = f"{name}: labels lie from {ratings.min():g} to {ratings.max():g}"
+        margin = UNREACHED * abs(high - low)
+        if missed := [f"{end:g}" for end in bounds if np.abs(ratings - end).min() > margin]:
             ask = "is the range that of the scale, and not only of these labels?"
-            findings.notices.append(f"{reach}, never near {' or '.join(missed)} of their range; {ask}")
+            what = f"labels {reach}, never near {' or '.join(missed)} of their range"
+            findings.notices.append(f"{name}: {what}; {ask}")
     return scaled(values, low, high)
 
 
@@ -213,8 +211,8 @@ def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, .
         task, labels = column.removeprefix(UNKNOWN), table[column].dropna()
         if labels.empty:
             continue
-        counts = sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0]))
-        named = some([f"{quoted(text, 40)} ({count})" for text, count in counts], NAMED)
+        counts = labels.value_counts().sort_index().sort_values(ascending=False, kind="stable")
+        named = some([f"{quoted(text, 40)} ({count})" for text, count in counts.items()], NAMED)
         what = f"labels that are not classes of {task}"
         what = "a sex that is neither female nor male" if task == "sex" else what
         advice = f". {remedies[task]}" if remedies.get(task) else ""

@@ -23,8 +23,16 @@ from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files, sound_formats
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, with_format_hint
-from soundcheck.corpora.segments import TIMES, SegmentTable, parse, segment_name
-from soundcheck.corpora.table_keys import A_FILE_A_CHANNEL, CHANNEL, names_channel, prepare
+from soundcheck.corpora.segments import (
+    A_FILE_A_CHANNEL,
+    CHANNEL,
+    TIMES,
+    SegmentTable,
+    names_channel,
+    parse,
+    prepare,
+    segment_name,
+)
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
@@ -57,13 +65,13 @@ def load_corpus(
         _check_alternatives(raw, suite)
     needs_audio = any(model.about.needs_audio for model in suite.models.values())
     parsed = parse(raw, entry, suite.tasks, needs_audio=needs_audio)
-    left_out, notices = list(parsed.left_out), list(parsed.notices)
+    left_out, notices = parsed.findings.left_out, parsed.findings.notices
     facts: dict[str, AudioInfo] = {}
     if entry.audio:
         names, place = parsed.table["file"].unique(), cache / "facts" / f"{files.slug(entry.name)}.json"
         options = {"jobs": jobs, "progress": progress, "title": entry.name[:40]}
         facts = inspect_files(raw.root, names, LONGEST, place, **options)
-        table = _add_audio(raw, parsed.table, facts, suite.audio_limit, left_out, notices)
+        table = _add_audio(raw, parsed, facts, suite.audio_limit)
     else:  # nobody listens: a file is what it is called, here and in no other corpus
         length = parsed.table["end"] - parsed.table["start"].fillna(0.0)  # as far as the table knows
         duration = length.where(parsed.table["end"].notna(), parsed.table["duration"])
@@ -98,7 +106,7 @@ def load_corpus(
         offered=raw.offered,
         formats=sound_formats(table["file"], facts),
         elsewhere=parsed.elsewhere,
-        caveats=(*parsed.caveats, *single),
+        caveats=(*parsed.findings.caveats, *single),
     )
 
 
@@ -138,7 +146,7 @@ def _trials(entry: CorpusEntry, raw: RawTable, parsed: SegmentTable, table: pd.D
     trials = read_trials(entry.trials, entry.shown_trials, entry.layout)
     enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else None
     usable = set(table["file"])
-    unusable = {*parsed.table["file"], *(item.item for item in parsed.left_out)} - usable
+    unusable = {*parsed.table["file"], *(item.item for item in parsed.findings.left_out)} - usable
     elsewhere = set(raw.table["file"]) - usable - unusable
     resolved = resolve(trials, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
     if entry.trials == entry.path:  # how its speakers were found matters to whoever reads about the trials
@@ -172,14 +180,10 @@ def _text(seconds: float) -> str:
 
 
 def _add_audio(
-    raw: RawTable,
-    table: pd.DataFrame,
-    facts: Mapping[str, AudioInfo],
-    limit: float,
-    left_out: list[Excluded],
-    notices: list[str],
+    raw: RawTable, parsed: SegmentTable, facts: Mapping[str, AudioInfo], limit: float
 ) -> pd.DataFrame:
     """Add what the audio tells to the table; segments that cannot be used are left out."""
+    table, left_out, notices = parsed.table, parsed.findings.left_out, parsed.findings.notices
     counts = table["file"].value_counts()
     for name, fact in facts.items():
         if fact.problem:

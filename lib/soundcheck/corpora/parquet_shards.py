@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -32,7 +33,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, cell_texts
-from soundcheck.corpora.formats.audiofolder import NAMES, SPLIT
+from soundcheck.corpora.formats.hugging_face import NAMES, SPLIT
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns
 from soundcheck.corpora.splits import choose, split_among, split_name
 from soundcheck.suite.entries import CorpusEntry
@@ -58,7 +59,7 @@ def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
     """Write the sounds of the split that is evaluated; gives their folder."""
     shards, _ = _chosen(entry)
     column = _sound_column(shards[0], entry)
-    content = [files.digest(shard.path) for shard in shards if _require(shard)]
+    content = [files.digest(_require(shard)) for shard in shards]
     whole = files.digest(repr((content, [shard.split for shard in shards], column)))
     folder = cache / "parquet" / f"{files.slug(entry.name)}-{whole[:10]}"
     names = _names(shards, [_paths(shard, column) for shard in shards])
@@ -79,33 +80,28 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     paths = [_paths(shard, column) for shard in shards]
     names = _names(shards, paths)
     tables = []
-    for shard, own_paths, own_names in zip(shards, paths, names, strict=True):
-        cells = _read_cells(shard)
-        # Without audio any name will do, and theirs say more.
-        cells.columns[column] = own_names
-        if not entry.audio:
-            cells.columns[column] = [path or name for path, name in zip(own_paths, own_names, strict=True)]
+    for number, shard in enumerate(shards):
+        cells = _read_cells(shard, column)
+        cells.columns[column] = names[number]
+        if not entry.audio:  # any name will do, and theirs say more
+            pairs = zip(paths[number], names[number], strict=True)
+            cells.columns[column] = [path or name for path, name in pairs]
         if shard.split and SPLIT not in cells.columns:
             cells.columns[SPLIT] = [shard.split] * len(cells)
-        nested = {name: kind for name, kind in cells.nested.items() if name != column}
-        tables.append(dataclasses.replace(cells, nested=nested))
+        tables.append(cells)
     table, places = join(tables, entry_name(entry))
     raw = take_columns(table, entry, tasks, {"file": (column,), **NAMES}, places=places)
     raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
     if not entry.audio:
         return raw
-    sizes = [size for number in range(len(shards)) for size in _sizes(entry.root, number)]
-    present = [row for row, size in enumerate(sizes) if size >= 0]
-    left_out = [
-        Excluded(places[row], "the shard holds no sound for this row", "audio")
-        for row, size in enumerate(sizes)
-        if size < 0
-    ]
+    sizes = np.array([size for number in range(len(shards)) for size in _sizes(entry.root, number)])
+    present = np.flatnonzero(sizes >= 0)
+    absent = [places[row] for row in np.flatnonzero(sizes < 0)]
     return dataclasses.replace(
         raw,
         table=raw.table.iloc[present].reset_index(drop=True),
         places=[places[row] for row in present],
-        left_out=tuple(left_out),
+        left_out=tuple(Excluded(place, "the shard holds no sound for this row", "audio") for place in absent),
     )
 
 
@@ -225,22 +221,18 @@ def _names(shards: Sequence[Shard], paths: Sequence[Sequence[str]]) -> list[list
     [['test/a.wav', 'test/0-1.wav', 'test/0-2.wav', 'test/0-3', 'test/0-4']]
     """
     folders = [files.slug(shard.split) if shard.split else "" for shard in shards]
-    bases = [
-        [posixpath.basename(path.replace("\\", "/")) for path in names_of_shard] for names_of_shard in paths
+    recordings = [
+        (shard, row, posixpath.basename(path.replace("\\", "/")))
+        for shard, names_of_shard in enumerate(paths)
+        for row, path in enumerate(names_of_shard)
     ]
-    counts = Counter(
-        (folder, base.lower())
-        for folder, names_of_shard in zip(folders, bases, strict=True)
-        for base in names_of_shard
-    )
-    names = []
-    for shard, (folder, names_of_shard) in enumerate(zip(folders, bases, strict=True)):
-        names.append([])
-        for row, base in enumerate(names_of_shard):
-            plain = _PLAIN.fullmatch(base)
-            if not plain or counts[folder, base.lower()] > 1 or _MADE.fullmatch(base):
-                base = f"{shard}-{row}{posixpath.splitext(base)[1] if plain else ''}"
-            names[-1].append(posixpath.join(folder, base))
+    counts = Counter((folders[shard], base.lower()) for shard, _, base in recordings)
+    names: list[list[str]] = [[] for _ in shards]
+    for shard, row, base in recordings:
+        plain = _PLAIN.fullmatch(base)
+        if not plain or counts[folders[shard], base.lower()] > 1 or _MADE.fullmatch(base):
+            base = f"{shard}-{row}{posixpath.splitext(base)[1] if plain else ''}"
+        names[shard].append(posixpath.join(folders[shard], base))
     return names
 
 
@@ -284,8 +276,8 @@ def _sounds(shard: Shard, column: str) -> Iterator[bytes | None]:
 # Cells ------------------------------------------------------------------------------------------------------
 
 
-def _read_cells(shard: Shard) -> TextTable:
-    """Read all columns of a shard that are cells, as text."""
+def _read_cells(shard: Shard, sounds: str) -> TextTable:
+    """Read all columns of a shard that are cells, as text; ``sounds`` names the column of sounds."""
     with _opened(shard) as file:
         schema = file.schema_arrow
         names = [field.name for field in schema if any(is_kind(field.type) for is_kind in _CELLS)]
@@ -296,7 +288,7 @@ def _read_cells(shard: Shard) -> TextTable:
         table.validate(full=True)
     classes = _class_names(schema)
     cells = {name: _texts(table.column(name), classes.get(name)) for name in names}
-    nested = {field.name: str(field.type) for field in schema if field.name not in cells}
+    nested = {field.name: str(field.type) for field in schema if field.name not in {*cells, sounds}}
     return TextTable(cells, range(1, table.num_rows + 1), "row", shard.source, nested)
 
 

@@ -1,9 +1,12 @@
 """The segment table: one row a segment, with checked labels, the same for every source.
 
-Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names; here it is
-converted and checked, with all problems and their places at once. The audio is looked at later.
+Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names;
+:func:`prepare` does to it what the suite says, :func:`parse` converts and checks it, with all problems and
+their places at once. The audio is looked at later.
 
-- Text cells are kept exactly as written; only the empty cell is missing.
+- Text cells are kept exactly as written; only the empty cell, ``""``, is missing. They are mapped by the
+  different texts of a column, never row by row, and once: ``{a: b, b: a}`` swaps the two. Words of the suite
+  come before those of the format.
 - A row that cannot be used although the table as a whole can is left out and listed.
 """
 
@@ -24,11 +27,11 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import InputError, did_you_mean
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
-from soundcheck.common.wording import some
+from soundcheck.common.wording import counted, some
 from soundcheck.corpora import labels, splits
 from soundcheck.corpora.labels import LABEL, NAMED, UNKNOWN, Findings, present
 from soundcheck.corpora.raw_table import Excluded, RawTable
@@ -36,7 +39,113 @@ from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["LABEL", "Excluded", "RawTable", "SegmentTable", "parse", "segment_name"]
+__all__ = ["LABEL", "Excluded", "RawTable", "SegmentTable", "parse", "prepare", "segment_name"]
+
+# What the suite says ----------------------------------------------------------------------------------------
+
+CHANNEL = "channel"
+A_FILE_A_CHANNEL = (
+    "Write each channel as a file of its own, and name those: all channels of a file are averaged"
+)
+MOST_WORDS = 100  # different texts of a column among which a similar one is looked for
+_CHANNELS = re.compile(r"\d+(,\d+)*|[ab]|left|right", re.IGNORECASE)  # what a file of several has
+_EXTENSION = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{1,4})?$")
+
+
+def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> RawTable:
+    """Do what the keys say; ``words`` are those of the format, see ``CorpusFormat.values``."""
+    table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
+    slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
+    if (slashed != table["file"]).any():
+        table["file"] = slashed
+        notices.append("backslashes in names of files count as slashes")
+    if entry.cut:
+        table["file"] = _cut(table["file"], entry.cut, notices)
+    root = entry.root or raw.root
+    if entry.audio:
+        table["file"] = _from_root(table["file"], raw.root, root)
+    for name in {**words, **entry.values}:
+        if name in table.columns:
+            table[name] = _mapped(table[name], words.get(name, {}), entry.values.get(name, {}), notices)
+        elif name in entry.values:
+            what = f"corpora.{entry.name}.values.{name} maps its values, and it is not there"
+            remedy = did_you_mean(name, raw.table.columns)
+            problems.add(f"{raw.source}, column {name}", what, remedy)
+    problems.raise_if_any()
+    if CHANNEL in table.columns:
+        _name_channels(table, raw, entry, notices)
+    return dataclasses.replace(raw, table=table, root=root, notices=tuple(notices))
+
+
+def _cut(column: pd.Series, folder: str, notices: list[str]) -> pd.Series:
+    """Take a folder from the beginning of names; say how many had it."""
+    cut = column.str.removeprefix(folder.replace("\\", "/").removesuffix("/") + "/").astype(object)
+    whole = column[cut == column]
+    count = len(column) - len(whole)
+    notice = f"the folder that `cut:` names begins {count} of {counted(len(column), 'name')} of files"
+    if len(whole):  # the end of one, so that the folders of somebody's machine are not shown
+        notice += f", not {quoted(whole.iloc[0].rsplit('/', 1)[-1])}" + (", for one" if count else "")
+    notices.append(notice)
+    return cut
+
+
+def _from_root(column: pd.Series, folder: Path, root: Path) -> pd.Series:
+    """Write names with ``..`` as from the root; if one leads out, all are from the folder of the table."""
+    names = {name: os.path.normpath(name) for name in column.unique() if ".." in name.split("/")}
+    if any(name.startswith("..") for name in names.values()):
+        relative = (name for name in column.unique() if name and "://" not in name and name[0] not in "/~")
+        names = {name: os.path.relpath(folder / name, root) for name in relative}
+    return column.map(lambda name: names.get(name, name)).astype(object) if names else column
+
+
+def _mapped(
+    column: pd.Series, words: Mapping[str, str], suite_words: Mapping[str, str], notices: list[str]
+) -> pd.Series:
+    """Map the texts of a column; tell what became of them, and which of the suite's own do not occur."""
+    counts = column.value_counts().to_dict()
+    mapped = {text: new for text, new in {**words, **suite_words}.items() if text in counts and new != text}
+    changes = [
+        f"{quoted(text)} counts as {quoted(mapped[text]) if mapped[text] else 'missing'} "
+        f"({counted(counts[text], 'row')})"
+        for text in sorted(mapped)
+    ]
+    if changes:
+        notices.append(f"column {column.name}: {some(changes, NAMED)}")
+    for text in suite_words:
+        if text not in counts:  # of names and sentences there are too many to suggest some
+            hint = did_you_mean(text, sorted(counts)) if len(counts) <= MOST_WORDS else ""
+            what = f"no segment has {quoted(text)}, which `values:` maps. {hint}".rstrip(". ")
+            notices.append(f"column {column.name}: {what}")
+    return column.map({text: mapped.get(text, text) for text in counts}).astype(object) if mapped else column
+
+
+def _name_channels(table: pd.DataFrame, raw: RawTable, entry: CorpusEntry, notices: list[str]) -> None:
+    """Tell channels with the same times apart: by the name of the file, or refuse them if there is audio."""
+    key = [name for name in ("file", "start", "end") if name in table.columns]
+    named = names_channel(table[CHANNEL])
+    twice = named & table.duplicated(key, keep=False) & ~table.duplicated([*key, CHANNEL], keep=False)
+    if not twice.any():
+        return
+    row = int(np.flatnonzero(twice)[0])
+    if entry.audio:
+        example = quoted(table["file"].iloc[row], 60)
+        what = f"{counted(int(twice.sum()), 'segment')} are other channels of the same times, as of {example}"
+        raise input_error(f"{raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+    names = [
+        _EXTENSION.sub(rf"-{channel}\1", name, count=1) if has_one else name
+        for name, channel, has_one in zip(table["file"], table[CHANNEL].str.strip(), named, strict=True)
+    ]
+    notices.append(f"names of files have their channel at the end, such as {quoted(names[row], 60)}")
+    table["file"] = pd.Series(names, index=table.index, dtype=object)
+
+
+def names_channel(column: pd.Series) -> pd.Series:
+    """Say which cells name a channel of a file, and not something else that is called so."""
+    known = {text: _CHANNELS.fullmatch(text.strip()) is not None for text in column.unique()}
+    return column.map(known).astype(bool)
+
+
+# The table --------------------------------------------------------------------------------------------------
 
 TIMES = ("start", "end")
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", *TIMES))
@@ -53,11 +162,9 @@ class SegmentTable:
     # with a column ``place``, the number of the row in the raw table, and ``duration`` as the source has it:
     # in seconds, NaN = not known
     table: pd.DataFrame
-    left_out: tuple[Excluded, ...]
-    notices: tuple[str, ...]
+    findings: Findings
     remedies: Mapping[str, str]  # by task what to do about labels that are none of its classes
     elsewhere: pd.DataFrame  # rows of splits that are not evaluated
-    caveats: tuple[Caveat, ...] = ()  # what makes numbers of the corpus doubtful
 
 
 def parse(
@@ -69,7 +176,7 @@ def parse(
     - Raises InputError: all problems of the table at once.
     """
     findings = Findings([*raw.left_out], [*raw.notices])
-    columns = {"file": _files(raw, entry, needs_audio, findings) if entry.audio else _names(raw, findings)}
+    columns = {"file": _files(raw, entry, needs_audio, findings)}
     for name in TIMES:
         columns[name] = _times(raw, name, findings)
     # Where there is audio, its length counts, and a column of anything may be called duration.
@@ -90,8 +197,7 @@ def parse(
     _note(parsed, tasks, findings.notices)
     findings.caveats += labels.two_people(parsed, entry)
     parsed = parsed.sort_values(["file", *TIMES], kind="stable", na_position="first", ignore_index=True)
-    left_out, notices = tuple(findings.left_out), tuple(findings.notices)
-    return SegmentTable(parsed, left_out, notices, remedies, elsewhere, tuple(findings.caveats))
+    return SegmentTable(parsed, findings, remedies, elsewhere)
 
 
 def _labels(
@@ -145,12 +251,15 @@ def _files(raw: RawTable, entry: CorpusEntry, needs_audio: bool, findings: Findi
     column = raw.table["file"]
     rows = np.flatnonzero(~column.duplicated())
     first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
-    inside = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
-    faults = {name: fault for name in first if any(fault := _fault(raw.root, name, inside))}
-    wider = ""
-    if any(remedy == _OUTSIDE for *_, remedy in faults.values()):
-        wider = _wider_root(raw, entry, first)
-    if not needs_audio and not any(os.path.exists(os.path.join(raw.root, name)) for name in first):
+    faults: dict[str, tuple[str, str]] = {}
+    if entry.audio:
+        inside = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
+        faults = {name: fault for name in first if any(fault := _fault(raw.root, name, inside))}
+    elif "" in first:  # any other name will do
+        faults[""] = ("the cell is empty", "Give each segment a name")
+    wider = _wider_root(raw, entry, first) if any(remedy == _OUTSIDE for _, remedy in faults.values()) else ""
+    unheard = entry.audio and not needs_audio
+    if unheard and not any(os.path.exists(os.path.join(raw.root, name)) for name in first):
         wider = f"Declare `audio: false` under corpora.{entry.name}: no model listens"
         faults = {name: (what, _OUTSIDE if remedy else "") for name, (what, remedy) in faults.items()}
     for name, (what, remedy) in faults.items():
@@ -195,24 +304,14 @@ def _wider_root(raw: RawTable, entry: CorpusEntry, names: Iterable[str]) -> str:
     absolute = [name for name in names if name.startswith("/")] or [*filter(_DRIVE.match, names)]
     if absolute:
         common = os.path.commonpath([os.path.dirname(name) for name in absolute])
-        remedy_root = f"`root: {common}`"
-        remedy_root = (
-            remedy_root if os.path.exists(absolute[0]) else "as `root:` the folder that has them here"
+        here = (
+            f"`root: {common}`" if os.path.exists(absolute[0]) else "as `root:` the folder that has them here"
         )
-        return f"Declare `cut: {common}` and {remedy_root}"
+        return f"Declare `cut: {common}` and {here}"
     up = max((os.path.normpath(name).split("/").count("..") for name in names), default=0)
     base, source = (entry.root, entry.shown_root) if entry.root else (entry.path, entry.shown_path)
     wider = os.path.normpath(os.path.join(source, os.path.relpath(raw.root, base), *up * [".."]))
     return f"Declare `root: {wider}` under corpora.{entry.name}, the folder that has all of them"
-
-
-def _names(raw: RawTable, findings: Findings) -> pd.Series:
-    """Refuse segments without a name; without audio any other name will do."""
-    column = raw.table["file"]
-    for row in np.flatnonzero(column == ""):
-        where = f"{raw.places[row]}, column file"
-        findings.problems.add(where, "the cell is empty", "Give each segment a name")
-    return column
 
 
 def _times(raw: RawTable, name: str, findings: Findings) -> np.ndarray:
@@ -287,7 +386,7 @@ def _blocks(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Fi
         findings.problems.add(f"{raw.source}, column {name}", what, remedy)
     findings.problems.raise_if_any()
     missing = table[columns].isna().any(axis=1)
-    for row in table.loc[missing, list({"file", *TIMES, *columns})].to_dict("records"):
+    for row in table[missing].to_dict("records"):
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
         item = segment_name(row["file"], row["start"], row["end"])
         findings.left_out.append(Excluded(item, f"no {names}, so it belongs to no block", "block"))

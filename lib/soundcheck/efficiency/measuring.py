@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ import psutil
 import soundfile
 
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict import protocol
@@ -122,15 +124,18 @@ def measure(
     seconds: float,
     cache: Path,
     log: Callable[[bytes], None] = lambda _: None,
-    report: Callable[[float], None] = lambda _: None,
 ) -> list[Measured]:
-    """Measure models, all of which are in memory at a time."""
+    """Measure models, all of which are in memory at a time, with so many seconds of calls each."""
     models = [_Model(setup, items, seconds, cache, log) for setup, items in zip(setups, inputs, strict=True)]
+    percent = 0
     try:
-        for turn in range(TURNS):
-            for model in models if turn % 2 == 0 else models[::-1]:
-                model.take_turn(turn)
-                report(sum(one.done(seconds) for one in models) / len(models))
+        with Progress("efficiency", "percent", 100) as progress:
+            for turn in range(TURNS):
+                for model in models if turn % 2 == 0 else models[::-1]:
+                    model.take_turn(turn)
+                    done = int(100 * sum(one.share_done for one in models) / len(models))
+                    progress.update(done - percent)
+                    percent = done
     finally:
         for model in models:
             model.end()
@@ -144,13 +149,18 @@ class _Model:
         self, setup: Setup, inputs: Sequence[Input], seconds: float, cache: Path, log: Callable
     ) -> None:
         self.costs = Measured(setup.entry.name)
-        self._inputs, self._left = inputs, seconds
+        self._inputs, self._seconds, self._left = inputs, seconds, seconds
         self._process = ModelProcess(setup, cache, log)
         self._warm, self._lost, self._turns = False, 0, 0
 
-    def done(self, seconds: float) -> float:
-        """Give the share that is done of what there is time for."""
-        return 1.0 if self.costs.stopped else max(self._turns / TURNS, 1 - self._left / seconds)
+    @property
+    def share_done(self) -> float:
+        """The share that is done of what there is time for."""
+        return 1.0 if self.costs.stopped else max(self._turns / TURNS, 1 - self._left / self._seconds)
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.end(politely=True)
 
     def take_turn(self, turn: int) -> None:
         """Ask about all inputs, as far as there is time."""
@@ -161,27 +171,38 @@ class _Model:
                 self._warm_up()
             if self.costs.stopped:
                 break
-            self._ask(turn, one)
+            result, late, took = self._call(one.item)
+            seconds = None if result.problem else result.seconds
+            self.costs.calls.append(Call(turn, one.kind, one.seconds, seconds, result.problem, late))
+            self._left -= took
+            if self._left < 0:
+                self._stop(OVER)
             free, whole = _free()
             if free < LEAST_FREE * whole and free < self._held():  # before the system ends any process
-                self.costs.stopped = FULL
-                break
+                self._stop(FULL)
         if held := self._held():
             self.costs.memory.append((len(self.costs.calls), held))
         self._turns += 1
         if self.costs.stopped:
             self.end()
 
+    def _stop(self, why: str) -> None:
+        self.costs.stopped = self.costs.stopped or why
+
     def _held(self) -> int:
-        """Look at the memory of the process: what it holds; 0 if there is none."""
-        process = self._process.process_id
-        held, peak = (0, 0) if process is None else _memory(process)
+        """Read the bytes that the process and its descendants hold, and keep the most of them."""
+        held, peak, processes = 0, 0, []
+        with contextlib.suppress(psutil.Error):
+            if self._process.process_id is not None:
+                parent = psutil.Process(self._process.process_id)
+                processes = [parent, *parent.children(recursive=True)]
+        for one in processes:
+            with contextlib.suppress(psutil.Error, OSError):
+                now, status = one.memory_info().rss, Path(f"/proc/{one.pid}/status")
+                most = re.search(r"VmHWM:\s*(\d+)", status.read_text() if status.is_file() else "")
+                held, peak = held + now, peak + max(now, 1024 * int(most[1]) if most else 0)
         self.costs.peak_bytes = max(self.costs.peak_bytes, peak)
         return held
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.end(politely=True)
 
     def _warm_up(self) -> None:
         result, _, _ = self._call(self._inputs[0].item)
@@ -190,14 +211,6 @@ class _Model:
             self.costs.first_problems.append(result.problem)
         elif self.costs.first_seconds is None:
             self.costs.first_seconds, self.costs.first_bytes = result.seconds, self._held()
-
-    def _ask(self, turn: int, one: Input) -> None:
-        result, late, took = self._call(one.item)
-        seconds = None if result.problem else result.seconds
-        self.costs.calls.append(Call(turn, one.kind, one.seconds, seconds, result.problem, late))
-        self._left -= took
-        if self._left < 0 and not self.costs.stopped:
-            self.costs.stopped = OVER
 
     def _call(self, item: Item) -> tuple[Result, bool, float]:
         """Predict once; gives the result, whether it came too late, and the seconds with reading."""
@@ -220,7 +233,7 @@ class _Model:
             return came[0], False, outcome.seconds
         self._lost += 1
         if self._lost == MOST_LOST:
-            self.costs.stopped = f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}"
+            self._stop(f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}")
         return Result("", problem=outcome.problem), outcome.timed_out, time.monotonic() - begin
 
 
@@ -228,23 +241,3 @@ def _free() -> tuple[int, int]:
     """Give the bytes of memory that the machine has left, and all of them."""
     memory = psutil.virtual_memory()
     return memory.available, memory.total
-
-
-def _memory(process: int) -> tuple[int, int]:
-    """Read the bytes that a process and its descendants hold, and the most that they ever held."""
-    held = peak = 0
-    with contextlib.suppress(psutil.Error):
-        parent = psutil.Process(process)
-        for one in (parent, *parent.children(recursive=True)):
-            with contextlib.suppress(psutil.Error, OSError):
-                now = one.memory_info().rss
-                held += now
-                peak += max(now, _most(one.pid))
-    return held, peak
-
-
-def _most(process: int) -> int:
-    """Read the most that a process ever held, in bytes; 0 where the system does not tell."""
-    status = Path(f"/proc/{process}/status")
-    lines = status.read_text().splitlines() if status.is_file() else []
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)

@@ -61,10 +61,6 @@ def page(
     return standalone("Speed, memory and size", body)
 
 
-def _value(costs: pd.DataFrame, measure: str) -> float:
-    return costs["value"].get(measure, np.nan)
-
-
 def _conclusion(costs: Mapping[str, pd.DataFrame], speeds: pd.Series) -> str:
     """Say which model is quickest and which slowest."""
     if speeds.empty:
@@ -93,9 +89,7 @@ def _summary(costs: Mapping[str, pd.DataFrame]) -> Html:
         "peak memory": _memory,
         "on disk": _measure("size on disk", write=_bytes),
         "parameters": _measure("parameters", write="{:,.0f}".format),
-        "calls": lambda row: (
-            f"{row.costs.loc['speed', 'calls'] if row.given else _value(row.costs, 'calls'):,.0f}"
-        ),
+        "calls": lambda row: f"{row.costs.loc['speed' if row.given else 'calls', 'calls']:,.0f}",
         "no prediction": lambda row: "unknown" if row.given else _lost(row.costs),
     }
     caption = "Seconds of sound a second, latencies of recordings with intervals, memory and size"
@@ -108,7 +102,7 @@ def _measure(
     """Make a column of one measure, with its intervals or as it is to be written."""
 
     def cell(row: SimpleNamespace) -> Cell:
-        value = _value(row.costs, measure)
+        value = row.costs["value"].get(measure, np.nan)
         if pd.isna(value):
             return Cell("" if row.given else "unknown", None, "sc-number")
         if write is not None:
@@ -119,8 +113,8 @@ def _measure(
 
 
 def _memory(row: SimpleNamespace) -> Cell:
-    names = ("peak memory", "growth of memory", "memory after the first call")
-    peak, growth, first = (_value(row.costs, name) for name in names)
+    names = ["peak memory", "growth of memory", "memory after the first call"]
+    peak, growth, first = row.costs["value"].reindex(names)
     remark = ""
     if growth > GARBAGE:
         remark = f"grows by {_bytes(growth)} a call"
@@ -138,19 +132,14 @@ def _lost(costs: pd.DataFrame) -> Cell:
 def _durations(frame: pd.DataFrame) -> Html:
     if frame.empty:
         return Html()
-    cells = {
-        (row.model, row.sound_seconds): value_cell(1000 * row.value, 1000 * row.low, 1000 * row.high)
-        for row in frame.astype({"value": float, "low": float, "high": float}).itertuples()
-    }
-    rows = [
-        {"model": name}
-        | {
-            f"{length:g} s": cells.get((name, length), "unknown")
-            for length in sorted(frame["sound_seconds"].unique())
-        }
-        for name in frame["model"].unique()
-    ]
-    return views.table(rows, caption="Median latency in ms, by duration of the sound")
+    times = frame.set_index(["model", "sound_seconds"])[["value", "low", "high"]].astype(float) * 1000
+    columns: dict[str, views.Column] = {"model": "model"}
+    for length in sorted(frame["sound_seconds"].unique()):
+        columns[f"{length:g} s"] = lambda row, length=length: (
+            value_cell(*times.loc[(row.model, length)]) if (row.model, length) in times.index else "unknown"
+        )
+    rows = frame[["model"]].drop_duplicates()
+    return views.table(rows, columns, caption="Median latency in ms, by duration of the sound")
 
 
 def _panels(figures: Sequence[KeyFigure], speeds: pd.DataFrame) -> list[list[KeyFigure]]:
@@ -163,39 +152,35 @@ def _panels(figures: Sequence[KeyFigure], speeds: pd.DataFrame) -> list[list[Key
 
 
 def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
-    one = panel[0]
+    one, speeds = panel[0], speeds.loc[[about.model for about in panel]]
     with look():
         figure, (axes,) = new(5.1, 3.6 + 0.12 * len(panel))
-        for place, about in enumerate(panel):
-            speed = speeds.loc[about.model]
-            name = label(about.model) + (" (time as given)" if speed["origin"] == GIVEN else "")
+        for place, (about, speed) in enumerate(zip(panel, speeds.itertuples(), strict=True)):
             axes.errorbar(
-                *([speed["value"]], [about.value]),
-                xerr=_arms(speed["value"], speed["low"], speed["high"]),
+                *([speed.value], [about.value]),
+                xerr=_arms(speed.value, speed.low, speed.high),
                 yerr=_arms(about.value, about.low, about.high),
                 color=PALETTE[place % len(PALETTE)],
                 marker=MARKS[place % len(MARKS)],
-                label=name,
+                label=label(about.model) + (" (time as given)" if speed.origin == GIVEN else ""),
             )
         if one.guessing is not None:
             axes.axhline(one.guessing, color="0.4", linestyle=":", linewidth=1)
             axes.annotate("guessing", (0.01, one.guessing), xycoords=("axes fraction", "data"), fontsize=8)
-        values = speeds.loc[[about.model for about in panel], "value"]
-        axes.set_xscale("log")
-        axes.set_xlim(values.min() / 2, values.max() * 2)
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter("{x:g}" if values.max() < 10 * values.min() else "")
-        axes.set_xlabel("seconds of sound a second: to the right is quicker")
+        ends = speeds["value"].min() / 2, speeds["value"].max() * 2
+        axes.set(xscale="log", xlim=ends, xlabel="seconds of sound a second: to the right is quicker")
         axes.set_ylabel(f"{one.measure}: {'higher' if one.measure in HIGHER else 'lower'} is better")
         axes.set_title(label(f"{one.task}, {one.corpus}", 60), fontsize=10, loc="left")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("{x:g}" if ends[1] < 40 * ends[0] else "")
         figure.legend(loc="outside lower left", ncols=2, fontsize=8)
     return figure
 
 
-def _arms(value: float, low: float | None, high: float | None) -> list[list[float]]:
+def _arms(value: float, *ends: float | None) -> list[list[float]]:
     """Give the lengths of both arms of an interval; none where there is none."""
-    ends = [value if end is None or not np.isfinite(end) else end for end in (low, high)]
-    return [[max(0.0, value - ends[0])], [max(0.0, ends[1] - value)]]
+    known = [value if end is None or not np.isfinite(end) else end for end in ends]
+    return [[max(0.0, value - known[0])], [max(0.0, known[1] - value)]]
 
 
 def _described(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> str:

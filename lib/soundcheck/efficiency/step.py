@@ -17,6 +17,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +29,6 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.extras import versions
 from soundcheck.common.json_file import JsonFile
-from soundcheck.common.progress import Progress
 from soundcheck.common.resources import library_digest
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import costs
@@ -49,24 +49,18 @@ _LIBRARIES = ("numpy", "scipy", "onnxruntime", "torch", "transformers", "tensorf
 
 def machine() -> dict[str, str]:
     """Describe the machine by names for people; no name of a host or a user."""
+    cores = Path("/proc/cpuinfo")
+    named = re.search(r"model name\s*: *(\S.*)", cores.read_text(errors="replace") if cores.is_file() else "")
     one_core = ", of which one was used" if hasattr(os, "sched_setaffinity") else ""
-    libraries = {name: version for name, version in versions(_LIBRARIES).items() if version}
     return {
-        "processor": _processor(),
+        "processor": named[1] if named else platform.processor() or platform.machine() or "unknown",
         "cores": f"{os.cpu_count()}{one_core}",
         "memory": f"{psutil.virtual_memory().total / 1e9:.0f} GB",
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         "soundcheck": __version__,
-        **libraries,
+        **{name: version for name, version in versions(_LIBRARIES).items() if version},
     }
-
-
-def _processor() -> str:
-    cores = Path("/proc/cpuinfo")
-    lines = cores.read_text(errors="replace").splitlines() if cores.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return next(filter(None, names), platform.processor() or platform.machine() or "unknown")
 
 
 NAME = "efficiency"  # of the files, each with its suffix
@@ -88,15 +82,20 @@ def measure_run(
     material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
 ) -> list[str]:
     """Measure the models of a run, unless that has been done."""
-    place = output.folder / f"{NAME}.json"
+    place, record = output.folder / f"{NAME}.json", None
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
-        inputs = {
-            entry.name: chosen(_corpora(entry, material, output), Path(folder, f"{number}.wav"))
-            for number, entry in enumerate(material.suite.models.values())
-            if entry.about.needs_audio and not entry.about.asked_here
+        inputs = {}
+        for number, entry in enumerate(material.suite.models.values()):
+            if entry.about.needs_audio and not entry.about.asked_here:
+                corpora = request_of(entry, material, output, material.corpora).corpora
+                heard = [one for one in corpora if one.entry.audio and not one.entry.probes_of]
+                inputs[entry.name] = chosen(heard, Path(folder, f"{number}.wav"))
+        contents = {
+            name: [(one.kind, one.seconds, one.item.content) for one in items]
+            for name, items in inputs.items()
         }
-        depends = _depends(material, inputs, seconds)
-        record = None
+        models = {name: material.fingerprints[name] for name in material.suite.models}
+        depends = files.digest(json.dumps([contents, models, seconds, machine(), library_digest()]))
         with contextlib.suppress(OSError, ValueError):  # nothing was measured, or by another version
             record = Kept.read(place)
         again = record is None or record.depends != depends
@@ -116,24 +115,10 @@ def measure_run(
         table=table.name,
     )
     files.write_text(output.folder / f"{NAME}.html", written)
-    count = counted(sum(len(model.calls) for model in record.models), "call")
-    how = (
-        f"measured with {count}" if again else f"as measured on {record.day}: models and machine are the same"
-    )
+    calls = sum(len(model.calls) for model in record.models)
+    how = f"as measured on {record.day}: models and machine are the same"
+    how = f"measured with {counted(calls, 'call')}" if again else how
     return [f"Efficiency: {Path(output.display_name) / NAME}.html, {how}"]
-
-
-def _corpora(entry: ModelEntry, material: Material, output: Output) -> list:
-    corpora = request_of(entry, material, output, material.corpora).corpora
-    return [corpus for corpus in corpora if corpus.entry.audio and not corpus.entry.probes_of]
-
-
-def _depends(material: Material, inputs: dict[str, list[Input]], seconds: float) -> str:
-    contents = {
-        name: [(one.kind, one.seconds, one.item.content) for one in items] for name, items in inputs.items()
-    }
-    models = {entry.name: material.fingerprints[entry.name] for entry in material.suite.models.values()}
-    return files.digest(json.dumps([contents, models, seconds, machine(), library_digest()]))
 
 
 def _measured(
@@ -142,7 +127,7 @@ def _measured(
     """Measure models that listen, take over times that files give, and name the other models."""
     suite, cache = material.suite, output.cache
     measured, setups, unmeasured = {}, [], []
-    for entry in material.suite.models.values():
+    for entry in suite.models.values():
         if not inputs.get(entry.name):
             given = _given(entry, material)
             if given is None:
@@ -157,27 +142,16 @@ def _measured(
             continue
         ignored = (str(output.folder), str(cache))
         setups.append(Setup(entry, suite, entry.about, (), material.sounds, ignored))
-    log = Log(output.logs / f"{NAME}.log")
-    with Progress("efficiency", "percent", 100) as progress:
-        chosen_inputs = [inputs[setup.entry.name] for setup in setups]
-        percent = 0
-
-        def report(share: float) -> None:
-            nonlocal percent
-            progress.update(int(100 * share) - percent)
-            percent = int(100 * share)
-
-        options = {"seconds": seconds, "cache": cache, "log": log.write, "report": report}
-        for setup, one in zip(setups, measure(setups, chosen_inputs, **options), strict=True):
-            # Libraries look up what the time is; that is no part of a model.
-            seen = {name: size for name, size in one.files.items() if "/zoneinfo/" not in name}
-            sizes = {str(suite.root / name): size for name, size in seen.items()}
-            entry = setup.entry
-            sizes |= named_bytes([entry.path, *entry.about.named_files(entry, suite)])
-            one.parameters = parameters(map(Path, sizes))
-            one.files = {_name(name, suite.root): size for name, size in sorted(sizes.items())}
-            measured[one.model] = one
-    return [measured[name] for name in material.suite.models if name in measured], unmeasured
+    log = Log(output.logs / f"{NAME}.log").write
+    items = [inputs[setup.entry.name] for setup in setups]
+    for setup, one in zip(setups, measure(setups, items, seconds=seconds, cache=cache, log=log), strict=True):
+        # Libraries look up what the time is; that is no part of a model.
+        sizes = {str(suite.root / name): n for name, n in one.files.items() if "/zoneinfo/" not in name}
+        sizes |= named_bytes([setup.entry.path, *setup.entry.about.named_files(setup.entry, suite)])
+        one.parameters = parameters(map(Path, sizes))
+        one.files = {_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
+        measured[one.model] = one
+    return [measured[name] for name in suite.models if name in measured], unmeasured
 
 
 def _given(entry: ModelEntry, material: Material) -> Measured | None:
@@ -190,10 +164,9 @@ def _given(entry: ModelEntry, material: Material) -> Measured | None:
     return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if tells else None
 
 
-def _name(path: str, root: Path) -> str:
+def _name(path: Path, root: Path) -> str:
     """Name a file by its place in the folder of the suite, others by their last part only."""
-    place = Path(path)
-    return place.relative_to(root).as_posix() if place.is_relative_to(root) else place.name
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 def _notes(record: Kept) -> list[str]:

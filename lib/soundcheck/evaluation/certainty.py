@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.eligibility import GroupCount, eligible
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount, eligible
 from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
@@ -37,13 +36,7 @@ from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import measure_of
 
-NOTHING_SAID = "the model says nothing of how sure its answers are"
-NO_SWEEPS = "the suite leaves out changes from mild to severe"
 NO_CHANGES = "a table of predictions cannot answer for changed signals"
-ONLY_CONFIDENCE = "the model gives a confidence, and no probabilities of all classes"
-NO_WORDS = "the model says nothing of how sure its words are"
-NO_TRANSCRIPTS = "the model says nothing of how sure its transcripts are"
-OF_TRANSCRIPTS = "Transcript "  # what names of tests begin with
 
 
 def judged_by(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,24 +107,24 @@ def stated_subsets(evaluation: Evaluation) -> list[Subset]:
     """Give the subsets for which the model says how sure it is; tests of the others are skipped."""
     result = []
     for subset in evaluation.subsets():
-        stated = _stated(evaluation, subset)
+        stated, of_values = _stated(evaluation, subset), subset.task.is_regression
         if np.isnan(stated.predictions.clean[:, 0]).all():
-            evaluation.skip(subset, NOTHING_SAID)
+            evaluation.skip(subset, "the model says nothing of how sure its answers are")
             continue
         result.append(stated)
-        for remark in _remarks(subset, stated):
-            evaluation.note(f"{subset.corpus}, {subset.task.name}: {remark}")
-        reason = why_no_changes(evaluation)
-        if reason:
-            test = "Interval Coverage Change" if subset.task.is_regression else "Overconfidence Change"
-            evaluation.skip(subset, reason, test)
-        if not subset.task.is_regression and not has_probabilities(stated):
-            evaluation.skip(subset, ONLY_CONFIDENCE, "Brier Skill")
+        _note_odd_answers(evaluation, subset, stated)
+        if reason := why_no_changes(evaluation):
+            evaluation.skip(
+                subset, reason, f"{'Interval Coverage' if of_values else 'Overconfidence'} Change"
+            )
+        if not of_values and not has_probabilities(stated):
+            why = "the model gives a confidence, and no probabilities of all classes"
+            evaluation.skip(subset, why, "Brier Skill")
     return result
 
 
-def _remarks(subset: Subset, stated: Subset) -> Iterator[str]:
-    """Say of how many predictions nothing is said, and how many contradict what is said of them."""
+def _note_odd_answers(evaluation: Evaluation, subset: Subset, stated: Subset) -> None:
+    """Note of how many predictions nothing is said, and how many contradict what is said of them."""
     predicted, table = subset.predictions.clean, stated.predictions.clean
     known, what = pd.notna(predicted), "how sure the model is"
     if subset.task.is_regression:
@@ -142,11 +135,12 @@ def _remarks(subset: Subset, stated: Subset) -> Iterator[str]:
         named = np.where(predicted[:, None] == classes, likeliest, -np.inf).max(axis=1)
         odd = known & (named < likeliest.max(axis=1))
         contradiction = "name another class than the likeliest one"
-    count = f"of {known.sum()} answers"
-    if silent := int((known & np.isnan(table[:, 0])).sum()):
-        yield f"{silent} {count} come without {what}: they are left out, as if they were missing"
-    if odd.any():
-        yield f"{odd.sum()} {count} {contradiction}"
+    silent = int((known & np.isnan(table[:, 0])).sum())
+    without = f"come without {what}: they are left out, as if they were missing"
+    for count, text in ((silent, without), (odd.sum(), contradiction)):
+        if count:
+            about = f"{subset.corpus}, {subset.task.name}: {count} of {known.sum()} answers"
+            evaluation.note(f"{about} {text}")
 
 
 def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, dict[str, Subset]]]:
@@ -166,7 +160,7 @@ def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, 
 def why_no_changes(evaluation: Evaluation) -> str:
     """Say why there are no predictions under changes; empty if there are."""
     if not evaluation.family.sweeps:
-        return NO_SWEEPS
+        return "the suite leaves out changes from mild to severe"
     return "" if evaluation.predicts_changes else NO_CHANGES
 
 
@@ -202,11 +196,19 @@ def compared(
 
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
-    predictions = subset.predictions
+    """Put what the model says of its answers in the place of these."""
+    predictions, rows = subset.predictions, len(subset)
     clean = _table(evaluation, subset, "", predictions.clean)
     changed = None if predictions.changed is None else _table(evaluation, subset, change, predictions.changed)
-    level = float(evaluation.option("level"))
-    reference = _quantiles(subset, level) if subset.task.is_regression else _shares(subset)
+    if subset.task.is_regression:
+        level = float(evaluation.option("level"))
+        ends = np.quantile(subset.truth, [(1 - level) / 2, (1 + level) / 2]) if rows else [0.0, 1.0]
+        reference = np.tile(ends, (rows, 1))
+    else:
+        counts = np.array([(subset.truth == name).sum() for name in subset.task.classes], dtype=np.float64)
+        shares, most = counts / max(counts.sum(), 1), int(np.argmax(counts))
+        correct = (subset.truth == subset.task.classes[most]).astype(float)
+        reference = np.column_stack([np.full(rows, shares[most]), correct, np.tile(shares, (rows, 1))])
     return dataclasses.replace(
         subset,
         predictions=Predictions(clean, changed),
@@ -229,22 +231,9 @@ def _table(evaluation: Evaluation, subset: Subset, change: str, predicted: np.nd
     named = predicted[:, None] == np.array(task.classes, dtype=object)
     of_named = np.where(named.any(axis=1), np.where(named, stated[:, 1:], 0).sum(axis=1), np.nan)
     confidence = np.where(np.isnan(stated[:, 0]), of_named, stated[:, 0])
-    correct = (predicted == subset.truth).astype(float)
-    table = np.column_stack([confidence, correct])
+    table = np.column_stack([confidence, (predicted == subset.truth).astype(float)])
     table[pd.isna(predicted)] = np.nan
     return np.column_stack([table, stated[:, 1:]])
-
-
-def _shares(subset: Subset) -> np.ndarray:
-    counts = np.array([(subset.truth == name).sum() for name in subset.task.classes], dtype=np.float64)
-    shares, most = counts / max(counts.sum(), 1), int(np.argmax(counts))
-    correct = (subset.truth == subset.task.classes[most]).astype(float)
-    return np.column_stack([np.full(len(subset), shares[most]), correct, np.tile(shares, (len(subset), 1))])
-
-
-def _quantiles(subset: Subset, level: float) -> np.ndarray:
-    ends = np.quantile(subset.truth, [(1 - level) / 2, (1 + level) / 2]) if len(subset) else [0.0, 1.0]
-    return np.tile(ends, (len(subset), 1))
 
 
 def word_subsets(evaluation: Evaluation) -> list[Subset]:
@@ -253,33 +242,31 @@ def word_subsets(evaluation: Evaluation) -> list[Subset]:
     for subset in evaluation.subsets():
         view = evaluation.view(subset)
         texts = dict(zip(view.segments["key"], view.stated_words(word_names([subset.task])[0]), strict=True))
-        words_of = {row: read_words(texts[key]) for row, key in enumerate(subset.segments["key"])}
-        if words_of := {row: words for row, words in words_of.items() if words}:
-            result.append(_of_words(evaluation, subset, words_of))
+        stated = [read_words(texts[key]) for key in subset.segments["key"]]
+        if any(stated):
+            result.append(_words(evaluation, subset, stated))
     return result
 
 
-def _of_words(evaluation: Evaluation, subset: Subset, words_of: dict[int, list[tuple[str, float]]]) -> Subset:
+def _words(evaluation: Evaluation, subset: Subset, stated: Sequence[list[tuple[str, float]]]) -> Subset:
     rows: list[int] = []
     steps: list[AlignedWord] = []
     sure: list[float] = []
     written, apart = subset.predictions.clean, 0
-    for row, text in enumerate(written):
+    for row, (text, said) in enumerate(zip(written, stated, strict=True)):
         words = (text or "").split()
-        pieces = [(word, np.nan) for word in words]  # of which nothing is said
-        if row in words_of:
+        pieces = [(word, np.nan) for word in words]
+        if said:
             pieces = [
-                (piece, number)
-                for word, number in words_of[row]
-                for piece in evaluation.words_of(subset, row, word)
+                (one, number) for word, number in said for one in evaluation.words_of(subset, row, word)
             ]
         if text is None or [piece for piece, _ in pieces] != words:
-            apart += row in words_of
+            apart += bool(said)
             continue
         rows += [row] * len(pieces)
         steps += recognised_words(subset.truth[row], text)
         sure += [number for _, number in pieces]
-    silent = sum(bool(text) for text in written) - len(words_of)
+    silent = sum(map(bool, written)) - sum(map(bool, stated))
     for count, what in (
         (silent, "without confidences of words: left out, as if these were missing"),
         (apart, "whose words are written otherwise: left out"),
@@ -292,6 +279,18 @@ def _of_words(evaluation: Evaluation, subset: Subset, words_of: dict[int, list[t
     truth = pd.Series(steps, dtype=object).to_numpy()
     words = dataclasses.replace(subset, segments=segments, truth=truth, blocks=subset.blocks[taken])
     return _with_table(words, np.array(sure, dtype=np.float64), correct)
+
+
+def skip_what_is_not_said(
+    evaluation: Evaluation, words: Sequence[Subset], transcripts: Sequence[Subset]
+) -> None:
+    """Say why tests of words, or those of transcripts, are skipped where the model says nothing of them."""
+    for subset in evaluation.subsets():
+        for test in evaluation.family.tests:
+            of_transcripts = test.startswith("Transcript ")
+            noun, stated = ("transcripts", transcripts) if of_transcripts else ("words", words)
+            if all(one.corpus != subset.corpus for one in stated):
+                evaluation.skip(subset, f"the model says nothing of how sure its {noun} are", test)
 
 
 def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
@@ -307,19 +306,6 @@ def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
         ]
         result.append(_with_table(subset, sure, np.array(correct)))
     return result
-
-
-def skip_what_is_not_said(
-    evaluation: Evaluation, words: Sequence[Subset], transcripts: Sequence[Subset]
-) -> None:
-    """Say why tests of words, or those of transcripts, are skipped where the model says nothing of them."""
-    for subset in evaluation.subsets():
-        for test in evaluation.family.tests:
-            stated, reason = (
-                (transcripts, NO_TRANSCRIPTS) if test.startswith(OF_TRANSCRIPTS) else (words, NO_WORDS)
-            )
-            if subset.corpus not in {one.corpus for one in stated}:
-                evaluation.skip(subset, reason, test)
 
 
 def _with_table(subset: Subset, sure: np.ndarray, correct: np.ndarray) -> Subset:

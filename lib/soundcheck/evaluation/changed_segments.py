@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,8 +27,6 @@ from soundcheck.suite.families import Family
 
 SWEEP_SEGMENTS = 200  # unless the threshold file says how many
 TRANSFORMED_SEGMENTS = 80  # unless groups need more
-DRAWS = 100  # of a family and a corpus that are remembered for the next model ...
-REMEMBERED = 20_000  # ... if the corpus has no more segments
 
 
 def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, seed: int) -> np.ndarray:
@@ -122,17 +119,9 @@ def _first(order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 def _draws(family: Family, table: pd.DataFrame, seed: int) -> np.ndarray:
-    sample = family.options.get("sample", family.name)
     drawn = "file" if "file_minimum" in family.options else "key"  # segments with the same draw stay together
-    draw = _drawn if len(table) <= REMEMBERED else _drawn.__wrapped__
-    return draw(seed, sample, tuple(table[drawn].tolist()))
-
-
-@functools.lru_cache(maxsize=DRAWS)
-def _drawn(seed: int, sample: str, keys: tuple[str, ...]) -> np.ndarray:
-    draws = seeds.uniform(seed, "segments", sample, keys=keys)
-    draws.flags.writeable = False
-    return draws
+    sample = family.options.get("sample", family.name)
+    return seeds.uniform(seed, "segments", sample, keys=table[drawn].tolist())
 
 
 def smallest(order: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:

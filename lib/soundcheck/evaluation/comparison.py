@@ -15,9 +15,9 @@ import pandas as pd
 
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
-from soundcheck.evaluation import corpus_view
 from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
+from soundcheck.evaluation.subset import CorpusView, read_view, scale_notes
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import contrast_frame, contrasts, save_contrasts
@@ -41,9 +41,7 @@ class Pair:
     audio: bool = True  # whether there is anything to hear
 
     @classmethod
-    def of(
-        cls, view: corpus_view.CorpusView, task: Task, truth: np.ndarray, *predictions: np.ndarray
-    ) -> Pair:
+    def of(cls, view: CorpusView, task: Task, truth: np.ndarray, *predictions: np.ndarray) -> Pair:
         """Put what two models predict beside the labels of a corpus."""
         about = view.block_codes(), view.root, view.audio
         return cls(view.name, task, view.segments, truth, *predictions, *about)
@@ -64,7 +62,7 @@ class Comparison:
         vars(self).update({name: getattr(description, name) for name in names_of})
         self.name = description.comparison
         self.media = MediaStore.of(description)
-        self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description.corpora]
+        self._corpora = [tuple(map(read_view, pair)) for pair in description.corpora]
         self._texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         names = (description.baseline, description.candidate)
 
@@ -95,7 +93,7 @@ class Comparison:
     @property
     def scales(self) -> list[str]:
         """How labels on another scale than 0 to 1 are shown, in sentences."""
-        return corpus_view.scale_notes([view for view, _ in self._corpora], self.tasks)
+        return scale_notes([view for view, _ in self._corpora], self.tasks)
 
     def frame(self) -> pd.DataFrame:
         """Give all contrasts as a table."""

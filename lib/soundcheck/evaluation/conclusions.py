@@ -10,7 +10,7 @@ difference and its margin; any other judged value by its threshold; an estimate 
 - Either side needs 5 speakers for an interval and a p-value for new speakers. Speakers are permuted where
   each belongs to one group; else, and for trials, the p-value is that of Student's t.
 - The adjusted gap is what is left of a gap if the others had the same noise, or the same device; no verdict
-  rests on it. See :mod:`soundcheck.statistics.adjusting` and :mod:`soundcheck.metrics.combinators`.
+  rests on it. See :mod:`soundcheck.statistics.balance` and :mod:`soundcheck.metrics.combinators`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from soundcheck.results.estimates import Estimate
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
 from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
-from soundcheck.statistics.adjusting import cells_of
+from soundcheck.statistics.balance import cells_of
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers

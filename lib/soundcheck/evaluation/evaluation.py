@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,13 +36,12 @@ from soundcheck.common import seeds
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
-from soundcheck.evaluation import changed_segments, corpus_view
-from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation import changed_segments
 from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.evaluation.eligibility import group_counts, obstacle
+from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.recognition import TextTasks
 from soundcheck.evaluation.subset import CLEAN as AS_IS
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
 from soundcheck.evaluation.verification import TrialTasks, with_groups
 from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions, reference_scores
@@ -51,6 +50,89 @@ from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
+
+
+def eligible(needed: Iterable[tuple[int | None, str, int]]) -> str:
+    """Say what a part has too few of; empty if it is large enough.
+
+    ``needed`` are numbers, of what, and the least of each; ``None`` is not known, and enough.
+
+    >>> eligible([(40, "segment", 25), (1, "speaker", 2)])
+    '1 speaker, 2 needed'
+    """
+    for count, noun, least in needed:
+        if count is not None and count < least:
+            return f"{counted(count, noun)}, {least} needed"
+    return ""
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupCount:
+    """How large a group is."""
+
+    group: str  # empty for segments that have no value
+    segments: int  # with a label if there are labels; of trials those of two speakers
+    speakers: int | str | None = None  # or which ones were drawn; ``None`` if they are not known
+    lacks: str = ""  # why it is not compared, empty if it is
+    targets: int | None = None  # trials of one speaker; ``None`` for segments
+
+
+def trial_count(options: Mapping[str, Any], subset: Subset, column: str, group: str) -> GroupCount:
+    """Count a group of trials, which needs trials of two speakers, trials of one, and speakers."""
+    mask, least = subset.mask(column, group), options["minimum_trials"]
+    targets = int(subset.truth[mask].sum())
+    others = int(mask.sum()) - targets
+    speakers = len(np.unique(subset.segments.loc[mask, ["first", "second"]]))
+    needed = [(others, "non-target trial", least), (targets, "target trial", least)]
+    lack = eligible([*needed, (speakers, "speaker", options["minimum_speakers"])])
+    return GroupCount(group, others, speakers, lack, targets)
+
+
+def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[GroupCount]:
+    """Count the groups of a column, and say of each what it lacks by the family's options."""
+    options, family = evaluation.family.options, evaluation.family
+    if column not in subset.segments:
+        return []
+    if subset.task.is_embedding:
+        names = sorted(subset.segments[column].dropna().unique())
+        return [trial_count(options, subset, column, name) for name in names]
+    least, least_words = (options.get(name, 0) for name in ("minimum_segments", "minimum_words"))
+    table = evaluation.view(subset).segments
+    possible = table[changed_segments.changed_rows(family, evaluation.tasks, table, evaluation.seed)]
+    counts = []
+    for name, rows in possible.groupby(column, observed=True):
+        mask = subset.mask(column, name)
+        needed = [(len(rows), "segment", least), (int(mask.sum()), "transformed segment", least)]
+        if least_words:
+            needed.append((sum(len(text.split()) for text in subset.truth[mask]), "word", least_words))
+        speakers = rows["speaker"].nunique() if "speaker" in rows else None
+        counts.append(GroupCount(name, len(rows), speakers, eligible(needed)))
+    return counts
+
+
+def obstacle(
+    family: Family, task: Task, segments: pd.DataFrame, *, audio: bool = True, predicts_changes: bool = True
+) -> str:
+    """Say why a family cannot be applied; empty if it can."""
+    for column in family.columns:
+        if column not in segments.columns or segments[column].isna().all():
+            return f"the corpus has no column {'emotion' if column == 'category' else column}"
+    if family.label:
+        if task.name not in segments.columns:
+            return f"the corpus has no column {task.name}"
+        if segments[task.name].isna().all():
+            return f"no segment has a label for {task.name}"
+    measured = [name for name in family.measured if name in segments.columns]
+    alone = not family.options.get("columns")  # else what the table brings will do
+    if not audio and alone and measured and segments[measured].isna().all(axis=None):
+        return f"the corpus has no audio on which {' and '.join(measured)} could be measured"
+    needed = [*family.changes.values(), *family.transformed]
+    if needed and not predicts_changes:
+        return "a table of predictions cannot answer for changed signals"
+    if needed and not audio:
+        return "the corpus has no audio that could be changed"
+    return next(filter(None, map(registry.missing, needed)), "")
+
 
 CLEAN = "clean"  # the first step of a sweep
 NO_TRIALS = "the corpus has neither a list of trials nor two speakers to make one of"
@@ -74,7 +156,7 @@ class Evaluation(TextTasks, TrialTasks):
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)
-        views = [corpus_view.read_view(corpus) for corpus in description.corpora]
+        views = [read_view(corpus) for corpus in description.corpora]
         if "missing" in family.options:  # where no words are the right answer, no answer is none
             views = [dataclasses.replace(view, missing=family.options["missing"]) for view in views]
         family = with_suite_groups(family, (name for view in views for name in view.groups))
@@ -104,7 +186,7 @@ class Evaluation(TextTasks, TrialTasks):
     @property
     def scales(self) -> list[str]:
         """How labels on another scale than 0 to 1 are shown, in sentences."""
-        return corpus_view.scale_notes(self.corpora, self.tasks)
+        return scale_notes(self.corpora, self.tasks)
 
     def change(self, name: str) -> Perturbation:
         """Return one of the family's changes."""
@@ -134,8 +216,7 @@ class Evaluation(TextTasks, TrialTasks):
         ``base`` names the change in the place of the clean signals; ``unchanged`` counts signals that a
         change leaves as they are; texts are normalised unless ``as_written``. What does not fit is skipped.
         """
-        changed = self.family.changes[change] if change else None
-        before = self.family.changes[base] if base else None
+        changed, before = self.family.changes.get(change), self.family.changes.get(base)
         missing = registry.missing(changed, self.sounds) if changed else ""
         for corpus, task in self._applicable():
             if task.is_embedding and self.why_unscored(change):
@@ -166,23 +247,20 @@ class Evaluation(TextTasks, TrialTasks):
         The first one, ``"clean"`` or the name of the base, has predictions for these signals on both sides.
         Steps that cannot be made are left out; a single one that is left shows nothing.
         """
-        possible = {}
-        for step, change in sweep.steps.items():
-            if missing := registry.missing(change, self.sounds):
-                self.note(f"{sweep.name}, {step}: {missing}")
-            else:
-                possible[step] = change
+        lacks = {step: registry.missing(change, self.sounds) for step, change in sweep.steps.items()}
+        for step, lack in lacks.items():
+            if lack:
+                self.note(f"{sweep.name}, {step}: {lack}")
+        possible = {step: change for step, change in sweep.steps.items() if not lacks[step]}
         if len(possible) < 2:
             self.note(f"{sweep.name}: not shown, because fewer than two steps are left")
             return
-        before = self.family.changes[base] if base else None
+        before = self.family.changes.get(base)
         for corpus, task in self._applicable():
             rows = self._swept_rows(corpus, sweep.name, possible.values())
             if not rows.any():
                 continue
-            steps = {
-                step: self._subset(corpus, task, change, before, rows) for step, change in possible.items()
-            }
+            steps = {step: self._subset(corpus, task, one, before, rows) for step, one in possible.items()}
             first = next(iter(steps.values()))
             if len(first):
                 yield {base or CLEAN: first.unchanged()} | steps
@@ -211,27 +289,25 @@ class Evaluation(TextTasks, TrialTasks):
         the family's option ``pairs`` so many are drawn.
         """
         for corpus, task in self._applicable():
-            segments, blocks = corpus.segments, corpus.block_codes()
-            predicted = Predictions(corpus.predicted(task))
-            whole = Subset(corpus.name, task, segments, None, predicted, predicted, blocks, root=corpus.root)
-            random = Predictions(self.random_predictions(whole), random=True)
-            pairings = changed_segments.pairings(segments, corpus.base_condition)
+            predicted, blocks = corpus.predicted(task), corpus.block_codes()
+            sides = Predictions(predicted), Predictions(predicted)
+            whole = Subset(corpus.name, task, corpus.segments, None, *sides, blocks, root=corpus.root)
+            random = self.random_predictions(whole)
+            pairings = changed_segments.pairings(corpus.segments, corpus.base_condition)
             for pairing in pairings:
                 for note in pairing.notes:
-                    self.note(f"{corpus.name}: {note}")
-                first, second = (rows[self._drawn_pairs(corpus, pairing)] for rows in pairing.rows)
-                sides = (
-                    dataclasses.replace(side, clean=side.clean[first], changed=side.clean[second])
-                    for side in (predicted, random)
-                )
+                    self.note(note, whole)
+                drawn = self._drawn_pairs(corpus, pairing)
+                first, second = (rows[drawn] for rows in pairing.rows)
                 if len(first):
                     yield dataclasses.replace(
                         whole,
-                        segments=segments.iloc[first].reset_index(drop=True),
-                        **dict(zip(("predictions", "reference"), sides, strict=True)),
+                        segments=corpus.segments.iloc[first].reset_index(drop=True),
+                        predictions=Predictions(predicted[first], predicted[second]),
+                        reference=Predictions(random[first], random[second], random=True),
                         blocks=np.unique(blocks[first], return_inverse=True)[1],
                         change=f"{pairing.base} to {pairing.other}",
-                        partner=segments.iloc[second].reset_index(drop=True),
+                        partner=corpus.segments.iloc[second].reset_index(drop=True),
                     )
             if not any(len(pairing.rows[0]) for pairing in pairings):
                 self.skip(whole, "no item was recorded under two conditions")
@@ -261,8 +337,8 @@ class Evaluation(TextTasks, TrialTasks):
                     what = f"{tested.sum()} of {len(tested)} trials test one of them"
                     self.note(f"{corpus.name}: {rows.sum()} tested recordings were changed; {what}")
                 subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
-                predicted = [corpus.scores(step.identity, place) for step in steps]
-                predicted = [subset.predictions.clean, *predicted]
+                changed = [corpus.scores(step.identity, place) for step in steps]
+                predicted = [subset.predictions.clean, *changed]
             else:
                 if not rows.all():
                     self.note(f"{corpus.name}: {rows.sum()} of {len(rows)} segments were transformed")
@@ -337,9 +413,9 @@ class Evaluation(TextTasks, TrialTasks):
 
     def random_predictions(self, subset: Subset, change: Perturbation | None = None) -> np.ndarray:
         """Draw what the random reference predicts for the rows of a subset; transcripts from its own."""
-        trial, under = "trial " if subset.task.is_embedding else "", change.identity if change else ""
-        keys = [f"{subset.corpus}|{trial}{key}" for key in subset.segments["key"].tolist()]
+        under, keys = change.identity if change else "", subset.segments["key"].tolist()
         if subset.task.is_embedding:
-            return reference_scores(self.seed, keys, under)
+            return reference_scores(self.seed, [f"{subset.corpus}|trial {key}" for key in keys], under)
         texts = () if subset.truth is None or not subset.task.is_transcription else list(subset.truth)
+        keys = [f"{subset.corpus}|{key}" for key in keys]
         return reference_predictions(subset.task, self.seed, keys, under, texts)

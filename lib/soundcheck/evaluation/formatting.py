@@ -15,7 +15,7 @@ import pandas as pd
 
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import stack
@@ -25,7 +25,6 @@ from soundcheck.metrics.normalisation import NORMALISERS, fold_case
 from soundcheck.metrics.word_errors import Counts, word_errors
 from soundcheck.metrics.word_rates import ratio_of_sums, wer
 from soundcheck.metrics.writing import MIXED, WORD, unit_of, without_blanks
-from soundcheck.models.reference import reference_predictions
 
 WRITTEN = "transcript_written"
 NO_MARKS = "no reference has punctuation"
@@ -38,13 +37,12 @@ class Formatting:
     """The transcripts of a recogniser as they were written, and what is measured on them."""
 
     def __init__(self, evaluation: Evaluation) -> None:
-        self.evaluation = evaluation
-        self.normaliser = evaluation.normaliser
+        self.evaluation, self.normaliser = evaluation, evaluation.normaliser
         prepare = self.normaliser.prepare
         self._first = WordingReader(NORMALISERS["none"], evaluation.texts.alternatives, prepare=prepare).plain
         named = [(name, kind) for kind, names in evaluation.entities.items() for name in names]
         self.names = {read(name, english).tokens: kind for name, kind in named for english in (False, True)}
-        self._entities: dict[tuple[int, int], tuple[object, ...]] = {}  # by texts, which are kept as well
+        self.entities = once(self._entities)
 
     def subsets(self) -> Iterator[Subset]:
         """Give the segments of each corpus with their texts as they were written."""
@@ -53,14 +51,13 @@ class Formatting:
             if WRITTEN in subset.segments:
                 written = subset.segments[WRITTEN].to_numpy(dtype=object)
                 truth = np.where(pd.isna(written), truth, self._firsts(written))
-            keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
-            elsewhere = reference_predictions(subset.task, self.evaluation.seed, keys, "", truth)
-            random = Predictions(elsewhere, random=True)
-            result = dataclasses.replace(subset, truth=truth, reference=random)
+            result = dataclasses.replace(subset, truth=truth)
+            random = Predictions(self.evaluation.random_predictions(result), random=True)
+            result = dataclasses.replace(result, reference=random)
             without = without_blanks(truth)
             if without.any() and unit_of(truth) == MIXED:
                 text = f"{without.sum()} of {len(truth)} references are written without blanks between words"
-                self.evaluation.note(f"{subset.corpus}: {text}; they are left out")
+                self.evaluation.note(f"{text}; they are left out", subset)
                 result = result.take(np.flatnonzero(~without))
             yield result
 
@@ -96,22 +93,18 @@ class Formatting:
         languages = subset.segments["language"].to_numpy(dtype=object)
         return pd.isna(languages) | (match_languages(languages, ["eng"]) == "eng")
 
-    def entities(self, subset: Subset, predictions: Predictions) -> list[list[Entity] | None]:
+    def _entities(self, subset: Subset, predictions: Predictions) -> list[list[Entity] | None]:
         """Say what became of the entities of each segment; ``None`` without an answer."""
-        texts = subset.truth, predictions.clean
-        place = id(texts[0]), id(texts[1])
-        if place not in self._entities:
-            rows = zip(texts[1], self.english(subset).tolist(), *self.references(subset), strict=True)
-            result = [
-                None if text is None else self._compared(text, *references) for text, *references in rows
-            ]
-            self._entities[place] = (*texts, result)
-        return self._entities[place][-1]
-
-    def _compared(self, hypothesis: str, english: bool, *references: str) -> list[Entity]:
-        hypothesis = read(hypothesis, english)
-        reference = closest([read(text, english) for text in dict.fromkeys(references)], hypothesis)
-        return compare_entities(reference, hypothesis, self.names)
+        result = []
+        rows = zip(predictions.clean, self.english(subset).tolist(), *self.references(subset), strict=True)
+        for text, english, *references in rows:
+            if text is None:
+                result.append(None)
+                continue
+            hypothesis = read(text, english)
+            reference = closest([read(one, english) for one in dict.fromkeys(references)], hypothesis)
+            result.append(compare_entities(reference, hypothesis, self.names))
+        return result
 
     def classes(self, subset: Subset) -> list[str]:
         """List the classes of the entities of the references, in alphabetical order."""

@@ -29,8 +29,7 @@ from soundcheck.common import seeds
 from soundcheck.corpora.group_columns import VOICES
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.conclusions import GroupGap
-from soundcheck.evaluation.eligibility import GroupCount, eligible, group_counts, trial_count
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount, eligible, group_counts, trial_count
 from soundcheck.evaluation.measure_sets import MeasureSet, of_suite_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
 from soundcheck.evaluation.trials import rates_in_use

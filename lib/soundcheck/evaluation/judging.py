@@ -20,7 +20,6 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.evaluation import conclusions
 from soundcheck.evaluation.conclusions import GroupGap, estimate_rows, scale_within, with_adjusted
-from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
     PlainMeasureError,
@@ -28,7 +27,7 @@ from soundcheck.evaluation.plain_measures import (
     aligned,
     statistic_of,
 )
-from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.evaluation.subset import CorpusView, Measure, Subset
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted

@@ -193,13 +193,10 @@ def shifts(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., St
 
 def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
     """Give the fewest segments that a bin needs in all groups together, by the option ``bin_minimum``."""
-    return _least(evaluation, subset, balance.least_per_bin)
+    return balance.least_per_bin(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
 
 
 def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
     """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged."""
-    return _least(evaluation, subset, balance.least_predictions)
-
-
-def _least(evaluation: Evaluation, subset: Subset, rule: Callable[[Mapping[str, int], float], int]) -> int:
-    return rule(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
+    size = len(subset) / subset.group_size[0]
+    return balance.least_predictions(evaluation.family.options["bin_minimum"], size)

@@ -35,6 +35,11 @@ SECONDS = 100.0  # that all replicates of a notebook's plain functions may take 
 NOTE = "computed by calling the measure again for each replicate"
 
 _LABELS = "Return every label each time, with NaN where its value is undefined"
+_ANSWERS = "Return a number, a mapping of label to number, or a statistic of soundcheck.metrics"
+_TOO_SLOW = (
+    "longer than the time limit of the notebook allows. Set fewer replicates or a larger limit "
+    "(notebook_seconds) in the suite, or return a statistic of soundcheck.metrics"
+)
 _PATH = re.compile(r"(?<![\w.])(?:/[^\s/'\":]+){2,}")
 
 
@@ -50,27 +55,23 @@ def statistic_of(
     measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
 ) -> additive.Statistic | Weighted:
     """Call a measure, and make a statistic of what it gives."""
-    arrays = [array for array in (subset.truth, predictions.clean, predictions.changed) if array is not None]
-    writeable = [array.flags.writeable for array in arrays]
-    for array in arrays:
-        array.flags.writeable = False  # a measure that changes them raises an error
+    for array in (subset.truth, predictions.clean, predictions.changed):
+        if array is not None:
+            array.flags.writeable = False  # a measure that changes them raises an error
     result = None
     try:
         result = measure(subset, predictions)
     except Exception as error:  # whatever somebody's function raises
         if _predicted(predictions).all():  # else perhaps because of missing predictions
             raise _raised(error) from error
-    finally:
-        for array, before in zip(arrays, writeable, strict=True):
-            array.flags.writeable = before
     if isinstance(result, additive.Statistic | Weighted):
         return result
     statistic = PlainStatistic(measure, subset, predictions, seconds)
-    if _predicted(predictions).all():
-        values = _read(result)
-        known = [values.get(label) for label in statistic.labels]
-        if values.keys() != statistic.values.keys() or not np.allclose(
-            known, [*statistic.values.values()], rtol=1e-9, atol=1e-12, equal_nan=True
+    if statistic.rows.all():
+        again, values = statistic.values, _read(result)
+        pairs = [(values.get(label, np.inf), again[label]) for label in again]
+        if len(values) != len(again) or not np.allclose(
+            *zip(*pairs, strict=True), 1e-9, 1e-12, equal_nan=True
         ):
             raise PlainMeasureError(
                 "the measure returned other values when it was called again with the same data; "
@@ -114,18 +115,18 @@ class PlainStatistic(Weighted):
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Call the function for each replicate."""
-        if self._took / 2 * len(weights) > self._seconds:  # one call alone may be slow by chance
-            raise _too_slow(len(weights), self._took)
-        start, fastest = time.monotonic(), self._took
+        start, fastest = time.monotonic(), self._took / 2  # one call alone may be slow by chance
         replicates = np.full((len(weights), len(self.labels)), np.nan)
         for number, row in enumerate(weights):
             before = time.monotonic()
+            if before - start + (len(weights) - number) * fastest > self._seconds:
+                each = float(f"{fastest:.1g}")  # times vary, texts should not
+                took = f"at about {each:g} s each would take {len(weights) * each:.0f} s"
+                raise PlainMeasureError(f"{len(weights)} calls of the measure {took}, {_TOO_SLOW}")
             result = self._call(row, self.labels)
             replicates[number] = [result[label] for label in self.labels]
-            now = time.monotonic()
-            fastest = min(fastest, now - before)
-            if now - start + (len(weights) - number - 1) * fastest > self._seconds:
-                raise _too_slow(len(weights), fastest)
+            taken = time.monotonic() - before
+            fastest = min(fastest, taken) if number else taken
         return replicates
 
     def _call(self, weights: np.ndarray, labels: tuple[str, ...] = ()) -> dict[str, float]:
@@ -156,14 +157,14 @@ class PlainStatistic(Weighted):
 
 def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray:
     """Give the values of the random reference in the order of the model's labels."""
-    if isinstance(statistic, PlainStatistic) and statistic.labels != labels:
-        if set(statistic.labels) != set(labels):
-            raise PlainMeasureError(
-                f"the measure returned other labels for the random reference than for the model. {_LABELS}"
-            )
-        order = [statistic.labels.index(label) for label in labels]
-        return additive.values(statistic)[order]
-    return additive.values(statistic)
+    values = additive.values(statistic)
+    if not isinstance(statistic, PlainStatistic):
+        return values
+    if set(statistic.labels) != set(labels):
+        raise PlainMeasureError(
+            f"the measure returned other labels for the random reference than for the model. {_LABELS}"
+        )
+    return values[[statistic.labels.index(label) for label in labels]]
 
 
 def _predicted(predictions: Predictions) -> np.ndarray:
@@ -183,41 +184,24 @@ def _quiet() -> Iterator[None]:
 
 
 def _read(result: object) -> dict[str, float]:
-    if not isinstance(result, Mapping):
-        return {"": _number(result, result)}
-    if not result:
-        raise PlainMeasureError("the measure returned an empty mapping")
-    values = {
-        str(label): math.nan if each is None else _number(each, result) for label, each in result.items()
-    }
-    if len(values) < len(result):
-        raise PlainMeasureError("the measure returned two labels that read alike")
-    return values
-
-
-def _number(value: object, returned: object) -> float:
-    value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf
-    where = "in a mapping " if isinstance(returned, Mapping) else ""
-    raise PlainMeasureError(
-        f"the measure returned {quoted(repr(value), 40)} ({type(value).__name__}) {where}where a number "
-        "belongs. Return a number, a mapping of label to number, or a statistic of soundcheck.metrics"
-    )
+    """Read a number, or numbers by label."""
+    where, returned = "", {"": result}
+    if isinstance(result, Mapping):
+        where, returned = "in a mapping ", {str(label): each for label, each in result.items()}
+        if not returned:
+            raise PlainMeasureError("the measure returned an empty mapping")
+        returned = {label: math.nan if each is None else each for label, each in returned.items()}
+    for label, value in returned.items():
+        value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+        if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
+            raise PlainMeasureError(
+                f"the measure returned {quoted(repr(value), 40)} ({type(value).__name__}) {where}where a "
+                f"number belongs. {_ANSWERS}"
+            )
+        returned[label] = float(value)
+    return returned
 
 
 def _raised(error: Exception, where: str = "") -> PlainMeasureError:
     text = terminal(_PATH.sub("…", str(error)).replace("\n", " "))
     return PlainMeasureError(f"the measure raised {type(error).__name__}{where}: {shorten(text, 160)}")
-
-
-def _too_slow(replicates: int, each: float) -> PlainMeasureError:
-    each = float(f"{each:.1g}")  # times vary, texts should not
-    return PlainMeasureError(
-        f"{replicates} calls of the measure at about {each:g} s each would take {replicates * each:.0f} s, "
-        "longer than the time limit of the notebook allows. Set fewer replicates or a larger limit "
-        "(notebook_seconds) in the suite, or return a statistic of soundcheck.metrics"
-    )

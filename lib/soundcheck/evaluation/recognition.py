@@ -20,11 +20,9 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
-from soundcheck.evaluation import corpus_view
-from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.subset import CorpusView, Measure, Predictions, Subset, read_view
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.alternatives import WordingReader
@@ -141,33 +139,35 @@ class TextTasks(Judging):
         self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
         self._views = {self.model: {view.name: view for view in views}}
         for name, described in description.others.items():
-            self._views[name] = {view.name: corpus_view.read_view(view) for view in described}
+            self._views[name] = {view.name: read_view(view) for view in described}
 
     def _normalised(self, subset: Subset) -> Subset:
         if self.texts.several:
-            self.note(
-                f"Transcripts may allow several wordings ({self.texts.several}): the closest one counts"
-            )
+            several = f"Transcripts may allow several wordings ({self.texts.several})"
+            self.note(f"{several}: the closest one counts")
         truth = self._read(subset, subset.truth, SAID)
         if truth is not None and self._mixed(subset):
             what = f"{without_blanks(truth).sum()} of {counted(len(truth), 'reference')} have no blanks"
             self.note(
-                f"{subset.corpus}: {what} between words: their characters count as words, so error rates are "
-                "mixed ones; groups are compared by characters"
+                f"{what} between words: their characters count as words, so error rates are mixed ones; "
+                "groups are compared by characters",
+                subset,
             )
         marked = [
-            sum(bool(text and noise_marks(text)) for text in ([] if texts is None else texts))
+            sum(map(bool, map(noise_marks, filter(None, [] if texts is None else texts))))
             for texts in (subset.truth, subset.predictions.clean)
         ]
         if any(marked):
             became = "count as words" if self.normaliser.keeps_marks else "are dropped"
             where = " and ".join(map(counted, marked, ("reference", "answer")))
             self.note(f"marks of noises in {where} {became}", subset)
-        sides = {"predictions": (subset.predictions, HEARD), "reference": (subset.reference, FIRST)}
-        for name, (source, side) in sides.items():
-            texts = {when: self._read(subset, getattr(source, when), side) for when in ("clean", "changed")}
-            subset = dataclasses.replace(subset, **{name: dataclasses.replace(source, **texts)})
-        return dataclasses.replace(subset, truth=truth)
+
+        def read(source: Predictions, side: str) -> Predictions:
+            texts = (self._read(subset, each, side) for each in (source.clean, source.changed))
+            return dataclasses.replace(source, **dict(zip(("clean", "changed"), texts, strict=True)))
+
+        both = {"predictions": read(subset.predictions, HEARD), "reference": read(subset.reference, FIRST)}
+        return dataclasses.replace(subset, truth=truth, **both)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
         return self.texts.read(texts, side, subset.segments, self._mixed(subset))
@@ -182,16 +182,14 @@ class TextTasks(Judging):
 
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
         """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``; read once."""
-        model, change = model or self.model, change.identity if change else ""
-        place = (model, subset.corpus, change)
+        place = (model or self.model, subset.corpus, change.identity if change else "")
         if place not in self._transcripts:
-            view = self._views[model][subset.corpus]
+            view = self._views[place[0]][subset.corpus]
             everything = dataclasses.replace(subset, segments=view.segments)
-            texts = self._read(everything, view.predicted(subset.task, change), HEARD)
+            texts = self._read(everything, view.predicted(subset.task, place[-1]), HEARD)
             self._transcripts[place] = dict(zip(view.segments["key"], texts, strict=True))
-        texts = np.empty(len(subset), dtype=object)  # not a Series: that would make NaN of None
-        texts[:] = [self._transcripts[place].get(key) for key in subset.segments["key"]]
-        return texts
+        texts = map(self._transcripts[place].get, subset.segments["key"])
+        return np.array([*texts, None], dtype=object)[:-1]  # else numpy looks into the texts
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
         """Give the transcripts of a subset under all settings, in their order."""
@@ -261,11 +259,11 @@ class TextTasks(Judging):
         if (contest, random) not in self._distances:
             subset, settings = contest.subset, self.settings.values()
             sides = [
-                [self.random_predictions(subset, change) for change in settings]
-                if random and name == self.model
-                else self.series(subset, name)
-                for name in (contest.recogniser or self.model, contest.opponent)
+                self.series(subset, name) for name in (contest.recogniser or self.model, contest.opponent)
             ]
+            if random:
+                own = 0 if contest.recogniser in ("", self.model) else 1
+                sides[own] = [self.random_predictions(subset, change) for change in settings]
             average = self.family.options.get("average", "micro")
             self._distances[contest, random] = group_distances(*sides, contest.masks, average, self._needed)
         return self._distances[contest, random]
@@ -286,30 +284,27 @@ class TextTasks(Judging):
 
     @property
     def _needed(self) -> np.ndarray:
-        excluded = self.excluded
-        return np.array([setting not in excluded for setting in self.settings])
-
-    def _rating(self, setting: Setting) -> float:
-        """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
-        rated = self.family.options["ratings"].get(setting[0], {})
-        step = self.family.transformations[setting[0]].step
-        return next((rating for known, rating in rated.items() if step(known) == setting[1]), np.inf)
+        return np.array([setting not in self.excluded for setting in self.settings])
 
     def judged_settings(self, distances: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Say which settings count by the options ``excluded``, ``minimum_rating`` and ``destroyed``."""
+        """Say which settings count by the options ``excluded``, ``minimum_rating`` and ``destroyed``.
+
+        Ratings say how comprehensible people found a setting, 1 to 10; infinite if nobody was asked.
+        """
         options, excluded = self.family.options, self.excluded
-        by = ["transformation", "level"]
+        by, limit, rows = ["transformation", "level"], options.get("destroyed"), []
         means = pd.concat(distances).groupby(by)["distance"].mean().to_dict() if distances else {}
-        limit, rows = options.get("destroyed"), []
-        for setting in list(self.settings)[1:]:
-            rating, mean, reason = self._rating(setting), means.get(setting, np.nan), ""
-            if setting in excluded:
-                reason = "excluded"
-            elif rating < options["minimum_rating"]:
-                reason = f"rated {rating:g}, below {options['minimum_rating']:g}"
-            elif limit is not None and mean > limit:
-                reason = f"mean distance above {limit:g}"
-            rows.append((*setting, rating, mean, reason))
+        for name, series in self.family.transformations.items():
+            ratings = {series.step(level): one for level, one in options["ratings"].get(name, {}).items()}
+            for setting in ((name, step) for step in series.steps):
+                rating, mean, reason = ratings.get(setting[1], np.inf), means.get(setting, np.nan), ""
+                if setting in excluded:
+                    reason = "excluded"
+                elif rating < options["minimum_rating"]:
+                    reason = f"rated {rating:g}, below {options['minimum_rating']:g}"
+                elif limit is not None and mean > limit:
+                    reason = f"mean distance above {limit:g}"
+                rows.append((*setting, rating, mean, reason))
         return pd.DataFrame(rows, columns=[*by, "rating", "distance", "left_out"])
 
     def violation_counts(

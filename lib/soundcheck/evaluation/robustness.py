@@ -30,7 +30,7 @@ from soundcheck.metrics.weighted import Memoised, Weighted, weighted_sums
 from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import characters_of, missing_as_empty
 from soundcheck.metrics.writing import WORD, unit_of
-from soundcheck.statistics.crossing import Crossing, crossing
+from soundcheck.statistics.bootstrap import Crossing, crossing
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import PerturbationSeries
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -24,22 +23,25 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 from soundcheck.common import seeds
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.changed_segments import swept_rows
-from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Predictions, Subset, once
+from soundcheck.evaluation.subset import SCORE, CorpusView, Predictions, Subset, embeddings, once
 from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials, scores_under
-from soundcheck.metrics.calibration import AffineCalibration, bayes_threshold, cllr, fit_calibration, min_cllr
 from soundcheck.metrics.combinators import relabel
 from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
+    AffineCalibration,
     actual_dcf,
+    bayes_threshold,
+    cllr,
     det_curve,
     equal_error_rate,
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
+    fit_calibration,
     frr_at_far,
+    min_cllr,
     min_dcf,
     min_dcf_threshold,
 )
@@ -60,14 +62,16 @@ def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
     def in_use(trials: Trials) -> Weighted:
         return actual_dcf(trials, evaluation.threshold(subset, trials.scores), **cost, normalised=True)
 
-    def normalised(trials: Trials, name: str) -> Weighted:
+    def named(trials: Trials, name: str) -> Weighted:
         return relabel(min_dcf(trials, **evaluation.costs[name], normalised=True), lambda _: name)
 
-    by_name = [functools.partial(normalised, name=name) for name in evaluation.costs]
     tests: list[tuple[str, Callable[[Trials], Weighted]]] = [
         ("Equal Error Rate", equal_error_rate),
         ("Minimum Detection Cost", lambda trials: min_dcf(trials, **cost)),
-        *(("Normalised Minimum Detection Cost", measure) for measure in by_name),
+        *(
+            ("Normalised Minimum Detection Cost", functools.partial(named, name=name))
+            for name in evaluation.costs
+        ),
         ("Actual Detection Cost", in_use),
         ("Log Likelihood Cost", cllr),
     ]
@@ -80,14 +84,14 @@ def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> l
 
     def change(subset: Subset, predictions: Predictions) -> Weighted:
         both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
-        scores = (np.where(both, side, np.nan) for side in (predictions.changed, predictions.clean))
-        return weighted_difference(
-            *(equal_error_rate(evaluation.trials(subset, scored)) for scored in scores)
-        )
+        sides = (np.where(both, side, np.nan) for side in (predictions.changed, predictions.clean))
+        return weighted_difference(*(equal_error_rate(evaluation.trials(subset, side)) for side in sides))
 
-    for subset, name in itertools.product(subsets, evaluation.family.changes):
-        evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
-    result = [subset for name in evaluation.family.changes for subset in evaluation.subsets(name)]
+    result = []
+    for name in evaluation.family.changes:
+        for subset in subsets:
+            evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
+        result += evaluation.subsets(name)
     for subset in result:
         evaluation.judge(subset, f"Change Eer {subset.change}", change)
     return result
@@ -168,10 +172,10 @@ def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
 
 def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:
     """Give the thresholds that a page marks: of equal errors, of the lowest cost, and the one in use."""
-    result = _best_thresholds(evaluation, evaluation.trials(subset, subset.predictions.clean))
-    used = evaluation.threshold(subset, subset.predictions.clean)
-    if used not in result.values():
-        result["in use"] = used
+    scores = subset.predictions.clean
+    result = _best_thresholds(evaluation, evaluation.trials(subset, scores))
+    used = evaluation.threshold(subset, scores)
+    result |= {} if used in result.values() else {"in use": used}
     return {name: value for name, value in result.items() if np.isfinite(value)}
 
 
@@ -225,18 +229,17 @@ def split_speakers(
     evaluation: Evaluation, subset: Subset, subsets: Sequence[Subset], option: str = "calibration"
 ) -> Split:
     """Choose the trials that fit and those that are tested, as an option of the family says."""
-    wanted, speakers = evaluation.family.options.get(option, HALF), _speakers(subset)
+    options, speakers = evaluation.family.options, _speakers(subset)
+    wanted, left = options.get(option, HALF), ""
     other = next((one for one in subsets if one.corpus == wanted), None)
-    left = ""
     if isinstance(wanted, int | float) or wanted in (HALF, subset.corpus):
         draws = seeds.uniform(evaluation.seed, "calibration", keys=speakers)
         share = 0.5 if isinstance(wanted, str) else wanted
         chosen = {speakers[n] for n in np.argsort(draws)[: int(share * len(speakers))]}
         sides = subset.segments[SIDES].isin(chosen).to_numpy()
         fitting, tested = (subset.take(np.flatnonzero(one.all(axis=1))) for one in (sides, ~sides))
-        between = len(subset) - len(fitting) - len(tested)
-        about = f"fitted on {_count(fitting)}, tested on {_count(tested)}; {between:,} trials between them"
-        about += " are left out"
+        between = f"{len(subset) - len(fitting) - len(tested):,} trials between them are left out"
+        about = f"fitted on {_count(fitting)}, tested on {_count(tested)}; {between}"
     elif other is not None:
         shared = {*speakers} & {*_speakers(other)}
         apart = ~other.segments[SIDES].isin(shared).any(axis=1).to_numpy()
@@ -248,9 +251,8 @@ def split_speakers(
     else:
         reason = f"no trials of the corpus {wanted!r}, which the option {option} names"
         return Split(subset.take(np.zeros(0, dtype=np.intp)), subset, "", reason)
-    least = int(evaluation.family.options["minimum_trials"])
+    least, reason = int(options["minimum_trials"]), "" if len(tested) else "no trials to test on"
     scored = fitting.truth[np.isfinite(fitting.predictions.clean)]
-    reason = "" if len(tested) else "no trials to test on"
     if min(scored.sum(), (~scored).sum()) < least:
         reason = f"fewer than {least} trials of each kind with a score to fit on{left}"
     return Split(fitting, tested, f"{tested.corpus}: {about}.", reason)
@@ -280,19 +282,20 @@ def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
     def decided(carried: CarriedOver) -> Weighted:
         return actual_dcf(carried.calibrated, bayes_threshold(**cost), **cost, normalised=True)
 
-    def lost(carried: CarriedOver) -> Weighted:
-        return weighted_difference(decided(carried), min_dcf(carried.trials, **cost, normalised=True))
-
     tests: dict[str, Callable[[CarriedOver], Weighted]] = {
         "Carried Detection Cost": decided,
-        "Cost Of Carrying Over": lost,
+        "Cost Of Carrying Over": lambda carried: weighted_difference(
+            decided(carried), min_dcf(carried.trials, **cost, normalised=True)
+        ),
         "Calibrated Log Likelihood Cost": lambda carried: cllr(carried.calibrated),
     }
     for test, measure in tests.items():
-        evaluation.skip(split.tested, split.reason, test)
-        if not split.reason:
-            of = functools.partial(carry_over, evaluation, split)
-            evaluation.judge(split.tested, test, lambda _, p, measure=measure, of=of: measure(of(p)))
+        if split.reason:
+            evaluation.skip(split.tested, split.reason, test)
+        else:
+            evaluation.judge(
+                split.tested, test, lambda _, p, measure=measure: measure(carry_over(evaluation, split, p))
+            )
 
 
 def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> list[Estimate]:
@@ -342,19 +345,26 @@ def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
         return "scores of a table cannot be compared with a cohort: there are no embeddings"
     if not len(split.tested):
         return "no trials are left to test on"
-    if not clean_embeddings(evaluation.view(split.fitting)).shape[1]:
-        return "no speaker of the cohort has an embedding"
     fewest = int(evaluation.family.options["minimum_speakers"])
-    present = np.isfinite(_cohort(evaluation, split)).all(axis=1).sum()
-    return (
-        f"the cohort has {present} speakers with embeddings, fewer than {fewest}" if present < fewest else ""
-    )
+    cohort = _cohort(evaluation, split)
+    if not cohort.shape[1]:
+        return "no speaker of the cohort has an embedding"
+    present = np.isfinite(cohort).all(axis=1).sum()
+    few = f"the cohort has {present} speakers with embeddings, fewer than {fewest}"
+    return few if present < fewest else ""
 
 
 def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
     """Judge by how much scores that are normalised against a cohort make fewer errors."""
     obstacle = cohort_obstacle(evaluation, cohort)
     ways = once(functools.partial(normalised_trials, evaluation, cohort))
+
+    def gain(
+        _: Subset, predictions: Predictions, measure: Callable[[Trials], Weighted], norm: str
+    ) -> Weighted:
+        before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
+        return relabel(weighted_difference(before, after), lambda _: norm)
+
     gains = {
         "Eer Gain By Cohort": equal_error_rate,
         "Cost Gain By Cohort": lambda trials: min_dcf(trials, **evaluation.cost, normalised=True),
@@ -362,12 +372,7 @@ def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
     for test, measure in gains.items():
         evaluation.skip(cohort.tested, obstacle, test)
         for norm in () if obstacle else NORMS:
-
-            def gain(_: Subset, predictions: Predictions, measure=measure, norm=norm) -> Weighted:
-                before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
-                return relabel(weighted_difference(before, after), lambda _: norm)
-
-            evaluation.judge(cohort.tested, test, gain)
+            evaluation.judge(cohort.tested, test, functools.partial(gain, measure=measure, norm=norm))
 
 
 def normalised_with(evaluation: Evaluation, cohort: Split) -> tuple[dict[str, Trials], str]:

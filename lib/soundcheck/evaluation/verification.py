@@ -13,9 +13,8 @@ import pandas as pd
 
 from soundcheck.augment import registry
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.subset import CorpusView, Subset
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_threshold, min_dcf_threshold
 from soundcheck.suite.families import Family

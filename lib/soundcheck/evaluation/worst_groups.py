@@ -9,7 +9,7 @@ is its remark, because the key of a row has to be the same from run to run.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import ERRORS
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.verification import threshold_in_use
-from soundcheck.metrics.additive import Point, Statistic, round_significant
+from soundcheck.metrics.additive import Point, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, Search, search
@@ -45,18 +45,6 @@ class GroupSearch:
     columns: dict[str, np.ndarray]  # name -> words ``(segments,)``, of the columns that were looked at
     passed_over: dict[str, str]  # other columns -> why not
     search: Search  # the groups
-
-    @property
-    def remark(self) -> str:
-        """The groups in a line, for the results table."""
-        named, looked = self.search.named, counted(len(self.search.candidates), "group")
-        text = [
-            f"{one.name} ({one.gap:.2g} worse, " + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
-            for one in named[:_TOLD]
-        ]
-        if len(named) > _TOLD:
-            text.append(f"{len(named) - _TOLD} more")
-        return f"{', '.join(text)}; of {looked} looked at" if named else f"none of {looked} looked at"
 
 
 class _Count(Weighted):
@@ -86,22 +74,15 @@ class _Count(Weighted):
 def search_all(evaluation: Evaluation, test: str) -> list[GroupSearch]:
     """Look at all groups of each corpus and task, and judge how many are named."""
     result = []
-    for subset in searched_subsets(evaluation):
-        if one := search_groups(evaluation, subset):
-            judge_search(evaluation, one, test)
+    for subset in evaluation.subsets():
+        if subset.task.is_embedding:
+            if len(np.unique(subset.truth)) < 2:
+                evaluation.skip(subset, "trials of one kind give no threshold")
+                continue
+            subset = _tested(evaluation, subset)
+        if one := search_groups(evaluation, subset, test):
             result.append(one)
     return result
-
-
-def searched_subsets(evaluation: Evaluation) -> Iterator[Subset]:
-    """Give the segments of each corpus and task; of trials of one speaker those that are tested."""
-    for subset in evaluation.subsets():
-        if not subset.task.is_embedding:
-            yield subset
-        elif len(np.unique(subset.truth)) < 2:
-            evaluation.skip(subset, "trials of one kind give no threshold")
-        else:
-            yield _tested(evaluation, subset)
 
 
 def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
@@ -125,8 +106,8 @@ def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
     return result.take(np.arange(len(result)))
 
 
-def search_groups(evaluation: Evaluation, subset: Subset) -> GroupSearch | None:
-    """Look at all groups by how bad predictions are; ``None``, and skipped, without any."""
+def search_groups(evaluation: Evaluation, subset: Subset, test: str) -> GroupSearch | None:
+    """Look at all groups by how bad predictions are, and judge how many are named; skipped without any."""
     unit, measure = ERRORS[subset.task.kind]
     worse = measure(subset, subset.predictions)
     whole = worse.point()
@@ -134,13 +115,13 @@ def search_groups(evaluation: Evaluation, subset: Subset) -> GroupSearch | None:
         evaluation.skip(subset, whole.reasons[0])
         return None
     view, task, family = evaluation.view(subset), subset.task, evaluation.family
-    matters = family.options["matters"][task.kind]
     hidden = {*_NOT_GROUPS, *view.blocks, task.name}
     if task.name == "emotion":
         hidden.add("category")  # the label with all its names
     measured = [*family.measured, *family.options["columns"]]
     columns, passed_over = columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
-    result = _search(evaluation, columns, subset, worse, matters)
+    matters, draws = family.options["matters"][task.kind], (evaluation.replicates, evaluation.seed)
+    result = search(columns, worse, subset.blocks, matters, *draws)
     place = f"{subset.corpus}, {task.name}"
     if whole.notes[0]:
         evaluation.note(f"{place}: {whole.notes[0]}")
@@ -150,31 +131,31 @@ def search_groups(evaluation: Evaluation, subset: Subset) -> GroupSearch | None:
     if not result.candidates:
         evaluation.skip(subset, NO_GROUP)
         return None
-    return GroupSearch(subset, unit, measure, columns, passed_over, result)
-
-
-def _search(
-    evaluation: Evaluation, columns: dict[str, np.ndarray], subset: Subset, worse: Statistic, matters: float
-) -> Search:
-    return search(columns, worse, subset.blocks, matters, evaluation.replicates, evaluation.seed)
-
-
-def judge_search(evaluation: Evaluation, result: GroupSearch, test: str) -> None:
-    """Keep the row of a search: how many groups are named, and which."""
-    subset = result.subset
-    blocks = len(np.unique(subset.blocks[result.measure(subset, subset.predictions).rows]))
+    blocks = len(np.unique(subset.blocks[worse.rows]))
 
     def count(_: Subset, predictions: Predictions) -> _Count:
         if not predictions.random:
-            return _Count(result.search, blocks)
-        worse = result.measure(subset, predictions)
-        return _Count(_search(evaluation, result.columns, subset, worse, result.search.matters), blocks)
+            return _Count(result, blocks)
+        errors = measure(subset, predictions)
+        return _Count(search(columns, errors, subset.blocks, matters, *draws), blocks)
 
     (verdict,) = evaluation.judge(subset, test, count)
-    if verdict.value is None:  # the suite leaves the test out
-        return
-    remark = "; ".join(filter(None, (result.remark, verdict.skipped)))
-    evaluation.amend(dataclasses.replace(verdict, p_value=result.search.p_value, skipped=remark))
+    if verdict.value is not None:  # the suite does not leave the test out
+        remark = "; ".join(filter(None, (remark_of(result), verdict.skipped)))
+        evaluation.amend(dataclasses.replace(verdict, p_value=result.p_value, skipped=remark))
+    return GroupSearch(subset, unit, measure, columns, passed_over, result)
+
+
+def remark_of(result: Search) -> str:
+    """Name the groups in a line, for the results table."""
+    named, looked = result.named, counted(len(result.candidates), "group")
+    text = [
+        f"{one.name} ({one.gap:.2g} worse, " + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
+        for one in named[:_TOLD]
+    ]
+    if len(named) > _TOLD:
+        text.append(f"{len(named) - _TOLD} more")
+    return f"{', '.join(text)}; of {looked} looked at" if named else f"none of {looked} looked at"
 
 
 def columns_of(

@@ -138,21 +138,6 @@ class Columns(Contributions):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Tallies(Columns):
-    """Many columns of whole numbers, so small that no sum reaches 2**53: summed all at once."""
-
-    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum each block's columns."""
-        high = np.zeros((n_blocks, self.size))
-        table = np.stack([np.ones(len(self.rows)), *self.columns], axis=1)
-        np.add.at(high, blocks[self.rows], table[self.rows])
-        return high, np.zeros_like(high)
-
-    def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
-        return gradient[:1].T + gradient[1:].T @ np.stack(self.columns, axis=1)[rows].T
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
 class Cells(Contributions):
     """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, proportions."""
 

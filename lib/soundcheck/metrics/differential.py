@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.precision import DECIMAL
-from soundcheck.metrics.additive import Columns, Statistic, Tallies, Texts, ratio
+from soundcheck.metrics.additive import Columns, Statistic, Texts, of_columns, ratio
 
 AVERAGES = ("micro", "macro")
 TAUS = (0.01, 0.05, 0.1, 0.15)
@@ -42,7 +42,6 @@ FILLERS = ("%hesitation",)
 ROBUST, NOT_ROBUST, BETWEEN = "robust", "not robust", "in between"  # kinds of words
 MEAN = "mean of these"  # row of :func:`against_base`
 
-_EXCESS = ("tau", "base", "other", "excess")
 _BETWEEN = re.compile(r"(?:[\s\-,;.]|:(?![^\W\d_]))+")  # a colon before a letter is inside of a word: EU:n
 
 Setting = tuple[str, Hashable]
@@ -105,7 +104,7 @@ def group_distances(
             edits[place, n], longer[place, n] = word_edits(left, right)
     if average == "macro":  # sums of distances, and of segments that have one
         edits, longer = np.divide(edits, longer, out=np.zeros_like(edits), where=longer > 0), longer > 0
-    kind, columns = Columns if average == "macro" else Tallies, tuple(np.concatenate([edits, longer]))
+    columns = tuple(np.concatenate([edits, longer]))
 
     def split(sums: np.ndarray) -> np.ndarray:
         return sums.reshape(*sums.shape[:-1], len(groups), 1 + 2 * settings)
@@ -116,7 +115,7 @@ def group_distances(
         return distances.reshape(*sums.shape[:-1], -1)
 
     return Statistic(
-        tuple(kind(mask & complete, mask & ~complete, columns) for mask in groups),
+        tuple(Columns(mask & complete, mask & ~complete, columns) for mask in groups),
         compute,
         lambda sums: np.repeat(split(sums)[..., 0], settings, axis=-1),
         tuple(str(n) for n in range(len(groups) * settings)),
@@ -196,16 +195,11 @@ def violations(
     plain = distances["transformation"].eq("")
     before = distances[plain].set_index(["pair", "group"])["distance"]
     changed = distances[~plain]
-    places = pd.MultiIndex.from_frame(changed[["pair", "group"]])
-    degradation = changed["distance"].to_numpy(dtype=float) - before.reindex(places).to_numpy(dtype=float)
-    settings = changed.assign(value=degradation).groupby(["pair", "transformation", "level"], sort=False)
-    rows = [
-        (*place, *row)
-        for place, table in settings
-        if place[1:] not in excluded
-        for row in _exceeding(table["group"], table["value"], taus)
-    ]
-    return pd.DataFrame(rows, columns=["pair", "transformation", "level", *_EXCESS])
+    before = before.reindex(pd.MultiIndex.from_frame(changed[["pair", "group"]])).to_numpy(dtype=float)
+    changed = changed.assign(distance=changed["distance"].to_numpy(dtype=float) - before)
+    found = _exceeding(changed, ["pair", "transformation", "level"], taus)
+    settings = zip(found["transformation"], found["level"], strict=True)
+    return found[[setting not in excluded for setting in settings]].reset_index(drop=True)
 
 
 def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:
@@ -214,24 +208,19 @@ def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.Dat
     Returns one row a difference: ``pair, tau, base, other, excess``; the last is the distance of the base
     minus that of the other group.
     """
-    plain = distances[distances["transformation"].eq("")]
-    rows = [
-        (pair, *row)
-        for pair, table in plain.groupby("pair", sort=False)
-        for row in _exceeding(table["group"], table["distance"], taus)
-    ]
-    return pd.DataFrame(rows, columns=["pair", *_EXCESS])
+    return _exceeding(distances[distances["transformation"].eq("")], ["pair"], taus)
 
 
-def _exceeding(
-    groups: pd.Series, values: pd.Series, taus: Sequence[float]
-) -> Iterator[tuple[float, str, str, float]]:
-    """Give each tau with the groups whose value exceeds another one's by more, that group and the excess."""
-    groups, values = groups.to_numpy(), values.to_numpy(dtype=float)
-    excess = values[:, None] - values[None, :]
-    for tau in taus:
-        for base, other in zip(*np.nonzero(exceeds(excess, tau)), strict=True):
-            yield tau, groups[base], groups[other], excess[base, other]
+def _exceeding(table: pd.DataFrame, places: list[str], taus: Sequence[float]) -> pd.DataFrame:
+    """List within each place, for each tau, the groups whose distance exceeds another one's by more."""
+    rows = []
+    for place, part in table.groupby(places, sort=False):
+        groups, values = part["group"].to_numpy(), part["distance"].to_numpy(dtype=float)
+        excess = values[:, None] - values[None, :]
+        for tau in taus:
+            for base, other in zip(*np.nonzero(exceeds(excess, tau)), strict=True):
+                rows.append((*place, tau, groups[base], groups[other], excess[base, other]))
+    return pd.DataFrame(rows, columns=[*places, "tau", "base", "other", "excess"])
 
 
 def violation_certainties(
@@ -332,8 +321,7 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[1 : 1 + size].sum() > 0 else "no words are recognised",)
 
-    part = Tallies(complete, ~complete, tuple(columns.reshape(-1, length)))
-    return Statistic((part,), compute, lambda sums: sums[..., :1], ("",), reasons)
+    return of_columns(complete, ~complete, columns.reshape(-1, length), compute, reasons=reasons)
 
 
 def word_counts(transcripts: Iterable[str | None]) -> Counter[str]:

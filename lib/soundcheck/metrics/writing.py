@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -33,18 +33,26 @@ _SCRIPTS = (
 _SWITCHED = 0.05  # share of such characters from which on speech switches between two kinds of scripts
 
 
-class _Kinds(dict[int, str]):
-    """For ``str.translate``: letters of such scripts (u) and their marks (m), other letters (s)."""
+class Translation(dict[int, str]):
+    """A table for ``str.translate`` that asks a function about each character once."""
+
+    def __init__(self, entry: Callable[[str], str]) -> None:
+        super().__init__()
+        self._entry = entry
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        kind = unicodedata.category(character)[0]
-        without = kind in "LM" and unicodedata.name(character, "").startswith(_SCRIPTS)
-        self[code] = letter = ("u" if without else "s") if kind == "L" else "m" if without else " "
-        return letter
+        self[code] = entry = self._entry(chr(code))
+        return entry
 
 
-_KINDS = _Kinds()
+def _kind(character: str) -> str:
+    """Tell letters of such scripts (u) and their marks (m) from other letters (s)."""
+    kind = unicodedata.category(character)[0]
+    without = kind in "LM" and unicodedata.name(character, "").startswith(_SCRIPTS)
+    return ("u" if without else "s") if kind == "L" else "m" if without else " "
+
+
+_KINDS = Translation(_kind)
 _ASCII_WORD = re.compile(r"[A-Za-z]\S*")  # from the first letter of what stands between blanks
 
 

@@ -16,14 +16,13 @@ from soundcheck.common.wording import counted
 from soundcheck.publish.markdown import inline
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant
-from soundcheck.results import facts as results_facts
 from soundcheck.results.conclusion import conclusion
-from soundcheck.results.facts import headline
+from soundcheck.results.facts import ModelFacts, headline
 from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import aspects
 
-INCONCLUSIVE = "What could not be concluded:"
+INCONCLUSIVE = "What could not be concluded"
 MOST_FIGURES = 4  # numbers that the first line names
 MOST_CHARACTERS = 90  # of a name
 _NO_CHANCE = "without a chance level to compare with"
@@ -31,51 +30,43 @@ _SENTENCE = 320  # characters
 _LIVE = re.compile(r"(?<=[@#!$%~])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # mentions, addresses
 
 
-class ModelFacts(results_facts.ModelFacts):
-    """Facts with sentences and addresses."""
-
-    def sentence(self, row: object) -> str:
-        """Write what a row says, with its interval; rows are those of ``itertuples``."""
-        text = failures.sentence(row, self.record.block_of(row.corpus))
-        return "; ".join(filter(None, (text, failures.both_rules(row).partition(";")[0])))
-
-    def page(self, family: str = "") -> str:
-        """Name the page of the book about the model, or about it and a family, relative to the book."""
-        name = result_page(self.model.name, family) if family else model_page(self.model.slug)
-        return f"{name}.html"
+def sentence(facts: ModelFacts, row: object) -> str:
+    """Write what a row says, with its interval; rows are those of ``itertuples``."""
+    text = failures.sentence(row, facts.record.block_of(row.corpus))
+    return "; ".join(filter(None, (text, failures.both_rules(row).partition(";")[0])))
 
 
-def verdict_lines(facts: ModelFacts) -> list[str]:
+def page(facts: ModelFacts, family: str = "") -> str:
+    """Name the page of the book about the model, or about it and a family, relative to the book."""
+    name = result_page(facts.model.name, family) if family else model_page(facts.model.slug)
+    return f"{name}.html"
+
+
+def verdict_lines(facts: ModelFacts) -> list[tuple[str, str]]:
     """Say in three lines what a run found about a model, and in one each what makes that doubtful.
 
-    Plain text, not escaped: ``"How good: …"``, ``"What fails: …"``, ``"What could not be concluded: …"``,
-    ``"Caveat: …"``.
+    A line is its head, such as ``"How good"``, and plain text, which is not escaped.
     """
-    lines = [
-        f"How good: {_good(facts)}",
-        f"What fails: {_fails(facts)}",
-        f"{INCONCLUSIVE} {_inconclusive(facts)}",
-    ]
-    return [*lines, *(f"Caveat: {plain(str(caveat), None)}" for caveat in facts.caveats)]
+    lines = [("How good", _good(facts)), ("What fails", _fails(facts)), (INCONCLUSIVE, _inconclusive(facts))]
+    return [*lines, *(("Caveat", plain(str(caveat), None)) for caveat in facts.caveats)]
 
 
-def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[str]:
+def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[tuple[str, str]]:
     """Say what a comparison, a table of contrasts, found, how good the candidate is, and what of it fails."""
-    lines = [line for line in verdict_lines(facts) if not line.startswith(INCONCLUSIVE)]
-    return [f"The difference: {plain(conclusion(frame), 600)}", *lines]
+    lines = [line for line in verdict_lines(facts) if line[0] != INCONCLUSIVE]
+    return [("The difference", plain(conclusion(frame), 600)), *lines]
 
 
-def as_markdown(lines: Sequence[str], title: str = "") -> str:
+def as_markdown(lines: Sequence[tuple[str, str]], title: str) -> str:
     r"""Write lines as a Markdown list, whatever names are in them: no markup, no mention, no address.
 
-    >>> print(as_markdown(["What fails: <b> *x*"]), end="")
+    >>> print(as_markdown([("What fails", "<b> *x*")], "m"), end="")
+    **m**
+    <BLANKLINE>
     - **What fails:** &lt;b&gt; \*x\*
     """
-    text = [f"**{_harmless(title)}**\n\n"] if title else []
-    for line in lines:
-        head, colon, rest = line.partition(":")
-        text.append(f"- **{_harmless(head)}{colon}** {_harmless(rest.strip())}\n")
-    return "".join(text)
+    items = [f"- **{_harmless(head)}:** {_harmless(text)}\n" for head, text in lines]
+    return "".join([f"**{_harmless(title)}**\n\n", *items])
 
 
 def plain(text: str, limit: int | None = MOST_CHARACTERS) -> str:
@@ -123,7 +114,7 @@ def _fails(facts: ModelFacts) -> str:
     text += f" ({accepted} accepted)" if accepted else ""
     for aspect in about.unique():  # one bias hides no other
         largest = next(facts.findings[about.eq(aspect)].itertuples())
-        text += f"; the largest about {aspect}: {plain(facts.sentence(largest), _SENTENCE)}"
+        text += f"; the largest about {aspect}: {plain(sentence(facts, largest), _SENTENCE)}"
     text += f". {facts.counts}."
     if len(facts.uncounted):
         tasks = ", ".join(map(plain, facts.uncounted["task"].unique()))
@@ -139,7 +130,7 @@ def _inconclusive(facts: ModelFacts) -> str:
         known = f": a difference of up to {significant(bound)} is not excluded ({plain(where)})"
         parts[-1] += known if where else ""
     if len(few):
-        largest = plain(facts.sentence(next(few.itertuples())), _SENTENCE)
+        largest = plain(sentence(facts, next(few.itertuples())), _SENTENCE)
         parts.append(f"{counted(len(few), 'difference')} with too few speakers to generalise: {largest}")
     if len(facts.not_evaluated):
         parts.append(f"{counted(len(facts.not_evaluated), 'test')} not evaluated")

@@ -15,6 +15,7 @@ from soundcheck.metrics.confidence import normalised_cross_entropy
 from soundcheck.report import examples, page, severity_views, views
 from soundcheck.report.formats import estimate, number
 from soundcheck.report.html import Html, element
+from soundcheck.report.names import place
 from soundcheck.report.style import GREY, RED
 from soundcheck.report.views import estimate_table, measured
 from soundcheck.results.estimates import ALL, CHANCE
@@ -35,16 +36,16 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
     ``subset`` has a table of confidences in the place of predictions; ``noun`` is what its rows are.
     """
     confidence, correct = judged_by(subset.predictions.clean)
-    place = f"{subset.corpus}, {subset.task.name}"
+    where = place(subset)
     if reason := metrics.overconfidence(confidence, correct).point().reasons[0]:
-        display(element("p", f"{place}: {reason}, so there is no diagram."))
+        display(element("p", f"{where}: {reason}, so there is no diagram."))
         return
     coverage, risk = risk_at_coverage(confidence, correct)
     panels = {
         "reliability": _reliability(evaluation, subset),
         "risk": pd.DataFrame({"x": coverage, "value": risk}),
     }
-    drawn = pd.concat(points.assign(panel=f"{place}: {name}") for name, points in panels.items())
+    drawn = pd.concat(points.assign(panel=f"{where}: {name}") for name, points in panels.items())
     figure = views.lines(drawn, "x", panels="panel")
     left, right = figure.axes
     left.axline((0, 0), slope=1, linestyle="--", color=GREY, linewidth=1)
@@ -59,7 +60,7 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
     rows = evaluation.frame()
     test = "Transcript Overconfidence" if noun == "transcripts" else "Overconfidence"
     rows = rows[rows["test"].eq(test) & rows["corpus"].eq(subset.corpus) & rows["task"].eq(subset.task.name)]
-    alt = f"Reliability diagram, and risk against coverage: {place}, {noun}"
+    alt = f"Reliability diagram, and risk against coverage: {where}, {noun}"
     page.show(evaluation, figure, alt, "; ".join(finding(row, noun) for row in rows.itertuples()))
 
 
@@ -76,8 +77,8 @@ def _reliability(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     confidence, correct = judged_by(subset.predictions.clean)
     resampled = evaluation.resample(metrics.reliability(confidence, correct, bins), subset.blocks)
     low, high = resampled.interval(evaluation.interval, scale=_SHARE)
-    place = metrics.equal_mass_bins(np.where(np.isnan(correct), np.nan, confidence), bins)
-    means = [confidence[place == number].mean() for number in range(len(resampled.labels))]
+    bin_of = metrics.equal_mass_bins(np.where(np.isnan(correct), np.nan, confidence), bins)
+    means = [confidence[bin_of == n].mean() for n in range(len(resampled.labels))]
     return pd.DataFrame({"x": means, "value": resampled.value, "low": low, "high": high})
 
 
@@ -155,34 +156,22 @@ def level_curves(
 
 
 def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
-    """Play the segments of the most confident wrong classes."""
-    view = evaluation.view(subset)
-    predicted = dict(zip(view.segments["key"], view.predicted(subset.task), strict=True))
-    keys = subset.segments["key"]
-    return _most_confident(
-        evaluation, subset, lambda n: f"{predicted[keys.iloc[n]]}; it is {subset.truth[n]}"
-    )
-
-
-def surest_wrong_words(evaluation: Evaluation, subset: Subset) -> Html:
-    """Play the segments with the most confident wrong words."""
+    """Play the segments of the most confident wrong classes, or of the most confident wrong words."""
+    confidence, correct = judged_by(subset.predictions.clean)
+    wrong, view, predicted = np.where(correct == 0, confidence, np.nan), evaluation.view(subset), {}
+    if not subset.task.is_transcription:
+        predicted = dict(zip(view.segments["key"], view.predicted(subset.task), strict=True))
 
     def said(n: int) -> str:
-        word = subset.truth[n]
-        right = f"said was “{word.reference}”" if word.reference else "no word was said there"
-        return f"“{word.hypothesis}”; {right}"
+        truth = subset.truth[n]
+        if subset.task.is_transcription:
+            right = f"said was “{truth.reference}”" if truth.reference else "no word was said there"
+            text = f"“{truth.hypothesis}”; {right}"
+        else:
+            text = f"{predicted[subset.segments['key'].iloc[n]]}; it is {truth}"
+        return f"{number(100 * confidence[n], 1)} % confident of {text}"
 
-    return _most_confident(evaluation, subset, said)
-
-
-def _most_confident(evaluation: Evaluation, subset: Subset, said: Callable[[int], str]) -> Html:
-    confidence, correct = judged_by(subset.predictions.clean)
-    wrong = np.where(correct == 0, confidence, np.nan)
     chosen = examples.choose(wrong, subset.segments, worst=MOST_PLAYED, played=MOST_PLAYED)
-    scene = examples.Scene(
-        f"{subset.corpus}, {subset.task.name}: most confident errors",
-        subset,
-        chosen,
-        said=lambda n: f"{number(100 * confidence[n], 1)} % confident of {said(n)}",
-    )
+    title = f"{place(subset)}: most confident errors"
+    scene = examples.Scene(title, subset, chosen, said=said)
     return examples.show(evaluation, [scene], every=True)

@@ -16,7 +16,7 @@ from soundcheck.report import figures, page, views
 from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label, remark
+from soundcheck.report.names import label, place, remark
 from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
@@ -184,13 +184,15 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     return views.listed(rows, columns, sortable=False, none="")
 
 
-def movements(comparison: Comparison, pairs: Sequence[Pair]) -> None:
-    """Draw the predictions of the candidate against those of the baseline."""
-    for pair in pairs:
-        about = f"{pair.corpus}, {pair.task.name}"
-        both = pair.baseline, pair.candidate
-        figure = figures.of_two_sides(*both, pair.task.classes, ("baseline", "candidate"), about)
-        page.show(comparison, figure, f"Predictions of the candidate against those of the baseline, {about}")
+def movements(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+    """Show the predictions of the candidate against those of the baseline."""
+    sides = "baseline", "candidate"
+    return join(
+        figures.agreement(
+            comparison.media, pair.baseline, pair.candidate, pair.task.classes, place(pair), sides
+        )
+        for pair in pairs
+    )
 
 
 def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:

@@ -24,7 +24,7 @@ from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
 from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked, values
 from soundcheck.report.html import Html, folded, join
-from soundcheck.report.style import BLUE, grid, label, look, seaborn
+from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
 from soundcheck.suite.groups import MOST_ADJUSTED, number_of, numbers_of
@@ -396,6 +396,8 @@ def pictures(
 
 def _distribution(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
     """Draw a histogram of numbers, bars of words; says what a title adds."""
+    import seaborn  # late: it brings scipy.stats
+
     if not is_numeric_dtype(values):
         counts = values.value_counts()
         bars = counts.iloc[:MOST_BARS].rename(lambda name: label(name, 18))

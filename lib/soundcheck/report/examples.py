@@ -18,13 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from soundcheck.augment.registry import apply, missing
 from soundcheck.common import templates
 from soundcheck.common.media import EXAMPLES
 from soundcheck.common.wording import counted
-from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.comparison import Comparison, Pair
-from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Subset
@@ -38,6 +35,7 @@ from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import place
 from soundcheck.report.players import (
     Player,
     Side,
@@ -45,10 +43,9 @@ from soundcheck.report.players import (
     row,
     segment_name,
     segment_player,
-    settings,
-    signal_of,
+    side,
+    silent,
 )
-from soundcheck.suite.families import Perturbation
 
 WORST, TYPICAL, BEST = "worst", "typical", "best"
 OTHERS = "the others"
@@ -75,6 +72,11 @@ class Example(NamedTuple):
     whose: str = ""  # of several sides of a number
     played: bool = True  # if its scene is
 
+    @property
+    def chosen(self) -> str:
+        """As what of which side it was chosen."""
+        return ", ".join(filter(None, (self.whose, self.why)))
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scene:
@@ -88,11 +90,6 @@ class Scene:
     said: Callable[[int], str] | None = None  # what is said of a segment; default: label and prediction
     words: Callable[[int], Words] | None = None  # default: those of transcripts
     sounds: Callable[[int], Sequence[Side]] | None = None  # played in turn; default: the segment
-
-    @property
-    def place(self) -> str:
-        """Corpus and task of the segments."""
-        return _place(self.subset)
 
     def words_of(self, n: int) -> Words | None:
         """Give the words of a segment to align."""
@@ -133,26 +130,22 @@ def show(
     if not flat:
         return Examples(element("p", "There is no segment to show."))
     largest = {one.group.partition(": ")[0]: one for one in sorted(flat, key=lambda one: abs(one.size))}
-    chosen = flat if every else [*largest.values()]
+    chosen = [] if evaluation.guesses else flat if every else [*largest.values()]
     played, records, listed = [], [], {}
     for scene in flat:
-        rest = scene.examples
-        if scene in chosen and not evaluation.guesses:
-            blocks = _played(evaluation, scene, records)
-            played += [{"title": scene.title, "blocks": blocks}] if blocks else []
-            rest = [one for one in rest if not (one.played and (scene.sounds or scene.words_of(one.row)))]
+        if blocks := _played(evaluation, scene, records) if scene in chosen else []:
+            played.append({"title": scene.title, "blocks": blocks})
+        rest = [one for one in scene.examples if scene not in chosen or not one.played]
         if rest:
-            place = scene.title if scene.words_of(rest[0].row) else scene.place
-            listed.setdefault(place, []).append(dataclasses.replace(scene, examples=rest))
+            listed.setdefault(place(scene.subset), []).append((scene, rest))
     aligned = filter(None, (scene.words_of(scene.examples[0].row) for scene in flat))
     signs = join(map(legend, dict.fromkeys(tuple(words.written) for words in aligned)))
     lists = [
         {
-            "summary": f"{counted(sum(len(scene.examples) for scene in group), 'segment')}: {group[0].title}"
-            + (f"; and {counted(len(group) - 1, 'other group')}" if len(group) > 1 else ""),
-            "parts": map(_listed, group),
+            "summary": f"{counted(sum(len(rest) for _, rest in scenes_), 'segment')} to read: {where}",
+            "parts": [_listed(*one) for one in scenes_],
         }
-        for group in listed.values()
+        for where, scenes_ in listed.items()
     ]
     made = Examples(templates.html("examples", legend=signs, played=played, lists=lists))
     made.played = records
@@ -163,7 +156,7 @@ def _played(
     evaluation: Evaluation | Comparison, scene: Scene, records: list[dict[str, object]]
 ) -> list[dict[str, object]]:
     """Make the players of a scene, side by side where there are no words; keep what they play."""
-    view, blocks, beside = evaluation.view(scene.subset), [], []
+    view, blocks, alone = evaluation.view(scene.subset), [], []
     about = {"corpus": scene.subset.corpus, "task": scene.subset.task.name, "group": scene.group}
 
     def add(players: Sequence[Player], title: str = "", words: Words | None = None, kind: str = "") -> None:
@@ -174,42 +167,34 @@ def _played(
 
     for one in filter(lambda one: one.played, scene.examples):
         segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
-        chosen = ", ".join(filter(None, (one.whose, one.why)))
-        caption = "; ".join(filter(None, (chosen, scene.said_of(one.row))))
-        if not view.audio:
-            text = element("p", f"{segment_name(segment)}: {caption}", limit=None)
-            blocks.append({"heard": text, "words": words and aligned_words(*words)})
-        elif scene.sounds:
+        caption = "; ".join(filter(None, (one.chosen, scene.said_of(one.row))))
+        if view.audio and scene.sounds:
             add(players_of(evaluation.media, scene.sounds(one.row)), caption, words, "sc-pair")
-        else:
+            continue
+        player = silent(segment_name(segment), caption)
+        if view.audio:
             color = "changed" if one.why == TYPICAL else "original"
             player = segment_player(evaluation.media, view.root, segment, caption, color)
-            if words:
-                add([player], "", words)
-            else:
-                beside.append(player)
-    if beside:
-        add(beside)
+        if words:
+            add([player], "", words)
+        else:
+            alone.append(player)
+    if alone:
+        add(alone)
     return blocks
 
 
-def _listed(scene: Scene) -> Html:
-    """List the segments of a scene: words aligned, everything else as a table."""
-    lines, aligned = [], []
-    for one in scene.examples:
+def _listed(scene: Scene, listed: Sequence[Example]) -> Html:
+    """List segments of a scene, their words aligned."""
+    lines = []
+    for one in listed:
         segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
-        line = {"whose": one.whose, "chosen as": one.why, "segment": segment_name(segment)}
-        if words:
-            about = ", ".join(filter(None, line.values()))
-            title = ": ".join(filter(None, (about, scene.said_of(one.row))))
-            aligned += [element("p", title, class_="sc-players-title", limit=None), aligned_words(*words)]
-        else:
-            speaker = segment.get("speaker")
-            line["speaker"] = "" if pd.isna(speaker) else str(speaker)
-            lines.append(line | {"label and prediction": scene.said_of(one.row)})
-    columns = [name for name in (lines or [{}])[0] if any(line[name] for line in lines)]
-    table = views.table(lines, columns, caption=scene.title, sortable=False, none="")
-    return join([*aligned, table])
+        speaker = segment.get("speaker")
+        line = {"chosen as": one.chosen, "segment": segment_name(segment)}
+        line["speaker"] = "" if pd.isna(speaker) else str(speaker)
+        line["what is known"] = scene.said_of(one.row)
+        lines.append(line | {"words": words and aligned_words(*words)})
+    return views.table(lines, caption=scene.title, sortable=False)
 
 
 def choose(
@@ -222,11 +207,13 @@ def choose(
     typical: int = 0,
     best: int = 0,
     played: int = 1,
+    named: bool = True,
 ) -> list[Example]:
     """Choose segments with the largest scores, typical ones and those with the smallest; each once.
 
     ``segments`` has the columns ``key`` and perhaps ``speaker``; ``mask`` says which are chosen from,
-    ``played`` how many of each kind are played. What has no error is not among the worst.
+    ``played`` how many of each kind are played; ``named`` whether it is said as what each was chosen. What
+    has no error is not among the worst.
     """
     rows = np.flatnonzero(np.isfinite(scores) & mask)
     every = segments.iloc[rows].reindex(columns=["key", "speaker"]).assign(row=rows, score=scores[rows])
@@ -246,8 +233,8 @@ def choose(
         near = left.sort_values(["order", "key"]).head(AHEAD * count)
         turns = near.groupby("speaker").cumcount().sort_values(kind="stable").index
         chosen = near.loc[turns, "row"].head(count)
-        examples += [Example(int(n), why, whose, place < played) for place, n in enumerate(chosen)]
-    return examples
+        examples += [Example(int(n), why, whose, rank < played) for rank, n in enumerate(chosen)]
+    return examples if named else [one._replace(why="") for one in examples]
 
 
 def segment_errors(subset: Subset) -> np.ndarray:
@@ -269,13 +256,15 @@ def segment_errors(subset: Subset) -> np.ndarray:
 
 def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
-    if errors is not None:
-        chosen = choose(np.where(errors > 0, errors, np.nan), subset.segments, worst=2 * READ, played=3)
-        return _about(subset, "largest errors", chosen, float(np.nanmax(errors, initial=0.0)))
-    scores, words = segment_errors(subset), subset.task.is_transcription
-    mean = float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
-    kinds = {"worst": READ, "typical": READ, "best": 0 if words else READ, "played": 2 if words else 1}
-    return _about(subset, f"{_error(subset)} {number(mean)}", choose(scores, subset.segments, **kinds), mean)
+    kinds = {"worst": 2 * READ, "played": 3}
+    if errors is None:
+        errors, words = segment_errors(subset), subset.task.is_transcription
+        kinds = {"worst": READ, "typical": READ, "best": 0 if words else READ, "played": 2 if words else 1}
+    else:
+        errors = np.where(errors > 0, errors, np.nan)
+    mean = float(np.nanmean(errors)) if np.isfinite(errors).any() else 0.0
+    title = f"{place(subset)}: {_error(subset)} {number(mean)}"
+    return Scene(title, subset, choose(errors, subset.segments, **kinds), mean)
 
 
 def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]]) -> Scene:
@@ -300,7 +289,8 @@ def of_groups(
     ranked, scenes = gaps(errors, masks), []
     ranked = sorted(ranked, key=lambda one: -one[0]) if scores is None else ranked
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
-        about = f"{group}: {what or _error(subset)} {_signed(gap)} against the others"
+        size = f"{gap:+.3f}".replace("-", "−")
+        about = f"{group}: {what or _error(subset)} {size} against the others"
         about += f" (of {len(ranked)} groups)" if len(ranked) > 2 else ""
         sides = {f"{column}: {group}": masks[group], OTHERS: everybody & ~masks[group]}
         directed, chosen = errors if scores is None else np.copysign(1, gap) * scores, []
@@ -309,7 +299,7 @@ def of_groups(
                 why = "furthest" if scores is not None and one.why == WORST else one.why
                 played = one.played and (whose != OTHERS or why == TYPICAL)
                 chosen.append(one._replace(why=why, played=played))
-        scenes.append(_about(subset, about, chosen, gap, f"{column}: {group}"))
+        scenes.append(Scene(f"{place(subset)}: {about}", subset, chosen, gap, f"{column}: {group}"))
     return scenes
 
 
@@ -321,24 +311,22 @@ def of_predictions(
     Of classes the one whose share differs most decides, and segments that are predicted to be it come first.
     In a context, a ``value`` of the column ``context``, it is how far this moves the mean of a group.
     """
-    masks, predicted = {group: subset.mask(column, group) for group in groups}, _predicted(subset)
-    if context:
-        inside = subset.mask(context, value)
-        for scores in predicted.values():
+    masks, clean = {group: subset.mask(column, group) for group in groups}, subset.predictions.clean
+    known, ranked = pd.notna(clean), []
+    for name in subset.task.classes or ("",):
+        scores = np.where(known, clean == name if name else clean, np.nan).astype(float)
+        if context:
             for mask in masks.values():
-                if np.isfinite(scores[mask]).any():
+                if (known & mask).any():
                     scores[mask] -= np.nanmean(scores[mask])
-            scores[~inside] = np.nan
-    sizes = [
-        (-abs(gap), what)
-        for what, predictions in predicted.items()
-        for gap, _ in gaps(predictions, masks)[:1]
-    ]
-    if not sizes:
+            scores[~subset.mask(context, value)] = np.nan
+        what = f"share of {name}" if name else "mean prediction"
+        ranked += [(-abs(gap), what, scores) for gap, _ in gaps(scores, masks)[:1]]
+    if not ranked:
         return []
-    _, what = min(sizes)
+    _, what, scores = min(ranked, key=lambda one: one[:2])
     about = f"{context} {value}: {what} moves" if context else what
-    return of_groups(subset, column, groups, predicted[what], about)
+    return of_groups(subset, column, groups, scores, about)
 
 
 def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[float, str]]:
@@ -352,30 +340,21 @@ def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[floa
     return sorted(result, key=lambda entry: (-abs(entry[0]), entry[1]))
 
 
-def _predicted(subset: Subset) -> dict[str, np.ndarray]:
-    """Give the predictions, of classes whether each was predicted, with what a mean of them is called."""
-    predicted, known = subset.predictions.clean, pd.notna(subset.predictions.clean)
-    if subset.task.is_regression:
-        return {"mean prediction": np.array(predicted, dtype=float)}
-    classes = subset.task.classes
-    return {f"share of {name}": np.where(known, 1.0 * (predicted == name), np.nan) for name in classes}
-
-
 def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> list[Scene]:
     """Choose the segments whose prediction a change moves most, each once; of values if there are any."""
-    sizes = []
-    for subset in [one for one in subsets if one.task.is_regression] or subsets:
-        clean, changed = (
-            pd.Series(values) for values in (subset.predictions.clean, subset.predictions.changed)
-        )
-        size = (changed - clean).abs() if subset.task.is_regression else (changed != clean).astype(float)
-        for n in np.flatnonzero(clean.notna() & changed.notna() & (size > 0)):
-            sizes.append((-size[n], subset.segments["key"].iloc[n], subset.change, int(n), subset))
-    first: dict[str, Scene] = {}
-    for _, key, _, n, subset in sorted(sizes, key=lambda entry: entry[:3]):
-        if len(first) < count and key not in first:
-            first[key] = _moved(evaluation, subset, n)
-    return [*first.values()]
+    parts, subsets = [], [one for one in subsets if one.task.is_regression] or subsets
+    for n, subset in enumerate(subsets):
+        clean, changed = map(pd.Series, (subset.predictions.clean, subset.predictions.changed))
+        size = (changed - clean).abs() if subset.task.is_regression else 1.0 * changed.ne(clean)
+        about = {"key": subset.segments["key"].to_numpy(), "change": subset.change, "subset": n}
+        part = pd.DataFrame(about | {"size": size, "row": range(len(subset))})
+        parts.append(part[clean.notna() & changed.notna() & size.gt(0)])
+    if not parts:
+        return []
+    order = {"size": False, "key": True, "change": True}
+    frame = pd.concat(parts).sort_values(list(order), ascending=list(order.values()))
+    largest = frame.drop_duplicates("key").head(count).to_dict("records")
+    return [_moved(evaluation, subsets[one["subset"]], one["row"]) for one in largest]
 
 
 def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
@@ -383,11 +362,12 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     texts = [_written(part[n]) for part in (subset.predictions.clean, subset.predictions.changed)]
     before, after = (f"{name} {text}" for text in texts)
     if subset.partner is not None:
-        sides = [(segment, None, first, before), (subset.partner.iloc[n], None, second, after)]
-    else:
-        sides = [(segment, None, "original", "" if subset.base else before)]
-        sides += [(segment, subset.base, first, before)] if subset.base else []
+        sides = [(segment, "", first, before), (subset.partner.iloc[n], "", second, after)]
+    elif subset.base:
+        sides = [(segment, "", "original", ""), (segment, subset.base, first, before)]
         sides.append((segment, second, second, after))
+    else:
+        sides = [(segment, "", "original", before), (segment, second, second, after)]
 
     def sounds(_: int) -> list[Side]:
         return [
@@ -397,37 +377,6 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
 
     said = f"{segment['file']} under {subset.change}: {name} {' → '.join(texts)}"
     return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
-
-
-def side(
-    evaluation: Evaluation,
-    where: Subset | CorpusView,
-    segment: pd.Series,
-    change: Perturbation | None,
-    name: str,
-    caption: str = "",
-) -> Side:
-    """Give a segment as it is, or changed with what is drawn for it."""
-    signal, drawn = signal_of(where.root, segment), {}
-    if change is not None:
-        if why := missing(change, evaluation.sounds):
-            return Side(None, name, why)
-        options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
-        signal, drawn = apply(change, signal, SAMPLING_RATE, **options)
-    return Side(signal, name, "; ".join(filter(None, (caption, settings(drawn)))))
-
-
-def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
-    """Give condition -> recordings of the same pairs one after the other, float32 ``(samples,)``.
-
-    Of many pairs ``most`` are read, evenly spread over the subset.
-    """
-    rows = np.unique(np.linspace(0, len(subset) - 1, min(most, len(subset))).round().astype(int))
-    sides = zip(subset.sides, (subset.segments, subset.partner), strict=True)
-    return {
-        name: np.concatenate([signal_of(subset.root, segments.iloc[n]) for n in rows])
-        for name, segments in sides
-    }
 
 
 def of_two_models(pair: Pair, count: int = 4) -> Scene:
@@ -446,7 +395,7 @@ def of_two_models(pair: Pair, count: int = 4) -> Scene:
         return ", ".join(parts)
 
     chosen = choose(np.where(size > 0, size, np.nan), pair.segments, worst=count, played=count)
-    return Scene(_place(pair), pair, chosen, said=said)
+    return Scene(place(pair), pair, chosen, said=said)
 
 
 def of_two_recognisers(
@@ -465,8 +414,8 @@ def of_two_recognisers(
     for kind, other in (("broken", "corrected"), ("corrected", "broken")):
         seen = [one.row for scene in scenes for one in scene.examples]
         scores = (changes[kind].where(changes[kind] > 0) - changes[other] / 1000).drop(seen)
-        chosen = choose(scores.reindex(changes.index).to_numpy(), subset.segments, worst=count, played=played)
-        chosen = [one._replace(why="") for one in chosen]
+        scores = scores.reindex(changes.index).to_numpy()
+        chosen = choose(scores, subset.segments, worst=count, played=played, named=False)
         title = f"{subset.corpus}: most words {kind} by {second}"
         scenes.append(Scene(title, subset, chosen, said=said, words=words))
     return scenes
@@ -522,15 +471,15 @@ def _trials(
 
     def sounds(n: int) -> list[Side]:
         trial, sides = trials.iloc[n], []
-        for role, place, who in (("enrolled", "enrolled", "enrol"), ("tested", "segment", "test")):
-            segment = corpus.segments.iloc[trial[place]]
+        for role, side_, who in (("enrolled", "enrolled", "enrol"), ("tested", "segment", "test")):
+            segment = corpus.segments.iloc[trial[side_]]
             speaker = f"{role}: speaker {trial[f'{who}_speaker']}"
             sides.append(side(evaluation, corpus, segment, None, segment["file"], speaker))
         if setting != CLEAN:
             sides.append(side(evaluation, corpus, segment, evaluation.settings[setting], _name(setting)))
         return sides
 
-    chosen = [one._replace(why="") for one in choose(scores, trials, mask, worst=count, played=count)]
+    chosen = choose(scores, trials, mask, worst=count, played=count, named=False)
     return Scene(title, subset, chosen, said=said, sounds=sounds)
 
 
@@ -572,16 +521,14 @@ def most_violated(
     ``pairs`` are those of the tested recogniser; with transcripts, if any are. ``counted_`` says of each
     corpus which settings count, bool ``(settings - 1,)``: without the signals as they are.
     """
-    places: dict[tuple[str, str], list[RecogniserPair]] = {}
-    for pair in pairs:
-        places.setdefault(pair.place, []).append(pair)
     scenes = []
-    for place, pairs_ in places.items():
-        judging = [pair for pair in pairs_ if pair.with_transcripts] or pairs_
+    for where in dict.fromkeys(pair.place for pair in pairs):
+        here = [pair for pair in pairs if pair.place == where]
+        judging = [pair for pair in here if pair.with_transcripts] or here
         further = [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in judging]
         worse = np.mean(further, axis=0)
         others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
-        excess = np.where(counted_[place[0]][None, :], worse - others, np.nan)
+        excess = np.where(counted_[where[0]][None, :], worse - others, np.nan)
         if not np.isfinite(excess).any():
             continue
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
@@ -590,10 +537,10 @@ def most_violated(
         growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
         mask = judging[0].masks[group]
         rest = np.logical_or.reduce(judging[0].masks) & ~mask
-        name = f"{', '.join(place)}: {judging[0].groups[group]} under {_name(setting)}"
+        name = f"{', '.join(where)}: {judging[0].groups[group]} under {_name(setting)}"
         name += f", distance {points[0]} points, others {points[1]}"
         one = _changed(evaluation, subset, setting, growth, name, mask)
-        name = f"{', '.join(place)}: the other groups"
+        name = f"{', '.join(where)}: the other groups"
         scenes += [one, _changed(evaluation, subset, setting, growth, name, rest, played=False)]
     return scenes
 
@@ -609,7 +556,7 @@ def _changed(
 ) -> Scene:
     """Choose a typical segment under a setting, to play as it is and changed, and the most changed one."""
     name, truth = _name(setting), subset.truth
-    clean, changed = (subset.predictions.settings[place] for place in (CLEAN, setting))
+    clean, changed = (subset.predictions.settings[one] for one in (CLEAN, setting))
 
     def words(n: int) -> Words:
         if truth is None or truth[n] is None:
@@ -625,10 +572,10 @@ def _changed(
     return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
 
 
-def _growth(evaluation: Evaluation, pair: RecogniserPair, place: int) -> np.ndarray:
+def _growth(evaluation: Evaluation, pair: RecogniserPair, setting: int) -> np.ndarray:
     """Count by how many words a setting moves a pair apart; float64 ``(segments,)``."""
     sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
-    clean, changed = (_apart(*(series[n] for series in sides)) for n in (0, place))
+    clean, changed = (_apart(*(series[n] for series in sides)) for n in (0, setting))
     return changed - clean
 
 
@@ -637,14 +584,6 @@ def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndar
     both = zip(first, second, strict=True)
     edits = [np.nan if one is None or other is None else word_edits(one, other)[0] for one, other in both]
     return np.array(edits, dtype=np.float64)
-
-
-def _about(subset: Subset, about: str, chosen: Sequence[Example], size: float, group: str = "") -> Scene:
-    return Scene(f"{_place(subset)}: {about}", subset, chosen, size, group)
-
-
-def _place(subset: Subset | Pair) -> str:
-    return subset.corpus if subset.task.is_transcription else f"{subset.corpus}, {subset.task.name}"
 
 
 def _name(setting: Setting) -> str:
@@ -662,7 +601,3 @@ def _written(value: object) -> str:
     if isinstance(value, str):
         return value
     return "nothing" if pd.isna(value) else number(float(value), 2)
-
-
-def _signed(gap: float) -> str:
-    return ("+" if gap > 0 else "") + number(gap, 3)

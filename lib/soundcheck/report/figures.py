@@ -4,29 +4,28 @@ Values are drawn on 0..1, those outside at the edge; missing values are left out
 are empty.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from soundcheck.common import files, templates
+from soundcheck.common.media import MediaStore
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Subset
 from soundcheck.report import style
 from soundcheck.report.examples import Example, Scene, choose
 from soundcheck.report.html import Html
+from soundcheck.report.names import place, sentence
 from soundcheck.report.players import segment_name
-from soundcheck.report.style import BLUE, GREEN, GREY, RED, audplot, label, look, name_ticks, new, seaborn
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 
 MOST_CLASSES = 15  # of a confusion matrix
 MOST_GROUPS = 40  # of a figure
 MOST_CELLS = 60  # whose segments are listed, those with the most segments
 READ, PLAYED = 4, 2  # segments of a cell, most frequent confusions of which one is played
-
-show = style.show
 
 
 def truth_and_prediction(
@@ -36,6 +35,8 @@ def truth_and_prediction(
     axes_of: tuple[str, str] = ("truth", "prediction"),
 ) -> Figure:
     """Draw predicted against true values, with the least-squares line and that of perfect agreement."""
+    import audplot  # brings scipy.stats, half a second; many notebooks draw nothing of it
+
     both = np.array([truth, prediction], dtype=float)
     truth, prediction = both[:, np.isfinite(both).all(axis=0)]
     with look():
@@ -53,83 +54,10 @@ def truth_and_prediction(
     return figure
 
 
-def confusion_matrix(
-    truth: Sequence[object],
-    prediction: Sequence[object],
-    labels: Sequence[str],
-    axes_of: tuple[str, str] = ("truth", "prediction"),
-    title: str = "",
-) -> Figure:
-    """Draw how often each class is taken for each other: row percentages, counts in brackets.
-
-    Predictions of no such class have a column of their own; of more than 15 classes the most frequent are
-    shown.
-    """
-    pairs = pd.DataFrame({"truth": truth, "prediction": prediction}, dtype=object).dropna()
-    most = pairs["truth"].value_counts().reindex(labels, fill_value=0).nlargest(MOST_CLASSES).index
-    known = [name for name in labels if name in most]
-    pairs = pairs[pairs["truth"].isin(known)]
-    other = "any other" if "other" in known else "other"
-    predicted = pairs["prediction"].where(pairs["prediction"].isin(known), other)
-    columns = known + [other] * bool(predicted.eq(other).any())
-    places = {name: n for n, name in enumerate(columns)}
-    with look():
-        figure, (axes,) = new(3.0 + 0.9 * len(columns), 1.8 + 0.7 * len(known))
-        if known:
-            codes = pairs["truth"].map(places).tolist(), predicted.map(places).tolist()
-            options = {"labels": list(range(len(columns))), "percentage": True, "show_both": True}
-            audplot.confusion_matrix(*codes, ax=axes, **options)
-            _legible_cells(axes, columns)
-            axes.set_ylim(len(known), 0)  # no label is another class
-            for text in axes.texts[len(known) * len(columns) :]:
-                text.remove()
-        axes.set(xlabel=label(axes_of[1]), ylabel=label(axes_of[0]))
-        fewer = f"the {len(known)} most frequent of {len(labels)} classes" if len(known) < len(labels) else ""
-        heading = "\n".join(filter(None, (label(title, 40), fewer)))
-        axes.set_title(heading, loc="left", fontsize=10 if title else 9)
-    return figure
-
-
-def _legible_cells(axes: Axes, names: Sequence[str]) -> None:
-    """Name rows and columns of a heat map by texts from data; write what stands out on either ground."""
-    cells = axes.collections[0]
-    cells.set_clim(0, 1)
-    cells.update_scalarmappable()
-    for text, cell in zip(axes.texts, cells.get_facecolors(), strict=True):
-        text.set(text=text.get_text().replace("%", " %"), color=style.on(to_hex(cell)))
-    name_ticks(axes, names, 30, longest=9)
-    axes.set_xticks(0.5 + np.arange(len(names)), [text.get_text() for text in axes.get_xticklabels()])
-    axes.set_yticks(0.5 + np.arange(len(names)), [label(name) for name in names], rotation=0)
-    axes.grid(visible=False)
-
-
-def agreement(subset: Subset, title: str = "") -> Figure:
-    """Draw how predictions fit the labels: a scatter with a fitted line, or a confusion matrix."""
-    return of_two_sides(subset.truth, subset.predictions.clean, subset.task.classes, title=title)
-
-
-def movement(subset: Subset) -> Figure:
-    """Draw how predictions move under the change of a subset, or between pairs of recordings."""
-    title = f"{subset.corpus}, {subset.task.name}: {subset.change}"
-    both = subset.predictions.clean, subset.predictions.changed
-    return of_two_sides(*both, subset.task.classes, subset.sides, title)
-
-
-def of_two_sides(
-    first: np.ndarray,
-    second: np.ndarray,
-    classes: Sequence[str],
-    axes_of: tuple[str, str] = ("truth", "prediction"),
-    title: str = "",
-) -> Figure:
-    """Draw labels and predictions, or predictions before and after, against each other."""
-    if classes:
-        return confusion_matrix(first, second, classes, axes_of, title)
-    return truth_and_prediction(first, second, title, axes_of)
-
-
 def distribution(subset: Subset, title: str = "") -> Figure:
     """Draw the distributions of labels and predictions: densities of values, shares of classes."""
+    import audplot
+
     both, classes = [subset.truth, subset.predictions.clean], subset.task.classes
     with look():
         figure, (axes,) = new(max(5.0, 1.1 * len(classes) + 2), 3.4)
@@ -153,7 +81,7 @@ def _shares(axes: Axes, sides: Mapping[str, Sequence[str]], classes: Sequence[st
     frame = 100 * pd.DataFrame(counts).reindex(list(classes)).fillna(0.0)
     frame = frame.rename(columns=style.legend_name)
     frame.plot.bar(ax=axes, color=list(style.PALETTE), width=0.8)
-    name_ticks(axes, frame.index)
+    axes.set_xticklabels([label(name, 12) for name in frame.index], rotation=35, ha="right")
     axes.set(xlabel="", ylabel="% of segments")
     axes.legend(fontsize=9, ncols=1 + len(sides) // 12)
 
@@ -170,6 +98,8 @@ def by_group(
 
     Of more than 40 groups the first ones are shown.
     """
+    import seaborn
+
     groups, names = np.asarray(groups, dtype=object), list(order)[:MOST_GROUPS]
     note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
     counts = {name: f"{label(name)} ({int((groups == name).sum()):,})" for name in names}
@@ -195,16 +125,38 @@ def by_group(
     return figure
 
 
-def class_confusions(subset: Subset, finding: str = "") -> Html:
-    """Show where the segments of each class went: cells are coloured by share and lead to their segments.
+def agreement(
+    media: MediaStore,
+    first: np.ndarray,
+    second: np.ndarray,
+    classes: Sequence[str],
+    title: str,
+    axes_of: tuple[str, str] = ("truth", "prediction"),
+) -> Html:
+    """Show labels and predictions, or predictions before and after, against each other."""
+    if classes:
+        return confusions(first, second, classes, title, axes_of)
+    figure = truth_and_prediction(first, second, title, axes_of)
+    return style.show(media, figure, sentence(f"{axes_of[1]} against {axes_of[0]}: {title}"))
 
-    ``finding`` says what is seen; it is the heading of the table.
+
+def confusions(
+    truth: np.ndarray,
+    prediction: np.ndarray,
+    classes: Sequence[str],
+    title: str,
+    axes_of: tuple[str, str] = ("label", "prediction"),
+    names_of: Callable[[int, int], Sequence[str]] | None = None,
+    finding: str = "",
+) -> Html:
+    """Show what each class was taken for, and how often; cells are coloured by share.
+
+    ``names_of`` names the first segments of a cell (row, column), which then leads to them; ``finding`` says
+    what is seen and is the heading of the table.
     """
-    classes, place = subset.task.classes, f"{subset.corpus}, {subset.task.name}"
-    counts = _confusion_counts(subset)
-    used = counts.sum(axis=0) + counts.sum(axis=1)
-    largest = np.sort(np.argsort(-used, kind="stable")[:MOST_CLASSES])
-    anchor = f"confusion-{files.slug(subset.corpus)}-{files.slug(subset.task.name)}"
+    counts = confusion_counts(truth, prediction, classes)
+    largest = np.sort(np.argsort(-counts.sum(axis=0) - counts.sum(axis=1), kind="stable")[:MOST_CLASSES])
+    anchor = f"confusion-{files.digest(title)[:8]}"
     cells = {
         (r, c): {
             "count": int(counts[r, c]),
@@ -218,50 +170,57 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
         for c in largest
     }
     ranked = sorted((cell for cell in cells if counts[cell]), key=lambda cell: (-counts[cell], cell))
-    listed = sorted(ranked[:MOST_CELLS])
-    for r, c in listed:
-        chosen = [subset.segments.iloc[one.row] for one in _in_cell(subset, r, c, READ)]
-        names = [segment_name(one) + (f" ({one['speaker']})" if one.get("speaker") else "") for one in chosen]
-        cells[r, c] |= {"segments": names, "more": int(counts[r, c]) - len(names)}
-    missing = len(subset) - int(counts.sum())
-    notes = {
-        f"The {len(largest)} of {len(classes)} classes with the most segments are shown.": len(largest)
-        < len(classes),
-        f"Segments are listed for the {MOST_CELLS} of {len(ranked)} cells that have the most.": len(ranked)
-        > MOST_CELLS,
-        f"{counted(missing, 'segment')} without a prediction or with another label: not counted.": missing,
-    }
+    listed = sorted(ranked[:MOST_CELLS]) if names_of else []
+    for cell in listed:
+        names = names_of(*cell)
+        cells[cell] |= {"segments": names, "more": int(counts[cell]) - len(names)}
+    fewer = f"The {len(largest)} of {len(classes)} classes with the most segments are shown."
+    uncounted = counted(len(truth) - int(counts.sum()), "segment")
+    missing = f"{uncounted} without a {axes_of[1]} or with another {axes_of[0]}: not counted."
+    unlisted = f"Segments are listed for the {MOST_CELLS} of {len(ranked)} cells that have the most."
+    notes = {fewer: len(largest) < len(classes), unlisted: 0 < len(listed) < len(ranked)}
+    notes[missing] = counts.sum() < len(truth)
     return templates.html(
         "confusions",
         names=[classes[c] for c in largest],
         rows=[{"name": classes[r], "cells": [cells[r, c] for c in largest]} for r in largest],
         listed=[cells[cell] for cell in listed],
         finding=finding,
-        title=f"{place}: where the segments of each class (row) went, and how many",
-        place=place,
+        axes=axes_of,
+        title=title,
         notes=[note for note, needed in notes.items() if needed],
     )
 
 
+def class_confusions(subset: Subset, finding: str = "") -> Html:
+    """Show where the segments of each class went, with the segments of each cell."""
+
+    def names(row: int, column: int) -> list[str]:
+        chosen = [subset.segments.iloc[one.row] for one in _in_cell(subset, row, column, READ)]
+        return [segment_name(one) + (f" ({one['speaker']})" if one.get("speaker") else "") for one in chosen]
+
+    both = subset.truth, subset.predictions.clean, subset.task.classes
+    return confusions(*both, place(subset), names_of=names, finding=finding)
+
+
 def most_confused(subset: Subset) -> Scene:
     """Choose a segment of each of the most frequent confusions."""
-    counts = _confusion_counts(subset)
+    counts = confusion_counts(subset.truth, subset.predictions.clean, subset.task.classes)
     np.fill_diagonal(counts, 0)
     cells = [divmod(int(n), len(counts)) for n in np.argsort(-counts, axis=None, kind="stable")[:PLAYED]]
     chosen = [one for cell in cells if counts[cell] for one in _in_cell(subset, *cell, 1)]
-    return Scene(f"{subset.corpus}, {subset.task.name}: the most frequent confusions", subset, chosen)
+    return Scene(f"{place(subset)}: the most frequent confusions", subset, chosen)
 
 
-def _confusion_counts(subset: Subset) -> np.ndarray:
-    """Count the segments of each class (row) that were taken for each class (column), int ``(K, K)``."""
-    sides = pd.DataFrame({"truth": subset.truth, "prediction": subset.predictions.clean}, dtype=object)
-    counts, classes = sides.value_counts().unstack(fill_value=0), list(subset.task.classes)
-    return counts.reindex(index=classes, columns=classes, fill_value=0).to_numpy(int, copy=True)
+def confusion_counts(truth: np.ndarray, prediction: np.ndarray, classes: Sequence[str]) -> np.ndarray:
+    """Count how often each class (row) was taken for each class (column), int ``(K, K)``."""
+    counts = pd.DataFrame({"truth": truth, "prediction": prediction}, dtype=object).value_counts()
+    table, classes = counts.unstack(fill_value=0), list(classes)
+    return table.reindex(index=classes, columns=classes, fill_value=0).to_numpy(int, copy=True)
 
 
 def _in_cell(subset: Subset, row: int, column: int, count: int) -> list[Example]:
     """Choose segments of a cell by their keys, each speaker once before another one of the same comes."""
-    classes = subset.task.classes
+    classes, scores = subset.task.classes, np.zeros(len(subset))
     mask = (subset.truth == classes[row]) & (subset.predictions.clean == classes[column])
-    examples = choose(np.zeros(len(subset)), subset.segments, mask, typical=count)
-    return [one._replace(why="") for one in examples]
+    return choose(scores, subset.segments, mask, typical=count, named=False)

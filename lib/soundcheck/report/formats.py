@@ -164,9 +164,4 @@ def values(name: str = "value", unit: str = "") -> Callable[[object], Cell]:
     )
 
 
-def whole(name: str) -> Callable[[object], Html]:
-    """Make a column of texts that are long and not cut."""
-    return lambda row: element("span", getattr(row, name), limit=None)
-
-
 templates.FILTERS |= {"number": number, "significant": significant, "p_value": p_value}

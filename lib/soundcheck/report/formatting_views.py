@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import shorten
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import some
 from soundcheck.evaluation.formatting import Formatting, plain, plain_writer
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import values as values_of
 from soundcheck.metrics.formatting import KINDS, MARKS, format_errors
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import views
-from soundcheck.report.formats import value_cell, values, whole
-from soundcheck.report.html import Html
+from soundcheck.report.formats import value_cell, values
+from soundcheck.report.html import Html, element
 from soundcheck.results.verdict import Verdict
 
 Judged = Mapping[str, Sequence[Verdict]]  # test -> its verdicts on a corpus
@@ -82,9 +82,9 @@ def entity_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html
     """Show how many entities of each class there are and are wrong."""
     every, rows = _entities(formatting, subset), []
     for verdict in judged.get("Entity Error Rate", ()):
-        rows_ = every[every["kind"].eq(verdict.label)]
-        speakers = rows_["speaker"].nunique() if "speaker" in subset.segments else ""
-        counts = (len(rows_), int((~rows_["right"]).sum()), rows_["segment"].nunique(), speakers)
+        here = every[every["kind"].eq(verdict.label)]
+        speakers = here["speaker"].nunique() if "speaker" in subset.segments else ""
+        counts = (len(here), int((~here["right"]).sum()), here["segment"].nunique(), speakers)
         rows.append((verdict.label, value_cell(*_ends(verdict), "%"), *counts))
     heads = ["class", "error rate", "entities", "wrong", "segments", "speakers"]
     none = f"{subset.corpus}: the references have no entities."
@@ -93,21 +93,24 @@ def entity_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html
 
 def lost_table(formatting: Formatting, subset: Subset) -> Html:
     """Show the entities that are wrong most often, with what was written instead."""
-    every, rows = _entities(formatting, subset), []
+    every = _entities(formatting, subset)
     if every.empty:
         return Html()
-    for (kind, said), rows_ in every.groupby(["kind", "said"]):
-        instead = rows_.loc[~rows_["right"], "written"].value_counts().rename_axis("text").reset_index()
-        instead = instead.sort_values(["count", "text"], ascending=[False, True])
-        texts = [
-            f"{shorten(text, LONGEST) or '(nothing)'} ({n})" for text, n in instead.head(INSTEAD).to_numpy()
-        ]
-        texts += [counted(len(instead) - INSTEAD, "other")] if len(instead) > INSTEAD else []
-        row = {"class": kind, "entity": shorten(said, LONGEST), "said": len(rows_)}
-        rows.append(row | {"wrong": int(instead["count"].sum()), "instead": ", ".join(texts)})
-    columns = {name: name for name in ("class", "entity", "said", "wrong")}
-    columns["written instead, how often"] = whole("instead")
-    rows = sorted((row for row in rows if row["wrong"]), key=lambda row: -row["wrong"])
+    every["wrong"] = ~every["right"]
+    counts = every.groupby(["kind", "said"])["wrong"].agg(["size", "sum"]).reset_index()
+    wrong = every[every["wrong"]].groupby(["kind", "said", "written"]).size()
+    wrong = wrong.reset_index(name="count").sort_values(["count", "written"], ascending=[False, True])
+
+    def instead(row: object) -> Html:
+        here = wrong[wrong["kind"].eq(row.kind) & wrong["said"].eq(row.said)]
+        each = zip(here["written"], here["count"], strict=True)
+        texts = [f"{shorten(text, LONGEST) or '(nothing)'} ({n})" for text, n in each]
+        return element("span", some(texts, INSTEAD), limit=None)
+
+    columns = {"class": "kind", "entity": lambda row: shorten(row.said, LONGEST), "said": "count"}
+    columns |= {"wrong": "sum", "written instead, how often": instead}
+    rows = counts[counts["sum"].gt(0)].sort_values("sum", ascending=False, kind="stable")
+    rows = rows.rename(columns={"size": "count"})
     caption = f"Entities that are wrong most often, {subset.corpus}"
     none = f"{subset.corpus}: no entity is wrong."
     return views.table(rows, columns, caption=caption, first=LOST, none=none)

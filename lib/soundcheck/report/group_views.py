@@ -19,7 +19,7 @@ from soundcheck.metrics.regression import BINS, bin_numbers
 from soundcheck.report import examples, failures, figures, notices, states, views
 from soundcheck.report import words as word_views
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.names import label, sentence
+from soundcheck.report.names import label, place, sentence
 from soundcheck.report.style import show
 from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
@@ -27,7 +27,7 @@ from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, R
 from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
 
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
-MOST_LINES = 18  # of a figure that is shown at once, titles included; other measures are folded
+MOST_PANELS = 3  # measures that are shown at once; others are folded
 MOST_GROUPS = 24  # of a panel
 MOST_ROWS = 30  # of tables
 HOW_TO_READ = (
@@ -37,8 +37,8 @@ HOW_TO_READ = (
 _PLACE = ["corpus", "task", "measure", "label", "part"]
 _COMPARED = ["others_value", "gap", "gap_low", "gap_high", "ratio", "matters", "evidence", "mirrors"]
 _COMPARED += ["excess", "against", "state", "state_sample"]
-_NOT_COMPARED = {"evidence": "", "mirrors": "", "against": "", "state": NOT_EVALUATED}
-_NOT_COMPARED["state_sample"] = NOT_EVALUATED
+_NOT_COMPARED = dict.fromkeys(("evidence", "mirrors", "against"), "")
+_NOT_COMPARED |= dict.fromkeys(("state", "state_sample"), NOT_EVALUATED)
 _WORDS = {
     PASS: "within the margin",
     FAIL: "{side}, beyond the margin",
@@ -63,9 +63,7 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     comparisons = rows.assign(measure=pd.Series(names, rows.index, "str"), part=rows["group"])
     comparisons = comparisons[rows["against"].ne("")]
     comparisons = comparisons.assign(mirrors=mirrors(comparisons), excess=excess(comparisons))
-    comparisons["evidence"] = comparisons["evidence"].where(
-        comparisons["mirrors"].eq(""), ""
-    )  # two groups are one test
+    comparisons.loc[comparisons["mirrors"].ne(""), "evidence"] = ""  # two groups are one test
     comparisons = comparisons[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
     parts = values["part"].str.split(": ", n=1)
     values = values.assign(column=parts.str[0], group=parts.str[1].map(label))
@@ -85,13 +83,12 @@ def own_values(evaluation: Evaluation) -> Html:
         if len(places) > 1:
             parts.append(element("h2", f"By {name.replace('_', ' ')}, {corpus}"))
         values = drawn(values)
-        sizes = values.groupby("panel", sort=False).size().clip(upper=MOST_GROUPS) + 2
-        first = sizes.cumsum().le(MOST_LINES) | sizes.index.isin(sizes.index[:1])
-        now = values["panel"].map(first)
-        parts.append(_figure(evaluation, values[now]))
+        panels = list(values["panel"].unique())
+        first = values["panel"].isin(panels[:MOST_PANELS])
+        parts.append(_figure(evaluation, values[first]))
         if not first.all():
-            others = counted(int((~first).sum()), "other measure")
-            parts.append(folded(others, [_figure(evaluation, values[~now])]))
+            others = counted(len(panels) - MOST_PANELS, "other measure")
+            parts.append(folded(others, [_figure(evaluation, values[~first])]))
     if not parts:
         return element("p", "No groups are compared.")
     return join([*parts, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
@@ -175,8 +172,8 @@ def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
     most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
     each = [f"{row.group} {written(row)}" for row in most.itertuples()]
     figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
-    alt = f"Wrong predictions by {one.column}, {_place(one)}"
-    text = f"{_place(one)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
+    alt = f"Wrong predictions by {one.column}, {place(one.subset)}"
+    text = f"{place(one.subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
     return show(evaluation.media, figure, alt, finding=text)
 
 
@@ -198,12 +195,10 @@ def sizes(groups: Iterable[Groups]) -> Html:
     same = [name for name in frame if name != "task"]
     frame = frame.groupby(same, sort=False, dropna=False)["task"].agg(", ".join).reset_index()
     frame["group"] = frame["group"].replace("", "(none)")
-    of_trials = {"targets": "trials of one speaker", "segments": "segments, or trials of two speakers"}
-    heads = of_trials if frame["targets"].notna().any() else {"segments": "segments"}
-    heads |= {"speakers": "speakers"} if frame["speakers"].notna().any() else {}
-    heads |= {"lacks": "not compared, because"} if frame["lacks"].ne("").any() else {}
-    columns = dict.fromkeys(("corpus", "task", "column", "group")) | heads
-    return views.table(frame, {head or name: name for name, head in columns.items()}, first=MOST_ROWS)
+    names = {name: name for name in ("corpus", "task", "column", "group")}
+    names |= {"trials of one speaker": "targets", "segments, or trials of two speakers": "segments"}
+    names |= {"speakers": "speakers", "not compared, because": "lacks"}
+    return views.table(frame, names, first=MOST_ROWS)
 
 
 def limits(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
@@ -215,7 +210,7 @@ def limits(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
             given = least_predictions(evaluation, one.subset)
             precision = f"; precision with fewer than {given} predictions" if given else ""
             few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
-            notes.setdefault(f"{size:,} segments a group; {few}", []).append(_place(one))
+            notes.setdefault(f"{size:,} segments a group; {few}", []).append(place(one.subset))
     return notices.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
 
 
@@ -228,16 +223,15 @@ def label_shares(groups: Iterable[Groups]) -> Html:
             continue
         names, truth = list(subset.task.classes), pd.Series(subset.truth)
         if subset.task.is_regression:
-            names, truth = (
-                list(map(label, BINS)),
-                pd.Series(bin_numbers(subset.truth)).map(lambda n: label(BINS[n])),
-            )
+            names = [label(name) for name in BINS]
+            truth = pd.Series(bin_numbers(subset.truth)).map(dict(enumerate(names)))
         parts = {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}
-        shares = {group: truth[mask].value_counts(normalize=True) for group, mask in parts.items()}
-        frame = (100 * pd.DataFrame(shares).reindex(names).fillna(0.0)).round(1).T
+        shares = {group: 100 * truth[mask].value_counts(normalize=True) for group, mask in parts.items()}
+        frame = pd.DataFrame(shares).reindex(names).fillna(0.0).round(1).T
         frame.insert(0, "segments", [int(mask.sum()) for mask in parts.values()])
         frame = frame.rename_axis(one.column).reset_index()
-        tables.append(views.table(frame, caption=f"Labels in per cent: {_place(one)}", sortable=False))
+        caption = f"Labels in per cent: {place(subset)}"
+        tables.append(views.table(frame, caption=caption, sortable=False))
     return join(tables) or element("p", "There are no labels.")
 
 
@@ -245,10 +239,10 @@ def agreements(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """Draw labels and predictions of each group."""
     drawn = []
     for one in groups:
+        truth, predicted, classes = one.subset.truth, one.subset.predictions.clean, one.subset.task.classes
         for group, mask in one.masks.items():
-            title, members = f"{_place(one)}: {group}", one.subset.take(np.flatnonzero(mask))
-            alt = f"Predictions against labels: {title}"
-            drawn.append(show(evaluation.media, figures.agreement(members, title), alt))
+            title = f"{place(one.subset)}: {group}"
+            drawn.append(figures.agreement(evaluation.media, truth[mask], predicted[mask], classes, title))
     return join(drawn)
 
 
@@ -264,7 +258,7 @@ def predictions(
                 subset = one.subset.take(np.flatnonzero(one.subset.mask(context, value)))
             names = subset.segments[one.column]
             order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
-            title = ", ".join(filter(None, (_place(one), f"{context} {value}".strip())))
+            title = ", ".join(filter(None, (place(one.subset), f"{context} {value}".strip())))
             figure = figures.by_group(subset.predictions.clean, names, order, subset.task.classes, title)
             drawn.append(show(evaluation.media, figure, f"Predictions for each {one.column}: {title}"))
     return join(drawn)
@@ -280,15 +274,25 @@ def not_compared(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     }
     frame = evaluation.estimated()
     frame = frame[
-        [place in small for place in zip(frame["corpus"], frame["task"], frame["part"], strict=True)]
+        [where in small for where in zip(frame["corpus"], frame["task"], frame["part"], strict=True)]
     ]
     columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": measured}
     columns |= {"value": estimate_cell, "segments": "segments"}
     return views.table(frame, columns, first=MOST_ROWS, none="All groups are compared.")
 
 
-def segments(evaluation: Evaluation, groups: Iterable[Groups], *, labels: bool = True) -> Html:
-    """Play segments of the groups whose errors, or predictions, differ most from the others'."""
+def segments(
+    evaluation: Evaluation,
+    groups: Iterable[Groups],
+    *,
+    labels: bool = True,
+    context: str = "",
+    values: Sequence[str] = ("",),
+) -> Html:
+    """Play segments of the groups whose errors, or predictions, differ most from the others'.
+
+    In a ``context``, a column, it is how far each of its ``values`` shifts the predictions of a group.
+    """
     scenes = []
     for one in groups:
         subset, masks = one.subset, one.masks
@@ -298,24 +302,9 @@ def segments(evaluation: Evaluation, groups: Iterable[Groups], *, labels: bool =
             worst = max(masks, key=lambda group: wrong[masks[group]].mean())
             members = subset.take(np.flatnonzero(masks[worst]))
             scenes += examples.hardest_trials(evaluation, members, threshold, 1)
-        elif masks:
-            choose = examples.of_groups if labels and subset.truth is not None else examples.of_predictions
-            scenes += choose(subset, one.column, one.names)
+        elif labels and subset.truth is not None:
+            scenes += examples.of_groups(subset, one.column, one.names)
+        else:
+            for value in values:
+                scenes += examples.of_predictions(subset, one.column, one.names, context, value)
     return examples.show(evaluation, scenes)
-
-
-def shifted_segments(
-    evaluation: Evaluation, groups: Iterable[Groups], context: str, values: Sequence[str]
-) -> Html:
-    """Play segments of the groups whose predictions a context shifts most unlike those of the others."""
-    scenes = [
-        scene
-        for one in groups
-        for value in values
-        for scene in examples.of_predictions(one.subset, one.column, one.names, context, value)
-    ]
-    return examples.show(evaluation, scenes)
-
-
-def _place(one: Groups) -> str:
-    return f"{one.subset.corpus}, {one.subset.task.name}"

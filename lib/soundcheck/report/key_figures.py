@@ -46,17 +46,9 @@ def value(figure: KeyFigure, number: float | None = None) -> str:
     return "" if number is None else written(figure.measure, number)
 
 
-def interval(figure: KeyFigure) -> str:
-    """Write the bounds of a figure for new speakers, ``0.57 to 0.66``; empty if there are none."""
-    return _span(figure, figure.low, figure.high)
-
-
-def sample_interval(figure: KeyFigure) -> str:
-    """Write the bounds of a figure for these speakers, as :func:`interval`."""
-    return _span(figure, figure.low_sample, figure.high_sample)
-
-
-def _span(figure: KeyFigure, low: float | None, high: float | None) -> str:
+def interval(figure: KeyFigure, *, sample: bool = False) -> str:
+    """Write the bounds for new speakers, or for those of the ``sample``: ``0.57 to 0.66``; empty if none."""
+    low, high = (figure.low_sample, figure.high_sample) if sample else (figure.low, figure.high)
     if low is None or high is None:
         return ""
     return f"{value(figure, low).removesuffix(PER_CENT)} to {value(figure, high)}"
@@ -80,7 +72,7 @@ def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     where = f" on {figure.corpus}" if corpus else ""
     if figure.value is None:
         return f"{name(figure)}{where}: none, {figure.reason}"
-    ends, here = interval(figure), sample_interval(figure)
+    ends, here = interval(figure), interval(figure, sample=True)
     company = [f"95 % {ends}" if ends else "no interval for new speakers"]
     company += [f"for these speakers {here}"] if here and (figure.blocks < FEW_BLOCKS or not ends) else []
     company.append(counted(figure.blocks, figure.block))

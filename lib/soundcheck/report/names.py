@@ -87,6 +87,11 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def place(subset: object) -> str:
+    """Name the corpus and task of a subset, or of pairs."""
+    return f"{subset.corpus}, {subset.task.name}"
+
+
 def row_name(row: object, *further: str) -> str:
     """Name a row of the results table in one line: what else is given, the test, the group and the label."""
     return " · ".join(filter(None, (*further, measure(row.test), label(row.group), label(row.label))))

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from soundcheck.common import templates
 from soundcheck.common.caveats import Caveat
-from soundcheck.report.html import Html, element, folded
+from soundcheck.report.html import Html, element
 
 MOST_CAVEATS = 5  # that a reader sees without asking for more
-SYNTHETIC = "Synthetic speech: the numbers show how the tests work, not how a model does on people."
 
 
 def notes(texts: Sequence[str]) -> Html:
@@ -22,15 +22,10 @@ def _item(text: str) -> Html:
 
 def caveats_notice(caveats: Sequence[Caveat]) -> Html:
     """Say what makes the numbers of a page doubtful, above them."""
-    if not caveats:
-        return Html()
     items = [_item(f"{caveat}.") for caveat in caveats]
-    parts = [element("strong", "Read this before the numbers:"), element("ul", *items[:MOST_CAVEATS])]
-    if more := items[MOST_CAVEATS:]:
-        parts.append(folded(f"{len(more)} more", [element("ul", *more)]))
-    return element("div", *parts, class_="sc-notice", role="note", limit=None)
+    return templates.html("caveats", items=items[:MOST_CAVEATS], more=items[MOST_CAVEATS:])
 
 
 def synthetic_notice(synthetic: bool) -> Html:
     """Say that the speech behind the numbers is synthetic, if it is."""
-    return element("div", SYNTHETIC, class_="sc-notice", role="note") if synthetic else Html()
+    return templates.html("synthetic") if synthetic else Html()

@@ -16,11 +16,15 @@ from matplotlib import colormaps
 from PIL import Image, ImageColor
 
 from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.augment.registry import apply, missing
 from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.common.media import UNHEARD, MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac, read
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import CorpusView, Subset
 from soundcheck.report.html import Html
+from soundcheck.suite.families import Perturbation
 
 COLORS = {"original": "#e13b41", "changed": "#3277b4"}
 LOWEST_DB, HIGHEST_DB = -85, -15
@@ -238,3 +242,21 @@ def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) ->
         else:
             parts.append(f"{words} {value}")
     return ", ".join(parts)
+
+
+def side(
+    evaluation: Evaluation,
+    where: Subset | CorpusView,
+    segment: pd.Series,
+    change: Perturbation | None,
+    name: str,
+    caption: str = "",
+) -> Side:
+    """Give a segment as it is, or changed with what is drawn for it."""
+    signal, drawn = signal_of(where.root, segment), {}
+    if change is not None:
+        if why := missing(change, evaluation.sounds):
+            return Side(None, name, why)
+        options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
+        signal, drawn = apply(change, signal, SAMPLING_RATE, **options)
+    return Side(signal, name, "; ".join(filter(None, (caption, settings(drawn)))))

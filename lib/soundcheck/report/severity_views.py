@@ -17,12 +17,14 @@ from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.differential import Setting
 from soundcheck.report import figures, page, views
-from soundcheck.report.examples import AS_IT_IS, recordings
-from soundcheck.report.formats import POINTS, Cell, number, percent, stacked, value_cell, values
+from soundcheck.report.examples import AS_IT_IS
+from soundcheck.report.formats import POINTS, Cell, number, stacked, value_cell, values
 from soundcheck.report.html import Html, element, folded
+from soundcheck.report.names import place
+from soundcheck.report.players import signal_of
 from soundcheck.report.study_figures import spectra
-from soundcheck.report.style import label, show
-from soundcheck.statistics.crossing import Crossing
+from soundcheck.report.style import label
+from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
@@ -116,11 +118,7 @@ def step_curves(
         return
     parts = [curve.assign(change=series.name, axis=series.axis) for series, curve in curves]
     frame = pd.concat(parts, ignore_index=True)
-    frame["panel"] = frame["corpus"] + ", " + frame["change"] + ": " + frame["axis"]
-    figure = views.lines(frame, "step", hue="task", panels="panel", xlabel="mild → severe", ylabel=what)
-    changes = ", ".join(frame["change"].unique())
-    alt = f"{what.capitalize()} from mild to severe: {changes}"
-    page.show(evaluation, figure, alt, _largest_change(frame))
+    _draw(evaluation, frame, what)
     blocks = evaluation.block_names
     columns = {name: name for name in ("corpus", "change", "task", "step")}
     columns |= {"value": values(), "random model": "reference"}
@@ -129,26 +127,34 @@ def step_curves(
     display(folded("All steps in numbers", [numbers]))
 
 
-def _largest_change(frame: pd.DataFrame) -> str:
-    """Say which step moves a value furthest from the first one of its curve."""
+def _draw(evaluation: Evaluation, frame: pd.DataFrame, what: str, threshold: float | None = None) -> None:
+    """Draw values at each step of changes, the change that moves one furthest from its first step first."""
     first = frame.groupby(["corpus", "change", "task"], sort=False)["value"].transform("first")
-    moved = (frame["value"] - first).abs()
-    if not moved.max() > 0:
-        return "No step changes anything"
-    row, before = frame.loc[moved.idxmax()], first[moved.idxmax()]
-    of = f"{row['task']} {_arrow(before, row['value'])}"
-    return f"Largest change: {of} under {row['change']} {row['step']}"
+    frame = frame.assign(before=first, moved=(frame["value"] - first).abs())
+    largest = frame.groupby("change")["moved"].transform("max")
+    frame = frame.loc[largest.sort_values(ascending=False, kind="stable").index]
+    finding = "No step changes anything"
+    if frame["moved"].max() > 0:
+        row = frame.loc[frame["moved"].idxmax()]
+        arrow = _arrow(row["before"], row["value"])
+        finding = f"Largest change: {row['task']} {arrow} under {row['change']} {label(row['step'])}"
+    frame["panel"] = frame["corpus"] + ", " + frame["change"] + ": " + frame["axis"]
+    about = {"xlabel": "mild → severe", "ylabel": what, "threshold": threshold}
+    figure = views.lines(frame, "step", hue="task", panels="panel", **about)
+    alt = f"{what.capitalize()} from mild to severe: {', '.join(frame['change'].unique())}"
+    page.show(evaluation, figure, alt, finding)
 
 
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
-    """Draw how the predictions of each subset move under its change, behind a line a change."""
-    drawn: dict[str, list[Html]] = {}
+    """Show how the predictions of each subset move under its change, behind a line a change."""
+    parts: dict[str, list[Html]] = {}
     for subset in subsets:
-        alt = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
-        figure = show(evaluation.media, figures.movement(subset), alt)
-        drawn.setdefault(subset.change, []).append(figure)
-    for change, figures_ in drawn.items():
-        display(folded(f"{change}: {counted(len(figures_), 'figure')}", figures_))
+        both = subset.predictions.clean, subset.predictions.changed
+        title = f"{place(subset)}: {subset.change}"
+        shown = figures.agreement(evaluation.media, *both, subset.task.classes, title, subset.sides)
+        parts.setdefault(subset.change, []).append(shown)
+    for change, each in parts.items():
+        display(folded(f"{change}: {counted(len(each), 'figure')}", each))
 
 
 def worst_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> list[Subset]:
@@ -170,40 +176,40 @@ def spectra_of_pairs(evaluation: Evaluation, subsets: Iterable[Subset], most: in
         page.show(evaluation, figure, f"Magnitude spectra: {corpus}, {change}")
 
 
+def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
+    """Give condition -> recordings of the same pairs one after the other, float32 ``(samples,)``.
+
+    Of many pairs ``most`` are read, evenly spread over the subset.
+    """
+    rows = np.unique(np.linspace(0, len(subset) - 1, min(most, len(subset))).round().astype(int))
+    sides = zip(subset.sides, (subset.segments, subset.partner), strict=True)
+    return {
+        name: np.concatenate([signal_of(subset.root, segments.iloc[n]) for n in rows])
+        for name, segments in sides
+    }
+
+
 def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str) -> None:
-    """Draw a rate of one corpus from the sound as it is to each level of each change, the largest rise first.
+    """Draw a rate of one corpus from the sound as it is to each level of each change.
 
     ``frame`` is from :meth:`soundcheck.evaluation.robustness.Sweep.curves`.
     """
     axes = {name: series.axis for name, series in evaluation.family.transformations.items()}
-    start, rest = frame.iloc[:1].assign(level="clean"), frame.iloc[1:]
+    names = {"transformation": "change", "level": "step", "rate": "value"}
+    frame = frame.drop(columns="change").rename(columns=names | {"rate_low": "low", "rate_high": "high"})
+    start, rest = frame.iloc[:1].assign(step="clean"), frame.iloc[1:]
     parts = [
-        pd.concat([start, curve]).assign(panel=f"{name} ({axes[name]})", rise=curve["change"].max())
-        for name, curve in rest.groupby("transformation", sort=False)
+        pd.concat([start, curve]).assign(change=name, axis=axes[name], task=rate)
+        for name, curve in rest.groupby("change", sort=False)
     ]
-    drawn = pd.concat(parts).sort_values("rise", ascending=False, kind="stable")
-    drawn = drawn.rename(columns={"rate_low": "low", "rate_high": "high"})
-    clean = start["rate"].iloc[0]
-    figure = views.lines(drawn, "level", y="rate", panels="panel", ylabel=rate, threshold=DOUBLE * clean)
-    changes = ", ".join(drawn["panel"].unique())
-    alt = f"{rate.capitalize()} from mild to severe, {start['corpus'].iloc[0]}: {changes}"
-    worst = [
-        f"{percent(row.rate)} under {label(row.transformation)} {label(row.level)}"
-        for row in _worst(frame).head(1).itertuples()
-    ]
-    page.show(evaluation, figure, alt, "; ".join([f"{rate.capitalize()} {percent(clean)} as it is", *worst]))
-
-
-def _worst(frame: pd.DataFrame) -> pd.DataFrame:
-    """Keep of each transformation the level that raises the rate most, if it does; the worst first."""
-    rises = frame[frame["change"] > 0]
-    worst = rises.loc[rises.groupby("transformation", sort=False)["change"].idxmax()]
-    return worst.sort_values("change", ascending=False, kind="stable")
+    drawn = pd.concat(parts, ignore_index=True)
+    _draw(evaluation, drawn, rate, DOUBLE * start["value"].iloc[0])
 
 
 def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]:
     """List the changes that raise the rate most, at the level where each does; ``frame`` is of one corpus."""
-    worst = _worst(frame).head(most)
+    rises = frame[frame["change"] > 0].sort_values("change", ascending=False, kind="stable")
+    worst = rises.drop_duplicates("transformation").head(most)
     return list(zip(worst["transformation"], worst["level"], strict=True))
 
 
@@ -245,7 +251,7 @@ def level_table(
 
 
 def _reached(crossing: Crossing, levels: Sequence[str], remark: str = "") -> Cell:
-    value, low, high = (level_name(place, levels) for place in (crossing.place, crossing.low, crossing.high))
+    value, low, high = (level_name(at, levels) for at in (crossing.place, crossing.low, crossing.high))
     if np.isnan(crossing.place) or np.isnan(crossing.low):
         below = "no interval: too few speakers" if value else ""
     elif np.isinf(crossing.low) and crossing.low == crossing.high:
@@ -255,25 +261,25 @@ def _reached(crossing: Crossing, levels: Sequence[str], remark: str = "") -> Cel
     return Cell(stacked(stacked(value, below), remark))
 
 
-def level_name(place: float, levels: Sequence[str]) -> str:
+def level_name(at: float, levels: Sequence[str]) -> str:
     """Name a place between levels: interpolated between numbers, else the level by which it is reached.
 
-    >>> [level_name(place, ["10", "5", "0"]) for place in (1.5, -np.inf, np.inf)]
+    >>> [level_name(at, ["10", "5", "0"]) for at in (1.5, -np.inf, np.inf)]
     ['2.5', 'milder than 10', 'not reached up to 0']
     >>> level_name(0.3, ["fine", "poor"])
     'by poor'
     """
-    if np.isnan(place):
+    if np.isnan(at):
         return ""
-    if place < 0:
+    if at < 0:
         return f"milder than {label(levels[0])}"
-    if np.isinf(place):
+    if np.isinf(at):
         return f"not reached up to {label(levels[-1])}"
     try:
         numbers = [float(level) for level in levels]
     except ValueError:
-        return f"by {label(levels[int(np.ceil(place))])}"
-    return f"{float(np.interp(place, range(len(numbers)), numbers)):.3g}".replace("-", "−")
+        return f"by {label(levels[int(np.ceil(at))])}"
+    return f"{float(np.interp(at, range(len(numbers)), numbers)):.3g}".replace("-", "−")
 
 
 def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]) -> Html:

@@ -6,7 +6,7 @@ colour-blind readers can distinguish.
 
 import csv
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from soundcheck.common import templates
@@ -18,29 +18,20 @@ from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """The look of a state: ``hatch`` and ``colour`` in figures, ``light`` and ``dark`` for badges."""
+    """The look of a state in figures; that on pages is in ``verdicts.css``."""
 
     name: str
     sign: str
     css: str
     colour: str
-    hatch: str
     marker: str
     filled: bool
-    light: tuple[str, str]
-    dark: tuple[str, str]
     explained: str
-    interval: str  # what an interval that looks like this does
 
 
-def _read() -> Iterator[State]:
-    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            themes = {theme: (row.pop(theme), row.pop(f"{theme}_text")) for theme in ("light", "dark")}
-            yield State(**row | themes | {"filled": row["filled"] == "yes"})
-
-
-STATE = {state.name: state for state in _read()}
+with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+    _ROWS = [State(**row | {"filled": row["filled"] == "yes"}) for row in csv.DictReader(file)]
+STATE = {state.name: state for state in _ROWS}
 JUDGED = (PASS, INCONCLUSIVE, FAIL)  # from the best to the worst, the order of a bar's parts
 
 
@@ -64,24 +55,3 @@ def of_evidence(evidence: str) -> State:
     """Give the look of an interval: on the passing side, on the failing side, or on both."""
     known = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL, SHOWN: REPORTED, "": NOT_EVALUATED}
     return STATE[known.get(evidence, INCONCLUSIVE)]
-
-
-_PATTERNS = {  # of hatched parts of a bar; the text colour makes them, thinned
-    "..": "radial-gradient({ink} 1px, transparent 1.3px) 0 0 / 5px 5px",
-}
-
-
-def style_sheet() -> str:
-    """Write the colours of all states for both themes, as CSS that pages load beside their own.
-
-    A part of a bar (``sc-part``) is hatched as in figures; badges are not, they contain words.
-    """
-    rules = []
-    for theme, colours in (("", "light"), ('html[data-theme="dark"] ', "dark")):
-        for state in STATE.values():
-            back, text = getattr(state, colours)
-            rules.append(f"{theme}.{state.css} {{ background-color: {back}; color: {text}; }}")
-            if state.hatch:
-                pattern = _PATTERNS[state.hatch].format(ink=f"color-mix(in srgb, {text} 45%, transparent)")
-                rules.append(f"{theme}.sc-part.{state.css} {{ background: {pattern}, {back}; }}")
-    return "\n".join(rules) + "\n"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
+import scipy.signal
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator
 
@@ -30,16 +30,15 @@ LEAST = 1e-30  # power of silence
 def spectra(signals: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
     """Draw the mean magnitude spectra of signals, brought to the same root mean square; silent ones not."""
     audible = {name: signal / rms(signal) for name, signal in signals.items() if rms(signal)}
-    return _drawn({name: _spectrum(signal, sampling_rate) for name, signal in audible.items()}, sampling_rate)
+    return _drawn({name: _spectrum(signal) for name, signal in audible.items()}, sampling_rate)
 
 
 def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
     """Draw the magnitude responses of filters, given by their impulse responses, in decibel."""
     curves = {}
     for name, taps in filters.items():
-        count = RESOLUTION * len(taps)
-        level = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(taps, count)), LEAST))
-        curves[name] = np.fft.rfftfreq(count, 1 / sampling_rate), level
+        hertz, response = scipy.signal.freqz(taps, worN=RESOLUTION * len(taps), fs=1, include_nyquist=True)
+        curves[name] = hertz, 20 * np.log10(np.maximum(np.abs(response), LEAST))
     figure = _drawn(curves, sampling_rate)
     figure.axes[0].axhline(0, color=GREY, linewidth=0.8)
     figure.axes[0].set_ylim(LOWEST_DB, 10)
@@ -47,24 +46,26 @@ def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -
 
 
 def _drawn(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], sampling_rate: int) -> Figure:
-    parts = [
-        pd.DataFrame({"kHz": hertz / 1000, "value": level, "name": name})
-        for name, (hertz, level) in curves.items()
+    """Draw levels in dB against frequencies as shares of the sampling rate."""
+    rows = [
+        (share * sampling_rate / 1000, level, name)
+        for name, curve in curves.items()
+        for share, level in zip(*curve, strict=True)
     ]
-    frame = pd.concat(parts) if parts else pd.DataFrame(columns=["kHz", "value", "name"], dtype=float)
+    frame = pd.DataFrame(rows, columns=["kHz", "value", "name"]).astype({"kHz": float, "value": float})
     figure = views.lines(frame, "kHz", hue="name", xlabel="frequency in kHz", ylabel="magnitude in dB")
     figure.axes[0].set_xlim(0, sampling_rate / 2000)
     return figure
 
 
-def _spectrum(signal: np.ndarray, sampling_rate: int) -> tuple[np.ndarray, np.ndarray]:
+def _spectrum(signal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average the power of half overlapping frames, then smooth its decibels over some lines."""
     signal = np.pad(np.asarray(signal, dtype=np.float64), (0, max(0, LENGTH - len(signal))))
-    frames = np.lib.stride_tricks.sliding_window_view(signal, LENGTH)[:: LENGTH // 2]
-    power = np.mean(np.abs(np.fft.rfft(frames * np.hanning(LENGTH))) ** 2, axis=0) / LENGTH**2
+    options = {"nperseg": LENGTH, "detrend": False, "scaling": "spectrum"}
+    shares, power = scipy.signal.welch(signal, **options)
     level = np.maximum(10 * np.log10(np.maximum(power, LEAST)), FLOOR_DB)
-    window, hertz = np.ones(LINES) / LINES, np.fft.rfftfreq(LENGTH, 1 / sampling_rate)
-    return np.convolve(hertz, window, mode="valid"), np.convolve(level, window, mode="valid")
+    window = np.ones(LINES) / LINES
+    return tuple(np.convolve(each, window, mode="valid") for each in (shares, level))
 
 
 COVERED = "intervals that contain the truth"
@@ -86,12 +87,7 @@ def monte_carlo_error(data_sets: int, level: float = LEVEL) -> float:
 
 def percent(column: str, digits: int = 1) -> views.Column:
     """Make a column of shares in per cent; empty where there are none."""
-
-    def cell(row: object) -> Cell:
-        share = getattr(row, column)
-        return Cell(formats.percent(share, digits), share, "sc-number")
-
-    return cell
+    return lambda row: Cell(formats.percent(getattr(row, column), digits), getattr(row, column), "sc-number")
 
 
 def interval_bars(frame: pd.DataFrame, unit: str) -> Figure:
@@ -104,14 +100,12 @@ def interval_bars(frame: pd.DataFrame, unit: str) -> Figure:
         for axes, (name, sets) in zip(panels, frame.groupby("way", sort=False), strict=True):
             misses = (sets["low"] > sets["true"]) | (sets["high"] < sets["true"])
             covers = sets["low"].notna() & ~misses
-            for part, color, style, text in (
-                (sets[covers], BLUE, "-", "contains the true value"),
-                (sets[misses], RED, ":", "misses it"),
+            for part, text, color, line in (
+                (sets[covers], "contains the true value", BLUE, "-"),
+                (sets[misses], "misses it", RED, ":"),
             ):
-                look_of = {"color": color, "linestyle": style, "linewidth": 2.5}
-                axes.vlines(
-                    part["data_set"], part["low"], part["high"], label=f"{text}: {len(part)}", **look_of
-                )
+                bars = {"color": color, "linestyle": line, "label": f"{text}: {len(part)}"}
+                axes.vlines(part["data_set"], part["low"], part["high"], linewidth=2.5, **bars)
             axes.axhline(sets["true"].iloc[0], color="black", linewidth=1)
             axes.set_title(name, loc="left")
             axes.set(ylabel=unit, xlabel="data set")
@@ -121,10 +115,10 @@ def interval_bars(frame: pd.DataFrame, unit: str) -> Figure:
 
 def coverage_by_correlation(frame: pd.DataFrame) -> Figure:
     """Draw how often ordinary and blockwise intervals contain the truth, beside what is published."""
+    ways = ("blockwise", ""), ("blockwise", "published_"), ("ordinary", ""), ("ordinary", "published_")
     rows = [
-        frame.assign(way=f"{way}{more}", coverage=frame[f"{before}{way}_coverage"])
-        for way in ("blockwise", "ordinary")
-        for before, more in (("", ""), ("published_", ", published"))
+        frame.assign(way=f"{way}, published" if by else way, coverage=frame[f"{by}{way}_coverage"])
+        for way, by in ways
     ]
     drawn = pd.concat(rows).sort_values("correlation", kind="stable")
     drawn["panel"] = "blocks of " + drawn["block_size"].astype(str) + " utterances"
@@ -145,26 +139,20 @@ def coverage_by_speakers(frame: pd.DataFrame) -> Figure:
 def certainties(counts: Mapping[str, Sequence[int]]) -> Figure:
     """Draw how many data sets have a share of passing replicates in each tenth; even lines are right."""
     tenths = [f"{n / 10:g} to {(n + 1) / 10:g}" for n in range(10)]
-    rows = [
-        pd.DataFrame(
-            {"metric": name, "tenth": tenths, "share": np.array(tenth_counts) / max(1, sum(tenth_counts))}
-        )
-        for name, tenth_counts in counts.items()
-    ]
+    frame = pd.DataFrame(counts, index=tenths)
+    shares = (frame / frame.sum().clip(lower=1)).rename_axis("tenth").reset_index()
+    drawn = shares.melt("tenth", var_name="metric", value_name="share")
     about = {"xlabel": "share of replicates that pass", "ylabel": "share of data sets", "threshold": 0.1}
-    return views.lines(pd.concat(rows), "tenth", y="share", hue="metric", **about)
+    return views.lines(drawn, "tenth", y="share", hue="metric", **about)
 
 
 def simulated_maxima(
-    panels: Mapping[str, pd.DataFrame],
-    marked: Mapping[str, Sequence[tuple[int, float, int]]],
-    emphasised: int | None = None,
+    panels: Mapping[str, pd.DataFrame], marked: Mapping[str, Sequence[tuple[int, float, int]]]
 ) -> Figure:
     """Draw the largest simulated difference against the size of the groups, one line a number of groups.
 
     ``panels`` are titles -> rows of :func:`soundcheck.statistics.simulated_thresholds.recorded`; ``marked``
-    titles -> published thresholds: segments a group, threshold, number of groups. The line of an
-    ``emphasised`` number of groups stands out, and thresholds are then lines, too.
+    titles -> published thresholds: segments a group, threshold, number of groups. They are stars and named.
     """
     frame = pd.concat([rows.assign(panel=title) for title, rows in panels.items()])
     frame = frame.sort_values(["groups", "samples"], kind="stable")
@@ -173,25 +161,15 @@ def simulated_maxima(
     about = {"xlabel": "segments a group", "ylabel": "largest of 1000"}
     figure = views.lines(frame, "samples", y="maximum", hue="line", panels="panel", **about)
     for axes, title in zip(figure.axes, panels, strict=False):
-        for line in axes.lines:
-            line.set_markersize(3)
-            if emphasised and line.get_label() != f"{emphasised} groups":
-                line.set_alpha(0.35)
-        _published(axes, marked.get(title, ()), emphasised is not None)
+        stars = sorted(marked.get(title, ()))
+        for samples, threshold, _ in stars:
+            axes.plot(samples, threshold, marker="*", color="black", markersize=11, zorder=4)
+        named = [f"★ {threshold:g}: {groups} groups of {n:,}" for n, threshold, groups in stars]
+        ground = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
+        axes.text(0.03, 0.04, "\n".join(named), transform=axes.transAxes, fontsize=8, bbox=ground, zorder=5)
         axes.set(xscale="log", yscale="log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
         axes.set_xticks(SIZES, [str(size) for size in SIZES])
         axes.minorticks_off()
     return figure
-
-
-def _published(axes: Axes, marked: Sequence[tuple[int, float, int]], lines: bool) -> None:
-    """Draw published thresholds as stars at the sizes that they judge, and name them where no curve goes."""
-    for samples, threshold, _ in marked:
-        axes.plot(samples, threshold, marker="*", color="black", markersize=11, zorder=4)
-        if lines:
-            axes.axhline(threshold, color="black", linewidth=1.3, linestyle="--")
-    named = [f"★ {threshold:g}: {groups} groups of {n:,}" for n, threshold, groups in sorted(marked)]
-    backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
-    axes.text(0.03, 0.04, "\n".join(named), transform=axes.transAxes, fontsize=8, bbox=backed, zorder=5)

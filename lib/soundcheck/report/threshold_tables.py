@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from soundcheck.common import templates
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report import views
 from soundcheck.report.formats import Cell, number, stacked
@@ -18,6 +19,7 @@ def threshold_table(family: Family) -> Html:
     """Show the tests of a family with their thresholds, those of the suite marked as such, and the source."""
     given = dict.fromkeys(name for test in family.tests.values() for name in test.thresholds)
     limit = family.options.get("bin_minimum")
+    fewest = f"{limit['count']} for groups of {limit['segments']:,}" if limit else ""
     # A key of the bibliography, one word, is cited by the page's own text; it would tell a reader nothing.
     sources = list(dict.fromkeys(test.source for test in family.tests.values() if " " in test.source))
     rows = []
@@ -25,14 +27,10 @@ def threshold_table(family: Family) -> Html:
         row = {"test": Cell(measure(test.name), test.name, "sc-test")}
         for name in sorted(given, key=lambda name: [*BUILTIN, *given].index(name)):
             row[_HEADS.get(name, name)] = _threshold(test, name)
-        if limit:
-            fewest = f"{limit['count']} for groups of {limit['segments']:,}"
-            row["fewest segments in a bin"] = fewest * ("minimum_per_bin" in test.simulation)
+        row["fewest segments in a bin"] = fewest if "minimum_per_bin" in test.simulation else ""
         row["note"] = element("span", _note(test), limit=None)
-        if len(sources) > 1:
-            row["source"] = test.source if test.source in sources else ""
-        if any(test.simulation for test in family.tests.values()):
-            row["largest of 1000 unbiased random models"] = _simulation(test.simulation)
+        row["source"] = test.source if len(sources) > 1 and test.source in sources else ""
+        row["largest of 1000 unbiased random models"] = _simulation(test.simulation)
         rows.append(row)
     table = views.table(rows)
     if len(sources) != 1:
@@ -86,12 +84,5 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         "99.9 % stay below": "here",
         "at the published size": "published_size",
     }
-    neither = "Results use neither: the difference of a group to its reference is compared with the margin."
-    decide = f"Results use the {source} thresholds, in bold." if source in _SOURCES else neither
-    about = (
-        f"{decide} The last columns are absolute scores that 99.9 % of 10,000 unbiased random models stay "
-        "below, in groups of this number and size (at most the published size) and of the published ones. "
-        "Simulated: the published threshold times their ratio, rounded up to a multiple of 0.005."
-    )
     table = views.table(frame.sort_values(["test", "samples"], kind="stable"), columns)
-    return table + element("p", about, class_="sc-note", limit=None)
+    return templates.html("simulated_thresholds", table=table, source=source)

@@ -11,31 +11,13 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from soundcheck.common import files
+from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, states, views
-from soundcheck.report.formats import (
-    Cell,
-    digits_for,
-    number,
-    p_value,
-    rule,
-    span,
-    stacked,
-    values,
-)
+from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, values
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
-from soundcheck.results.states import (
-    FAIL,
-    INCONCLUSIVE,
-    NOT_EVALUATED,
-    PASS,
-    REPORTED,
-    cannot_be_significant,
-    mirrors,
-    tests,
-)
+from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
 from soundcheck.results.table import KEY
 from soundcheck.results.verdict import NOT_ADJUSTED
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
@@ -46,20 +28,7 @@ VERDICTS = "sc-verdicts"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.
 FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 MOST_ROWS = 40  # of a table; those after them are folded
-PAIRS = "Two groups are one test; the row of the group that is worse off is shown."
-# The measured shares are those of the page on statistics.
-FEW = (
-    f"† Fewer than {FEW_BLOCKS} speakers. In simulations, percentile intervals that promise 95 % contain the "
-    "true value in 78 to 83 % (5 speakers), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance "
-    "correlation coefficient, and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals "
-    "are wider for that reason."
-)
-ADJUSTED = (
-    "Adjusted difference: what remains if both sides had the same {what}, from speech that can be matched. "
-    "States do not depend on it. Do not adjust for what the group itself causes, such as pitch for sex: this "
-    "would remove what is to be measured."
-)
-_ORDER = (FAIL, INCONCLUSIVE, PASS, REPORTED, NOT_EVALUATED)
+_ORDER = tuple(states.STATE)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
 
 
@@ -97,20 +66,18 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
     left_out = _not_evaluated_at_all(rows)
     compared = rows["group"].ne("") & ~left_out
     groups, single = rows[compared], rows[~compared & ~left_out]
-    parts = [_divided(groups, _difference_columns(groups), "Groups")]
-    parts.append(_divided(single, _value_columns(single), "Values"))
-    parts.append(without_row(rows[left_out], final))
-    if same.any():
-        mirrored = frame[same & final].itertuples()
-        places = [element("span", id=anchor_of(row)) for row in mirrored]
-        parts.append(element("p", *places, PAIRS, class_="sc-note"))
-    notes = [FEW] if (rows["low"].notna() & rows["blocks"].lt(FEW_BLOCKS)).any() else []
     adjusted = rows["adjusted_by"].fillna("")
-    if adjusted.ne("").any():
-        names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
-        notes.append(ADJUSTED.format(what=" or ".join(names) or "conditions"))
-    parts += [element("p", note, class_="sc-note", limit=None) for note in notes]
-    return element("div", *parts, class_=VERDICTS)
+    names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
+    return templates.html(
+        "verdicts",
+        groups=_divided(groups, _difference_columns(groups), "Groups"),
+        single=_divided(single, _value_columns(single), "Values"),
+        without_row=without_row(rows[left_out], final),
+        pairs=same.any(),
+        mirrored=[anchor_of(row) for row in frame[same & final].itertuples()],
+        few=(rows["low"].notna() & rows["blocks"].lt(FEW_BLOCKS)).any() and FEW_BLOCKS,
+        adjusted=adjusted.ne("").any() and (" or ".join(names) or "conditions"),
+    )
 
 
 def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: str) -> Html:
@@ -123,13 +90,13 @@ def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: s
     details = rows["test"].str.contains(_DETAIL)
     details &= ~details.all()
     about = {"filters": FILTERS, "none": ""}
-    parts = [views.table(rows[~details], columns, caption=caption, first=MOST_ROWS, **about)]
-    if details.any():
-        number_of = rows.loc[details, "shown"].value_counts()
-        counts = ", ".join(f"{number_of[state]} {state}" for state in _ORDER if state in number_of)
-        title = f"{caption} of single classes and parts of the scale: {counts}"
-        parts.append(folded(title, [views.table(rows[details], columns, **about)]))
-    return join(parts)
+    table = views.table(rows[~details], columns, caption=caption, first=MOST_ROWS, **about)
+    if not details.any():
+        return table
+    number_of = rows.loc[details, "shown"].value_counts()
+    counts = ", ".join(f"{number_of[state]} {state}" for state in _ORDER if state in number_of)
+    title = f"{caption} of single classes and parts of the scale: {counts}"
+    return table + folded(title, [views.table(rows[details], columns, **about)])
 
 
 def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
@@ -212,9 +179,9 @@ def difference_lines(row: object) -> list[str]:
     low, high = (row.gap_low_sample, row.gap_high_sample) if few else (row.gap_low, row.gap_high)
     digits = digits_for(row.gap, low, high)
     ends = span(low, high, digits)
+    ends += " for these speakers" if ends and few else ""
     ratio = "" if pd.isna(row.ratio) else f"{row.ratio:.2g} times the reference"
-    texts = [number(row.gap, digits, row.matters), ends + " for these speakers" * bool(ends and few), ratio]
-    return list(filter(None, texts))
+    return list(filter(None, (number(row.gap, digits, row.matters), ends, ratio)))
 
 
 def _adjusted_lines(row: object) -> list[str]:
@@ -233,19 +200,14 @@ def state_lines(row: object) -> tuple[str, list[str]]:
     """Give the state of a row and the lines of small print below it."""
     known, final = getattr(row, "state", None), hasattr(row, "tests")
     state = known if known in _ORDER else states.of_evidence(row.evidence).name
-    among, lines = counted(row.tests, "test") if final else "", []
+    lines = []
     if state != PASS and not pd.isna(row.p_value) and _fails(row):
-        lines.append(p_value(row.p_value) + f" among {among}" * final)
-    if row.evidence == CLEAR_FAIL:
-        side = "fails" if pd.isna(row.matters) else "is beyond the margin"
-        only = f", not significant among {among}" if final and state == INCONCLUSIVE else ""
-        lines.append(f"the whole interval {side}{only}")
-    elif final and state in (FAIL, INCONCLUSIVE):
-        lines.append(_leaning(row, state))
+        lines.append(p_value(row.p_value) + (f" among {counted(row.tests, 'test')}" if final else ""))
+    if row.evidence == CLEAR_FAIL or (final and state in (FAIL, INCONCLUSIVE)):
+        lines.append(_side(row, state if final else ""))
     if final:
-        if row.too_few and state == INCONCLUSIVE:
-            lines.append("too few speakers to be significant alone")
-        lines += [f"accepted: {row.accepted}"] * bool(row.accepted)
+        lines.append("too few speakers to be significant alone" * (row.too_few and state == INCONCLUSIVE))
+        lines.append(f"accepted: {row.accepted}" if row.accepted else "")
         lines.append(failures.both_rules(row))
     return state, [*filter(None, lines), *([remark(row.skipped)] if row.skipped else [])]
 
@@ -257,16 +219,19 @@ def _fails(row: object) -> bool:
     return bool((row.gap if one_sided(row.rule) else abs(row.gap)) >= row.matters)
 
 
-def _leaning(row: object, state: str) -> str:
-    """Say on which side a value or a difference lies whose interval reaches to the other side, too."""
-    inside, beyond = "within the margin", "more than the margin"
-    significant = "that there is a difference is significant"
-    if pd.isna(row.matters):
-        inside, beyond, significant = "on the passing side", "on the failing side", "significantly"
-    if _fails(row):
-        untested = "not tested" if pd.isna(row.p_value) else "not significant"
-        return f"{beyond}; {significant if state == FAIL else untested}"
-    return "" if pd.isna(row.bound) else f"{inside}; {number(row.bound)} is not excluded"
+def _side(row: object, state: str) -> str:
+    """Say on which side a value or a difference lies, and what is significant among all tests."""
+    margin, whole = not pd.isna(row.matters), row.evidence == CLEAR_FAIL
+    if not _fails(row):
+        side = "within the margin" if margin else "on the passing side"
+        return "" if pd.isna(row.bound) else f"{side}; {number(row.bound)} is not excluded"
+    side = "more than the margin" if margin else "on the failing side"
+    tested = {INCONCLUSIVE: "not tested" if pd.isna(row.p_value) else "not significant"}
+    if whole:
+        side = f"the whole interval is {'beyond the margin' if margin else side}"
+    else:
+        tested[FAIL] = "that there is a difference is significant" if margin else "significantly"
+    return "; ".join(filter(None, (side, tested.get(state))))
 
 
 def state_order(state: str, p: float) -> float:

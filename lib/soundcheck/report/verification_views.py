@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 from IPython.display import display
-from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy.special import ndtri
 
+from soundcheck.common import templates
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
@@ -25,7 +25,7 @@ from soundcheck.report import page, views
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
-from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, label, legend_name, look, new, seaborn
+from soundcheck.report.style import DASHES, GREY, PALETTE, label, legend_name, look, new
 from soundcheck.report.views import estimate_table
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.measures import info_of
@@ -35,6 +35,7 @@ MOST_LINKED = 100_000  # trials whose scores a book takes along
 POINTS = 400  # of a curve
 BINS = 60  # of a histogram
 BANDS_END = 0.7  # false acceptance rate up to which curves have bands
+TICKS = (0.0001, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
 _MARKS = {"equal": ("o", "equal errors"), "minimum": ("v", "lowest cost")}
@@ -53,25 +54,23 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
     drawn = dict(list(curves.items())[:MOST_CURVES])
     limits = _limits(drawn)
     with look():
-        figure, axes = pyplot.subplots(figsize=(6.6, 6.4), layout="constrained")  # audplot draws on pyplot's
-        for entry in drawn.values():
-            far, frr = _thin(entry)
-            audplot.detection_error_tradeoff(far, frr, error_rates=True, xlim=limits, ylim=limits, ax=axes)
-            axes.collections[-1].remove()  # the interval of single values
-        pyplot.close(figure)
-        for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), drawn.items(), strict=True)):
-            style = {"color": PALETTE[n], "linestyle": DASHES[n], "linewidth": 1.6}
-            line.set(label=f"{legend_name(name)}, EER {100 * entry['equal']:.3g} %", **style)
+        figure, (axes,) = new(6.6, 6.4)
+        for n, (name, entry) in enumerate(drawn.items()):
+            line = {"color": PALETTE[n], "linestyle": DASHES[n], "linewidth": 1.6}
+            axes.plot(*_along(entry), label=f"{legend_name(name)}, EER {100 * entry['equal']:.3g} %", **line)
             if "rates" in entry:
-                ends = [ndtri(_inside(entry[end])) for end in ("rates", "low", "high")]
+                ends = [_deviates(entry[end]) for end in ("rates", "low", "high")]
                 axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")
             for kind, (marker, meaning) in _MARKS.items():
-                place = ndtri(np.clip(np.broadcast_to(entry[kind], 2), *limits))
-                style = {"color": PALETTE[n], "markeredgecolor": "white", "markersize": 7, "zorder": 4}
-                axes.plot(*place[:, np.newaxis], marker, label=meaning, clip_on=False, **style)
+                at = ndtri(np.clip(np.broadcast_to(entry[kind], 2), *limits))
+                mark = {"color": PALETTE[n], "markeredgecolor": "white", "markersize": 7, "zorder": 4}
+                axes.plot(*at[:, np.newaxis], marker, label=meaning, clip_on=False, **mark)
         axes.axline((0, 0), slope=1, color=GREY, linestyle=":", linewidth=1)
-        axes.set(xlim=ndtri(limits), ylim=ndtri(limits), aspect="equal", title="")
+        axes.set(xlim=ndtri(limits), ylim=ndtri(limits), aspect="equal")
         axes.set(xlabel="false acceptance rate", ylabel="false rejection rate")
+        ticks = [rate for rate in TICKS if limits[0] <= rate <= limits[1]]
+        for set_ticks in (axes.set_xticks, axes.set_yticks):
+            set_ticks(ndtri(ticks), [f"{100 * rate:g} %" for rate in ticks])
         if len(drawn) < len(curves):
             axes.set_title(f"the first {len(drawn)} of {len(curves)}", loc="right", fontsize=9)
         handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
@@ -80,28 +79,28 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
     return figure
 
 
-def _inside(rates: Sequence[float]) -> np.ndarray:
-    return np.clip(np.asarray(rates, dtype=np.float64), LEAST, 1 - LEAST)
+def _deviates(rates: Sequence[float]) -> np.ndarray:
+    return ndtri(np.clip(np.asarray(rates, dtype=np.float64), LEAST, 1 - LEAST))
 
 
 def _limits(curves: Mapping[str, Mapping[str, object]]) -> tuple[float, float]:
     """Choose where both axes begin and end: with what the marks and the smallest rates need."""
-    marks = [rate for entry in curves.values() for kind in _MARKS for rate in np.ravel(entry[kind])]
-    marks = np.array([rate for rate in marks if 0 < rate < 0.9])
-    rates = [rate for entry in curves.values() for axis in ("far", "frr") for rate in np.ravel(entry[axis])]
-    finest = min((rate for rate in rates if rate > 0), default=1.0)
+    every = [np.ravel(entry[name]) for entry in curves.values() for name in ("far", "frr")]
+    marks = [np.ravel(entry[kind]) for entry in curves.values() for kind in _MARKS]
+    rates, marks = (np.concatenate([[], *arrays]) for arrays in (every, marks))
+    marks = marks[(marks > 0) & (marks < 0.9)]
+    finest, highest = rates[rates > 0].min(initial=1.0), marks.max(initial=0.0)
     low = min(0.01, max(finest, min(0.001, marks.min(initial=1.0) / 2)))
-    highest = marks.max(initial=0.0)
     return low, min(0.98 if highest > BANDS_END else BANDS_END, max(0.4, 1.2 * highest))
 
 
-def _thin(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
-    """Place points evenly along a curve; no two have the same FAR, whose FRR would be averaged."""
+def _along(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
+    """Place points evenly along a curve, whose rates lie on lines between those that are known."""
     both = np.array([entry["far"], entry["frr"]], dtype=np.float64)
     steps = np.abs(np.diff(ndtri(np.clip(both, 1e-4, 1 - 1e-4)))).sum(axis=0)
     along = np.concatenate([[0.0], np.cumsum(steps)])
-    far, frr = (_inside(np.interp(np.linspace(0, along[-1], POINTS), along, rate)) for rate in both)
-    return far - 1e-9 * np.arange(POINTS), frr
+    places = np.linspace(along[-1], 0, POINTS)
+    return tuple(_deviates(np.interp(places, along, rates)) for rates in both)
 
 
 def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object]], what: str) -> None:
@@ -117,6 +116,8 @@ def score_histograms(scores: Sequence[float], target: Sequence[bool], marks: Map
 
     What lies beyond the lowest and highest thousandth is drawn at the edge: few do not hide the others.
     """
+    import seaborn
+
     scores, target = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=bool)
     known = np.isfinite(scores)
     marks = {name: value for name, value in marks.items() if np.isfinite(value)}
@@ -127,13 +128,10 @@ def score_histograms(scores: Sequence[float], target: Sequence[bool], marks: Map
         figure, (axes,) = new(7.5, 3.9)
         bars = {"bins": list(edges), "stat": "density", "element": "step", "alpha": 0.25, "linewidth": 1.5}
         sides = {"target": scores[known & target], "non-target": scores[known & ~target]}
-        for n, (name, side_scores) in enumerate(sides.items()):
-            side = {
-                "color": PALETTE[n],
-                "linestyle": DASHES[n],
-                "label": f"{name} trials ({len(side_scores):,})",
-            }
-            seaborn.histplot(x=np.clip(side_scores, edges[0], edges[-1]), ax=axes, **bars, **side)
+        for n, (name, each) in enumerate(sides.items()):
+            bars |= {"color": PALETTE[n], "linestyle": DASHES[n]}
+            text = f"{name} trials ({len(each):,})"
+            seaborn.histplot(x=np.clip(each, edges[0], edges[-1]), ax=axes, label=text, **bars)
         for n, (name, value) in enumerate(marks.items()):
             mark = {"color": "black", "linewidth": 1, "linestyle": DASHES[n % len(DASHES)]}
             axes.axvline(value, label=f"threshold, {label(name)}: {value:.4g}", **mark)
@@ -206,20 +204,15 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
 
 
 def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:
-    """Say where the thresholds lie, and which one is in use."""
-    listed = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
-    wanted = evaluation.option("threshold")
-    used = f"the number {wanted:g}" if isinstance(wanted, int | float) else f"that of the {wanted}"
-    text = f"{corpus}: thresholds of the {listed}. In use is {used}; scores above it are accepted."
-    if not isinstance(wanted, int | float):
-        text += " It was chosen on these very trials, so it is better than one that is fixed before."
-    settings = {"main": evaluation.cost, **evaluation.costs}
+    """Say where the thresholds lie, which one is in use, and what errors cost."""
+    thresholds = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
     costs = [
         f"{name} {one['p_target']:g}, {one['c_miss']:g}, {one['c_false_alarm']:g}"
-        for name, one in settings.items()
+        for name, one in {"main": evaluation.cost, **evaluation.costs}.items()
     ]
-    text += f" Share of targets, cost of a miss and of a false alarm: {'; '.join(costs)}."
-    return element("p", text, class_="sc-note", limit=None)
+    used = evaluation.option("threshold")
+    about = {"corpus": corpus, "thresholds": thresholds, "costs": "; ".join(costs), "used": used}
+    return templates.html("decisions", fixed=isinstance(used, int | float), **about)
 
 
 def score_file(evaluation: Evaluation, subset: Subset) -> Html:

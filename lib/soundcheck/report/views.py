@@ -14,23 +14,11 @@ from matplotlib.figure import Figure
 
 from soundcheck.common import templates
 from soundcheck.common.wording import counted
-from soundcheck.report import states
+from soundcheck.report import states, style
 from soundcheck.report.formats import Cell, estimate, number, value_cell
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label as named
-from soundcheck.report.style import (
-    BLUE,
-    DASHES,
-    GREY,
-    MARKS,
-    ORANGE,
-    PALETTE,
-    grid,
-    label,
-    legend_name,
-    look,
-    new,
-)
+from soundcheck.report.style import BLUE, DASHES, GREY, MARKS, ORANGE, PALETTE, label, legend_name, look
 from soundcheck.results.states import REPORTED
 from soundcheck.suite.measures import info_of
 
@@ -56,10 +44,11 @@ def table(
     """Show rows as a table; texts are escaped and numbers stand at the right.
 
     ``columns`` are headers -> name of a column, or a function of a row that gives text, a number, HTML or a
-    :class:`~soundcheck.report.formats.Cell`; or names of columns, by default all. Rows after the ``first``
-    are folded. ``filters`` are headers -> what the list is called by which a reader chooses a value;
-    ``stacked``: a telephone shows the cells of a row below each other; ``beside`` is a file with all rows, of
-    which these are the first; ``none`` is said, or nothing shown if it is ``""``, where there is no row.
+    :class:`~soundcheck.report.formats.Cell`; or names of columns, by default all. Columns without any content
+    are left out, rows after the ``first`` folded. ``filters`` are headers -> what the list is called by which
+    a reader chooses a value; ``stacked``: a telephone shows the cells of a row below each other; ``beside``
+    is a file with all rows, of which these are the first; ``none`` is said, or nothing shown if it is ``""``,
+    where there is no row.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, dtype=object)
     if none is not None and frame.empty:
@@ -70,12 +59,15 @@ def table(
     lines = [
         [_cell(column, row, name if stacked else None) for name, column in columns.items()] for row in rows
     ]
-    heads = []
+    heads, used = [], []
     for place, name in enumerate(columns):
-        of_cells = {line[place].attributes.get("class_") for line in lines if line[place].content != ""}
-        right = "sc-number" if of_cells == {"sc-number"} else None
-        about = {"scope": "col", "data_filter": (filters or {}).get(name), "class_": right}
-        heads.append(SimpleNamespace(content=name, attributes=about))
+        filled = [line[place].attributes.get("class_") for line in lines if line[place].content != ""]
+        if filled or not lines:
+            right = "sc-number" if set(filled) == {"sc-number"} else None
+            about = {"scope": "col", "data_filter": (filters or {}).get(name), "class_": right}
+            heads.append(SimpleNamespace(content=name, attributes=about))
+            used.append(place)
+    lines = [[line[place] for place in used] for line in lines]
     kinds = {"sc-sortable": sortable and (len(rows) > 1 or beside), "sc-stacked": stacked}
     about = {"class_": " ".join(["sc-table", *filter(kinds.get, kinds)]), "data_rows": beside}
 
@@ -171,7 +163,7 @@ def forest(
     letters = max((len(label(text, 40)) for text in frame[name]), default=0)
     with look():
         size = 5.6 + 0.07 * letters, sum(heights) + 0.2
-        figure, all_axes = new(*size, len(parts), height_ratios=heights)
+        figure, all_axes = style.new(*size, len(parts), height_ratios=heights)
         for axes, (title, rows) in zip(all_axes, parts, strict=True):
             _draw_rows(axes, rows.head(cut), name)
             left_out = f"the first {cut} of {len(rows)}" if len(rows) > cut else ""
@@ -236,7 +228,7 @@ def lines(
     names = list(dict.fromkeys(frame[hue])) if hue else [""]
     numeric = pd.api.types.is_numeric_dtype(frame[x])
     with look():
-        figure, all_axes = grid(len(parts), 2, 4.6, 3.0, (1.2, 0.6))
+        figure, all_axes = style.grid(len(parts), 2, 4.6, 3.0, (1.2, 0.6))
         for axes, (title, rows) in zip(all_axes, parts, strict=False):
             steps = list(dict.fromkeys(rows[x]))
             for n, name in enumerate(names):

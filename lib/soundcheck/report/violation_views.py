@@ -6,7 +6,6 @@ one call are compared on the same groups of the same corpus.
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation
@@ -17,7 +16,6 @@ from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell,
 from soundcheck.report.html import Html, join
 from soundcheck.report.style import show
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.suite.families import PerturbationSeries
 
 Counts = Mapping[str, pd.DataFrame]
 SURE = 0.95  # certainty from which a violation counts as sure
@@ -79,20 +77,13 @@ def group_table(pairs: Sequence[RecogniserPair]) -> Html:
 
 
 def settings_notes(evaluation: Evaluation) -> list[str]:
-    """Say in what the changes and distances differ from those of the study."""
-    series = evaluation.family.transformations
-    changes = {name: list(swept.steps.values()) for name, swept in series.items()}
-    count, chunks = sum(map(len, changes.values())), "dropped_chunks"
-    said = [
-        "Distances are measured after the suite's normaliser; the study splits words and lower-cases them."
-    ]
-    if len(series) < STUDY[0] or count < STUDY[1]:
-        limits = f"{len(series)} of the study's {STUDY[0]} transformations"
-        said.append(f"The suite limits the changes: {limits}, {count} of its {STUDY[1]} settings.")
-    halves = [name for name, swept in changes.items() if any(one.transform == chunks for one in swept)]
-    if halves:
-        said.append(f"{' and '.join(halves)}: only every second chunk can be lost, never two neighbours.")
-    return said
+    """Say how many of the study's changes the suite has, if not all."""
+    series = evaluation.family.transformations.values()
+    names, settings = len(series), sum(len(swept.steps) for swept in series)
+    if names >= STUDY[0] and settings >= STUDY[1]:
+        return []
+    limits = f"{names} of the study's {STUDY[0]} transformations"
+    return [f"The suite limits the changes: {limits}, {settings} of its {STUDY[1]} settings."]
 
 
 def violations(
@@ -129,21 +120,14 @@ def base_table(counted: Counts, base: str, caption: str) -> Html:
 
     Tables are from :func:`soundcheck.metrics.differential.against_base`.
     """
-
-    def count(value: float) -> Cell:
-        return Cell(f"{value:,.{0 if value == int(value) else 1}f}", value, "sc-number")
-
-    def more(times: float) -> Cell:
-        text = f"{base} has none" if np.isnan(times) else f"{'+' if times > 1 else ''}{percent(times - 1)}"
-        return Cell(text, times, "sc-number")
-
     columns = {}
     for what, counts in counted.items():
-        columns[what] = counts["violations"].map(count)
-        columns |= {
-            f"{what}, times as many": counts["times"],
-            f"{what}, difference": counts["times"].map(more),
-        }
+        columns[what] = counts["violations"].map(
+            lambda n: Cell(f"{n:,.1f}".removesuffix(".0"), n, "sc-number")
+        )
+        times = counts["times"]
+        columns[f"{what}, times as many"] = times
+        columns[f"{what}, difference"] = (times - 1).map(percent).where(times.notna(), f"{base} has none")
     frame = pd.DataFrame(columns, dtype=object).rename_axis("group").reset_index()
     return views.table(frame, caption=caption, sortable=False)
 
@@ -185,25 +169,8 @@ def rating_table(options: Mapping[str, object]) -> Html:
     rows, least = [], options["shown_rating"]
     for name, levels in options["ratings"].items():
         texts = [f"{level}: {rating:g}" for level, rating in levels.items()]
-        high = [rating >= least for rating in levels.values()]
-        marked = [text if is_high else f"({text})" for text, is_high in zip(texts, high, strict=True)]
+        pairs = zip(texts, levels.values(), strict=True)
+        marked = [text if rating >= least else f"({text})" for text, rating in pairs]
         rows.append({"transformation": name} | {f"level {n}": text for n, text in enumerate(marked, 1)})
     caption = f"Mean rating of each level, 1 to 10; in brackets below {least:g}"
     return views.table(rows, caption=caption, sortable=False)
-
-
-def rating_notes(transformations: Mapping[str, PerturbationSeries]) -> list[str]:
-    """Say which signals people rated, if others are tested.
-
-    Where the option ``definition`` of a transformation is ``"text"``, other signals were rated.
-    """
-    others = [
-        name
-        for name, series in transformations.items()
-        if any(change.options.get("definition") == "text" for change in series.steps.values())
-    ]
-    if not others:
-        return ["The signals are made as those were that people rated."]
-    named = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
-    rated = "people rated signals as the released generator makes them. Those that are tested follow the text"
-    return [f"{named}: {rated} of the paper, and sound different."]

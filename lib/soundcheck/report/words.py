@@ -22,10 +22,11 @@ from soundcheck.metrics.word_rates import character_counts, words_made_up
 from soundcheck.metrics.writing import units
 from soundcheck.report import views
 from soundcheck.report.aligned_words import MARKS
-from soundcheck.report.examples import Example, Scene, side
+from soundcheck.report.examples import Example, Scene
 from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
+from soundcheck.report.players import side
 from soundcheck.report.style import show
 from soundcheck.suite.measures import info_of
 
@@ -130,20 +131,20 @@ def comparison_table(
 
 
 def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html:
-    """Show the words that are wrong most often, and of several recognisers which has the fewest errors.
+    """Show the words that are wrong most often, by each recogniser.
 
     ``frame`` is from :func:`soundcheck.metrics.word_changes.wrong_words`.
     """
-    _, _, *names = frame.columns
-    rows = []
-    for word, said, *counts in frame.head(count).itertuples(index=False):
-        shares = [Cell(f"{n:,} ({percent(n / said)})", n, "sc-number") for n in counts]
-        fewest = [name for name, n in zip(names, counts, strict=True) if n == min(counts)]
-        alike = ["all alike" if len(fewest) == len(names) else some(fewest, 3)] if len(names) > 1 else []
-        rows.append((word, said, *shares, *alike))
+
+    def wrong(name: str) -> Callable[[object], Cell]:
+        return lambda row: Cell(f"{row[name]:,} ({percent(row[name] / row['said'])})", row[name], "sc-number")
+
+    frequent = frame.head(count)
+    rows = frequent[["word", "said"]].copy()
+    for name in frame.columns[2:]:
+        rows[f"wrong, {name}"] = frequent.apply(wrong(name), axis=1)
     caption = f"{caption}: the {len(rows)} of {len(frame)} words that are wrong most often"
-    heads = ["word", "said", *(f"wrong, {name}" for name in names), "fewest errors"]
-    return views.listed(rows, heads if len(names) > 1 else heads[:-1], caption=caption)
+    return views.table(rows, caption=caption)
 
 
 def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
@@ -201,16 +202,16 @@ def keyword_table(frame: pd.DataFrame, title: str) -> Html:
     ``frame`` is from :func:`soundcheck.evaluation.fault_localisation.missing_words`.
     """
 
-    def cell(side: str) -> Callable[[object], object]:
-        def rate(row: object) -> object:
+    def rate(side: str) -> Callable[[object], object]:
+        def cell(row: object) -> object:
             ends = (getattr(row, f"{side}_low"), getattr(row, f"{side}_high"))
             known = ends if row.fewest >= LEAST_WORDS else ()
             return getattr(row, f"{side}_why") or value_cell(getattr(row, side), *known, unit=row.unit)
 
-        return rate
+        return cell
 
     columns = {"words of a kind": "kind", "words": lambda row: _uncut(row.words), "sentences": "sentences"}
-    columns |= {"missing, clean": cell("clean"), "missing, changed": cell("changed")}
+    columns |= {"missing, clean": rate("clean"), "missing, changed": rate("changed")}
     return views.table(frame, columns, caption=title, sortable=False)
 
 
@@ -265,14 +266,11 @@ def agreement_tables(
         return [notes([f"{subset.corpus}: the suite has no other recogniser for this corpus"])]
     if violations.empty:
         return [notes([f"{subset.corpus}: {evaluation.why_no_pair(subset, with_transcripts=False)}"])]
-    captions = {
-        column: f"{subset.corpus}, {column}, {len(given)} recognisers"
-        for column in violations.columns.get_level_values(0)
-    }
-    return [
-        agreement_table(drops[column].mean(), violations[column].loc[0], caption)
-        for column, caption in captions.items()
-    ]
+    tables = []
+    for column in violations.columns.unique(0):
+        caption = f"{subset.corpus}, {column}, {len(given)} recognisers"
+        tables.append(agreement_table(drops[column].mean(), violations[column].loc[0], caption))
+    return tables
 
 
 def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Html:

@@ -14,6 +14,7 @@ from soundcheck.evaluation.worst_groups import GroupSearch
 from soundcheck.report import examples, notices, views
 from soundcheck.report.formats import Cell, p_value, significant, value_cell
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import place
 from soundcheck.report.study_figures import recorded
 from soundcheck.report.style import show
 from soundcheck.results.states import FAIL, INCONCLUSIVE
@@ -28,16 +29,17 @@ _NO_PROOF = "That is no proof that all are alike; see below what these data coul
 
 def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Html:
     """Draw how much worse the model is for each named group, above a table of the groups."""
-    parts = []
+    parts, alike = [], []
     for search in searches:
-        if named := search.search.named:
-            values = f"{significant(named[0].value)}, of the others {significant(named[0].others)}"
-            text = f"{_title(search)}: {search.unit} of {named[0].name} is {values}"
-            names = ", ".join(one.name for one in named)
-            alt = f"How much higher the {search.unit} of {names} is than that of the others"
-            parts.append(show(evaluation.media, _figure(search), alt, finding=text))
-            parts.append(_table(search))
-    alike = [f"{_title(search)} (of {_groups(search)})" for search in searches if not search.search.named]
+        named = search.search.named
+        if not named:
+            alike.append(f"{place(search.subset)} (of {_groups(search)})")
+            continue
+        first = f"{significant(named[0].value)}, of the others {significant(named[0].others)}"
+        text = f"{place(search.subset)}: {search.unit} of {named[0].name} is {first}"
+        names = ", ".join(one.name for one in named)
+        alt = f"How much higher the {search.unit} of {names} is than that of the others"
+        parts += [show(evaluation.media, _figure(search), alt, finding=text), _table(search)]
     if alike:
         text = f"No group is shown to be worse: {'; '.join(alike)}. {_NO_PROOF}"
         parts.append(element("p", text, limit=None))
@@ -45,20 +47,15 @@ def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Htm
 
 
 def _figure(search: GroupSearch) -> Figure:
-    named = search.search.named[:MOST_DRAWN]
-    frame = pd.DataFrame(
-        {
-            "name": [f"{one.name} ({len(one.segments):,})" for one in named],
-            "value": [one.gap for one in named],
-            "low": [one.low for one in named],
-            "high": [one.high for one in named],
-            "words": [f"{significant(one.value)}, others {significant(one.others)}" for one in named],
-        }
-    )
-    frame = frame.assign(reference=0.0, margin=search.search.matters)
-    frame["state"] = np.where(frame["low"].ge(search.search.matters), FAIL, INCONCLUSIVE)
+    margin = search.search.matters
+    rows = [
+        {"name": f"{one.name} ({len(one.segments):,})", "value": one.gap, "low": one.low, "high": one.high}
+        | {"words": f"{significant(one.value)}, others {significant(one.others)}"}
+        | {"reference": 0.0, "margin": margin, "state": FAIL if one.low >= margin else INCONCLUSIVE}
+        for one in search.search.named[:MOST_DRAWN]
+    ]
     unit = f"{search.unit}: the group minus the others; grey: within the margin"
-    return views.forest(frame, unit=unit)
+    return views.forest(pd.DataFrame(rows), unit=unit)
 
 
 def _table(search: GroupSearch) -> Html:
@@ -69,12 +66,12 @@ def _table(search: GroupSearch) -> Html:
         if len(one.folded) > MOST_FOLDED:
             rows.append((f"– {len(one.folded) - MOST_FOLDED} more", *[""] * 6))
     heads += ["speakers or blocks", "adjusted p"]
-    return views.listed(rows, heads, caption=_title(search), sortable=False)
+    return views.listed(rows, heads, caption=place(search.subset), sortable=False)
 
 
 def _row(one: Subgroup, mark: str) -> tuple[object, ...]:
     values = value_cell(one.value), value_cell(one.others), value_cell(one.gap, one.low, one.high)
-    p = Cell(p_value(one.adjusted).removeprefix("p = ").removeprefix("p "), one.adjusted, "sc-number")
+    p = Cell(p_value(one.adjusted), one.adjusted, "sc-number")
     return f"{mark}{one.name}", *values, len(one.segments), one.blocks, p
 
 
@@ -85,18 +82,15 @@ def segments(evaluation: Evaluation, searches: Iterable[GroupSearch]) -> Html:
         subset, everything = search.subset, np.arange(len(search.subset))
         statistic = search.measure(subset, subset.predictions)
         errors = statistic.compute(statistic.block_sums(everything, len(everything)))[:, 0]
-
-        def said(n: int, errors: np.ndarray = errors) -> str:
-            return "rejected" if errors[n] else "accepted"
-
+        decisions = np.where(errors, "rejected", "accepted")
+        said = decisions.__getitem__ if subset.task.is_embedding else None
         for one in search.search.named[:MOST_HEARD]:
             inside = np.isin(everything, one.segments)
             chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
             most = {"typical": count, "played": count}
             chosen += examples.choose(errors, subset.segments, ~inside, examples.OTHERS, **most)
-            about = f"{_title(search)}: {one.name}"
-            said_ = said if subset.task.is_embedding else None
-            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=said_))
+            about = f"{place(subset)}: {one.name}"
+            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=said))
     return examples.show(evaluation, scenes, every=True) if scenes else Html()
 
 
@@ -104,14 +98,15 @@ def looked_at(searches: Iterable[GroupSearch]) -> Html:
     """Show which columns were looked at, which were not and why, and how many groups that makes."""
     rows, notes = [], []
     for search in searches:
-        place = search.subset.corpus, search.subset.task.name
+        where = search.subset.corpus, search.subset.task.name
         for name, words in search.columns.items():
             known = pd.Series(words, dtype=object).dropna().str.removeprefix(f"{name}: ")
             values = sorted(known.unique())
             which = shorten(", ".join(values), 120)
-            rows.append((*place, name, len(values), which, len(words) - len(known)))
-        rows += [(*place, name, "", f"left out: {why}", "") for name, why in search.passed_over.items()]
-        notes.append(f"{_title(search)}: {_groups(search)} of {search.search.segments:,} segments looked at.")
+            rows.append((*where, name, len(values), which, len(words) - len(known)))
+        rows += [(*where, name, "", f"left out: {why}", "") for name, why in search.passed_over.items()]
+        size = f"{_groups(search)} of {search.search.segments:,} segments"
+        notes.append(f"{place(search.subset)}: {size} looked at.")
     columns = ["corpus", "task", "column", "values", "which", "segments without"]
     frame = pd.DataFrame(rows, columns=columns)
     same = [name for name in columns if name != "task"]
@@ -127,14 +122,10 @@ def could_be_shown(searches: Iterable[GroupSearch]) -> Html:
     for search in searches:
         blocks = len(np.unique(search.subset.blocks))
         near = simulated[: max(blocks, simulated.index[0])]
-        planned.append((_title(search), search.search.planned_gap()))
+        planned.append((place(search.subset), search.search.planned_gap()))
         compared[search.subset.corpus, blocks] = (near.index[-1], near.iloc[-1])
     about = {"planned": planned, "compared": compared.items(), "power": PLANNED_POWER, "counted": counted}
     return templates.html("could_be_shown", **about)
-
-
-def _title(search: GroupSearch) -> str:
-    return f"{search.subset.corpus}, {search.subset.task.name}"
 
 
 def _groups(search: GroupSearch) -> str:

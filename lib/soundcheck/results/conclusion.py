@@ -1,11 +1,10 @@
-"""What a comparison says, in sentences: the headline measures, how many tests, what is not excluded.
+"""What a comparison says, in sentences: the headline measures, how many tests, what is not known.
 
 Each difference has two answers: for the speakers that were tested, and for new ones.
 """
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
@@ -15,6 +14,8 @@ from soundcheck.statistics.significance import LEAST_BLOCKS
 from soundcheck.suite.measures import measure_of
 
 HEADLINES_TOLD = 3
+_NEW = ("outcome", "p_value", "low", "high")  # columns of the answer for new speakers, and for these
+_THESE = ("outcome_sample", "p_sample", "difference_low_sample", "difference_high_sample")
 
 
 def conclusion(frame: pd.DataFrame) -> str:
@@ -25,50 +26,43 @@ def conclusion(frame: pd.DataFrame) -> str:
     if frame.empty:
         return "The two models have no test in common."
     baseline, candidate = frame["baseline"].iloc[0], frame["candidate"].iloc[0]
-    parts = headline_sentences(frame)
-    number = len(parts)
-    parts = [
-        *parts[:HEADLINES_TOLD],
-        *([f"{number - HEADLINES_TOLD} more."] if number > HEADLINES_TOLD else []),
-    ]
-    tested = frame[frame["p_value"].notna()]
-    sample = frame[frame["p_sample"].notna()]
-    known = pd.concat([tested, sample])
-    if len(known) and known["difference"].eq(0).all():
+    sentences = headline_sentences(frame)
+    parts = sentences[:HEADLINES_TOLD]
+    if (more := len(sentences) - HEADLINES_TOLD) > 0:
+        parts.append(f"{counted(more, 'further headline measure')} {_are(more)} in the table.")
+    answers = {
+        "For these speakers": frame.loc[frame["p_sample"].notna(), ["difference", "outcome_sample"]],
+        "For new speakers": frame.loc[frame["p_value"].notna(), ["difference", "outcome"]],
+    }
+    known = pd.concat(answers.values())
+    if known.empty:
+        parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
+    elif known["difference"].eq(0).all():
         same = counted(known.index.nunique(), "test")
         parts.append(f"{candidate} and {baseline} have the same value on each of {same}.")
-    elif known.empty:
-        parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
     else:
-        counts = [(tested, "outcome", "for new speakers"), (sample, "outcome_sample", "with these speakers")]
-        parts += [
-            f"{candidate} is better than {baseline} on {_counts(rows[name])} {who}."
-            for rows, name, who in counts
-            if len(rows)
-        ]
-        losses = possible_losses(tested)
-        if losses.max() > 0:
-            widest = tested.loc[losses.idxmax()]
-            label = f"bin {widest['label']}" if widest["label"].startswith(("(", "[")) else widest["label"]
-            place = ", ".join(filter(None, (widest["test"], widest["group"], label)))
-            parts.append(
-                f"Not excluded for new speakers: a loss of up to {losses.max():.2g} on a test without a "
-                f"significant difference ({place})."
-            )
+        for who, rows in answers.items():
+            better, worse = (int(rows.iloc[:, 1].eq(name).sum()) for name in (BETTER, WORSE))
+            if tests := len(rows):
+                on = f"better on {better} and worse on {worse} of {counted(tests, 'test')}"
+                parts.append(f"{who}, {candidate} is {on}.")
     few = int((frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()).sum())
     if few and len(known):
-        speakers = f"most often because fewer than {LEAST_BLOCKS} speakers contribute"
-        parts.append(f"Nothing follows for new speakers from {counted(few, 'test')}, {speakers}.")
-    unpaired = int(frame["pairing"].eq(UNPAIRED).sum())
-    if unpaired:
+        why = f"most often because fewer than {LEAST_BLOCKS} speakers contribute"
+        allow = "allows" if few == 1 else "allow"
+        parts.append(f"{counted(few, 'test')} {allow} no conclusion for new speakers, {why}.")
+    if unpaired := int(frame["pairing"].eq(UNPAIRED).sum()):
         parts.append(
-            f"{counted(unpaired, 'test')} {'is' if unpaired == 1 else 'are'} unpaired, "
+            f"{counted(unpaired, 'test')} {_are(unpaired)} unpaired, "
             "which finds less: the two models were not tested on the same speakers with the same draws."
         )
-    absent = int((frame["outcome"].eq("") & frame["outcome_sample"].eq("")).sum())
-    if absent:
+    if absent := int((frame["outcome"].eq("") & frame["outcome_sample"].eq("")).sum()):
         parts.append(f"{counted(absent, 'test')} could not be compared.")
     return " ".join(parts)
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def headline_sentences(frame: pd.DataFrame) -> list[str]:
@@ -92,52 +86,28 @@ def summary_of(frame: pd.DataFrame) -> dict[str, object]:
 
 
 def _sentence(row: dict) -> str:
-    info = measure_of(row["test"], row["family"])
-    values = f"{row['baseline_value']:.3g} → {row['candidate_value']:.3g}"
-    these = _result(row, "outcome_sample", "p_sample", ("difference_low_sample", "difference_high_sample"))
-    new = _result(row, "outcome", "p_value", ("low", "high"))
-    if not these and not new:
-        return f"{row['corpus']}, {row['task']}: {info.title} {values}; {row['skipped'] or 'not compared'}."
+    info, before = measure_of(row["test"], row["family"]), row["baseline_value"]
+    values = f"{info.title} {before:.3g} → {row['candidate_value']:.3g}"
+    where = f"{row['corpus']}, {row['task']}"
+    if pd.isna(row["p_value"]) and pd.isna(row["p_sample"]):
+        return f"{where}: {values}; {row['skipped'] or 'not compared'}."
     if row["skipped"].startswith("on "):
         values += f" {row['skipped'].partition(':')[0]}"
-    amount = _amount(row)
-    if amount and (these.startswith("significant") or new.startswith("significant")):
-        values += f", {amount}"
-    enough = row["blocks"] >= LEAST_BLOCKS
-    speakers = "too uncertain" if enough else f"too few ({row['blocks']} here)"
-    return (
-        f"{row['corpus']}, {row['task']}: {info.title} {values}; with these speakers {these or 'not known'}; "
-        f"for new speakers {new or speakers}."
-    )
+    significant = {row["outcome"], row["outcome_sample"]} & {BETTER, WORSE}
+    if significant and info.error and row["rule"] != ABOVE and before:
+        share = row["difference"] / before
+        values += f", {100 * abs(share):.0f} % {'more' if share > 0 else 'fewer'} errors"
+    here, new = _answer(row, "for these speakers", *_THESE), _answer(row, "for new speakers", *_NEW)
+    if not new:
+        few = f"{row['blocks']} are too few" if row["blocks"] < LEAST_BLOCKS else "values are too uncertain"
+        new = f"nothing follows for new speakers ({few})"
+    return f"{where}: {values}: {'; '.join(filter(None, (here, new)))}."
 
 
-def _result(row: dict, outcome: str, p_value: str, ends: tuple[str, str]) -> str:
+def _answer(row: dict, who: str, outcome: str, p_value: str, low: str, high: str) -> str:
     if pd.isna(row[p_value]):
         return ""
     p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
-    says = "significant, " + row[outcome] if row[outcome] in (BETTER, WORSE) else "no significant difference"
-    interval = f"{row[ends[0]]:.2g} to {row[ends[1]]:.2g}".replace("-", "−")
-    return f"{says} (difference {interval}, {p})"
-
-
-def _amount(row: dict) -> str:
-    """Write a difference of error rates as so many more or fewer errors."""
-    if not measure_of(row["test"], row["family"]).error or row["rule"] == ABOVE or not row["baseline_value"]:
-        return ""
-    share = row["difference"] / row["baseline_value"]
-    return f"{abs(share):.0%} {'more' if share > 0 else 'fewer'} errors".replace("%", " %")
-
-
-def _counts(outcomes: pd.Series) -> str:
-    better, worse = (int(outcomes.eq(name).sum()) for name in (BETTER, WORSE))
-    return f"{better} and worse on {worse} of {counted(len(outcomes), 'test')}"
-
-
-def possible_losses(frame: pd.DataFrame) -> pd.Series:
-    """Give how much worse the candidate may be on tests without evidence, by the ends of their intervals.
-
-    Sizes in units of the tests, 0 or more, with the index of those rows that have an interval.
-    """
-    rows = frame[frame["outcome"].eq(NO_EVIDENCE) & frame["low"].notna()]
-    loss = np.where(rows["rule"].eq(ABOVE), -rows["low"], rows["high"])
-    return pd.Series(np.maximum(loss.astype(float), 0.0), index=rows.index)
+    says = f"significantly {row[outcome]}" if row[outcome] in (BETTER, WORSE) else "no significant difference"
+    interval = f"{row[low]:.2g} to {row[high]:.2g}".replace("-", "−")
+    return f"{says} {who} (difference {interval}, {p})"

@@ -380,10 +380,10 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def facts_by_model(
-    record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame
+    record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame, path: Path = Path("results.csv")
 ) -> dict[str, ModelFacts]:
-    """Give what a run says of each of its models, in the order of the suite."""
-    run = FinishedRun(Path("results.csv"), results, record)
+    """Give what a run says of each of its models, in the order of the suite; ``path`` is its results.csv."""
+    run = FinishedRun(path, results, record)
     rows = facts_of(results, record, estimates)
     return {model.name: ModelFacts(run, model.name, estimates, rows) for model in record.models}
 

@@ -11,9 +11,9 @@ import dataclasses
 import datetime
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from soundcheck.common.caveats import Caveat
@@ -27,6 +27,7 @@ from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
 PROVENANCE = "provenance.json"
 _FILES = 5  # that a fingerprint names
+_Name = Annotated[str, StringConstraints(pattern="")]  # can be encoded: without lone surrogates
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -172,13 +173,13 @@ class SoundsRecord:
 class KeyFigure:
     """One number that says how good a model is at a task, on a corpus that has labels for it."""
 
-    model: str
-    corpus: str
-    task: str
+    model: _Name
+    corpus: _Name
+    task: _Name
     # "concordance", "unweighted average recall", "word error rate", "character error rate" (of scripts
     # without blanks between words), "mixed error rate" (of both), "equal error rate", "false acceptance rate"
     # or "false rejection rate"
-    measure: str
+    measure: _Name
     value: float | None
     low: float | None  # its 95 % interval for new speakers
     high: float | None

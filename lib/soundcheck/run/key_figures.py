@@ -20,8 +20,8 @@ from soundcheck.common import seeds
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
+from soundcheck.evaluation.subset import CorpusView
 from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall

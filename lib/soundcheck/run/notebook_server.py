@@ -36,10 +36,12 @@ LATE = (  # what only some import, or only what they import does, when it is use
     "PIL.GifImagePlugin",
     "PIL.JpegImagePlugin",
     "PIL.PngImagePlugin",
+    "audplot",
     "pyarrow.dataset",
     "pyarrow.pandas_compat",
     "scipy.signal",
     "scipy.stats",
+    "seaborn",
     "soundcheck.corpora.labels",
     "soundcheck.run.notebook_shell",
     "sqlite3",
@@ -175,7 +177,6 @@ def preload() -> None:
             importlib.import_module(f"{name}.{module.name}")
     for name in LATE:
         importlib.import_module(name)
-    importlib.import_module("soundcheck.report.style").seaborn.histplot  # noqa: B018  (it is imported when used)
     gc.collect()
     gc.freeze()  # the forks' collector need not look at any of it, again and again
 

@@ -14,7 +14,7 @@ from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted, duration
 from soundcheck.predict.report import PredictionReport
-from soundcheck.report.run_summary import summary_lines
+from soundcheck.report.failures import summary_lines
 from soundcheck.results.contrast import WORSE
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import facts_by_model

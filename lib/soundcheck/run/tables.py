@@ -12,10 +12,10 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.trials import trial_files
+from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
-from soundcheck.evaluation.corpus_view import SCORE, score_trials
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import SCORE, score_trials
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.evaluation.words import group_rates
 from soundcheck.predict.report import PredictionReport
@@ -62,7 +62,7 @@ def write_scores(
             threshold = threshold_in_use(tested[family], model, scores, target)
             scored = ~np.isnan(scores)
             names = (table.frame.loc[scored, side].tolist() for side in ("enrol", "test"))
-            trial_files.write_scores(path, *names, scores[scored], threshold)
+            files.write_bytes(path, score_text(*names, scores[scored], threshold)[0])
             written.append(path)
     return written
 

@@ -22,16 +22,14 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.corpora.labels import WHO, without_nobody
-from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.speakers import read_trial_corpus
+from soundcheck.corpora.trials.resolve import read_trial_corpus, resolve
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
 from soundcheck.evaluation import Evaluation, measure_sets, words
 from soundcheck.evaluation import groups as group_sets
 from soundcheck.evaluation import trials as verification
-from soundcheck.evaluation.corpus_view import SCORE
 from soundcheck.evaluation.description import CorpusDescription, EvaluationDescription
-from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.subset import SCORE, Measure, Predictions, Subset
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted

@@ -16,8 +16,8 @@ from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import USUAL, usual_scales
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
 from soundcheck.corpora.labels import WHO, without_nobody
+from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL
-from soundcheck.corpora.table_keys import prepare
 from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
 from soundcheck.start.detect import DetectedFormat
 from soundcheck.start.folder_index import FolderIndex, by_split

@@ -16,10 +16,9 @@ from soundcheck.common.errors import InputError, Problem, did_you_mean, input_er
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.yaml_text import flow, scalar
-from soundcheck.corpora.segments import parse
+from soundcheck.corpora.segments import parse, prepare
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
-from soundcheck.corpora.table_keys import prepare
-from soundcheck.evaluation.eligibility import obstacle
+from soundcheck.evaluation.evaluation import obstacle
 from soundcheck.start.detect import DetectedFormat, detect_format
 from soundcheck.start.infer import InferredColumns, infer_columns
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS

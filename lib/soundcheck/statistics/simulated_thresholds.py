@@ -102,7 +102,7 @@ def quantile(setting: Setting) -> float:
 @functools.lru_cache(maxsize=1000)
 def _simulated_quantile(setting: Setting) -> float:
     def simulated() -> dict[str, float]:
-        return {"percentile_999": simulation.simulate(setting, MANY_RUNS).percentile_999}
+        return simulation.summary(simulation.simulate(setting, MANY_RUNS))
 
     cache, cached = os.environ.get(store.CACHE_VARIABLE), None
     if cache:

@@ -60,59 +60,38 @@ class Metric:
 
     title: str  # what is compared, in words
     predictions: tuple[str, ...]  # distributions that the predictions may have
-    # maps the :class:`Sums` of the tested group and of all groups to scores `(runs, cells)`
-    score: Callable[[Sums], np.ndarray]
+    # maps the sums of a group in many runs and its number of segments, in each context if there are such, to
+    # scores `(runs, cells)`. Sums are one of: counts or sums of predictions `(runs, contexts, cells)`;
+    # confusion counts `(runs, truth, prediction)`; moments `(runs, 6)` in the order truth, prediction, their
+    # squares, their product and the absolute error
+    score: Callable[[np.ndarray, int], np.ndarray]
     needs_truth: bool = False  # whether the truth matters
     contexts: int = 1  # 1, or 3 if a group's segments come in contexts
     cells: bool = True  # whether counts of classes or bins suffice; else every segment is drawn
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Sums:
-    """Sums over a group's segments in many runs."""
-
-    segments: int  # number of segments; in each context, if there are contexts
-    # one of: counts or sums of predictions `(runs, contexts, cells)`; confusion counts `(runs, truth,
-    # prediction)`; moments `(runs, 6)` in the order truth, prediction, their squares, their product and the
-    # absolute error
-    sums: np.ndarray
+def _shift(sums: np.ndarray, segments: int) -> np.ndarray:
+    return sums[:, 0] / segments - sums.sum(axis=1) / (sums.shape[1] * segments)
 
 
-def _proportion(group: Sums) -> np.ndarray:
-    return group.sums[:, 0] / group.segments
+def _recall(sums: np.ndarray, segments: int) -> np.ndarray:
+    return np.nan_to_num(recalls(sums))
 
 
-def _shift(group: Sums) -> np.ndarray:
-    contexts = group.sums.shape[1]
-    return group.sums[:, 0] / group.segments - group.sums.sum(axis=1) / (contexts * group.segments)
+def _precision(sums: np.ndarray, segments: int) -> np.ndarray:
+    return np.nan_to_num(precisions(sums))
 
 
-def _recall(group: Sums) -> np.ndarray:
-    return np.nan_to_num(recalls(group.sums))
-
-
-def _precision(group: Sums) -> np.ndarray:
-    return np.nan_to_num(precisions(group.sums))
-
-
-def _concordance(group: Sums) -> np.ndarray:
-    x, y, xx, yy, xy, _ = (group.sums / group.segments).T[..., np.newaxis]
+def _concordance(sums: np.ndarray, segments: int) -> np.ndarray:
+    x, y, xx, yy, xy, _ = (sums / segments).T[..., np.newaxis]
     return concordance(Moments(np.ones_like(x), xx - x * x, yy - y * y, xy - x * y, y - x))
 
 
-def _error(group: Sums) -> np.ndarray:
-    return (group.sums[:, 1:2] - group.sums[:, :1]) / group.segments
+def _averaged(score: Callable[[np.ndarray, int], np.ndarray]) -> Callable[[np.ndarray, int], np.ndarray]:
+    return lambda sums, segments: score(sums, segments).mean(axis=1, keepdims=True)
 
 
-def _absolute_error(group: Sums) -> np.ndarray:
-    return group.sums[:, 5:] / group.segments
-
-
-def _averaged(score: Callable[[Sums], np.ndarray]) -> Callable[[Sums], np.ndarray]:
-    return lambda group: score(group).mean(axis=1, keepdims=True)
-
-
-_of_share = functools.partial(Metric, score=_proportion)
+_of_share = functools.partial(Metric, score=lambda sums, segments: sums[:, 0] / segments)
 _of_shift = functools.partial(Metric, score=_shift, contexts=CONTEXTS)
 _with_truth = functools.partial(Metric, needs_truth=True)
 METRICS = {
@@ -123,8 +102,12 @@ METRICS = {
     "bin_shift_diff": _of_shift("shift of the share of a bin in a context", OF_NUMBERS),
     "class_shift_diff": _of_shift("shift of the share of a class in a context", OF_CLASSES),
     "ccc": _with_truth("concordance correlation coefficient", OF_NUMBERS, _concordance, cells=False),
-    "mae": _with_truth("mean absolute error", OF_NUMBERS, _absolute_error, cells=False),
-    "mde": _with_truth("mean error", OF_NUMBERS, _error, cells=False),
+    "mae": _with_truth(
+        "mean absolute error", OF_NUMBERS, lambda sums, segments: sums[:, 5:] / segments, cells=False
+    ),
+    "mde": _with_truth(
+        "mean error", OF_NUMBERS, lambda sums, segments: (sums[:, 1:2] - sums[:, :1]) / segments, cells=False
+    ),
     "precision_per_bin": _with_truth("precision of a bin", OF_NUMBERS, _precision),
     "recall_per_bin": _with_truth("recall of a bin", OF_NUMBERS, _recall),
     "precision_per_class": _with_truth("precision of a class", OF_CLASSES, _precision),
@@ -134,10 +117,19 @@ METRICS = {
 }
 
 
-def score(metric: str, tested: Sums, everyone: Sums) -> np.ndarray:
+def score(setting: Setting, tested: np.ndarray, everyone: np.ndarray) -> np.ndarray:
     """Compare a group with all groups: largest absolute difference of its classes or bins, ``(runs,)``."""
-    of_group = METRICS[metric].score
-    return np.abs(of_group(tested) - of_group(everyone)).max(axis=1)
+    of_group, size = METRICS[setting.metric].score, setting.segments_per_group
+    differences = of_group(tested, size) - of_group(everyone, setting.groups * size)
+    return np.abs(differences).max(axis=1)
+
+
+def summary(scores: np.ndarray) -> dict[str, float]:
+    """Give the largest score, and those that 99 and 99.9 % of the runs stay below, linearly interpolated."""
+    percentiles = {"percentile_99": 99, "percentile_999": 99.9}
+    return {"maximum": float(scores.max())} | {
+        name: float(np.percentile(scores, share)) for name, share in percentiles.items()
+    }
 
 
 # Random models
@@ -201,37 +193,14 @@ def grid(
                         yield from (Setting(name, g, n, prediction, truth, varied) for n in sizes)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Simulated:
-    """Absolute scores of unbiased random models."""
-
-    setting: Setting  # what was simulated
-    scores: np.ndarray  # float64 `(runs,)`; the largest over the classes or bins of each run
-
-    @property
-    def maximum(self) -> float:
-        """Largest score."""
-        return float(self.scores.max())
-
-    @property
-    def percentile_99(self) -> float:
-        """Score that 99 % of the runs stay below, linearly interpolated."""
-        return float(np.percentile(self.scores, 99))
-
-    @property
-    def percentile_999(self) -> float:
-        """Score that 99.9 % of the runs stay below, linearly interpolated."""
-        return float(np.percentile(self.scores, 99.9))
-
-
 def minimum_per_bin(segments: int) -> int:
     """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
     return round(float(scipy.special.ndtr((EDGES[0] - RANDOM_MEAN) / RANDOM_DEVIATION)) * segments)
 
 
 @functools.lru_cache(maxsize=256)
-def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
-    """Simulate random models."""
+def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> np.ndarray:
+    """Simulate random models: their absolute scores ``(runs,)``, the largest of the classes or bins."""
     purpose = dataclasses.asdict(setting)
     purpose["samples"] = purpose.pop("segments_per_group")  # as in tables and threshold files
     if setting.classes == 4:
@@ -239,21 +208,16 @@ def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
     rng = seeds.generator(seed, "simulation", purpose)
     metric = METRICS[setting.metric]
     if not metric.cells:
-        return Simulated(setting, _scores(setting, *_segment_by_segment(rng, setting, runs)))
+        return score(setting, *_segment_by_segment(rng, setting, runs))
     draw = _confusions if metric.needs_truth else _counts
     counts = setting.classes**2 * (setting.groups if setting.varied else 1)
     sizes = _parts(runs, _COUNTS_AT_A_TIME // counts)
-    return Simulated(setting, np.concatenate([_scores(setting, *draw(rng, setting, n)) for n in sizes]))
+    return np.concatenate([score(setting, *draw(rng, setting, n)) for n in sizes])
 
 
 def _parts(runs: int, at_a_time: int) -> list[int]:
     at_a_time = max(1, at_a_time)
     return [min(at_a_time, runs - start) for start in range(0, runs, at_a_time)]
-
-
-def _scores(setting: Setting, tested: np.ndarray, everyone: np.ndarray) -> np.ndarray:
-    size = setting.segments_per_group
-    return score(setting.metric, Sums(size, tested), Sums(setting.groups * size, everyone))
 
 
 def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, jobs: int = 1) -> pd.DataFrame:
@@ -263,10 +227,9 @@ def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, j
 
 
 def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
-    simulated = simulate(setting, runs, seed)
     columns = {name: getattr(setting, name) for name in ("metric", "truth", "prediction", "varied", "groups")}
-    scores = {name: getattr(simulated, name) for name in ("maximum", "percentile_99", "percentile_999")}
-    return columns | {"samples": setting.segments_per_group, "runs": runs} | scores
+    sizes = {"samples": setting.segments_per_group, "runs": runs}
+    return columns | sizes | summary(simulate(setting, runs, seed))
 
 
 @functools.cache
@@ -328,7 +291,7 @@ def _confusions(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[
 def _segment_by_segment(
     rng: np.random.Generator, setting: Setting, runs: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw every prediction, and the truth; give sums as :class:`Sums` describes them."""
+    """Draw every prediction, and the truth; give sums as :class:`Metric` describes them."""
     metric = METRICS[setting.metric]
     shape = (setting.groups, metric.contexts, setting.segments_per_group)
     tested, everyone = [], []

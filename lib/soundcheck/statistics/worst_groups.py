@@ -169,41 +169,23 @@ def _sides(
     make a side large.
     """
     seen: set[bytes] = set()
-    numbered = {name: _numbered(np.asarray(words, dtype=object), eligible) for name, words in columns.items()}
+    table = pd.DataFrame({name: np.asarray(words, dtype=object) for name, words in columns.items()})
+    table.loc[~eligible] = None
+    table = table.apply(lambda words: words.map(str, na_action="ignore"))
+    table = table.astype("category")
     for names in (*((name,) for name in columns), *itertools.combinations(columns, 2)):
-        known, code, values = _coded([numbered[name] for name in names])
-        sizes = np.bincount(code[known & rows], minlength=len(values))
-        large = (sizes >= LEAST_SEGMENTS) & (sizes.sum() - sizes >= LEAST_SEGMENTS)
-        for value in np.flatnonzero(large):
-            group = known & (code == value)
-            key = np.packbits(group).tobytes()
-            rest = known & ~group
+        known = table[list(names)].notna().all(axis=1).to_numpy()
+        for words, members in table.groupby(list(names), observed=True).indices.items():
+            size = int(rows[members].sum())
+            if min(size, int((known & rows).sum()) - size) < LEAST_SEGMENTS:
+                continue
+            group = np.zeros_like(known)
+            group[members] = True
+            key, rest = np.packbits(group).tobytes(), known & ~group
             if key in seen or min(_count(blocks[side & rows]) for side in (group, rest)) < LEAST_BLOCKS:
                 continue
             seen.add(key)
-            yield values[value], group, rest
-
-
-def _numbered(words: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Give segments numbers in the order of their words, -1 without one, and name the numbers."""
-    known = rows & pd.notna(words)
-    numbers = np.full(len(rows), -1)
-    names, numbers[known] = np.unique(words[known].astype(str), return_inverse=True)
-    return numbers, names.tolist()
-
-
-def _coded(
-    columns: Sequence[tuple[np.ndarray, list[str]]],
-) -> tuple[np.ndarray, np.ndarray, list[tuple[str, ...]]]:
-    """Say which segments have words in all columns, number these by their words, and name the numbers."""
-    known = np.logical_and.reduce([numbers >= 0 for numbers, _ in columns])
-    shape = tuple(max(1, len(names)) for _, names in columns)
-    joint = np.ravel_multi_index([numbers[known] for numbers, _ in columns], shape)
-    code = np.full(len(known), -1)
-    cells, code[known] = np.unique(joint, return_inverse=True)
-    places = zip(*(each.tolist() for each in np.unravel_index(cells, shape)), strict=True)
-    values = [tuple(names[n] for n, (_, names) in zip(place, columns, strict=True)) for place in places]
-    return known, code, values
+            yield words if isinstance(words, tuple) else (words,), group, rest
 
 
 def _count(blocks: np.ndarray) -> int:

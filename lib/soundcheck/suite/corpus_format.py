@@ -58,7 +58,7 @@ class CorpusKeys(schema.Section):
 
 
 class TableKeys(CorpusKeys):
-    """Keys of corpora that are tables of segments; what they say is done by ``corpora/table_keys.py``."""
+    """Keys of corpora that are tables of segments; what they say is done by ``corpora/segments.py``."""
 
     path: File = ""
     root: Folder = ""

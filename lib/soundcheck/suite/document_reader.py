@@ -15,7 +15,7 @@ import pydantic
 
 from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean, nearest
-from soundcheck.common.escaping import quoted, told_apart
+from soundcheck.common.escaping import look, quoted, told_apart
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite import schema
 from soundcheck.suite.paths import find_place
@@ -108,7 +108,7 @@ class DocumentReader:
         """Note names that cannot be names, and those that look like one before them."""
         seen: dict[str, str] = {}
         for name in names:
-            alike = seen.setdefault(schema.look(str(name)), name)
+            alike = seen.setdefault(look(str(name)), name)
             reason = schema.name_problem(name)
             if reason:
                 self.note((*path, name), reason, "Use 1 to 80 characters on one line")

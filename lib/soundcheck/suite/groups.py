@@ -19,14 +19,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import DocumentReader
+from soundcheck.suite.document_reader import EntryReader
 
 if TYPE_CHECKING:  # neither who reads a suite nor a model's process needs them
     import numpy as np
@@ -101,124 +100,116 @@ class GroupColumn:
     ranges: dict[str, tuple[NumberRange, ...]] = dataclasses.field(default_factory=dict)
 
 
-class GroupsReader:
-    """Reads ``groups:`` and ``adjust:`` of a suite, or of one of its corpora; notes problems."""
+def read_groups(
+    reader: EntryReader, path: tuple, value: object, known: tuple[GroupColumn, ...] = ()
+) -> tuple[tuple[GroupColumn, ...], dict[str, str]]:
+    """Read a list of columns, products and ranges, or a mapping of them; with the reference groups named.
 
-    def __init__(self, reader: DocumentReader, tasks: Mapping[str, Task]) -> None:
-        self._reader = reader
-        self._tasks = tasks
+    - ``path, value``: place in the document, and what stands there; ``None`` = nothing.
+    - ``known``: of a corpus: the groups of the suite, whose ranges hold unless it gives others.
+    """
+    items = [((*path, place), item) for place, item in enumerate(value)] if isinstance(value, list) else []
+    if isinstance(value, dict) and value:
+        items = [(path, value)]
+    if not items and value is not None:
+        reader.note(path, f"{schema.display(value)} names no columns", _LIST)
+    entries = []  # place, columns as written, what the suite says of them
+    for place, item in items:
+        of_item = item.items() if isinstance(item, dict) else [(item, "")]
+        entries += [((*place, name) if isinstance(item, dict) else place, name, cut) for name, cut in of_item]
+    ranges = {column: cut for group in known for column, cut in group.ranges.items()}
+    against: dict[str, str] = {}
+    named: list[tuple[tuple, tuple[str, ...]]] = []
+    for place, name, cut in entries:
+        columns = _columns(reader, place, name)
+        if isinstance(cut, dict) and AGAINST in cut:
+            against[BOTH.join(columns)] = _reference(reader, (*place, AGAINST), cut[AGAINST])
+            cut = {key: item for key, item in cut.items() if key != AGAINST} or ""
+            if not cut and name == "pitch" and name not in ranges:
+                continue  # a family makes low, medium and high voices
+        named += [(place, columns)] if columns else []
+        if cut != "" and len(columns) == 1:
+            ranges[columns[0]] = _ranges(reader, place, cut)
+        elif cut != "":
+            remedy = "Give the ranges to its columns, each by itself"
+            reader.note(place, "a product has no ranges of its own", remedy)
+    groups: dict[frozenset[str], GroupColumn] = {}
+    for place, columns in named:
+        if frozenset(columns) in groups:
+            reader.note(place, f"{quoted(BOTH.join(columns))} is named twice", "Name it once")
+        for column in columns:
+            _check_column(reader, place, column, column in ranges)
+        cuts = {column: ranges[column] for column in columns if column in ranges}
+        groups[frozenset(columns)] = GroupColumn(BOTH.join(columns), columns, cuts)
+    return tuple(groups.values()), against
 
-    def read_groups(
-        self, path: tuple, value: object, known: tuple[GroupColumn, ...] = ()
-    ) -> tuple[tuple[GroupColumn, ...], dict[str, str]]:
-        """Read a list of columns, products and ranges, or a mapping of them; with the reference groups named.
 
-        - ``path, value``: place in the document, and what stands there; ``None`` = nothing.
-        - ``known``: of a corpus: the groups of the suite, whose ranges hold unless it gives others.
-        """
-        if value is None:
-            return (), {}
-        items = [(path, value)] if isinstance(value, dict) and value else []
-        if isinstance(value, list):
-            items = [((*path, place), item) for place, item in enumerate(value)]
-        if not items:
-            self._reader.note(path, f"{schema.display(value)} names no columns", _LIST)
-        entries = []  # place, columns as written, what the suite says of them
-        for place, item in items:
-            if isinstance(item, dict):
-                entries += [((*place, name), name, cut) for name, cut in item.items()]
-            else:
-                entries.append((place, item, ""))
-        ranges = {column: cut for group in known for column, cut in group.ranges.items()}
-        against: dict[str, str] = {}
-        named: list[tuple[tuple, tuple[str, ...]]] = []
-        for place, name, cut in entries:
-            columns = self._columns(place, name)
-            if isinstance(cut, dict) and AGAINST in cut:
-                against[BOTH.join(columns)] = self._reference((*place, AGAINST), cut[AGAINST])
-                cut = {key: item for key, item in cut.items() if key != AGAINST} or ""
-                if not cut and name == "pitch" and name not in ranges:
-                    continue  # a family makes low, medium and high voices
-            named.append((place, columns))
-            if cut != "" and len(columns) == 1:
-                ranges[columns[0]] = self._ranges(place, cut)
-            elif cut != "":
-                remedy = "Give the ranges to its columns, each by itself"
-                self._reader.note(place, "a product has no ranges of its own", remedy)
-        groups: dict[frozenset[str], GroupColumn] = {}
-        for place, columns in [(place, columns) for place, columns in named if columns]:
-            if frozenset(columns) in groups:
-                self._reader.note(place, f"{quoted(BOTH.join(columns))} is named twice", "Name it once")
-            for column in columns:
-                self._check_column(place, column, column in ranges)
-            cuts = {column: ranges[column] for column in columns if column in ranges}
-            groups[frozenset(columns)] = GroupColumn(BOTH.join(columns), columns, cuts)
-        return tuple(groups.values()), against
+def read_adjust(reader: EntryReader, value: object, path: tuple = ()) -> tuple[str, ...]:
+    """Read the columns by which differences are adjusted, in a suite or below the path of a corpus."""
+    path = (*path, "adjust")
+    columns = () if value is None else reader.check(path, value, schema.Names) or ()
+    if len(columns) > MOST_ADJUSTED:
+        what = f"{len(columns)} columns are more than the {MOST_ADJUSTED} that can be adjusted for at once"
+        reader.note(path, what, "Name those that matter most")
+    reader.check_repeated(path, columns)
+    for column in [column for column in columns if column in UNUSABLE]:
+        reader.note(path, f"nothing can be adjusted by {column}", "Name another column")
+    return columns
 
-    def read_adjust(self, path: tuple, value: object) -> tuple[str, ...]:
-        """Read the columns by which differences are adjusted."""
-        columns = () if value is None else self._reader.check(path, value, schema.Names) or ()
-        if len(columns) > MOST_ADJUSTED:
-            what = (
-                f"{len(columns)} columns are more than the {MOST_ADJUSTED} that can be adjusted for at once"
-            )
-            self._reader.note(path, what, "Name those that matter most")
-        self._reader.check_repeated(path, columns)
-        for column in [column for column in columns if column in UNUSABLE]:
-            self._reader.note(path, f"nothing can be adjusted by {column}", "Name another column")
-        return columns
 
-    def _columns(self, path: tuple, item: object) -> tuple[str, ...]:
-        """Read a column, or a product: ``sex × accent`` or ``[sex, accent]``."""
-        parts = _PRODUCT.split(item) if isinstance(item, str) else item
-        columns = self._reader.check(path, parts, schema.Texts) or ()
-        product = quoted(BOTH.join(columns))
-        if not all(column.strip() for column in columns):
-            self._reader.note(path, "a column without a name", "Write the names of columns")
+def _columns(reader: EntryReader, path: tuple, item: object) -> tuple[str, ...]:
+    """Read a column, or a product: ``sex × accent`` or ``[sex, accent]``."""
+    parts = _PRODUCT.split(item) if isinstance(item, str) else item
+    columns = reader.check(path, parts, schema.Texts) or ()
+    product = quoted(BOTH.join(columns))
+    if not all(column.strip() for column in columns):
+        reader.note(path, "a column without a name", "Write the names of columns")
+        return ()
+    if len(columns) > 2:
+        reader.note(path, f"{product} has {len(columns)} columns", "Name products of two")
+    if len(set(columns)) < len(columns):
+        reader.note(path, f"{product} names a column twice", "Name two columns, or one")
+        return ()
+    return columns
+
+
+def _reference(reader: EntryReader, path: tuple, value: object) -> str:
+    """Read the group that others are compared with: a word, or of a product two."""
+    if value == "all":
+        reader.note(path, "each group is a part of all", f"Write {OTHERS}, or the name of a group")
+    word = reader.check(path, value, schema.Text)
+    return "" if word is None else BOTH.join(_PRODUCT.split(word))
+
+
+def _check_column(reader: EntryReader, path: tuple, column: str, has_ranges: bool) -> None:
+    """Note a column whose values cannot be groups."""
+    task, reason = reader.tasks.get(column), UNUSABLE.get(column, "")
+    if task is not None and not task.classes:
+        reason = "it is what models predict; tests of bins look at parts of the scale"
+    if reason:
+        reader.note(path, f"{column} cannot be a group: {reason}", "Name another column")
+    elif column in MEASURED_COLUMNS and not has_ranges:
+        remedy = f"Write {{{column}: {{low: [0, 10], high: [10, 100]}}}} with bounds of your own"
+        reader.note(path, f"{column} is measured: a number, and no ranges are given", remedy)
+
+
+def _ranges(reader: EntryReader, path: tuple, value: object) -> tuple[NumberRange, ...]:
+    """Read the ranges of a column of numbers."""
+    for word in value.values() if isinstance(value, dict) else [value]:
+        if isinstance(schema.plain_value(word), str):
+            remedy = f"Write {AGAINST}: {word} if it is the reference group, else name: [low, high]"
+            reader.note(path, f"{quoted(word)} is no range of numbers", remedy)
             return ()
-        if len(columns) > 2:
-            self._reader.note(path, f"{product} has {len(columns)} columns", "Name products of two")
-        if len(set(columns)) < len(columns):
-            self._reader.note(path, f"{product} names a column twice", "Name two columns, or one")
-            return ()
-        return columns
-
-    def _reference(self, path: tuple, value: object) -> str:
-        """Read the group that others are compared with: a word, or of a product two."""
-        if value == "all":
-            self._reader.note(path, "each group is a part of all", f"Write {OTHERS}, or the name of a group")
-        word = self._reader.check(path, value, schema.Text)
-        return "" if word is None else BOTH.join(_PRODUCT.split(word))
-
-    def _check_column(self, path: tuple, column: str, has_ranges: bool) -> None:
-        """Note a column whose values cannot be groups."""
-        task = self._tasks.get(column)
-        reason = UNUSABLE.get(column, "")
-        if task is not None and not task.classes:
-            reason = "it is what models predict; tests of bins look at parts of the scale"
-        if reason:
-            self._reader.note(path, f"{column} cannot be a group: {reason}", "Name another column")
-        elif column in MEASURED_COLUMNS and not has_ranges:
-            remedy = f"Write {{{column}: {{low: [0, 10], high: [10, 100]}}}} with bounds of your own"
-            self._reader.note(path, f"{column} is measured: a number, and no ranges are given", remedy)
-
-    def _ranges(self, path: tuple, value: object) -> tuple[NumberRange, ...]:
-        """Read the ranges of a column of numbers."""
-        for word in value.values() if isinstance(value, dict) else [value]:
-            if isinstance(schema.plain_value(word), str):
-                remedy = f"Write {AGAINST}: {word} if it is the reference group, else name: [low, high]"
-                self._reader.note(path, f"{quoted(word)} is no range of numbers", remedy)
-                return ()
-        known = self._reader.check(path, value, dict[str, schema.Range])
-        if known is None:
-            return ()
-        self._reader.check_names(path, list(known))
-        if len(known) < 2:
-            what = "one range makes one group" if known else "no range is given"
-            self._reader.note(path, what, "Write two ranges or more")
-        ranges = sorted((NumberRange(name, *bounds) for name, bounds in known.items()), key=lambda r: r.low)
-        for before, after in pairwise(ranges):
-            if after.low < before.high:
-                both = " and ".join(f"{r.name} [{r.low:g}, {r.high:g}]" for r in (before, after))
-                self._reader.note(path, f"the ranges {both} overlap", "End one where the other begins")
-        return tuple(ranges)
+    known = reader.check(path, value, dict[str, schema.Range])
+    if known is None:
+        return ()
+    reader.check_names(path, list(known))
+    if len(known) < 2:
+        what = "one range makes one group" if known else "no range is given"
+        reader.note(path, what, "Write two ranges or more")
+    ranges = sorted((NumberRange(name, *bounds) for name, bounds in known.items()), key=lambda r: r.low)
+    for before, after in pairwise(ranges):
+        if after.low < before.high:
+            both = " and ".join(f"{r.name} [{r.low:g}, {r.high:g}]" for r in (before, after))
+            reader.note(path, f"the ranges {both} overlap", "End one where the other begins")
+    return tuple(ranges)

@@ -73,12 +73,6 @@ def name_problem(name: str) -> str:
     return f"the name has {len(name)} characters" if len(name) > 80 else ""
 
 
-def look(name: str) -> str:
-    """Give what readers see of a name: no signs without a shape, no blanks at its ends, accents composed."""
-    seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
-    return unicodedata.normalize("NFC", seen).strip()
-
-
 def plain_value(value: object) -> object:
     """Give the value of an unquoted scalar; anything else stays as it is."""
     return value.value if isinstance(value, Plain) else value

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.common.errors import Problems, did_you_mean, input_error, nearest
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
-from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
 from soundcheck.suite.card import read_benchmark, read_card
 from soundcheck.suite.corpus_format import (
@@ -37,17 +36,113 @@ from soundcheck.suite.entries import (
     SETTINGS,
     SPEECH_KINDS,
     ComparisonEntry,
-    ModelEntry,
     SoundEntry,
     Suite,
 )
-from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn, GroupsReader
-from soundcheck.suite.model_entries import read_model
-from soundcheck.suite.own_rules import OwnRulesReader
+from soundcheck.suite.groups import MEASURED_COLUMNS, read_adjust, read_groups
+from soundcheck.suite.margins import Margin
+from soundcheck.suite.model_kind import ERROR, LEFT_OUT, MODEL_KINDS, ModelEntry, ModelKeys, ModelKind
+from soundcheck.suite.own_rules import read_accepted, read_margin, read_tests
+from soundcheck.suite.paths import find_files
 from soundcheck.suite.word_files import read_entities, read_synonyms
-from soundcheck.suite.yaml_reader import Document, read_yaml
+from soundcheck.suite.yaml_reader import read_yaml
 
-__all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
+
+def read_model(reader: EntryReader, name: str, value: object, seconds: float) -> ModelEntry | None:
+    """Read a model; ``seconds`` is what a call may take if the model does not say."""
+    path = ("models", name)
+    given = [kind for kind in MODEL_KINDS if isinstance(value, dict) and kind in value]
+    kind = MODEL_KINDS[given[0]] if len(given) == 1 else None
+    keys = reader.read_keys(path, value, kind, ModelKeys, MODEL_KINDS, "kind", tuple(MODEL_KINDS))
+    if not isinstance(value, dict):
+        return None
+    if len(given) > 1:
+        reader.note(path, f"two kinds of model: {' and '.join(given)}", "Keep one of them")
+    if not given:
+        reader.note(path, "it does not say what the model is", f"Add one of: {', '.join(MODEL_KINDS)}")
+    if kind is None:
+        return None
+    if keys is not None:
+        reader.known_names((*path, "families"), keys.families, reader.families, "family")
+        corpora = list(reader.document.data.get("corpora") or {})
+        reader.known_names((*path, "corpora"), keys.corpora, corpora, "corpus")
+        for text in keys.files or ():
+            _, what, remedy = find_files(reader.file, text)
+            if what:
+                reader.note((*path, "files"), what, remedy)
+    place = (*path, kind.keyword)
+    target = reader.check(place, value[kind.keyword], schema.Text)
+    if target is None or keys is None:
+        return None
+    file, what, remedy = kind.check_target(target, reader.file)
+    if what:
+        reader.note(place, what, remedy)
+    else:
+        for key, what, remedy in kind.problems(target, keys):
+            reader.note((*path, key), what, remedy)
+    tasks = _read_tasks(reader, (*path, "tasks"), kind, target, keys.tasks)
+    known = {**dict(keys), "files": keys.files or (), "time_limit": keys.time_limit or seconds}
+    known |= {"name": name, "kind": kind.keyword, "target": target, "path": file, "tasks": tasks}
+    known["ranges"] = _read_scale(reader, (*path, "range"), kind, known.pop("range"), tasks)
+    known["card"] = read_card(reader, (*path, "card"), keys.card)
+    known["missing"] = _read_missing(reader, (*path, "missing"), keys.missing, tasks)
+    _check_meanings(reader, (*path, "values"), keys.values, tasks)
+    return kind.complete(schema.entry(ModelEntry, known))
+
+
+def _read_missing(reader: EntryReader, path: tuple, value: str, names: Sequence[str]) -> str:
+    """Read how an input without a prediction counts."""
+    words = any(reader.tasks[name].is_transcription for name in names)
+    if value == ERROR and names and not words:
+        reader.note(path, "the model recognises no words that could be missed", "Remove it")
+    return value or (ERROR if words else LEFT_OUT)
+
+
+def _read_scale(
+    reader: EntryReader, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
+) -> dict[str, tuple[float, float]]:
+    """Read on which scale a model predicts numbers."""
+    tasks = [reader.tasks[name] for name in names]
+    if value is not None and names and not (kind.has_scale and any(task.is_regression for task in tasks)):
+        what = "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
+        reader.note(path, what, "Remove it. It is the scale on which a model predicts regression tasks")
+        return {}
+    return reader.read_ranges(path, value, tasks)
+
+
+def _check_meanings(
+    reader: EntryReader, path: tuple, values: Mapping[str, Mapping[str, str]], names: Sequence[str]
+) -> None:
+    """Note words of predictions that mean no class."""
+    for task, words in values.items():
+        classes = reader.tasks[task].classes if task in names else ()
+        for word, name in words.items():
+            if name not in classes:
+                remedy = did_you_mean(name, classes) or "Name a task with classes that the model predicts"
+                reader.note((*path, task, word), f"{quoted(name)} is no class of {task}", remedy)
+
+
+def _read_tasks(
+    reader: EntryReader, path: tuple, kind: type[ModelKind], target: str, names: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Read what a model predicts."""
+    remedy = f"Name what it predicts: {', '.join(reader.tasks)}"
+    if names is None:
+        default = kind.default_tasks(target)
+        if default is None:
+            reader.note(path, "the key is missing", remedy)
+        declared = [task for name, task in reader.tasks.items() if name not in BUILTIN]
+        others = [t.name for t in declared if kind.answers_declared and not kind.check_tasks(target, [t])]
+        return (*(default or ()), *others)
+    if not names:
+        reader.note(path, "no task is named", remedy)
+    tasks = reader.known_names(path, names, list(reader.tasks), "task")
+    for what, advice in kind.check_tasks(target, [reader.tasks[task] for task in tasks]):
+        reader.note(path, what, advice)
+    return tasks
+
+
+# Suites -----------------------------------------------------------------------------------------------------
 
 _AGES = "{age: {young: [0, 39], old: [40, 120]}}"  # an example of groups by a column of numbers
 _TAKEN = (  # names that mean something else in a table or threshold file
@@ -60,6 +155,9 @@ _SECTIONS = (
     *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "cache", "synonyms"),
     "entities",
 )
+
+Corpora = Mapping[str, CorpusEntry | None]
+Models = Mapping[str, ModelEntry | None]
 
 
 class _Limits(schema.Section):
@@ -109,12 +207,6 @@ def read_suite(path: str | os.PathLike) -> Suite:
 class _Reader(EntryReader):
     """Reads the sections of one suite and notes the problems of all."""
 
-    def __init__(self, document: Document, problems: Problems, file: Path) -> None:
-        super().__init__(document, problems, file)
-        self.groups: tuple[GroupColumn, ...] = ()
-        self.adjust: tuple[str, ...] = ()
-        self.against: dict[str, str] = {}
-
     def read(self) -> Suite | None:
         """Read everything; the result counts only if there are no problems."""
         data = self.document.data
@@ -124,97 +216,48 @@ class _Reader(EntryReader):
         balance = self.section(("balance",), data.get("balance", {}), _Balance) or _Balance()
         for name, value in self.entries("tasks", needed=False):
             self.read_task(name, value)
-        grouping = GroupsReader(self, self.tasks)
-        self.groups, self.against = grouping.read_groups(("groups",), data.get("groups"))
-        self.adjust = grouping.read_adjust(("adjust",), data.get("adjust"))
-        corpora = {name: self.read_corpus(name, value) for name, value in self.entries("corpora")}
+        groups, against = read_groups(self, ("groups",), data.get("groups"))
+        shared = {"groups": groups, "against": against, "adjust": read_adjust(self, data.get("adjust"))}
+        corpora = {name: self.read_corpus(name, value, shared) for name, value in self.entries("corpora")}
         models = {
             name: read_model(self, name, value, limits.model_seconds)
             for name, value in self.entries("models")
         }
-        known_models = {name: model for name, model in models.items() if model}
-        comparisons = {
-            name: self.read_comparison(name, value, models)
-            for name, value in self.entries("comparisons", needed=False)
-        }
-        self.check_audio(corpora, known_models)
-        pairs = [(entry.baseline, entry.candidate) for entry in comparisons.values() if entry]
-        for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
-            what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
-            self.note(("comparisons",), what, "Keep one")
+        comparisons = self.read_comparisons(models)
+        self.check_audio(corpora, models)
         families = self.read_families(data.get("families"))
         for name in [name for name in limits.transformations if name not in self.families]:
             path = ("limits", "transformations", name)
             self.note(path, f"unknown family {schema.display(name)}", did_you_mean(name, self.families))
-        known_corpora = [corpus for corpus in corpora.values() if corpus]
-        tested = {
-            family: {
-                task
-                for model in known_models.values()
-                if model.is_for(family)
-                and any(corpus.is_for(family) and model.listens_to(corpus) for corpus in known_corpora)
-                for task in model.tasks
-            }
-            for family in families
+        margin = read_margin(self, ("matters",), data.get("matters", {}), Margin())
+        tested = {family: self.predicted(family, corpora, models) for family in families}
+        fields = {
+            **shared,
+            **{"corpora": corpora, "models": models, "comparisons": comparisons, "families": families},
+            **{"root": self.root, "file": self.file, "tasks": self.tasks, "margin": margin},
+            **{"shown": self.document.source, "digest": self.document.digest},
+            "tests": read_tests(self, tested, margin),
+            "accepted": read_accepted(self),
+            "sounds": {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", False)},
+            "card": read_card(self, ("card",), data.get("card")),
+            "measured": self.read_measured(data.get("measured")),
+            "synonyms": read_synonyms(self, data.get("synonyms"), suite.normaliser if suite else "none"),
+            "entities": read_entities(self, data.get("entities")),
+            "balance_samples": balance.samples,
+            **{key: value for key, value in limits if key != "audio_seconds"},
+            "audio_limit": limits.audio_seconds,
         }
-        rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks)
-        tests, accepted = rules.read_tests(tested), rules.read_accepted()
-        sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
-        card = read_card(self, ("card",), data.get("card"))
-        history, shown_history = self.read_folder("history", data.get("history"))
-        cache, _ = self.read_folder("cache", data.get("cache"))
-        measured = self.read_measured(data.get("measured"))
-        normaliser = suite.normaliser if suite else "none"
-        synonyms = self.read_synonyms(data.get("synonyms"), normaliser)
-        entities = read_entities(self, data.get("entities"))
-        if len(self.problems):
-            return None
-        limited = dict(limits)
-        return dataclasses.replace(
-            suite,
-            families=families,
-            corpora=corpora,
-            models=models,
-            tasks=self.tasks,
-            root=self.root,
-            file=self.file,
-            shown=self.document.source,
-            digest=self.document.digest,
-            comparisons=comparisons,
-            sounds=sounds,
-            margin=rules.margin,
-            tests=tests,
-            accepted=accepted,
-            groups=self.groups,
-            adjust=self.adjust,
-            against=self.against,
-            measured=measured,
-            balance_samples=balance.samples,
-            audio_limit=limited.pop("audio_seconds"),
-            **limited,
-            card=card,
-            history=history,
-            shown_history=shown_history,
-            cache=cache,
-            synonyms=synonyms,
-            entities=entities,
-        )
+        fields["history"], fields["shown_history"] = self.read_folder("history", data.get("history"))
+        fields["cache"], _ = self.read_folder("cache", data.get("cache"))
+        return None if len(self.problems) else dataclasses.replace(suite, **fields)
 
     def read_measured(self, value: object) -> tuple[str, ...]:
         """Read what is measured on the sounds of all corpora, whoever needs it."""
         names = (None if value is None else self.check(("measured",), value, schema.Texts)) or ()
         for name in [name for name in names if name not in MEASURED_COLUMNS]:
-            what = f"nothing measures {quoted(name)}"
-            self.note(("measured",), what, did_you_mean(name, MEASURED_COLUMNS))
+            remedy = did_you_mean(name, MEASURED_COLUMNS)
+            self.note(("measured",), f"nothing measures {quoted(name)}", remedy)
         return tuple(dict.fromkeys(names))
-
-    def read_synonyms(self, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
-        """Read the file of phrases that count as the same."""
-        text = None if value is None else self.check(("synonyms",), value, schema.Text)
-        if text is None:
-            return ()
-        path = self.root / os.path.expanduser(text)
-        return read_synonyms(path, text, NORMALISERS[normaliser], self.problems)
 
     def read_folder(self, key: str, value: object) -> tuple[Path | None, str]:
         """Read a folder that need not exist, of finished runs or of what is computed once."""
@@ -241,33 +284,44 @@ class _Reader(EntryReader):
         self.check_names((key,), value)
         return list(value.items())
 
-    def check_audio(
-        self, corpora: Mapping[str, CorpusEntry | None], models: Mapping[str, ModelEntry]
-    ) -> None:
+    def check_audio(self, corpora: Corpora, models: Models) -> None:
         """Note models that need audio and whose corpora have none."""
         for name, model in models.items():
-            tested = [corpora.get(corpus) for corpus in model.corpora or corpora]
-            if model.about.needs_audio and tested and all(corpus and not corpus.audio for corpus in tested):
+            tested = [corpora.get(corpus) for corpus in (model and model.corpora) or corpora]
+            silent = tested and all(corpus and not corpus.audio for corpus in tested)
+            if model and model.about.needs_audio and silent:
                 what = "the model listens, and none of its corpora has audio"
                 self.note(("models", name), what, "Give its answers instead: `predictions: file`")
 
-    def read_comparison(
-        self, name: str, value: object, models: Mapping[str, ModelEntry | None]
-    ) -> ComparisonEntry | None:
-        path = ("comparisons", name)
-        comparison = self.section(path, value, ComparisonEntry, more={"name": name})
-        if comparison is None:
-            return None
-        for role in ("baseline", "candidate"):
-            model = getattr(comparison, role)
-            if model not in models:
-                self.note((*path, role), f"unknown model {quoted(model)}", did_you_mean(model, models))
-        if comparison.baseline == comparison.candidate:
-            self.note(path, "a model is compared with itself", "Name two models")
-        first, second = (models.get(model) for model in (comparison.baseline, comparison.candidate))
-        if first and second and first is not second and not set(first.tasks) & set(second.tasks):
-            self.note(path, "the two models share no task", "Compare models that predict the same")
-        return comparison
+    def predicted(self, family: str, corpora: Corpora, models: Models) -> set[str]:
+        """Give the tasks that models predict for a family."""
+        among = [corpus for corpus in corpora.values() if corpus and corpus.is_for(family)]
+        testing = [model for model in models.values() if model and model.is_for(family)]
+        testing = [model for model in testing if any(map(model.listens_to, among))]
+        return {task for model in testing for task in model.tasks}
+
+    def read_comparisons(self, models: Models) -> dict[str, ComparisonEntry]:
+        """Read which models are compared."""
+        comparisons: dict[str, ComparisonEntry] = {}
+        for name, value in self.entries("comparisons", needed=False):
+            path = ("comparisons", name)
+            comparison = self.section(path, value, ComparisonEntry, more={"name": name})
+            if comparison is None:
+                continue
+            pair = (comparison.baseline, comparison.candidate)
+            for role, model in zip(("baseline", "candidate"), pair, strict=True):
+                if model not in models:
+                    self.note((*path, role), f"unknown model {quoted(model)}", did_you_mean(model, models))
+            first, second = map(models.get, pair)
+            if comparison.baseline == comparison.candidate:
+                self.note(path, "a model is compared with itself", "Name two models")
+            elif first and second and not {*first.tasks} & {*second.tasks}:
+                self.note(path, "the two models share no task", "Compare models that predict the same")
+            if pair in [(one.baseline, one.candidate) for one in comparisons.values()]:
+                what = f"duplicate comparison of {' and '.join(map(quoted, pair))}"
+                self.note(("comparisons",), what, "Keep one")
+            comparisons[name] = comparison
+        return comparisons
 
     def read_sound(self, kind: str, value: object) -> SoundEntry | None:
         """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
@@ -299,8 +353,8 @@ class _Reader(EntryReader):
             return
         for key, other in (("classes", CLASSIFICATION), ("range", REGRESSION)):
             if task.type != other and getattr(task, key) is not None:
-                remedy = f"Remove it, or use {other}"
-                self.note((*path, key), f"a {task.type} task has no {key}", remedy)
+                what = f"a {task.type} task has no {key}"
+                self.note((*path, key), what, f"Remove it, or use {other}")
         classes = task.classes or ()
         if task.type == CLASSIFICATION and len(set(classes)) < 2:
             self.note((*path, "classes"), "fewer than 2 classes", "Write [first, second]")
@@ -324,36 +378,33 @@ class _Reader(EntryReader):
 
     # corpora
 
-    def read_corpus(self, name: str, value: object) -> CorpusEntry | None:
+    def read_corpus(self, name: str, value: object, shared: Mapping[str, object]) -> CorpusEntry | None:
+        """Read a corpus; ``shared`` are groups and adjustments of the suite."""
         path = ("corpora", name)
         form = self.read_format((*path, "format"), value)
         corpus = self.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")
         if corpus is None or form is None:
             return None
-        keys = dict(corpus) | {"name": name, "format": form.keyword, "title": corpus.title or name}
+        keys = dict(corpus) | {"name": name, "format": form.keyword, "title": corpus.title or name, **shared}
         keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
-        grouping = GroupsReader(self, self.tasks)
         keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), corpus.benchmark, self.tasks)
-        groups, against = self.groups, {}
         if corpus.groups is not None:
-            groups, against = grouping.read_groups((*path, "groups"), corpus.groups, self.groups)
-        keys |= {"groups": groups, "against": self.against | against, "adjust": self.adjust}
+            place = (*path, "groups")
+            keys["groups"], against = read_groups(self, place, corpus.groups, shared["groups"])
+            keys["against"] = shared["against"] | against
         if corpus.adjust is not None:
-            keys["adjust"] = grouping.read_adjust((*path, "adjust"), corpus.adjust)
+            keys["adjust"] = read_adjust(self, corpus.adjust, path)
         self.check_columns(path, keys)
         self.known_names((*path, "families"), corpus.families, self.families, "family")
-        lists = {key for key, item in dict(corpus).items() if isinstance(item, list | tuple)}
-        for key in sorted(lists - {"groups", "adjust", "range"}):
-            keys[key] = tuple(keys[key])
-            if key != "families":
-                self.check_repeated((*path, key), keys[key])
+        for key, item in sorted(dict(corpus).items()):
+            if isinstance(item, tuple) and key != "families":
+                self.check_repeated((*path, key), item)
         fields = {field.name for field in dataclasses.fields(CorpusEntry)}
         for key, place in places(type(corpus)).items():
             text = keys[key]
             needed = text or key == "path"
             keys[key] = self.read_path((*path, key), text, folder=place.folder) if needed else None
-            if f"shown_{key}" in fields:
-                keys[f"shown_{key}"] = text
+            keys |= {f"shown_{key}": text} if f"shown_{key}" in fields else {}
         for key, what, remedy in form.problems(corpus):
             self.note((*path, key), what, remedy)
         return form.complete(schema.entry(CorpusEntry, keys))

@@ -13,53 +13,42 @@ Conventions
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
 
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
-from soundcheck.common.text_table import read_text_table
+from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.metrics.alternatives import synonym_sets
 from soundcheck.metrics.entities import CLASSES, read
+from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import EntryReader
 
 COLUMNS = ["phrase", "synonym"]
 COLUMN = "name"
-_RULES = ("=>", "|")  # of sclite's and fstalign's files
 _PAIRS = "Write phrase,synonym in the first row and pairs such as gonna,going to below"
 _ENTITIES = "Write entities: {person: [Anna, Peter], room: rooms.csv}"
 
 
-def read_synonyms(
-    path: Path, display_name: str, normalise: Callable[[str], str], problems: Problems
-) -> tuple[tuple[str, str], ...]:
+def read_synonyms(reader: EntryReader, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
     """Read and check a file of synonyms.
 
-    - ``problems``: takes what is wrong: no such file, other columns, an empty side, a pair that rows before
-      say already, which makes a circle.
+    Problems are no such file, other columns, an empty side, a pair that rows before say already, which makes
+    a circle.
     """
-    try:
-        table = read_text_table(path, display_name)
-    except InputError as error:
-        content = path.read_text("utf-8", "replace") if path.is_file() else ""
-        if any(sign in content for sign in _RULES):
-            what = "rules such as those of sclite (a => b) and fstalign (a | b) are not read"
-            problems.add(display_name, what, _PAIRS)
-        elif path.is_file() and not content.strip():
-            problems.add(display_name, "the file is empty", _PAIRS)
-        else:
-            problems.extend(error)
+    table = _read_table(reader, ("synonyms",), value)
+    if table is None:
         return ()
     if list(table.columns) != COLUMNS:
-        problems.add(table.header, "the columns are not phrase and synonym", _PAIRS)
+        reader.problems.add(table.header, "the columns are not phrase and synonym", _PAIRS)
         return ()
+    normalise = NORMALISERS[normaliser]
     rows = dict(enumerate(zip(*table.columns.values(), strict=True)))
     for n, pair in [*rows.items()]:
         empty = [name for name, cell in zip(COLUMNS, pair, strict=True) if not normalise(cell).strip()]
         if empty:
             what = "it is empty" + (" once it is normalised" if all(pair) else "")
-            problems.add(table.where(n, empty[0]), what, "Write a phrase on both sides, or remove the row")
+            remedy = "Write a phrase on both sides, or remove the row"
+            reader.problems.add(table.where(n, empty[0]), what, remedy)
             del rows[n]
     pairs = [(normalise(one), normalise(other)) for one, other in rows.values()]
     try:
@@ -70,8 +59,20 @@ def read_synonyms(
         alike = pairs[place][0] == pairs[place][1]
         why = "once they are normalised" if alike else "by rows before, which makes a circle"
         what = f"{quoted(one)} and {quoted(other)} are the same already {why}"
-        problems.add(table.where(row), what, "Remove the row")
+        reader.problems.add(table.where(row), what, "Remove the row")
     return tuple(rows.values())
+
+
+def _read_table(reader: EntryReader, path: tuple, value: object) -> TextTable | None:
+    """Read a table that a suite names; ``None`` if there is none, or it cannot be read."""
+    text = None if value is None else reader.check(path, value, schema.Text)
+    if text is None:
+        return None
+    try:
+        return read_text_table(reader.root / os.path.expanduser(text), text)
+    except InputError as error:
+        reader.problems.extend(error)
+        return None
 
 
 def read_entities(reader: EntryReader, value: object) -> dict[str, tuple[str, ...]]:
@@ -116,15 +117,8 @@ def _listed(reader: EntryReader, path: tuple[str, ...], given: list[object]) -> 
 
 def _in_file(reader: EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
     """Read names from a table, each with its place."""
-    text = reader.check(path, given, schema.Text)
-    if text is None:
-        return []
-    try:
-        table = read_text_table(reader.root / os.path.expanduser(text), text)
-    except InputError as error:
-        reader.problems.extend(error)
-        return []
-    if COLUMN not in table.columns:
+    table = _read_table(reader, path, given)
+    if table is not None and COLUMN not in table.columns:
         reader.problems.add(table.header, f"there is no column {COLUMN}", "Write name in the first row")
-        return []
-    return [(name, table.where(n, COLUMN)) for n, name in enumerate(table.columns[COLUMN])]
+    names = table.columns.get(COLUMN, ()) if table is not None else ()
+    return [(name, table.where(n, COLUMN)) for n, name in enumerate(names)]

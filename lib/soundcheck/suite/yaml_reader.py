@@ -28,10 +28,11 @@ from soundcheck.common.files import digest, require_regular
 
 MAXIMUM_BYTES = 1024**2
 MAXIMUM_DEPTH = 30
+_UNUSED = "\n"  # key of values that are read and not used
 
 KeyPath = tuple[str | int, ...]
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where it was built
+_LOADER = yaml.CSafeLoader
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # YAML has none
 _NUMBER = re.compile(r"[-+]?(?!0[0-9])([0-9]{1,300}\.?[0-9]{0,300}|\.[0-9]{1,300})([eE][-+]?[0-9]{1,4})?")
 
@@ -108,10 +109,19 @@ def read_yaml(path: str | os.PathLike, display_name: str, problems: Problems) ->
         line = content.count(b"\n", 0, error.start) + 1
         what = f"byte {error.start} (0x{content[error.start]:02x}) is not UTF-8; is it UTF-16 or Latin-1?"
         raise input_error(f"{display_name} line {line}", what, "Save the file as UTF-8") from error
+    if sign := _CONTROL.search(text):
+        before = text[: sign.start()].split("\n")
+        where = f"{display_name} line {len(before)}, column {len(before[-1]) + 1}"
+        remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
+        raise input_error(where, f"there is a control character (U+{ord(sign[0]):04X})", remedy)
     builder = _Builder(text, display_name, problems)
     data = builder.document()
     if builder.unusable:
         problems.raise_if_any()
+    if not isinstance(data, dict):
+        kind = "a list" if isinstance(data, list) else f"the text {quoted(data)}"
+        what = "the file is empty" if data == "" else f"the file holds {kind}, not a mapping"
+        raise input_error(f"{display_name} line 1", what, "Write key: value lines")
     return Document(data, builder.places, display_name, digest(content))
 
 
@@ -134,96 +144,74 @@ class _Builder:
                 if isinstance(event, yaml.DocumentStartEvent):
                     what = "but found another document"
                     raise yaml.MarkedYAMLError("expected a single document", None, what, event.start_mark)
-        except yaml.reader.ReaderError:
-            sign = _CONTROL.search(self.text)
-            before = self.text[: sign.start()].split("\n")
-            where = f"{self.source} line {len(before)}, column {len(before[-1]) + 1}"
-            remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
-            self.refuse(where, f"there is a control character (U+{ord(sign[0]):04X})", remedy)
-            return None
         except yaml.MarkedYAMLError as error:
-            self.note_syntax(error)
+            self.refuse(error.problem_mark or error.context_mark, *self.syntax(error))
             return None
-        if not isinstance(data, dict) and not self.unusable:
-            kind = "a list" if isinstance(data, list) else f"the text {quoted(data)}"
-            what = "the file is empty" if data == "" else f"the file holds {kind}, not a mapping"
-            self.refuse(f"{self.source} line 1", what, "Write key: value lines")
         return data
 
-    def refuse(self, where: str, what: str, remedy: str) -> None:
-        self.problems.add(where, what, remedy)
-        self.unusable = True
+    def note(self, mark: yaml.Mark, what: str, remedy: str) -> None:
+        self.problems.add(f"{self.source} line {mark.line + 1}, column {mark.column + 1}", what, remedy)
 
-    def where(self, mark: yaml.Mark) -> str:
-        return f"{self.source} line {mark.line + 1}, column {mark.column + 1}"
+    def refuse(self, mark: yaml.Mark, what: str, remedy: str) -> None:
+        self.note(mark, what, remedy)
+        self.unusable = True
 
     def value(self, event: yaml.Event, path: KeyPath) -> dict | list | str:
         """Make data of a value that begins with an event."""
-        self.places[path] = self.places.get(path, _place(event))  # of an entry the place of its key
+        self.places.setdefault(path, _place(event))  # of an entry the place of its key
         self.check(event)
         if len(path) > MAXIMUM_DEPTH:
             what = f"nested deeper than {MAXIMUM_DEPTH} levels"
-            self.refuse(self.where(event.start_mark), what, "Close the brackets; flatten the file")
+            self.refuse(event.start_mark, what, "Close the brackets; flatten the file")
             self.problems.raise_if_any()
         if isinstance(event, yaml.SequenceStartEvent):
             items: list = []
             while not isinstance(item := next(self.events), yaml.SequenceEndEvent):
                 items.append(self.value(item, (*path, len(items))))
             return items
-        if isinstance(event, yaml.MappingStartEvent):
-            return self.mapping(path)
-        return self.scalar(event)
+        return self.mapping(path) if isinstance(event, yaml.MappingStartEvent) else self.scalar(event)
 
     def scalar(self, event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
         text = getattr(event, "value", "")  # a reference has none
         if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in text):
-            what = f"{quoted(text)} holds a control character"
-            self.problems.add(self.where(event.start_mark), what, "Remove it")
+            self.note(event.start_mark, f"{quoted(text)} holds a control character", "Remove it")
         return text if getattr(event, "style", None) else Plain(text)
 
     def mapping(self, path: KeyPath) -> dict[str, object]:
         data: dict[str, object] = {}
         while not isinstance(key := next(self.events), yaml.MappingEndEvent):
-            self.check(key)
             if isinstance(key, yaml.CollectionStartEvent):
-                what = "a key must be text, not a list or mapping"
-                self.problems.add(self.where(key.start_mark), what, "Write key: value")
-                self.skip(key)
-                self.skip(next(self.events))
+                self.note(key.start_mark, "a key must be text, not a list or mapping", "Write key: value")
+                self.value(key, (*path, _UNUSED))
+                self.value(next(self.events), (*path, _UNUSED))
                 continue
+            self.check(key)
             name = str(self.scalar(key))
             inner = (*path, name)
             if name in data:
                 line = key.start_mark.line + 1
                 what = f"duplicate key, on line {self.places[inner][0]} and line {line}"
                 self.problems.add(f"{self.source} line {line}, {dotted(inner)}", what, "Keep one of them")
-                self.skip(next(self.events))
+                self.value(next(self.events), (*path, _UNUSED))
             else:
                 self.places[inner] = _place(key)
                 data[name] = self.value(next(self.events), inner)
         return data
 
-    def skip(self, event: yaml.Event) -> None:
-        """Pass over a value that is not used."""
-        depth = isinstance(event, yaml.CollectionStartEvent)
-        while depth:
-            event = next(self.events)
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-
     def check(self, event: yaml.Event) -> None:
         """Refuse tags, anchors and references."""
         if event.anchor is not None:
             sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
-            what = f"references ({quoted(sign + event.anchor)}) are not allowed"
             remedy = f"Write the value out; put a text that begins with {sign} in quotes"
-            self.refuse(self.where(event.start_mark), what, remedy)
+            self.refuse(
+                event.start_mark, f"references ({quoted(sign + event.anchor)}) are not allowed", remedy
+            )
         if tag := getattr(event, "tag", None):
             what = f"tags ({quoted(tag.replace('tag:yaml.org,2002:', '!!'))}) are not allowed"
-            remedy = "Remove the tag; put a text that begins with ! in quotes"
-            self.refuse(self.where(event.start_mark), what, remedy)
+            self.refuse(event.start_mark, what, "Remove the tag; put a text that begins with ! in quotes")
 
-    def note_syntax(self, error: yaml.MarkedYAMLError) -> None:
-        """Note why a text is no YAML, and what a person can do about it."""
+    def syntax(self, error: yaml.MarkedYAMLError) -> tuple[str, str]:
+        """Say why a text is no YAML, and what a person can do about it."""
         mark = error.problem_mark or error.context_mark
         line = (self.text.split("\n")[mark.line :] or [""])[0]
         what = ", ".join(part for part in (error.context, error.problem) if part)
@@ -235,7 +223,7 @@ class _Builder:
             remedy = "A quote or bracket is not closed, or the file is cut"
         if "\\t" in what or "\t" in line[: len(line) - len(line.lstrip())]:
             remedy = "Indent with spaces; YAML allows no tab there"
-        self.refuse(self.where(mark), f"not valid YAML: {what}", remedy)
+        return f"not valid YAML: {what}", remedy
 
 
 def _place(event: yaml.Event) -> tuple[int, int]:

@@ -45,20 +45,20 @@ def segments(files, starts, ends):
     return audformat.segmented_index(files, starts, ends)
 
 
-@pytest.fixture
-def empty():
-    return audformat.Database("made")
+def add_labels(db, name, level, labels, **columns):
+    """Add a misc table of labels; columns are as in :func:`add`."""
+    db[name] = audformat.MiscTable(pd.Index(labels, name=level, dtype="string"))
+    for column, cells in columns.items():
+        scheme, cells = cells if isinstance(cells, tuple) else (None, cells)
+        db[name][column] = audformat.Column(scheme_id=scheme)
+        db[name][column].set(cells)
 
 
 @pytest.fixture
 def db():
     """Speakers in a misc table, emotion as classes, arousal as numbers."""
     db = audformat.Database("made", languages=["deu"])
-    db["speakers"] = audformat.MiscTable(pd.Index(["001", "NA"], name="speaker", dtype="string"))
-    db["speakers"]["gender"] = audformat.Column()
-    db["speakers"]["gender"].set(["female", "male"])
-    db["speakers"]["age"] = audformat.Column()
-    db["speakers"]["age"].set(["31", "52"])
+    add_labels(db, "speakers", "speaker", ["001", "NA"], gender=["female", "male"], age=["31", "52"])
     db.schemes["speaker"] = audformat.Scheme("str", labels="speakers")
     db.schemes["emotion"] = audformat.Scheme("str", labels=["anger", "sadness"])
     db.schemes["arousal"] = audformat.Scheme("float", minimum=0, maximum=1)
@@ -125,10 +125,8 @@ def test_rows_that_are_segments_joined_by_time(db, saved, storage):
     folder = saved(db, storage)
     (folder / f"db.two.{storage}").unlink()
     db["two"].save(folder / "db.two", storage_format="parquet" if storage == "csv" else "csv")
-    table = [
-        [text and float(text) for text in row]
-        for row in cells(read(folder), "start", "end", "arousal", "valence")
-    ]
+    texts = cells(read(folder), "start", "end", "arousal", "valence")
+    table = [[text and float(text) for text in row] for row in texts]
     assert table == [[0, 1.5, 0, 0.4], [1.5, 2, 0.25, 0.5], [100.000000001, "", "", 0.6]]
 
 
@@ -182,7 +180,7 @@ def test_rows_of_one_segment(written):
 def test_contradicting_tables_are_refused(db, saved):
     add(db, "other", emotion=("emotion", ["anger", "anger", None]), note=["x", "y", "z"])
     db["files"]["note"] = audformat.Column()  # columns of no use may differ
-    db["files"]["note"].set(["p", "q", "r"])
+    db["files"]["note"].set([*"pqr"])
     refused("db.other.csv line 3, column emotion: 'anger' contradicts 'sadness'", folder := saved(db))
     assert len(read(folder, tables=("files",)).table) == 3
     assert "not used: columns note" in " ".join(read(folder, tables=("files",)).notices)
@@ -215,14 +213,14 @@ def test_attributes_fill_columns_and_bring_no_segments(db, saved):
     refused("no table is called 'file'.*Did you mean 'files'", folder, **options)
 
 
-def test_attributes_of_whole_files_and_of_segments(empty, saved):
-    index = segments(["a.wav", "a.wav", "b.wav"], [0, 1, 0], [1, 2, 1])
-    add(empty, "labels", index, arousal=[0.1, 0.2, 0.3])
-    add(empty, "who", index[1:], speaker=["s2", "s3"])
-    add(empty, "files", ["a.wav"], language=["deu"])
-    add(empty, "others", ["z.wav"], accent=["x"])
+def test_attributes_of_whole_files_and_of_segments(saved):
+    made, index = audformat.Database("made"), segments(["a.wav", "a.wav", "b.wav"], [0, 1, 0], [1, 2, 1])
+    add(made, "labels", index, arousal=[0.1, 0.2, 0.3])
+    add(made, "who", index[1:], speaker=["s2", "s3"])
+    add(made, "files", ["a.wav"], language=["deu"])
+    add(made, "others", ["z.wav"], accent=["x"])
     options = {"attributes": ("who", "files", "others")}
-    raw = read(saved(empty), tables=("labels",), options=options)
+    raw = read(saved(made), tables=("labels",), options=options)
     expected = [["", "deu", ""], ["s2", "deu", ""], ["s3", "", ""]]
     assert cells(raw, "speaker", "language", "accent") == expected
     assert raw.notices == ("the table 'others' tells nothing: it has none of the files",)
@@ -257,12 +255,8 @@ def test_labels_that_the_scheme_does_not_know(db, saved):
     assert raw.table["emotion"].tolist() == ["anger", "", ""]
     (left_out,) = raw.left_out
     assert "gloom" in left_out.item and "1 rows" in left_out.reason and left_out.stage == "label"
-
-
-def test_names_that_labels_do_not_have_are_refused(db, saved):
-    refused(
-        "names 'speaker.gendre'.*Did you mean 'speaker.gender'", saved(db), columns={"sex": "speaker.gendre"}
-    )
+    words = "names 'speaker.gendre'.*Did you mean 'speaker.gender'"
+    refused(words, table.parent, columns={"sex": "speaker.gendre"})
 
 
 # Codes and what they stand for ------------------------------------------------------------------------------
@@ -307,14 +301,12 @@ def test_codes_that_are_needed_as_they_are(coded):
 
 @pytest.mark.parametrize("storage", ["csv", "parquet"])
 def test_texts_of_codes_agree_with_audformat(db, saved, storage):
-    db["sentences"] = audformat.MiscTable(pd.Index(["a01", "a02"], name="sentence", dtype="string"))
-    db["sentences"]["text"] = audformat.Column()
-    db["sentences"]["text"].set(["Links.", "Rechts."])
+    add_labels(db, "sentences", "sentence", ["a01", "a02"], text=["Links.", "Rechts."])
     db.schemes["script"] = audformat.Scheme("str", labels="sentences")
     db.schemes["transcription"] = audformat.Scheme("str", labels={"a01": "Links abbiegen.", "a02": "Rechts."})
     db.schemes["g"] = audformat.Scheme("str", labels={"w": "female", "f": "male"})
     db["speakers"]["code"] = audformat.Column(scheme_id="g")  # in a table of labels
-    db["speakers"]["code"].set(["w", "f"])
+    db["speakers"]["code"].set([*"wf"])
     codes = ["a01", "a02", "a01"]
     add(db, "said", script=("script", codes), transcription=("transcription", codes))
     folder = saved(db, storage)

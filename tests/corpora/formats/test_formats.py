@@ -66,22 +66,17 @@ def test_what_is_refused(refused, row):
     refused(words, name, changes, *keys)
 
 
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("kaldi", "data/test/text"),
-        ("audiofolder", "data/metadata.csv"),
-        ("emobox", "EmoBox/data/emovo/emovo.jsonl"),
-    ],
-)
+LINKED = {"kaldi": "data/test/text", "audiofolder": "data/metadata.csv"}
+LINKED["emobox"] = "EmoBox/data/emovo/emovo.jsonl"
+
+
+@pytest.mark.parametrize(("name", "file"), LINKED.items())
 def test_links_out_of_the_folder_are_not_read(refused, write, tmp_path, name, file):
-    content = FORMATS[name]["files"].get(file) or "file_name\na.wav\n"
-    place = write({"secret": content, file: ""}) / file
+    others = dict(FORMATS[name]["files"])
+    place = write({"secret": others.pop(file, "file_name\na.wav\n"), file: ""}) / file
     place.unlink()
     place.symlink_to(tmp_path / "secret")
-    FORMATS["linked"] = FORMATS[name] | {
-        "files": {one: text for one, text in FORMATS[name]["files"].items() if one != file}
-    }
+    FORMATS["linked"] = FORMATS[name] | {"files": others}
     refused(f"'{place.name}': the path leads out of its folder", "linked")
 
 
@@ -146,13 +141,13 @@ def test_what_lhotse_writes_is_read(load, refused, tone, tmp_path):
         made.to_file(tmp_path / "written.jsonl.gz")
         return "written"
 
+    names = ("file", "start", "duration", "item", "speaker", "sex", "transcript")
+    expected = [
+        (f"audio/{s.recording_id}.wav", s.start, pytest.approx(0.5), s.id, s.speaker, "male", s.text)
+        for s in supervisions
+    ]
     for made in (cuts, cuts.trim_to_supervisions(keep_overlapping=False).to_eager(), cuts.resample(8000)):
-        assert rows(
-            load(written(made)), "file", "start", "duration", "item", "speaker", "sex", "transcript"
-        ) == [
-            (f"audio/{s.recording_id}.wav", s.start, pytest.approx(0.5), s.id, s.speaker, "male", s.text)
-            for s in supervisions
-        ]
+        assert rows(load(written(made)), *names) == expected
     corpus = load(written(lhotse.CutSet.from_cuts([both])))
     assert rows(corpus, "file", "duration") == [("audio/both.wav", 1.0)]
     for made, words in (

@@ -54,6 +54,8 @@ def hub(shard, sound, tmp_path):
 
 
 def test_the_table(load, hub, tmp_path):
+    assert load(f"{SHARDS}, audio: false").segments["file"].tolist()[:2] == ["0.wav", "3.flac"]
+    assert not (tmp_path / "cache" / "parquet").exists()
     corpus = load(f"{SHARDS}, groups: [speech, age]")
     columns = ("file", "transcript", "sex", "emotion", "speech", "age", "split", "duration")
     assert rows(corpus, *columns) == [  # 0.wav is there twice, so both get another name
@@ -67,7 +69,7 @@ def test_the_table(load, hub, tmp_path):
     (absent,) = corpus.left_out
     assert absent.item == "hub/data/test-00001-of-00002.parquet row 2"
     assert absent.reason == "the shard holds no sound for this row"
-    assert "evaluated is the split 'test' (2 shards); not used: 'train' (1 shard)" in corpus.notices
+    assert "the split 'test' (2 shards) is evaluated; not used: 'train' (1 shard)" in corpus.notices
     assert not list((tmp_path / "cache").rglob(f"{files.TEMPORARY}*"))
 
 
@@ -79,12 +81,6 @@ def test_other_splits_and_missing_shards(load, refused, hub):
     assert rows(one, "file") == [("test/0.wav",), ("test/3.flac",)]
     (hub / "test-00000-of-00002.parquet").unlink()
     assert "1 of 2 shards of 'test' are not there" in load(SHARDS).notices
-
-
-def test_without_audio_nothing_is_unpacked(load, hub, tmp_path):
-    corpus = load(f"{SHARDS}, audio: false")
-    assert corpus.segments["file"].tolist()[:2] == ["0.wav", "3.flac"]
-    assert not (tmp_path / "cache" / "parquet").exists()
 
 
 def test_sounds_are_written_once_and_again_if_they_are_gone(load, hub, monkeypatch):
@@ -153,6 +149,7 @@ def test_damaged_shards_are_refused(refused, hub):
         ("data/other/test-00000-of-00001.parquet", {"text": ["x"]}, "several data sets: ., other. Name one"),
         ("data/test-00002-of-00002.parquet", {"text": ["x"]}, "does not have the column 'audio' that the fi"),
         ("alone/x.parquet", None, "no Parquet file in the folder"),
+        ("linked/y.parquet", None, "y.parquet: the link leads out of the folder. Download"),
         ("alone/x.parquet", {"file": ["a.wav"]}, "no column holds sounds .*A table of names of files is"),
         ("alone/x.parquet", {"one": [b""], "two": [b""]}, "several columns hold bytes: one, two. Choose one"),
     ],
@@ -162,14 +159,9 @@ def test_shards_that_cannot_be_read(refused, hub, name, columns, words):
     path.parent.mkdir(exist_ok=True)
     if columns:
         pd.DataFrame(columns).to_parquet(path)
-    refused(words, "format: parquet, path: hub/alone" if "alone" in name else SHARDS)
-
-
-def test_links_out_of_the_folder_are_refused(refused, hub):
-    (hub.parent / "linked").mkdir()
-    (hub.parent / "linked" / "y.parquet").symlink_to(hub / "test-00000-of-00002.parquet")
-    words = "y.parquet: the link leads out of the folder. Download"
-    refused(words, "format: parquet, path: hub/linked")
+    if "linked" in name:
+        path.symlink_to(hub / "test-00000-of-00002.parquet")
+    refused(words, SHARDS if name.startswith("data") else f"format: parquet, path: hub/{name.split('/')[0]}")
 
 
 def test_a_column_of_bytes_is_chosen(load, tmp_path, sound):

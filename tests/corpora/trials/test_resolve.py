@@ -1,5 +1,7 @@
 """Trials between segments of a corpus: names become rows, labels and speakers agree, tables are kept."""
 
+import tempfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.trial_files import parse_trials
+from soundcheck.corpora.trials.trial_files import read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table, write_table
 
 NAN = float("nan")
@@ -28,7 +30,10 @@ TIMED = corpus("a.wav", "a.wav", "b.wav", start=[0.0, 1.5, NAN], end=[1.5, NAN, 
 
 
 def resolved(text: str, segments: pd.DataFrame = SPOKEN, **options) -> TrialTable:
-    return resolve(parse_trials(text.encode(), "t.txt"), segments, **options)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        return resolve(read_trials(file.name, "t.txt"), segments, **options)
 
 
 def refused(text: str, segments: pd.DataFrame = SPOKEN, **options) -> list[str]:
@@ -86,9 +91,9 @@ SAME_SOUNDS = SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"])
 @pytest.mark.parametrize(
     ("text", "segments", "enrolments", "notice"),
     [
-        ("1 a b\n1 s1/a.wav s1_b\n1 b a\n", SPOKEN, None, "1 trial repeats an earlier one and counts again"),
-        ("1 a b\n0 a c\n0 a e\n", SAME_SOUNDS, None, "2 trials compare the same sound under two names"),
-        ("1 m a\n1 m b\n", SPOKEN, {"m": ["a", "b"]}, "2 trials test an utterance of their own enrolment"),
+        ("1 a b\n1 s1/a.wav s1_b\n1 b a\n", SPOKEN, None, "1 trial repeated in the list, counted again"),
+        ("1 a b\n0 a c\n0 a e\n", SAME_SOUNDS, None, "2 trials of one sound under two names"),
+        ("1 m a\n1 m b\n", SPOKEN, {"m": ["a", "b"]}, "2 trials with a test side out of the enrolment"),
     ],
 )
 def test_odd_trials_are_kept_and_noted(text, segments, enrolments, notice):
@@ -136,20 +141,15 @@ def test_refused(text, segments, options, lines):
 
 def test_all_missing_names_are_told_with_their_first_line():
     (message,) = refused("0 s1/a x\n0 y s1/a\n0 x y\n" + "".join(f"0 a z{n}\n" for n in range(25)))
-    assert message.startswith(
-        "t.txt line 1: no segment is called 'x'. Write files as the corpus does, such as"
-    )
+    assert message.startswith("t.txt line 1: no segment is called 'x'. Write files as the corpus does, such")
     assert "There are 27 of this kind, also t.txt line 2, no segment is called 'y'; t.txt line 4" in message
 
 
-@pytest.mark.parametrize("columns_", [{}, {"speaker": [None] * 5}])
-def test_speakers_are_inferred_if_there_are_none(columns_):
-    table = resolved("1 a b\n0 a c\n1 d c\n0 e a\n", corpus(*FILES, **columns_))
-    assert columns(table, "test_speaker") == [["s1", "s2", "s2", "s1"]]
-    assert table.notices[1].startswith("speakers are taken from the folders of the files, which fit all")
-
-
-def test_enrolments_connect_inferred_speakers():
+def test_speakers_are_inferred_if_there_are_none():
+    for more in ({}, {"speaker": [None] * 5}):
+        table = resolved("1 a b\n0 a c\n1 d c\n0 e a\n", corpus(*FILES, **more))
+        assert columns(table, "test_speaker") == [["s1", "s2", "s2", "s1"]]
+        assert table.notices[1].startswith("speakers are taken from the folders of the files, which fit all")
     table = resolved("1 m d\n0 m c\n", FOUR, enrolments={"m": ["b", "a"]})
     assert columns(table, "enrol_speaker", "test_speaker") == [["a.wav", "a.wav"], ["a.wav", "c.wav"]]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from segment_rows import rows
 
-from soundcheck.corpora.trials.speakers import ContradictionError, infer_speakers
+from soundcheck.corpora.trials.resolve import ContradictionError, infer_speakers
 
 
 def inferred(*trials: tuple[str, str, int]) -> tuple[dict[str, str], str]:
@@ -65,11 +65,15 @@ def test_what_is_inferred_fits_all_labels(both):
 ENTRY = "format: trials, path: trials.txt, audio: false"
 
 
-def test_recordings_of_a_list_and_their_speakers(load):
+def test_recordings_of_a_list_and_their_speakers(load, refused):
     corpus = load(ENTRY, {"trials.txt": "1 id1/x/1.wav id1/y/2.wav\n0 id1/x/1.wav id2/z/3.wav\n"})
     names = [("id1/x/1.wav", "id1"), ("id1/y/2.wav", "id1"), ("id2/z/3.wav", "id2")]
     assert rows(corpus, "file", "speaker") == names
     assert any("folder" in notice for notice in corpus.notices) and len(corpus.trials) == 2
+    refused("trials.txt line 3: .*column speaker", ENTRY, {"trials.txt": "1 a b\n1 b c\n0 a c\n"})
+    files = {"trials.txt": "1 a target\n0 b c\n"}
+    refused("^trials.txt line 2: 'c' is not a valid label", f"{ENTRY}, layout: kaldi", files)
+    assert len(load(f"{ENTRY}, layout: voxceleb").segments) == 4
 
 
 def test_an_enrolled_speaker_has_several_recordings(load):
@@ -81,16 +85,6 @@ def test_an_enrolled_speaker_has_several_recordings(load):
     assert {*speakers} == {name for (name,) in [*anna, *ben]}
     assert len({speakers[name] for (name,) in anna}) == len({speakers[name] for (name,) in ben}) == 1
     assert speakers["t1"] != speakers["t2"]
-
-
-def test_the_corpus_may_say_the_layout(load, refused):
-    files = {"trials.txt": "1 a target\n0 b c\n"}
-    refused("^trials.txt line 2: 'c' is not a valid label", f"{ENTRY}, layout: kaldi", files)
-    assert len(load(f"{ENTRY}, layout: voxceleb").segments) == 4
-
-
-def test_lists_that_contradict_themselves_are_refused_with_their_line(refused):
-    refused("trials.txt line 3: .*column speaker", ENTRY, {"trials.txt": "1 a b\n1 b c\n0 a c\n"})
 
 
 def test_places_of_files_that_are_missing(refused):

@@ -147,13 +147,8 @@ def test_a_shorter_list_begins_a_longer_one(voices, short, more):
     for name in ("targets", "same_sex", "cross_sex"):
         one, other = (made(segments, **{name: size}) for size in (short, short + more))
         pd.testing.assert_frame_equal(one.frame[columns], other.frame[columns].head(len(one)))
-
-
-def test_the_seed_counts():
     segments = corpus(*[("f", 4)] * 6)
-    one, again, other = (made(segments, 9, 9, seed=seed) for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(one.frame, again.frame)
-    assert set(pairs(one)) != set(pairs(other))
+    assert set(pairs(made(segments, 9, 9, seed=1))) != set(pairs(made(segments, 9, 9, seed=2)))
 
 
 def test_a_round_robin_by_hand():
@@ -176,10 +171,7 @@ BOTH = [("f", 1), ("", 2), ("both", 2)]
 @pytest.mark.parametrize(
     ("voices", "notice"),
     [
-        (
-            [("f", 3), ("m", 3)],
-            "11 trials were generated: 5 target trials, 0 non-target trials of the same sex, 6",
-        ),
+        ([("f", 3), ("m", 3)], "11 trials were generated: 5 target trials, 0 non-target trials of the s"),
         ([("f", 3), ("m", 2)], "only 4 different target trials are possible, 5 were wanted"),
         ([("m", 3)] * 4, "all speakers with a sex are male: there are no trials of different sexes"),
         ([("", 3)] * 4, "no speaker has a sex: non-target trials are of any two"),
@@ -207,12 +199,9 @@ def test_a_sound_is_not_compared_with_itself():
     assert table.notices[1] == "1 segment repeats a sound of its speaker and takes no part"
 
 
-def test_segments_without_speaker_take_no_part():
+def test_segments_without_speaker_take_no_part_and_names_tell_their_times():
     table = made(corpus(("f", 2), ("f", 2), speaker=["a", None, "b", "b"]), 9, 9)
     assert 1 not in {*table.members, *table.frame["segment"]} and len(table) == 3
-
-
-def test_names_tell_the_times_of_segments():
     times = {"start": [0.0, 1.5, np.nan], "end": [1.5, np.nan, np.nan]}
     table = made(corpus(("f", 3), file=["a.wav", "a.wav", "b .wav"], **times), 3)
     assert {*table.frame["enrol"], *table.frame["test"]} == {"a.wav 0 to 1.5", "a.wav 1.5", "b .wav"}
@@ -257,19 +246,9 @@ def test_trials_are_made_of_speakers_and_shared_by_families(lists):
     assert sorted(one.frame["target"].tolist()) == [False, False, True]
 
 
-def test_a_list_of_the_corpus_is_taken(lists):
+def test_a_list_of_the_corpus_is_taken_and_nothing_is_made_for_nobody(lists):
     trials = object()
     assert lists(trials=trials) == {("c", "speaker_verification"): trials}
-
-
-@pytest.mark.parametrize(
-    ("model", "families", "columns"),
-    [
-        (EMBEDS, (), {}),  # neither list nor speakers
-        (FEELS, (), SPOKEN),  # nobody compares
-        (EMBEDS, (read_family("fairness_sex"),), SPOKEN),
-        (FEELS, (GROUPS,), SPOKEN),  # which tests it all the same
-    ],
-)
-def test_nothing_is_made_for_nobody(lists, model, families, columns):
-    assert lists(model, *families, **columns) == {}
+    assert lists() == {}  # neither list nor speakers
+    assert lists(FEELS, **SPOKEN) == lists(FEELS, GROUPS, **SPOKEN) == {}  # nobody compares
+    assert lists(EMBEDS, read_family("fairness_sex"), **SPOKEN) == {}

@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import os
+import tempfile
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,31 +16,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
 
-from soundcheck.common import files
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.trials.trial_files import (
-    parse_scores,
-    parse_trials,
-    read_enrolments,
-    read_scores,
-    read_trials,
-    score_text,
-    write_scores,
-)
+from soundcheck.corpora.trials.trial_files import read_enrolments, read_scores, read_trials, score_text
 from soundcheck.models.tables.scores import scores_of_trials
 
 TWO = [("a", "b", True), ("a", "c", False)]
 TWO_SCORES = [("a", "b", 0.7), ("a", "c", 0.2)]
-LINES = "1 a b\n0 a c\n"
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text("utf-8"))
 
 
+def read(reader, content: str | bytes, *options: str):
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        return reader(file.name, *options)
+
+
 def trials(content: str | bytes, layout: str = ""):
-    return parse_trials(content.encode() if isinstance(content, str) else content, "t.txt", layout)
+    return read(read_trials, content, "t.txt", layout)
 
 
 def scores(content: str | bytes):
-    return parse_scores(content.encode() if isinstance(content, str) else content, "s.txt")
+    return read(read_scores, content, "s.txt")
 
 
 def pairs(listing) -> list[tuple]:
@@ -69,16 +67,16 @@ def test_the_layout_is_named_and_the_line(name, form, line):
     assert listing.frame.index.tolist() == [line, line + 1] and listing.where(line) == f"t.txt line {line}"
 
 
-@pytest.mark.parametrize("labels", [[1, 0], [True, False], ["target", "nontarget"]])
-def test_parquet(labels):
-    def parquet(labels) -> bytes:
+def test_parquet():
+    def parquet(*labels: object) -> bytes:
         buffer = io.BytesIO()
         pd.DataFrame({"enrol": ["a", "a"], "test": ["b", "c"], "label": labels}).to_parquet(buffer)
         return buffer.getvalue()
 
-    assert pairs(trials(parquet(labels))) == TWO
+    for labels in ((1, 0), (True, False), ("target", "nontarget")):
+        assert pairs(trials(parquet(*labels))) == TWO
     with pytest.raises(InputError, match="^t.txt row 2, column label: '2' is not a valid label of a trial"):
-        trials(parquet([1, 2]))
+        trials(parquet(1, 2))
 
 
 @pytest.mark.parametrize(("text", "expected"), LAYOUTS["names"])
@@ -105,11 +103,6 @@ def test_header_that_describes_the_names(gap):
         assert join(of_word, listing) == [0.107, 0.508]
 
 
-@pytest.mark.parametrize(("layout", "text"), LAYOUTS["layout of the suite"])
-def test_the_layout_of_the_suite_may_be_that_of_the_file(layout, text):
-    assert pairs(trials(text, layout)) == TWO
-
-
 # Scores -----------------------------------------------------------------------------------------------------
 
 
@@ -122,11 +115,11 @@ def test_lists_of_scores(text, form):
     assert listing.frame.get("target", pd.Series()).tolist() == ([True, False] if labelled else [])
 
 
-@pytest.mark.parametrize("text", ["0.5\n-1\n1e3", "score\n0.5\n-1\n1e3\n", "prediction\n0.5\n-1\n1e3\n"])
-def test_one_number_a_line(text):
-    listing = scores(text)
-    assert listing.frame["score"].tolist() == [0.5, -1.0, 1000.0]
-    assert list(listing.frame) == ["score"] and listing.form.startswith("one number a line")
+@pytest.mark.parametrize("header", ["", "score\n", "prediction\n"])
+def test_one_number_a_line(header):
+    listing = scores(f"{header}0.5\n-1\n1e3\n")
+    assert listing.frame.to_dict("list") == {"score": [0.5, -1.0, 1000.0]}
+    assert listing.form.startswith("one number a line")
 
 
 def test_of_two_columns_of_numbers_the_first_is_the_score():
@@ -185,11 +178,9 @@ def test_refused(enrolments, kind, content, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("1 a b\n0 \xe4 c".encode("latin-1"), "^t.txt line 2: byte 8 is not UTF-8 text. Save the file"),
-        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8"),
-        (LINES.encode("utf-16"), "UTF-16"),
+        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8 text. Save the file"),
+        ("1 a b\n0 a c\n".encode("utf-16"), "UTF-16"),
         (b"\x80\x04\x95", "a Python pickle, which is never opened"),
-        (b"\x1f\x8b\x08", "a gzip archive"),
         (b"1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
     ],
 )
@@ -198,10 +189,12 @@ def test_what_is_no_text_is_refused(content, words):
         trials(content)
 
 
-@pytest.mark.parametrize(("layout", "text", "words"), LAYOUTS["another layout than that of the suite"])
-def test_another_layout_than_that_of_the_suite_is_refused(layout, text, words):
-    with pytest.raises(InputError, match=words):
-        trials(text, layout)
+def test_a_suite_may_say_the_layout():
+    for layout, text in LAYOUTS["layout of the suite"]:
+        assert pairs(trials(text, layout)) == TWO
+    for layout, text, words in LAYOUTS["another layout than that of the suite"]:
+        with pytest.raises(InputError, match=words):
+            trials(text, layout)
 
 
 @pytest.mark.parametrize(("first", "other"), [("1 a b", "{} d target"), ("a b target", "1 c {}")])
@@ -239,31 +232,20 @@ def test_many_bad_lines_are_one_message_and_quick():
         scores("0.5 a b\n" + "".join(f"x a c{n}\n" for n in range(25)) + "0.5 a d\n")
 
 
-def test_values_in_messages_are_harmless():
-    with pytest.raises(InputError) as caught:
-        trials("\x1b[31m <b>" + "long" * 50)
-    assert "\x1b" not in str(caught.value) and len(str(caught.value)) < 350
-
-
 @pytest.mark.parametrize("read", [read_trials, read_scores, read_enrolments])
 def test_nothing_but_regular_files_is_opened(tmp_path, read):
-    path = tmp_path / "list.txt"
-    with pytest.raises(InputError, match="^shown: the file does not exist"):
-        read(path, "shown")
-    with pytest.raises(InputError, match="this is a folder"):
-        read(tmp_path, "shown")
-    os.mkfifo(path)
-    with pytest.raises(InputError, match="not a regular file"):
-        read(path, "shown")
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in (("none", "the file does not exist"), ("pipe", "this is not a regular file")):
+        with pytest.raises(InputError, match=f"^shown: {words}"):
+            read(tmp_path / name, "shown")
 
 
 # Writing ----------------------------------------------------------------------------------------------------
 
 
-def test_scores_are_written_as_lines_or_as_a_table(tmp_path):
-    path = tmp_path / "new" / "scores.txt"
-    assert write_scores(path, ["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == files.digest(path)
-    assert path.read_text() == "0.30000000000000004 b c\n5.0 a c\n"
+def test_scores_are_written_as_lines_or_as_a_table():
+    lines = b"0.30000000000000004 b c\n5.0 a c\n"
+    assert score_text(["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == (lines, ".txt")
     assert score_text(["b"], ["c\t"], [-1]) == (b'"enrol","test","score"\n"b","c\t",-1.0\n', ".csv")
 
 
@@ -295,10 +277,9 @@ def test_decisions_stand_behind_the_scores():
         ((["a"], ["b\0"], [1]), "NUL"),
     ],
 )
-def test_what_cannot_be_read_back_is_not_written(tmp_path, arguments, words):
+def test_what_cannot_be_read_back_is_not_written(arguments, words):
     with pytest.raises(ValueError, match=words):
-        write_scores(tmp_path / "scores.txt", *arguments)
-    assert list(tmp_path.iterdir()) == []
+        score_text(*arguments)
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
@@ -324,13 +305,12 @@ def test_what_is_written_is_read_back(rows, threshold):
 
 
 @pytest.mark.slow
-def test_many_trials_are_quick(tmp_path, rng):
+def test_many_trials_are_quick(rng):
     count = 100_000
     names = np.array([f"id{n // 20}/{n}.wav" for n in range(5000)], dtype=object)
     enrol, test = (names[rng.integers(5000, size=count)].tolist() for _ in range(2))
     values = [len(one) / len(other) for one, other in zip(enrol, test, strict=True)]
     begin = time.process_time()
     listed = "".join(f"0 {one} {other}\n" for one, other in zip(enrol, test, strict=True)).encode()
-    write_scores(tmp_path / "s", enrol, test, values)
-    assert join(read_scores(tmp_path / "s", "s"), trials(listed)) == values
+    assert join(scores(score_text(enrol, test, values)[0]), trials(listed)) == values
     assert time.process_time() - begin < 15

@@ -85,17 +85,15 @@ def test_transcripts_do_not_depend_on_what_came_before(spoken):
     signals += [signal + 0.02 * rng.standard_normal(len(signal)) for signal in signals[::3]]
     for model in (recogniser.grammar, recogniser.hurried, recogniser.words):
         first: dict = {}
-        for order in (range(len(signals)), *(rng.permutation(len(signals)) for _ in range(2))):
+        for order in (range(len(signals)), rng.permutation(len(signals))):
             for number in order:
-                found, best = model(signals[number], 16000), recogniser._decoder(model.__name__).hyp()
-                found = found, best and best.best_score
-                assert first.setdefault(number, found) == found, (model.__name__, number)
-    for number in (3, 11):  # nor on another model or a new decoder
-        transcript(recogniser.digits, signals[number])
-        assert transcript(recogniser.words, signals[number]) == table["words"][number]
-        assert transcript(recogniser.grammar, signals[number]) == table["grammar"][number]
-        recogniser._decoder.cache_clear()
-        assert transcript(recogniser.grammar, signals[number]) == table["grammar"][number]
+                text, best = model(signals[number], 16000), recogniser._decoder(model.__name__).hyp()
+                result = text, best and best.best_score
+                assert first.setdefault(number, result) == result, (model.__name__, number)
+    transcript(recogniser.digits, signals[3])  # nor on another model or a new decoder
+    assert transcript(recogniser.words, signals[3]) == table["words"][3]
+    recogniser._decoder.cache_clear()
+    assert transcript(recogniser.grammar, signals[3]) == table["grammar"][3]
 
 
 @slow
@@ -131,7 +129,7 @@ def test_the_gate_lets_speech_in_and_keeps_steady_sounds_out(spoken):
 
 
 @slow
-def test_nothing_is_printed():
+def test_nothing_is_printed_at_any_signal():
     code = (
         "import numpy as np; from soundcheck_demo.models import recogniser as r; "
         "noise = np.random.default_rng(0).standard_normal(16000).astype('float32'); "
@@ -147,19 +145,17 @@ def test_nothing_is_printed():
 
 def sentences(start, final, arcs):
     """List all sentences of a graph without loops, each with the probabilities of all its ways."""
-    onwards = collections.defaultdict(list)
-    for begin, end, probability, word in arcs:
-        onwards[begin].append((end, float(probability), word))
-    found = collections.defaultdict(set)
+    ways = collections.defaultdict(set)
 
-    def walk(state, said, probability):
+    def walk(state, words, probability):
         if state == final:
-            found[" ".join(said)].add(round(probability, 9))
-        for end, share, word in onwards[state]:
-            walk(end, (*said, word) if word else said, probability * share)
+            ways[" ".join(words)].add(round(probability, 9))
+        for begin, end, share, word in arcs:
+            if begin == state:
+                walk(end, (*words, word) if word else words, probability * float(share))
 
     walk(start, (), 1.0)
-    return found
+    return ways
 
 
 def test_random_graphs_keep_their_sentences():

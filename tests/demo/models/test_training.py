@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck_demo.models import training
 from soundcheck_demo.models.training import Training, measure, plain, segments
 from soundcheck_demo.speech import corpus
 
@@ -28,26 +27,18 @@ def test_name_of_a_file_follows_everything_that_decides(tmp_path, monkeypatch):
     assert len({*names, name()}) == 6
 
 
-def length(signal, sampling_rate):
-    return np.array([len(signal), sampling_rate, signal.max()])
-
-
-@pytest.mark.parametrize(("jobs", "progress"), [(0, False), (2, True)])
-def test_measures_the_training_split_in_its_order(tmp_path, monkeypatch, jobs, progress):
-    reported = []
-    monkeypatch.setattr(training.Progress, "over", lambda it, *about, visible: reported.append(visible) or it)
+@pytest.mark.parametrize("jobs", [0, 2])
+def test_measures_the_training_split_in_its_order(tmp_path, jobs):
     table = pd.DataFrame({"file": [f"{n}.wav" for n in range(6)], "split": ["train", "test", "train"] * 2})
     table.to_csv(tmp_path / corpus.TABLE, index=False)
     for n in range(6):
         audiofile.write(tmp_path / f"{n}.wav", np.full(100 + n, n / 10), 16000)
     rows = segments(tmp_path, "train")
     assert rows["file"].tolist() == [f"{n}.wav" for n in (0, 2, 3, 5)] and rows.index.tolist() == [0, 1, 2, 3]
-    measured = measure(tmp_path, rows["file"], length, jobs, progress, "recordings")
+    measured = measure(tmp_path, rows["file"], lambda signal, rate: (len(signal), rate, signal.max()), jobs)
     np.testing.assert_allclose(measured, [[100 + n, 16000, n / 10] for n in (0, 2, 3, 5)], atol=1e-4)
-    assert reported == [progress]
 
 
 def test_plain_numbers():
-    assert plain(np.array([1 / 3, -20_000 / 3, 0.0])) == [0.333333, -6666.67, 0.0]
-    assert plain(np.array([[1e-12 / 3], [1e12]])) == [[3.33333e-13], [1e12]]
+    assert plain(np.array([[1e-12 / 3], [1e12], [0.0]])) == [[3.33333e-13], [1e12], [0.0]]
     assert plain(np.array(2 / 3)) == 0.666667 and plain(np.zeros((0, 3))) == []

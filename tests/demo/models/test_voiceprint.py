@@ -10,6 +10,7 @@ import pytest
 from odd_signals import ODD, voice
 
 from soundcheck.common import store
+from soundcheck.metrics.additive import value
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck_demo.models import voiceprint
@@ -30,15 +31,9 @@ def trained(shared_cache):
         yield shared_cache
 
 
-def spoken(folder):
-    table = pd.read_csv(folder / "segments.csv", keep_default_na=False)
-    table = table[table["split"] == "test"].reset_index(drop=True)
-    return table, [audiofile.read(folder / name) for name in table["file"]]
-
-
-def error_rates(table, signals):
+def error_rates(table, signals, rate=16000):
     """Equal error rates over all pairs, over non-targets of the other sex, and within the sexes."""
-    embeddings = np.array([voiceprint.predict(*signal)["embedding"] for signal in signals])
+    embeddings = np.array([voiceprint.predict(signal, rate)["embedding"] for signal in signals])
     first, second = np.triu_indices(len(table), 1)
     scores = np.einsum("nk,nk->n", embeddings[first], embeddings[second])
     speaker = table["speaker"].to_numpy()
@@ -46,13 +41,13 @@ def error_rates(table, signals):
     same, alike = speaker[first] == speaker[second], sex[first] == sex[second]
     rates = []
     for chosen in (same | True, same | ~alike, alike):
-        one, other = speaker[first[chosen]], speaker[second[chosen]]
-        rates.append(equal_error_rate(Trials.of(scores[chosen], same[chosen], one, other)).point().value[0])
+        pairs = speaker[first[chosen]], speaker[second[chosen]]
+        rates.append(value(equal_error_rate(Trials.of(scores[chosen], same[chosen], *pairs))))
     return rates
 
 
 @pytest.mark.parametrize("sampling_rate", [8000, 16000, 44100])
-def test_odd_signals(trained, sampling_rate):
+def test_odd_signals(trained, sampling_rate, monkeypatch):
     for name, signal in (ODD | {"two dimensions": voice().reshape(1, -1)}).items():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -61,33 +56,28 @@ def test_odd_signals(trained, sampling_rate):
         embedding = answer["embedding"]
         assert list(answer) == ["embedding"] and (embedding.dtype, embedding.shape) == (np.float32, (SIZE,))
         assert np.linalg.norm(embedding) == pytest.approx(1, abs=1e-5), name
-        if sampling_rate == 16000 and name in ("silence", "direct current", "empty", "one bit"):
-            np.testing.assert_array_equal(cepstra, 0)
-
-
-def test_the_very_mean_has_a_direction(trained, monkeypatch):
     mean = np.array(voiceprint.TRAINING.train(trained, size="small")["mean"])
-    monkeypatch.setattr(voiceprint, "extract", lambda *_: mean)
-    assert np.linalg.norm(voiceprint.predict(np.zeros(10), 16000)["embedding"]) == pytest.approx(1, abs=1e-5)
+    monkeypatch.setattr(voiceprint, "extract", lambda *_: mean)  # which has no direction
+    assert np.linalg.norm(voiceprint.predict(signal, 16000)["embedding"]) == pytest.approx(1)
 
 
-def test_tells_voices_apart(trained):
+def test_tells_voices_apart(trained, speech_of):
     """Chance is 0.5; the small corpus has trained with four voices only."""
-    everybody, across, within = error_rates(*spoken(corpus.build(trained, size="small")))
+    everybody, across, within = error_rates(*speech_of(corpus.build(trained, size="small")))
     assert 0.01 < everybody < 0.35 and across < within
 
 
 def test_tells_people_apart_a_little(trained, speech):
     """People are not what it was trained on, and 8 kHz is not what it expects."""
     table = pd.read_csv(speech / "segments.csv").groupby("speaker").head(20).reset_index(drop=True)
-    assert error_rates(table, [audiofile.read(speech / name) for name in table["file"]])[0] < 0.45
+    assert error_rates(table, [audiofile.read(speech / name)[0] for name in table["file"]], 8000)[0] < 0.45
 
 
 @pytest.mark.slow
-def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch):
+def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch, speech_of):
     monkeypatch.setenv("SOUNDCHECK_CACHE", str(full_cache))
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
-    segments = spoken(corpus.build(full_cache, jobs=2))
+    segments = speech_of(corpus.build(full_cache, jobs=2))
     voiceprint.prepare()
     _, across, within = error_rates(*segments)
     assert 0.15 < within < 0.25 and 0.03 < across < 0.1
@@ -105,28 +95,22 @@ def test_training_is_reproducible_and_its_parameters_plain_numbers(trained):
 # The map that makes speakers vary alike in all directions
 
 
-def mapped(values, speakers, **options):
-    parameters = voiceprint.fit(values, speakers, **options)
-    return (values - np.array(parameters["mean"])) @ np.array(parameters["map"])
-
-
 def test_covariance_within_speakers_becomes_the_identity_in_any_units(rng):
     """Features of six speakers, correlated and of different scales."""
     speakers = np.repeat(list("abcdef"), 50)
     centres = np.repeat(rng.standard_normal((6, SIZE)), 50, axis=0)
     within = rng.standard_normal((300, SIZE)) @ rng.standard_normal((SIZE, SIZE))
     values = (centres + within) * np.logspace(-2, 2, SIZE) + 7.0
-    found = mapped(values, speakers, shrinkage=0.0)
-    rest = found - pd.DataFrame(found).groupby(speakers).transform("mean").to_numpy()
+
+    def mapped(values, **options):
+        parameters = voiceprint.fit(values, speakers, **options)
+        return (values - np.array(parameters["mean"])) @ np.array(parameters["map"])
+
+    result = mapped(values, shrinkage=0.0)
+    rest = result - pd.DataFrame(result).groupby(speakers).transform("mean").to_numpy()
     np.testing.assert_allclose(rest.T @ rest / (300 - 6), np.eye(SIZE), atol=0.01)
-    np.testing.assert_allclose(found.mean(axis=0), 0, atol=0.01)
-    standardised = np.array(voiceprint.fit(values, speakers, shrinkage=1.0)["map"])
-    expected = np.diag(1 / values.std(axis=0))  # full shrinkage does no more
-    np.testing.assert_allclose(
-        standardised / standardised[0, 0], expected / expected[0, 0], rtol=1e-4, atol=1e-12
-    )
-    one, two = mapped(values, speakers), mapped(values * np.logspace(3, -3, SIZE), speakers)
-    np.testing.assert_allclose(one, two, atol=0.01)
+    np.testing.assert_allclose(result.mean(axis=0), 0, atol=0.01)
+    np.testing.assert_allclose(mapped(values), mapped(values * np.logspace(3, -3, SIZE)), atol=0.01)
 
 
 # Cepstra
@@ -149,15 +133,12 @@ def test_cepstra_are_those_of_plain_sums():
     np.testing.assert_allclose(extract(signal, 16000), expected, atol=1e-6)
 
 
-def test_all_of_a_long_signal_counts_up_to_ten_minutes(monkeypatch, rng):
+def test_all_of_a_long_signal_counts_up_to_a_limit(monkeypatch):
     long = np.resize(voice(), 61 * 16000)  # more frames than are transformed at a time
     assert len(long) / HOP > 2 * BLOCK
     np.testing.assert_allclose(extract(long, 16000), extract(voice(), 16000), atol=0.3)
     other = long.copy()
     other[-16000:] = 0.1 * np.sin(2 * np.pi * 1000 * np.arange(16000) / 16000)
     assert np.abs(extract(other, 16000) - extract(long, 16000)).max() > 0.1
-    assert voiceprint.LONGEST == 600
-    monkeypatch.setattr(voiceprint, "LONGEST", 20)
-    signal = rng.standard_normal(25 * 16000)
-    np.testing.assert_array_equal(extract(signal, 16000), extract(signal[: 20 * 16000], 16000))
-    assert (extract(signal, 16000) != extract(signal[: 15 * 16000], 16000)).any()
+    monkeypatch.setattr(voiceprint, "LONGEST", 60)
+    np.testing.assert_array_equal(extract(other, 16000), extract(other[: 60 * 16000], 16000))

@@ -21,8 +21,8 @@ from tests.support.tested_models import DAY, HOSTILE, MODELS, context_of, facts_
 
 from soundcheck.common.errors import InputError
 from soundcheck.publish.cards.card_format import CARD_FORMATS, CardContext
-from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
+from soundcheck.results.facts import ModelFacts
 from soundcheck.suite.card import Card
 
 RECORDED = Path(__file__).with_name("recorded")

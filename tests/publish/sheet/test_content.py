@@ -13,11 +13,11 @@ from tests.support.findings import FIGURE, GAP, HOSTILE, OPEN, many
 from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.content import model_sheet
 from soundcheck.publish.sheet.tables import Table, since
 from soundcheck.publish.sheet.writing import MOST_BYTES, page, typeset
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
+from soundcheck.results.facts import ModelFacts
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +68,8 @@ def test_what_stands_on_it(sheet, tmp_path):
     seen = Seen(text)
     for told in (
         *("How good.", "m is better than chance", "1 of 2 tests fails", "c (200 segments"),
-        *("arousal of german speakers", "0.30, the others 0.48", "−0.18 (−0.32 to −0.11)", "±0.075"),
+        *("arousal of german speakers", "0.30 against 0.48 of the others", "margin of 0.075"),
+        "difference −0.18, 95 % −0.32 to −0.11",
         *("✓ 1 pass", "✗ 1 fail", "Against the last release", "Worse on 1 of 9 tests.", "recall"),
         *("a.wav under Noise: 1 → 2", "results.csv, SHA-256", "Soundcheck 0.1.0"),
     ):

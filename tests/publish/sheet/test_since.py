@@ -6,9 +6,9 @@ from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
-from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.tables import since
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
+from soundcheck.results.facts import ModelFacts
 from soundcheck.results.finished_run import read_run, rows_file
 from soundcheck.results.judged import Judged, save
 
@@ -62,7 +62,7 @@ def test_the_comparison_of_the_suite(made):
     folder = made("now", [0.6], comparisons=[entry])
     write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
     (table,) = since(ModelFacts.read(folder))
-    assert table.notes == ["m is better than old on 0 and worse on 1 of 1 test for new speakers."]
+    assert table.notes == ["For new speakers, m is better on 0 and worse on 1 of 1 test."]
     assert [cells[-1] for cells in table.rows] == ["−0.10 (−0.20 to −0.050)"]
     failed = made("later", [0.6], comparisons=[entry | {"status": "failed", "outcomes": {}}])
     assert since(ModelFacts.read(failed))[0].notes == ["The comparison with old failed to run."]

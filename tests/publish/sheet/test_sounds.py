@@ -1,5 +1,6 @@
 """The sounds of the largest finding, bounded in length, and only what is what its name says."""
 
+import base64
 import io
 import json
 import re
@@ -10,8 +11,8 @@ from played import flac, played
 from tests.support.findings import GAP, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.sheet.sounds import LONGEST, model_scenes
+from soundcheck.publish.sheet.sounds import LONGEST, carried, model_scenes
+from soundcheck.results.facts import ModelFacts
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_the_family_of_the_largest_finding_comes_first(folder):
     first, second = scenes(folder)
     assert [sound.label for sound in first.sounds] == ["original", "noise"]
     assert first.title == f"Robustness noise: {title}" and "unchanged noise of arousal" in first.finding
-    assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].data == flac()
+    assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].address == carried("audio/flac", flac())
     assert second.finding == ""
 
 
@@ -76,7 +77,8 @@ def test_a_notebook_of_another_form_plays_nothing(folder, text):
 def test_long_sounds_are_cut_and_say_so(folder):
     played(folder, {"short": flac(1), "long": flac(20, seed=1)})
     short, long = scenes(folder)[0].sounds
-    assert short.data == flac(1)
-    (signal, rate), (whole, _) = (soundfile.read(io.BytesIO(data)) for data in (long.data, flac(20, seed=1)))
+    assert short.address == carried("audio/flac", flac(1))
+    cut = base64.b64decode(long.address.partition(",")[2])
+    (signal, rate), (whole, _) = (soundfile.read(io.BytesIO(data)) for data in (cut, flac(20, seed=1)))
     assert len(signal) == LONGEST * rate and (signal == whole[: len(signal)]).all()
     assert long.caption == "said; 1 s; the first 8 of 20.0 s"

@@ -26,8 +26,8 @@ class AudformatKeys(TableKeys):
     """Keys of a database."""
 
     path: Folder = ""
-    tables: schema.Texts = []
-    attributes: schema.Texts = []  # tables that only tell more about the segments of the others
+    tables: schema.Texts = ()
+    attributes: schema.Texts = ()  # tables that only tell more about the segments of the others
 
 
 class AudformatFormat(TableFormat):

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -24,7 +23,7 @@ from soundcheck.common.json_lines import json_object, read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.common.wording import counted
-from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, take_columns
+from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, row_places, take_columns
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
@@ -67,72 +66,71 @@ class EmoboxFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read the lists of a corpus under our column names."""
-        source, problems = entry_name(entry), Problems()
-        lists = _lists(entry.path, source, entry.options.get("fold"))
-        labels = _label_names(entry.path, source)
-        rows: list[dict[str, str]] = []
-        places: list[str] = []
-        left_out: list[Excluded] = []
-        for split, file in lists.items():
-            name = file.relative_to(entry.path).as_posix()
-            for place, row in _rows(entry.path, name, source, problems, left_out):
-                places.append(f"{place} of {name}")
-                rows.append(row | {"split": split})
-        problems.raise_if_any()
-        if not rows:
+        import pandas as pd  # late: every suite that is read imports this module
+
+        source, parts = entry_name(entry), []
+        for split, path in _lists(entry.path, source, entry.options.get("fold")).items():
+            name = path.relative_to(entry.path).as_posix()
+            place = files.inside(entry.path, name)
+            table = read_json_table(place, f"{source}/{name}", texts=TEXTS, numbers=("length",))
+            cells = pd.DataFrame(table.columns, dtype=object)
+            parts.append(cells.assign(split=split, place=row_places(table)))
+        rows = pd.concat(parts, ignore_index=True)
+        names = dict.fromkeys([*TEXTS, "length", "channel", *rows])
+        rows = rows.reindex(columns=[*names], fill_value="").fillna("")
+        left_out = []
+        for field, values in READ.items():
+            others = rows[field][~rows[field].isin(values)]
+            for value, count in sorted(others.value_counts().items()):
+                reason = f"{counted(count, 'line')}: not sounds with emotions"
+                left_out.append(Excluded(f"{field} {quoted(value)}", reason))
+            rows = rows.drop(index=others.index)
+        if rows.empty:
             raise input_error(source, "the lists have no utterance", "Check the folder")
-        notices = _name_labels(rows, labels, source)
-        notices += _name_speakers(rows, entry.options.get("speaker_pattern", ""))
-        names = dict.fromkeys(
-            name for row in rows for name, cell in row.items() if cell and name != "channel"
-        )
-        table = TextTable({n: [row.get(n, "") for row in rows] for n in names}, places, "line", source)
-        folder = entry.path.resolve()
-        root = folder.parents[1] if len(folder.parents) > 1 else entry.path
-        known = ("key", "task", "type")
-        return take_columns(table, entry, tasks, NAMES, known, root=root, left_out=left_out, notices=notices)
+        problems = Problems()
+        for field in NEEDED:
+            for place in rows["place"][rows[field] == ""]:
+                problems.add(f"{place}, field {field}", "it is missing or empty", "Complete the line")
+        problems.raise_if_any()
+        labels = _label_names(entry.path, source)
+        unknown = sorted(rows["emo"][~rows["emo"].isin(labels)].value_counts().items()) if labels else []
+        named = ", ".join(f"{quoted(label, 40)} ({count})" for label, count in unknown[:5])
+        notices = [f"label_map.json has no name for {named}"] if unknown else []
+        if not labels:
+            notices.append(f"{source} has no label_map.json: emotions are called as in the lists")
+        if pattern := entry.options.get("speaker_pattern", ""):
+            group = pattern if re.compile(pattern).groups else f"({pattern})"
+            rows["speaker"] = rows["key"].str.extract(group, expand=False).fillna("")
+            number = counted(rows["speaker"].replace("", None).nunique(), "speaker")
+            what = f"the names of utterances tell {number}, as `speaker_pattern:` finds them"
+            notices.append(what)
+        elif (rows["speaker"] == "").all():
+            what = "the lists do not say who speaks"
+            notices.append(f"{what}; `speaker_pattern:` finds it in the names of utterances")
+        rows["emo"] = rows["emo"].map(lambda label: labels.get(label, label))
+        places = rows.pop("place").tolist()
+        rows = rows.rename(columns={"length": "duration"}).assign(item=rows["key"]).drop(columns="channel")
+        columns = {name: rows[name].tolist() for name in rows if (rows[name] != "").any()}
+        table = TextTable(columns, range(1, len(rows) + 1), "row", source)
+        root, known = Path(*entry.path.resolve().parts[:-2]), ("key", "task", "type")
+        options = {"places": places, "root": root, "left_out": left_out, "notices": notices}
+        return take_columns(table, entry, tasks, NAMES, known, **options)
 
 
 def _lists(folder: Path, source: str, fold: int | None) -> dict[str, Path]:
     """Find the lists: split -> its file."""
-    folds = sorted(path.name for path in folder.glob("fold_*") if path.is_dir())
+    place, needed = folder / f"fold_{fold}", "test"
+    lists = {split: sorted(place.glob(f"*_{split}*.jsonl")) for split in SPLITS}
     if fold is None:
-        lists = sorted(folder.glob("*.jsonl"))
-        if len(lists) == 1:
-            return {"": lists[0]}
-        what = f"there are {len(lists)} lists (.jsonl)" if lists else "there is no list (.jsonl)"
-        more = f", or a fold (there are {', '.join(folds[:5])}) as `fold: 1`" if folds else ""
-        raise input_error(source, what, f"Name the folder of one corpus{more}")
-    place = folder / f"fold_{fold}"
-    by_split = {
-        split: sorted(place.glob(f"*_{split}_fold_{fold}.jsonl")) or sorted(place.glob(f"*_{split}*.jsonl"))
-        for split in SPLITS
-    }
-    if not by_split["test"] or any(len(lists) > 1 for lists in by_split.values()):
-        remedy = f"There are {', '.join(folds[:5])}" if folds else "There is no folder of a fold"
-        raise input_error(f"{source}/fold_{fold}", "there is not one list of the split test", remedy)
-    return {split: lists[0] for split, lists in by_split.items() if lists}
-
-
-def _rows(
-    folder: Path, name: str, source: str, problems: Problems, left_out: list[Excluded]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Read the lines of a list that are sounds with emotions; others are counted."""
-    table = read_json_table(files.inside(folder, name), f"{source}/{name}", texts=TEXTS, numbers=("length",))
-    others: Counter[str] = Counter()
-    for row, cells in enumerate(zip(*table.columns.values(), strict=True)):
-        item = dict(zip(table.columns, cells, strict=True))
-        other = next((key for key, read in READ.items() if item.get(key, "") not in read), None)
-        if other:
-            others[f"{other} {quoted(item[other])}"] += 1
-            continue
-        for key in NEEDED:
-            if not item.get(key):
-                problems.add(f"{table.where(row)}, key {key}", "it is missing or empty", "Complete the line")
-        item["item"], item["duration"] = item.get("key", ""), item.pop("length", "")
-        yield table.places[row], item
-    for what, count in sorted(others.items()):
-        left_out.append(Excluded(what, f"{counted(count, 'line')} of {name}: not sounds with emotions"))
+        place, needed, lists = folder, "", {"": sorted(folder.glob("*.jsonl"))}
+    if not lists[needed] or any(len(paths) > 1 for paths in lists.values()):
+        folds = ", ".join(sorted(path.name for path in folder.glob("fold_*") if path.is_dir())[:5])
+        what = f"there is not one list (.jsonl){' of the split test' * (fold is not None)}"
+        where = source if fold is None else f"{source}/{place.name}"
+        raise input_error(
+            where, what, f"Name the folder of one corpus, or `fold: 1`; folds: {folds or 'none'}"
+        )
+    return {split: paths[0] for split, paths in lists.items() if paths}
 
 
 def _label_names(folder: Path, source: str) -> dict[str, str]:
@@ -142,33 +140,6 @@ def _label_names(folder: Path, source: str) -> dict[str, str]:
     where = f"{source}/label_map.json"
     place = files.require_regular(files.inside(folder, "label_map.json"), where)
     labels = json_object(decode_text(place.read_bytes(), where), where, "Give one JSON object of names")
-    problems = Problems()
-    for label, name in labels.items():
-        if not isinstance(name, str):
-            problems.add(where, f"the name of {quoted(label, 40)} is no text", "Give a text")
-    problems.raise_if_any()
+    for label in [label for label, name in labels.items() if not isinstance(name, str)]:
+        raise input_error(where, f"the name of {quoted(label, 40)} is no text", "Give a text")
     return labels
-
-
-def _name_labels(rows: list[dict[str, str]], labels: Mapping[str, str], source: str) -> list[str]:
-    if not labels:
-        return [f"{source} has no label_map.json: emotions are called as in the lists"]
-    unknown = Counter(row["emo"] for row in rows if row["emo"] not in labels)
-    for row in rows:
-        row["emo"] = labels.get(row["emo"], row["emo"])
-    named = ", ".join(f"{quoted(label, 40)} ({count})" for label, count in sorted(unknown.items())[:5])
-    return [f"label_map.json has no name for {named}"] if unknown else []
-
-
-def _name_speakers(rows: list[dict[str, str]], pattern: str) -> list[str]:
-    """Find the speakers in the names of utterances."""
-    if not pattern:
-        if any(row.get("speaker") for row in rows):
-            return []
-        return ["the lists do not say who speaks; `speaker_pattern:` finds it in the names of utterances"]
-    find = re.compile(pattern)
-    for row in rows:
-        match = find.search(row["key"])
-        row["speaker"] = (match[find.groups] or "") if match else ""
-    number = len({row["speaker"] for row in rows} - {""})
-    return [f"the names of utterances tell {counted(number, 'speaker')}, as `speaker_pattern:` finds them"]

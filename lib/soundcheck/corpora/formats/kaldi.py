@@ -14,8 +14,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from soundcheck.common import files
@@ -53,21 +54,20 @@ class KaldiFormat(TableFormat):
         folder.problems.raise_if_any()
         if entry.audio:
             _refuse_commands(folder, recordings)
-        channels = {name: text.split()[-1] for name, text in folder.read("reco2file_and_channel").items()}
         utterances = {name: (name, "", "", "") for name in recordings}  # recording, start, end, channel
         if segments:
             utterances = _segments(folder, segments, recordings, left_out)
-        columns = {
-            "file": {name: recordings[one[0]] if entry.audio else one[0] for name, one in utterances.items()},
-            "item": {name: name for name in utterances},
-            "start": {name: one[1] for name, one in utterances.items()},
-            "end": {name: one[2] for name, one in utterances.items()},
-            "channel": {name: one[3] or channels.get(one[0], "") for name, one in utterances.items()},
-        }
-        columns |= _labels(folder, {*utterances}, left_out)
+        channels = {name: text.split()[-1] for name, text in folder.read("reco2file_and_channel").items()}
         whole = folder.read("reco2dur")
-        columns["duration"] = {name: whole.get(one[0], "") for name, one in utterances.items() if not one[1]}
+        columns = {name: {} for name in ("file", "item", "start", "end", "channel", "duration")}
+        for name, (recording, start, end, channel) in utterances.items():
+            columns["file"][name] = recordings[recording] if entry.audio else recording
+            columns["item"][name] = name
+            columns["start"][name], columns["end"][name] = start, end
+            columns["channel"][name] = channel or channels.get(recording, "")
+            columns["duration"][name] = "" if start else whole.get(recording, "")
         columns["duration"] |= folder.read("utt2dur")
+        columns |= _labels(folder, utterances, left_out)
         folder.problems.raise_if_any()
         cells = {
             column: [values.get(name, "") for name in utterances]
@@ -83,17 +83,17 @@ class KaldiFormat(TableFormat):
 
 
 def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
-    write = "Write WAV files, and name them in wav.scp; or say `audio: false`"
     for name, target in recordings.items():
-        what, remedy = "", write
+        what = ""
         if target.endswith("|"):
-            what = f"the recording {quoted(name)} is the output of a command, and no command is run"
+            what = "is the output of a command, and no command is run"
         elif target.startswith("|") or target == "-":
-            what, remedy = f"{quoted(target, 40)} names no file", "Name a WAV file"
+            what = f"is {quoted(target, 40)}, which names no file"
         elif _ARCHIVE.search(target):
-            what = f"the recording {quoted(name)} lies in an archive, which is not read"
+            what = "lies in an archive, which is not read"
         if what:
-            folder.problems.add(folder.where("wav.scp", name), what, remedy)
+            remedy = "Write WAV files, and name them in wav.scp; or say `audio: false`"
+            folder.problems.add(folder.where("wav.scp", name), f"the recording {quoted(name)} {what}", remedy)
     folder.problems.raise_if_any()
 
 
@@ -104,35 +104,35 @@ def _segments(
     times = {}
     for name, text in segments.items():
         words = text.split()
-        if len(words) not in (3, 4):
-            what = f"there are {len(words)} values behind the name, not three or four"
-            remedy = "Expected is `utterance recording start end`"
-            folder.problems.add(folder.where("segments", name), what, remedy)
-            continue
-        recording, start, end, channel = [*words, ""][:4]
         try:
+            if len(words) not in (3, 4):
+                raise ValueError(f"there are {len(words)} values behind the name, not three or four")
+            recording, start, end, channel = [*words, ""][:4]
             parse_number(start)
-            to_the_end = parse_number(end) == -1
+            end = "" if parse_number(end) == -1 else end
         except ValueError as error:
-            remedy = "Give start and end in seconds; an end of -1 is that of the file"
+            remedy = (
+                "Expected is `utterance recording start end` in seconds; an end of -1 is that of the file"
+            )
             folder.problems.add(folder.where("segments", name), str(error), remedy)
             continue
         if recording in recordings:
-            times[name] = (recording, start, "" if to_the_end else end, "" if channel == "-1" else channel)
+            times[name] = (recording, start, end, "" if channel == "-1" else channel)
         else:
             left_out.append(Excluded(name, f"its recording {quoted(recording)} is not in wav.scp"))
     return times
 
 
-def _labels(folder: _Folder, utterances: set[str], left_out: list[Excluded]) -> dict[str, dict[str, str]]:
+def _labels(
+    folder: _Folder, utterances: Collection[str], left_out: list[Excluded]
+) -> dict[str, dict[str, str]]:
     """Read what other files say about utterances: column -> utterance -> value."""
     columns = {"text": folder.read("text", alone=" "), "speaker": folder.read("utt2spk")}
-    listed = {item.item for item in left_out}
+    listed = {*utterances, *(item.item for item in left_out)}
     for file, values in (("text", columns["text"]), ("utt2spk", columns["speaker"])):
-        for name in values:
-            if name not in utterances and name not in listed:
-                listed.add(name)
-                left_out.append(Excluded(name, f"it stands in {file}, but has no recording"))
+        for name in [name for name in values if name not in listed]:
+            listed.add(name)
+            left_out.append(Excluded(name, f"it stands in {file}, but has no recording"))
     for path in sorted(folder.path.glob("utt2*")):
         if (column := path.name.removeprefix("utt2")) not in NEVER:
             columns[column] = folder.read(path.name)
@@ -164,26 +164,22 @@ class _Folder:
 
     def read(self, file: str, *, needed: bool = False, alone: str = "") -> dict[str, str]:
         """Read a file: name -> value, empty if it does not exist; ``alone`` is the value of a bare name."""
-        source = f"{self.source}/{file}"
-        place = files.inside(self.path, file)
-        if not needed and not place.is_symlink() and not place.exists():
+        source, place = f"{self.source}/{file}", files.inside(self.path, file)
+        if not needed and not os.path.lexists(place):
             return {}
         text = decode_text(files.require_regular(place, source).read_bytes(), source)
         lines = self.lines[file] = {}
         values: dict[str, str] = {}
         for number, line in enumerate(text.split("\n"), start=1):
             name, *rest = line.split(maxsplit=1) or [""]
-            if not name:
-                continue
             if name in values:
-                what = f"the name {quoted(name)} stands twice"
+                where = f"{source} lines {lines[name]} and {number}"
+                self.problems.add(where, f"the name {quoted(name)} stands twice", "Give each its own name")
+            elif name and not rest and not alone:
                 self.problems.add(
-                    f"{source} lines {lines[name]} and {number}", what, "Give each its own name"
+                    f"{source} line {number}", f"{quoted(name)} has no value", "Complete the line"
                 )
-            elif not rest and not alone:
-                what = f"{quoted(name)} has no value"
-                self.problems.add(f"{source} line {number}", what, "Complete the line")
-            else:
+            elif name:
                 values[name], lines[name] = rest[0].rstrip() if rest else alone, number
         if needed and not values and not len(self.problems):
             self.problems.add(source, "the file has no line", "Give lines such as `s01-a audio/s01-a.wav`")

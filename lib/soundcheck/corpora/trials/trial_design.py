@@ -26,7 +26,7 @@ import pandas as pd
 from soundcheck.common import seeds
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
+from soundcheck.corpora.trials.trial_table import TrialTable, of_columns, segment_names
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
@@ -128,28 +128,19 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
 
 
 def _table(segments: pd.DataFrame, pairs: list[_Pair], targets: int, notices: list[str]) -> TrialTable:
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    names = segment_names(segments, np.unique([first, second]))
-    speakers = segments["speaker"].tolist()
-    enrolment, members = pd.factorize(first)
-
-    def texts(cells: Iterable) -> pd.Series:
-        return pd.Series([str(cell) for cell in cells], dtype=object)
-
-    frame = pd.DataFrame(
-        {
-            "key": texts(range(len(pairs))),
-            "enrol": texts(names[row] for row in first.tolist()),
-            "test": texts(names[row] for row in second.tolist()),
-            "target": np.arange(len(pairs)) < targets,
-            "enrolment": enrolment.astype(np.int64),
-            "segment": second,
-            "enrol_speaker": texts(speakers[row] for row in first.tolist()),
-            "test_speaker": texts(speakers[row] for row in second.tolist()),
-        }
+    rows = pd.DataFrame(np.array(pairs, dtype=np.int64).reshape(-1, 2), columns=["enrol", "test"])
+    names, speakers = segment_names(segments, np.unique(rows)), segments["speaker"].astype(str).tolist()
+    enrolment, members = pd.factorize(rows["enrol"].to_numpy())
+    frame = rows.map(names.get).assign(
+        key=rows.index.astype(str),
+        target=rows.index < targets,
+        enrolment=enrolment.astype(np.int64),
+        segment=rows["test"],
+        enrol_speaker=[speakers[row] for row in rows["enrol"]],
+        test_speaker=[speakers[row] for row in rows["test"]],
     )
     numbers = np.arange(len(members), dtype=np.int64)
-    return TrialTable(frame, members, numbers, "generated", tuple(notices), listed=len(frame))
+    return TrialTable(of_columns(frame), members, numbers, "generated", tuple(notices), listed=len(frame))
 
 
 # Speakers and their segments --------------------------------------------------------------------------------

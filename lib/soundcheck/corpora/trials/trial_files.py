@@ -34,7 +34,8 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.text_table import NUMBER, decode_text, parse_number, parse_text_table
+from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_text_table
+from soundcheck.common.wording import counted
 from soundcheck.corpora.utterances import bare_name
 
 PAIR = ["enrol", "test"]
@@ -75,7 +76,6 @@ _SCORES = (
 )
 _ENROLMENTS = f"Give lines such as `model utterance1 utterance2`, {_TABLE} model and utterance"
 
-Line = tuple[int, str]  # number and text
 Split = Callable[[str], list[str]]
 
 
@@ -85,8 +85,8 @@ class Listing:
 
     source: str  # how messages call the file
     layout: str  # ``"table"``, ``"nist"``, ``"lines"``, ``"numbers"`` (scores without names) or ``"spk2utt"``
-    form: str  # how messages call the layout
     frame: pd.DataFrame  # text of the columns that are needed; the index is the line (or row) of each
+    form: str = ""  # how messages call the layout
     # what a column holds -> what the file calls it; empty without header
     headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
     unit: str = "line"  # ``"line"`` or ``"row"``: what the index counts
@@ -100,30 +100,27 @@ class Listing:
         place = f"{self.source} {self.unit} {line}"
         return f"{place}, column {self.headings[column]}" if column in self.headings else place
 
-    def check_names(self) -> None:
-        """Note names that are empty as problems."""
-        for column in self.frame.columns.difference(["label", "score", "side"], sort=False):
+    def refuse_empty_names(self) -> None:
+        """Raise the problems so far, and names that are empty."""
+        for column in self.frame.columns.difference(["label", "score"], sort=False):
             for line in self.frame.index[self.frame[column] == ""]:
-                what = "the name is empty"
-                self.problems.add(self.where(line, column), what, "Fill it in or remove the line")
+                where = self.where(line, column)
+                self.problems.add(where, "the name is empty", "Fill it in or remove the line")
+        self.problems.raise_if_any()
 
-    def check_duplicates(self, names: list[str], same: str, what: str, remedy: str) -> None:
-        """Refuse rows whose names are those of an earlier row, and other problems noted so far.
+    def refuse_repeated(self, names: list[str], what: str, remedy: str, but: str = "") -> None:
+        """Refuse rows whose names are those of an earlier row.
 
-        - ``same``: only rows that differ from the earlier one in this column are wrong; if empty, all are.
         - ``what``: template of the message: columns of the row, and ``first``, what the earlier one has.
+        - ``but``: only rows that differ from the earlier one in this column are wrong.
         """
-        different = self.frame.drop_duplicates([*names, same]) if same else self.frame
-        if different.duplicated(names).any():
-            first: dict[tuple[str, ...], dict] = {}
-            for line, row in zip(self.frame.index, self.frame.to_dict("records"), strict=True):
-                row["line"] = line
-                earlier = first.setdefault(tuple(row[name] for name in names), row)
-                if earlier is not row and (not same or earlier[same] != row[same]):
-                    names_quoted = {name: quoted(row[name]) for name in names}
-                    text = what.format(**(row | names_quoted), first=earlier.get(same))
-                    lines = f"{self.source} {self.unit}s {earlier['line']} and {line}"
-                    self.problems.add(lines, text, remedy)
+        frame = self.frame.assign(line=self.frame.index)
+        first = frame.groupby(names, sort=False).transform("first")
+        wrong = frame.duplicated(names) & (frame[but] != first[but] if but else True)
+        for row, earlier in zip(*(part[wrong].to_dict("records") for part in (frame, first)), strict=True):
+            texts = row | {name: quoted(row[name]) for name in names}
+            lines = f"{self.source} {self.unit}s {earlier['line']} and {row['line']}"
+            self.problems.add(lines, what.format(**texts, first=earlier.get(but)), remedy)
         self.problems.raise_if_any()
 
 
@@ -133,23 +130,17 @@ def read_trials(path: str | os.PathLike, source: str, layout: str = "") -> Listi
     ``layout`` is one of ``TRIAL_LAYOUTS`` of a suite; empty = the content tells it. All problems of the lines
     are reported at once, such as a pair with both labels.
     """
-    return parse_trials(files.require_regular(path, source).read_bytes(), source, layout)
-
-
-def parse_trials(content: bytes, source: str, layout: str = "") -> Listing:
-    """Read the bytes of a list of trials; see :func:`read_trials`."""
-    trials = _read_listing(content, source, (*PAIR, "label"), _TRIALS, layout)
+    trials = _read_listing(path, source, (*PAIR, "label"), _TRIALS, layout)
     labels = trials.frame["label"]
     target = _mapped(labels, label_of)
     for line, label in labels[target.isna()].items():
         remedy = did_you_mean(label, _LABEL_WORDS) + _read_as(trials, "; if not, set `layout:` of the corpus")
         what = f"{quoted(label)} is not a valid label of a trial"
         trials.problems.add(trials.where(line, "label"), what, remedy)
-    trials.check_names()
-    trials.problems.raise_if_any()
+    trials.refuse_empty_names()
     trials = dataclasses.replace(trials, frame=trials.frame[PAIR].assign(target=target.astype(bool)))
     remedy = "Look where the two come from, such as two lists in one file, and correct the wrong one"
-    trials.check_duplicates(PAIR, "target", "the trial {enrol} {test} has both labels", remedy)
+    trials.refuse_repeated(PAIR, "the trial {enrol} {test} has both labels", remedy, "target")
     return trials
 
 
@@ -164,23 +155,12 @@ def read_scores(path: str | os.PathLike, source: str) -> Listing:
     With one number a line ``score`` alone; ``target`` (bool) if there are labels as well. All problems of the
     lines are reported at once, such as a pair with two scores.
     """
-    return parse_scores(files.require_regular(path, source).read_bytes(), source)
-
-
-def parse_scores(content: bytes, source: str) -> Listing:
-    """Read the bytes of a file of scores; see :func:`read_scores`."""
-    scores = _read_listing(content, source, (*PAIR, "score"), _SCORES)
-    texts = scores.frame["score"].str.strip()
-    decimal = texts.where(texts.str.fullmatch(NUMBER.pattern), "nan")
-    numbers = decimal.to_numpy(dtype=object).astype(np.float64)
-    for line, text in texts[~np.isfinite(numbers)].items():
-        try:
-            parse_number(text)
-        except ValueError as error:
-            remedy = "Give each trial a finite number" + _read_as(scores, "; a header tells others")
-            scores.problems.add(scores.where(line, "score"), str(error), remedy)
-    scores.check_names()
-    scores.problems.raise_if_any()
+    scores = _read_listing(path, source, (*PAIR, "score"), _SCORES)
+    numbers, wrong = parse_column(scores.frame["score"].tolist(), parse_number, needed=True)
+    for row, what in wrong:
+        remedy = "Give each trial a finite number" + _read_as(scores, "; a header tells others")
+        scores.problems.add(scores.where(scores.frame.index[row], "score"), what, remedy)
+    scores.refuse_empty_names()
     frame = scores.frame.assign(score=numbers)
     if "label" in frame:
         target = _mapped(frame.pop("label"), label_of)
@@ -190,33 +170,20 @@ def parse_scores(content: bytes, source: str) -> Listing:
         return scores
     what = "the trial {enrol} {test} has two scores, {first!r} and {score!r}"
     remedy = "Look where the two come from, such as two systems in one file, and give each a file of its own"
-    scores.check_duplicates(PAIR, "score", what, remedy)
-    return dataclasses.replace(scores, frame=scores.frame.drop_duplicates(PAIR))
+    scores.refuse_repeated(PAIR, what, remedy, "score")
+    return dataclasses.replace(scores, frame=frame.drop_duplicates(PAIR))
 
 
 def read_enrolments(path: str | os.PathLike, source: str) -> dict[str, list[str]]:
     """Read which utterances each speaker is enrolled with: model -> utterances, in the order of the file."""
-    content = files.require_regular(path, source).read_bytes()
-    listing = _read_listing(content, source, ("model", "utterance"), _ENROLMENTS)
-    listing.check_names()
+    listing = _read_listing(path, source, ("model", "utterance"), _ENROLMENTS)
+    listing.refuse_empty_names()
     if listing.layout == "spk2utt":
         lines = dataclasses.replace(listing, frame=listing.frame[~listing.frame.index.duplicated()])
-        remedy = "Write all its utterances in one line"
-        lines.check_duplicates(["model"], "", "duplicate model {model}", remedy)
+        lines.refuse_repeated(["model"], "duplicate model {model}", "Write all its utterances in one line")
     what = "the model {model} has the utterance {utterance} twice"
-    listing.check_duplicates(["model", "utterance"], "", what, "Keep it once")
+    listing.refuse_repeated(["model", "utterance"], what, "Keep it once")
     return listing.frame.groupby("model", sort=False)["utterance"].agg(list).to_dict()
-
-
-def write_scores(
-    path: str | os.PathLike,
-    enrol: Sequence[str],
-    test: Sequence[str],
-    scores: Sequence[float],
-    threshold: float = np.nan,
-) -> str:
-    """Write scores of trials as :func:`score_text` does; returns the digest of the file."""
-    return files.write_bytes(path, score_text(enrol, test, scores, threshold)[0])
 
 
 def score_text(
@@ -225,7 +192,7 @@ def score_text(
     """Write scores of trials, ``0.107 enrol test`` a line; as CSV if names would not be read back.
 
     With a threshold there is a header and two columns more, ``0.107 enrol test reject 0.4``: what is decided
-    and the threshold, above which a trial is accepted. :func:`parse_scores` reads such a file as well.
+    and the threshold, above which a trial is accepted. :func:`read_scores` reads such a file as well.
 
     - ``scores``: written in as few digits as give the same float64 back.
     - ``threshold``: may be infinite; NaN if nothing is decided.
@@ -242,12 +209,13 @@ def score_text(
     if decided:
         frame["decision"] = np.where(frame["score"] > threshold, "accept", "reject")
         frame["threshold"] = float(threshold)
-    if not any(label_of(name) is not None or re.search(r"\s", name) for name in names):
-        text = frame.to_csv(sep=" ", header=decided, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
-        return text.encode("utf-8", "backslashreplace"), ".txt"
-    frame = frame[[*PAIR, *frame.columns.difference(PAIR, sort=False)]]
-    text = frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    return text.encode("utf-8", "backslashreplace"), ".csv"
+    as_lines = not any(label_of(name) is not None or re.search(r"\s", name) for name in names)
+    options = {"sep": " ", "header": decided, "quoting": csv.QUOTE_NONE}
+    if not as_lines:
+        options = {"quoting": csv.QUOTE_NONNUMERIC}
+        frame = frame[[*PAIR, *frame.columns.difference(PAIR, sort=False)]]
+    text = frame.to_csv(index=False, lineterminator="\n", **options)
+    return text.encode("utf-8", "backslashreplace"), ".txt" if as_lines else ".csv"
 
 
 def label_of(text: str) -> bool | None:
@@ -265,45 +233,49 @@ def label_of(text: str) -> bool | None:
 
 
 def _read_listing(
-    content: bytes, source: str, needed: Sequence[str], remedy: str, layout: str = ""
+    path: str | os.PathLike, source: str, needed: Sequence[str], remedy: str, layout: str = ""
 ) -> Listing:
     """Read a file as text; lines with too few or too many words are noted as problems.
 
     ``needed`` are columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``.
     Labels that stand beside scores are read, too.
     """
-    lines: list[Line] = []
+    content = files.require_regular(path, source).read_bytes()
+    lines: dict[int, str] = {}
+    kind = layout or "table"
     if not content.startswith(b"PAR1"):
         text = decode_text(content, source).replace("\r\n", "\n").replace("\r", "\n")
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
         if not lines:
             raise input_error(source, "the file is empty", remedy)
-    elif layout not in ("", "table"):
+        kind = "lines" if layout in _PLACES else layout or _tell_layout(next(iter(lines.values())), needed)
+    elif kind != "table":
         raise input_error(source, "this is a Parquet table", "Write layout: table, or remove the key")
-    kind = "lines" if layout in _PLACES else layout or _tell_layout(lines, needed)
     if kind in ("nist", "table") and len(lines) == 1:
         raise input_error(source, "the file has a header and nothing else", remedy)
     if kind == "table":
-        listing = _read_table(content, source, needed)
+        table = parse_text_table(content, source)
+        cells = pd.DataFrame(dict(enumerate(table.columns.values())), pd.Index(table.places), dtype=str)
+        listing = _under_header(Listing(source, kind, cells, unit=table.unit), [*table.columns], needed)
     elif kind == "nist":
-        listing = _read_columns(lines, source, needed)
+        number, top = next(iter(lines.items()))
+        split = _tabbed if len(_roles(_tabbed(top), needed)) == len(needed) else _words
+        listing = _split_all(source, kind, lines, split)
+        listing = _under_header(listing, split(top), needed, drop=number)
     elif kind == "spk2utt":
         listing = _read_spk2utt(lines, source)
     elif not (listing := _read_lines(lines, source, needed[-1], _PLACES.get(layout, ""))):
-        line = quoted(" ".join(_words(lines[0][1])))
-        what = f"the first line is neither a header nor in a known layout: {line}"
-        raise input_error(f"{source} line {lines[0][0]}", what, remedy)
+        number, top = next(iter(lines.items()))
+        what = f"the first line is neither a header nor in a known layout: {quoted(' '.join(_words(top)))}"
+        raise input_error(f"{source} line {number}", what, remedy)
     frame, side = listing.frame, listing.frame.get("side")
     if side is not None and (side.groupby(frame[needed[1]]).nunique() > 1).any() and side.isin(_SIDES).all():
         frame = frame.assign(**{needed[1]: _mapped(frame[needed[1]], bare_name) + "_" + side.str.lower()})
     return dataclasses.replace(listing, frame=frame.drop(columns="side", errors="ignore"))
 
 
-def _tell_layout(lines: Sequence[Line], needed: Sequence[str]) -> str:
+def _tell_layout(top: str, needed: Sequence[str]) -> str:
     """Tell the layout from the first line."""
-    if not lines:
-        return "table"
-    top = lines[0][1]
     cells = _SEPARATORS.split(top)
     if len(cells) > 1 and len(_roles(cells, needed)) > 1:
         return "table"
@@ -312,42 +284,29 @@ def _tell_layout(lines: Sequence[Line], needed: Sequence[str]) -> str:
     return "spk2utt" if "utterance" in needed else "lines"
 
 
-def _read_table(content: bytes, source: str, needed: Sequence[str]) -> Listing:
-    table = parse_text_table(content, source)
-    header = list(table.columns)
-    headings = {role: header[n] for role, n in _chosen(header, needed, table.header).items()}
-    columns = {role: table.columns[name] for role, name in headings.items()}
-    frame = pd.DataFrame(columns, index=pd.Index(table.places), dtype=str)
-    form = f"a table with the columns {', '.join(headings[role] for role in needed)}"
-    return Listing(source, "table", form, frame, headings, table.unit)
-
-
-def _read_columns(lines: Sequence[Line], source: str, needed: Sequence[str]) -> Listing:
-    (number, top), *rows = lines
-    split = _tabbed if len(_roles(_tabbed(top), needed)) == len(needed) else _words
-    header = split(top)
-    chosen = _chosen(header, needed, f"{source} line {number}")
-    problems = Problems()
-    frame = _split_all(rows, split, len(header), source, problems)[[*chosen.values()]]
+def _under_header(listing: Listing, header: list[str], needed: Sequence[str], drop: int = 0) -> Listing:
+    """Choose the columns that a header names; ``drop`` is its line, if it is in the frame."""
+    chosen = _chosen(header, needed, listing.where(drop or 1) if listing.unit == "line" else listing.source)
     headings = {role: header[n] for role, n in chosen.items()}
-    form = f"columns {', '.join(headings[role] for role in needed)}"
-    return Listing(source, "nist", form, frame.set_axis([*chosen], axis=1), headings, problems=problems)
+    frame = listing.frame.drop(index=[drop] if drop else [])[[*chosen.values()]].set_axis([*chosen], axis=1)
+    noun = "a table with the columns" if listing.layout == "table" else "columns"
+    form = f"{noun} {', '.join(headings[role] for role in needed)}"
+    return dataclasses.replace(listing, frame=frame, headings=headings, form=form)
 
 
-def _read_lines(lines: Sequence[Line], source: str, value: str, place: str) -> Listing | None:
+def _read_lines(lines: Mapping[int, str], source: str, value: str, place: str) -> Listing | None:
     """Read lines of words; ``None`` if no column of them can be the label or score."""
-    number, top = lines[0]
+    number, top = next(iter(lines.items()))
     split, cells = _words, _cells(top)
     if len(cells) > 2 and all(cells) and not any(re.search(r"\s", cell) for cell in cells):
         split = _cells
     elif len(_words(top)) < 4 and _words(top)[0].count("*") == 1:
         split = _joined
-    head, problems = split(top), Problems()
-    frame = _split_all(lines, split, len(head), source, problems)
-    columns = _columns(frame, value, place)
+    head, listing = split(top), _split_all(source, "lines", lines, split)
+    columns = _columns(listing.frame, value, place)
     if not columns:
         return None
-    frame = frame.set_axis(columns, axis=1)[[column for column in columns if column]]
+    frame = listing.frame.set_axis(columns, axis=1)[[column for column in columns if column]]
     values = frame[value]
     label = _EXAMPLES["label"] if value == "score" or values.iloc[-1].isalpha() else "1"
     example = " ".join((_EXAMPLES | {"label": label})[column] for column in columns)
@@ -355,7 +314,8 @@ def _read_lines(lines: Sequence[Line], source: str, value: str, place: str) -> L
     if len(frame) > 1 and _is_header(head, columns, value, values.iloc[1]):
         form += f" under the header {quoted(' '.join(head))}"
         frame = frame.drop(index=number)
-    return Listing(source, "lines" if "enrol" in frame else "numbers", form, frame, problems=problems)
+    layout = "lines" if "enrol" in frame else "numbers"
+    return dataclasses.replace(listing, layout=layout, form=form, frame=frame)
 
 
 def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
@@ -364,9 +324,8 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
     labels = [_mapped(frame[column], label_of).notna() for column in frame]
     numbers = [frame[column].iloc[:_SAMPLE].map(_is_float) for column in frame]
     fits = labels if value == "label" else numbers
-    every, ends = range(width), (0, width - 1)
-    anywhere = every if value == "label" or width > 3 else ends
-    places = {"first": ends[:1], "last": ends[1:], "": anywhere}[place]
+    anywhere = range(width) if value == "label" or width > 3 else (0, width - 1)
+    places = {"first": [0], "last": [width - 1], "": anywhere}[place]
     if value == "score" and width not in (1, 3):  # there are labels, too, and scores are rarely all 0 or 1
         places = [column for column in places if not labels[column].all()] or places
     likely = [n for n in places if place or fits[n].mean() >= 0.5 or fits[n][:2].any()]
@@ -380,7 +339,7 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
 
     chosen = max(likely, key=rank)
     roles = {chosen: value}
-    others = [column for column in every if column != chosen]
+    others = [column for column in range(width) if column != chosen]
     labelled = [column for column in others if labels[column].iloc[1:].all()]
     numbered = [column for column in others if column not in labelled and numbers[column].iloc[1:].all()]
     signs = (*_SIDES, "f", "m", "F", "M")
@@ -391,7 +350,7 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
         if value == "score" and column in labelled:
             roles[column] = "label"
     roles |= dict(zip(others, PAIR, strict=False))
-    return [roles.get(column, "") for column in every] if len(others) in (0, 2) else []
+    return [roles.get(column, "") for column in range(width)] if len(others) in (0, 2) else []
 
 
 def _is_header(words: Sequence[str], columns: Sequence[str], value: str, below: str) -> bool:
@@ -406,39 +365,35 @@ def _is_header(words: Sequence[str], columns: Sequence[str], value: str, below: 
     return not below.isalpha() and all(_HEADER_WORD.fullmatch(w) and label_of(w) is None for w in words)
 
 
-def _read_spk2utt(lines: Sequence[Line], source: str) -> Listing:
+def _read_spk2utt(lines: Mapping[int, str], source: str) -> Listing:
     """Give each utterance of a line a row of its own."""
     problems, rows = Problems(), []
-    for line, text in lines:
+    for line, text in lines.items():
         model, *utterances = _words(text)
         if not utterances:
             what = f"the model {quoted(model)} has no utterance"
             problems.add(f"{source} line {line}", what, "Write its utterances behind its name")
         rows += [(line, model, utterance) for utterance in utterances]
     frame = pd.DataFrame(rows, columns=["line", "model", "utterance"]).set_index("line")
-    return Listing(source, "spk2utt", "lines `model utterance ...`", frame, problems=problems)
+    return Listing(source, "spk2utt", frame, problems=problems)
 
 
-def _split_all(
-    lines: Sequence[Line], split: Split, width: int, source: str, problems: Problems
-) -> pd.DataFrame:
-    """Split lines into so many words, the index is their number; others are noted as problems."""
-    rows: dict[int, list[str]] = {}
-    for number, line in lines:
-        words = split(line)
-        if len(words) == width:
-            rows[number] = words
-        else:
-            what = f"the line has {len(words)} word{'s' * (len(words) > 1)}, not {width}"
-            remedy = "Correct the line; names with blanks need a CSV table"
-            problems.add(f"{source} line {number}", what, remedy)
-    columns = dict(enumerate(zip(*rows.values(), strict=True))) or {n: [] for n in range(width)}
-    return pd.DataFrame(columns, index=pd.Index([*rows], dtype=np.int64), dtype=str)
+def _split_all(source: str, layout: str, lines: Mapping[int, str], split: Split) -> Listing:
+    """Split lines into as many words as the first one; others are noted as problems."""
+    rows, problems = {number: split(line) for number, line in lines.items()}, Problems()
+    width = len(next(iter(rows.values())))
+    for number in [number for number, words in rows.items() if len(words) != width]:
+        count = len(rows.pop(number))
+        what = f"the line has {counted(count, 'word')}, not {width}"
+        remedy = "Correct the line; names with blanks need a CSV table"
+        problems.add(f"{source} line {number}", what, remedy)
+    columns = dict(enumerate(zip(*rows.values(), strict=True)))
+    frame = pd.DataFrame(columns, index=pd.Index([*rows], dtype=np.int64), dtype=str)
+    return Listing(source, layout, frame, problems=problems)
 
 
 def _words(line: str) -> list[str]:
-    words = line.replace("\t", " ").split(" ")
-    return [word for word in words if word] if "" in words else words
+    return [word for word in line.replace("\t", " ").split(" ") if word]
 
 
 def _tabbed(line: str) -> list[str]:

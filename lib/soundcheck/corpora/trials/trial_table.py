@@ -17,12 +17,10 @@ from soundcheck.corpora.segments import segment_name
 
 LISTED = "list"  # origin of trials that a corpus brings
 _METADATA = b"soundcheck"
-_TYPES = dict.fromkeys(("key", "enrol", "test", "enrol_speaker", "test_speaker"), pa.string())
-_TYPES |= {
-    "target": pa.bool_(),
-    "enrolment": pa.int64(),
-    "segment": pa.int64(),
-    "members": pa.list_(pa.int64()),
+_TYPES = {
+    **dict.fromkeys(("key", "enrol", "test"), pa.string()),
+    **{"target": pa.bool_(), "enrolment": pa.int64(), "segment": pa.int64()},
+    **dict.fromkeys(("enrol_speaker", "test_speaker"), pa.string()),
 }
 
 
@@ -52,6 +50,12 @@ class TrialTable:
         return self.frame["key"].to_numpy().astype(np.int64)
 
 
+def of_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Order the columns of a frame of trials, and make their text that of objects."""
+    texts = [name for name, kind in _TYPES.items() if kind == pa.string()]
+    return frame[[*_TYPES]].astype(dict.fromkeys(texts, object))
+
+
 def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
     """Name rows of a segment table: the file, with times if it has any."""
     table = segments[["file", "start", "end"]].iloc[rows]
@@ -77,7 +81,8 @@ def write_table(path: str | os.PathLike, table: TrialTable) -> str:
         "left_out": [dataclasses.astuple(item) for item in table.left_out],
     }
     frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
-    columns = {name: pa.array(frame[name], _TYPES.get(name)) for name in frame}
+    types = _TYPES | {"members": pa.list_(pa.int64())}
+    columns = {name: pa.array(frame[name], types.get(name)) for name in frame}
     plain = pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(about)})
     sink = pa.BufferOutputStream()
     pq.write_table(plain, sink, compression="zstd")

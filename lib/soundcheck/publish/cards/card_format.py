@@ -23,7 +23,7 @@ from urllib.parse import quote
 from soundcheck.common.day import today
 from soundcheck.common.errors import input_error
 from soundcheck.common.registry import Registry
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import ModelFacts
 from soundcheck.suite.card import Card
 
 _ADDRESS = re.compile(r"https?://([\w.~-]+|\[[\da-f:.]+\])(:\d+)?(/[\w.~:/%\[\]@!$&*+,;=-]*)?", re.ASCII)

@@ -15,12 +15,12 @@ from soundcheck.common.wording import counted, duration
 from soundcheck.publish import markdown
 from soundcheck.publish.cards import measurements
 from soundcheck.publish.cards.card_format import CardContext
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import page, sentence
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant
 from soundcheck.report.names import label
 from soundcheck.results.estimates import ALL
-from soundcheck.results.facts import counts
+from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.states import ASPECTS, aspects
 from soundcheck.suite.card import FIELDS
 
@@ -96,9 +96,11 @@ templates.FILTERS |= {
     "limit": lambda row: failures.limit(row).removeprefix("has to be "),
     "measured": failures.measured,
     "others": failures.others,
+    "page": page,
     "people": failures.people,
     "planned": failures.planned,
     "points": _known(failures.points),
+    "sentence": sentence,
     "significant": significant,
     "thousands": "{:,}".format,
     "written": _known(key_figures.written),

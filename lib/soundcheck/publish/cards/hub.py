@@ -16,8 +16,9 @@ from soundcheck.common.escaping import shorten, xml_text
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.cards.records import filled, record
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import page
 from soundcheck.report.key_figures import RATES
+from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import KeyFigure
 
 INDEX, MARK = "model-index", "results_sha256"
@@ -106,7 +107,7 @@ def results_of(facts: ModelFacts, context: CardContext) -> list[dict[str, Any]]:
         "task_type": functools.partial(task_type, facts),
         "title": title,
     }
-    values = {"by_task": by_task.values(), "facts": facts, "rates": RATES, "page": context.link(facts.page())}
+    values = {"by_task": by_task.values(), "facts": facts, "rates": RATES, "page": context.link(page(facts))}
     return record("model_index", filters, **values).get("results", [])
 
 

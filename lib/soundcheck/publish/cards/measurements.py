@@ -21,7 +21,7 @@ import pandas as pd
 
 from soundcheck.common.errors import InputError
 from soundcheck.publish.cards.hub import described_tasks
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
 from soundcheck.suite.families import Family

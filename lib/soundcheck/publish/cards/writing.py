@@ -10,7 +10,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.publish.cards.card_format import CARD_FORMATS, CardContext, CardFormat
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import ModelFacts
 
 MAXIMUM_BYTES = 10 * 1024**2  # of a file that is updated
 

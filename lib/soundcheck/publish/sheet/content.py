@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted, duration
-from soundcheck.publish.facts import ModelFacts, comparison_lines, plain, verdict_lines
+from soundcheck.publish.facts import comparison_lines, page, plain, verdict_lines
 from soundcheck.publish.sheet import tables
 from soundcheck.publish.sheet.sounds import Scene, carried, comparison_scenes, model_scenes
 from soundcheck.publish.sheet.tables import Table
@@ -25,7 +25,7 @@ from soundcheck.report.states import JUDGED
 from soundcheck.report.style import label, svg
 from soundcheck.report.views import forest
 from soundcheck.results.contrast import BETTER, WORSE
-from soundcheck.results.facts import findings
+from soundcheck.results.facts import ModelFacts, findings
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord, CorpusRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS
@@ -41,11 +41,13 @@ class Picture:
     title: str
     alt: str
     svg: str
+    address: str  # which holds it
 
-    @property
-    def address(self) -> str:
-        """An address that holds it."""
-        return carried("image/svg+xml", self.svg.encode())
+    @classmethod
+    def of(cls, title: str, alt: str, figure: Figure) -> Picture:
+        """Draw a figure."""
+        drawn = svg(figure)
+        return cls(title, alt, drawn.decode(), carried("image/svg+xml", drawn))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +81,7 @@ def model_sheet(facts: ModelFacts, since: Sequence[Table], day: datetime.date) -
         pictures=model_pictures(facts),
         tables=[*tables.failing(facts), *tables.values(facts), tables.unknown(facts), *since],
         scenes=model_scenes(facts),
-        page=facts.page(),
+        page=page(facts),
     )
 
 
@@ -88,13 +90,15 @@ def comparison_sheet(
 ) -> Sheet:
     """Put the page of a comparison together, of its rows and the facts of the candidate."""
     failed = ["The comparison failed to run, so nothing can be said about it."] if entry.failed else []
-    lines = [f"The difference: {failed[0]}", *verdict_lines(facts)[:2]] if failed else []
+    lines = comparison_lines(frame, facts)
+    if failed:
+        lines[0] = ("The difference", *failed)
     changed = tables.changed("Tests that became worse or better", frame, failed)
     return _sheet(
         facts,
         day,
         title=f"{entry.name}: {entry.candidate} against {entry.baseline}",
-        lines=lines or comparison_lines(frame, facts),
+        lines=lines,
         pictures=comparison_pictures(frame, facts),
         tables=[changed, *tables.failing(facts), tables.unknown(facts)],
         scenes=comparison_scenes(facts, entry),
@@ -102,7 +106,9 @@ def comparison_sheet(
     )
 
 
-def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **contents: object) -> Sheet:
+def _sheet(
+    facts: ModelFacts, day: datetime.date, lines: Sequence[tuple[str, str]], **contents: object
+) -> Sheet:
     """Add what pages of models and of comparisons have in common."""
     model, record = facts.model, facts.record
     data = [*map(_size, facts.corpora[:MOST_CORPORA])]
@@ -123,7 +129,7 @@ def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **conten
     return Sheet(
         purpose=f"{'. '.join(filter(None, (purpose, tasks)))}.",
         synthetic=facts.synthetic,
-        lines=[(name, remark(text.strip())) for name, _, text in (line.partition(":") for line in lines)],
+        lines=[(name, remark(text)) for name, text in lines],
         bar=states.bar(facts.counts),
         counts=", ".join(f"{facts.counts[name]} {name}" for name in JUDGED),
         origin=[*origin.items()],
@@ -142,8 +148,9 @@ def model_pictures(facts: ModelFacts) -> list[Picture]:
     """Draw how good it is and its largest differences between groups; what would be empty is left out."""
     rows = facts.counted
     rows = findings(rows[rows["group"].ne("") & rows["gap_low"].notna() & rows["matters"].notna()])
-    columns = {"gap": "value", "gap_low": "low", "gap_high": "high", "matters": "margin"}
-    rows = rows.head(MOST_DRAWN).drop(columns=[*columns.values()], errors="ignore").rename(columns=columns)
+    rows = rows.head(MOST_DRAWN).assign(
+        value=rows["gap"], low=rows["gap_low"], high=rows["gap_high"], margin=rows["matters"]
+    )
     title = "Largest differences of groups, 95 % intervals; grey: margin"
     unit = "below the others  ←  difference  →  above the others"
     return [*_values(facts), *_differences(title, rows, unit)]
@@ -161,16 +168,16 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
 
 
 def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
-    names, words, alts = [], [], []
+    named = rows.assign(name="", words="", reference=0.0)
+    alts = []
     for row in rows.itertuples():
-        measured = failures.measured(row)
-        names.append(failures.people(row.group) if row.group else measured)
-        values = [significant(getattr(row, name, None)) for name in ("group_value", "others_value")]
-        both = f": {values[0]}, others {values[1]}" if any(values) else ""
-        words.append(f"{label(measured)}{both}" if row.group else "")
+        named.loc[row.Index, "name"] = measured = failures.measured(row)
+        if row.group:
+            values = [significant(getattr(row, name, None)) for name in ("group_value", "others_value")]
+            both = f": {values[0]}, others {values[1]}" if any(values) else ""
+            named.loc[row.Index, ["name", "words"]] = failures.people(row.group), f"{label(measured)}{both}"
         alts.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
-    named = rows.assign(name=names, words=words, reference=0.0)
-    return [_picture(title, "; ".join(alts), forest(named, unit=unit))] if names else []
+    return [Picture.of(title, "; ".join(alts), forest(named, unit=unit))] if alts else []
 
 
 def _values(facts: ModelFacts) -> list[Picture]:
@@ -186,8 +193,4 @@ def _values(facts: ModelFacts) -> list[Picture]:
         rows.append({"name": " · ".join(names), "panel": axis, **scaled})
     alt = "; ".join(plain(key_figures.sentence(one, corpus=several), 200) for one in figures)
     title = "How good, 95 % intervals; grey: chance"
-    return [_picture(title, alt, forest(pd.DataFrame(rows), panels="panel"))] if rows else []
-
-
-def _picture(title: str, alt: str, figure: Figure) -> Picture:
-    return Picture(title, alt, svg(figure).decode())
+    return [Picture.of(title, alt, forest(pd.DataFrame(rows), panels="panel"))] if rows else []

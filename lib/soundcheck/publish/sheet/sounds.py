@@ -21,8 +21,9 @@ from typing_extensions import TypedDict
 from soundcheck.common import files
 from soundcheck.common.media import EXAMPLES, NONE
 from soundcheck.corpora.audio import encode_flac
-from soundcheck.publish.facts import ModelFacts
-from soundcheck.results.facts import by_excess
+from soundcheck.publish.facts import sentence
+from soundcheck.results.facts import ModelFacts, by_excess
+from soundcheck.results.finished_run import rows_file
 from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.states import FAIL
 
@@ -35,17 +36,12 @@ _SOUND_BYTES = 20_000_000
 
 @dataclasses.dataclass(frozen=True)
 class Sound:
-    """A sound: what it is, what is said about it, FLAC, the picture of its waveform (PNG) or nothing."""
+    """A sound and the picture of its waveform as addresses that hold them; the picture may be missing."""
 
     label: str
     caption: str
-    data: bytes
-    image: bytes = b""
-
-    @property
-    def addresses(self) -> tuple[str, str]:
-        """Addresses that hold sound and picture."""
-        return carried("audio/flac", self.data), carried("image/png", self.image)
+    address: str
+    picture: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,22 +64,19 @@ class _Player(TypedDict):
     picture: _MEDIUM
 
 
-_WORDS = list[tuple[str, str | None]]
-
-
 class _Example(TypedDict):
     title: str
     group: str
     sounds: list[_Player]
-    words: _WORDS
+    words: list[tuple[str, str | None]]
 
 
 _OUTPUT = TypeAdapter(list[_Example])
 
 
 def carried(kind: str, data: bytes) -> str:
-    """Make an address that holds what it leads to."""
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    """Make an address that holds what it leads to; empty without data."""
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}" if data else ""
 
 
 def model_scenes(facts: ModelFacts) -> list[Scene]:
@@ -92,14 +85,13 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
     titles = {one.name: one.title for one in facts.record.families}
     findings = pd.concat([facts.findings, facts.few, by_excess(facts.inconclusive)])
     for row in findings.drop_duplicates("family").itertuples():
-        notebook = folder / "notebooks" / facts.model.slug / f"{files.slug(row.family)}.ipynb"
-        examples = _examples(facts, notebook)
+        examples = _examples(facts, rows_file(folder, facts.model.name, row.family).with_suffix(".ipynb"))
         # What is of the group, or under the change, of the finding comes first.
         examples.sort(key=lambda one, about=row.about: about not in f"{one['group']} {one['title']}")
-        finding = facts.sentence(row) if row.state == FAIL else ""
-        played = {sound.data for scene in scenes for sound in scene.sounds}
+        finding = sentence(facts, row) if row.state == FAIL else ""
+        played = {sound.address for scene in scenes for sound in scene.sounds}
         made = (_scene(folder, titles[row.family], finding, one) for one in examples)
-        scenes += [scene for scene in made if not played >= {sound.data for sound in scene.sounds}][:1]
+        scenes += [scene for scene in made if not played >= {sound.address for sound in scene.sounds}][:1]
         if len(scenes) == MOST_SCENES:
             break
     return scenes
@@ -142,7 +134,8 @@ def _sound(folder: Path, player: _Player) -> Sound | None:
     if len(signal) > LONGEST * rate:
         data = encode_flac(signal[: round(LONGEST * rate)], rate)
         caption += f"; the first {LONGEST:g} of {len(signal) / rate:.1f} s"
-    return Sound(player["label"], caption, data, _content(folder, player["picture"]))
+    picture = carried("image/png", _content(folder, player["picture"]))
+    return Sound(player["label"], caption, carried("audio/flac", data), picture)
 
 
 def _content(folder: Path, name: str) -> bytes:

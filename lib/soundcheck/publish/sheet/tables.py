@@ -14,14 +14,13 @@ import pandas as pd
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
-from soundcheck.publish.facts import ModelFacts
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import estimate
 from soundcheck.report.names import label, remark
 from soundcheck.results import worse
 from soundcheck.results.conclusion import conclusion
 from soundcheck.results.contrast import BETTER, PAIRED, WORSE
-from soundcheck.results.facts import headline
+from soundcheck.results.facts import ModelFacts, headline
 from soundcheck.results.finished_run import FinishedRun
 
 MOST_ROWS = 8
@@ -29,6 +28,7 @@ MOST_UNKNOWN = 5
 MOST_MEASURES = 4  # columns of values
 MOST_COMPARISONS = 3
 MOST_CHANGES = 4  # tests that are worse, and that are better
+FEW = "Too few speakers to generalise: what these speakers show"
 SINCE = "Against the last release"
 
 
@@ -41,54 +41,34 @@ class Table:
     rows: Sequence[tuple[str, ...]] = ()
     notes: Sequence[str] = ()
 
-
-def _shortened(
-    title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], total: int, notes: Sequence[str] = ()
-) -> Table:
-    """Make a table of the first of so many rows in all, without columns that no row fills."""
-    filled = [n for n in range(len(columns)) if any(row[n] for row in rows)]
-    more = [f"{total - len(rows):,} more are in the tables of the run."] if total > len(rows) else []
-    cells = [tuple(row[n] for n in filled) for row in rows]
-    return Table(title, [columns[n] for n in filled], cells, [*notes, *more])
+    @classmethod
+    def of_first(cls, title: str, frame: pd.DataFrame, total: int, notes: Sequence[str] = ()) -> Table:
+        """Make a table of the first of so many rows in all, without columns that no row fills."""
+        filled = frame.loc[:, frame.ne("").any()]
+        left = total - len(frame)
+        notes = [*notes, *([f"{left:,} more are in the tables of the run."] if left > 0 else [])]
+        return cls(title, [*filled], [*filled.itertuples(index=False, name=None)], notes)
 
 
 def failing(facts: ModelFacts) -> Iterator[Table]:
     """List what fails, a row a fact, then what few speakers show, the largest first."""
     if facts.findings.empty:
         yield Table("What fails", notes=[f"{headline(facts.counted)}."])
-    few = "Too few speakers to generalise: what these speakers show"
-    notes = ["Intervals are for these speakers."]
-    for title, rows, about in (("What fails", facts.findings, []), (few, facts.few, notes)):
+    for title, rows in (("What fails", facts.findings), (FEW, facts.few)):
         if len(rows):
-            columns = ["what", "value", "difference (95 %)", "margin or threshold"]
-            columns.append(failures.noun(facts.record, rows))
-            lines = [_finding(row) for row in rows.head(MOST_ROWS).itertuples()]
-            yield _shortened(title, columns, lines, len(rows), about)
+            lines = pd.DataFrame(_finding(facts, row) for row in rows.head(MOST_ROWS).itertuples())
+            yield Table.of_first(title, lines, len(rows))
 
 
-def _finding(row: object) -> tuple[str, ...]:
-    what, limit = failures.subject(row), failures.limit(row).removeprefix("has to be ")
-    value, difference = _with_interval(row, failures.amount(row, row.value), row.low, row.high), ""
-    if row.test == failures.SEARCHED and row.skipped:
-        what, value, limit = f"groups worse off in {row.task}: {row.skipped}", f"{row.value:g}", ""
-    elif row.group and not pd.isna(row.gap):
-        sample = failures.few(row)
-        low, high = (row.gap_low_sample, row.gap_high_sample) if sample else (row.gap_low, row.gap_high)
-        of_group, other = (failures.amount(row, one) for one in (row.group_value, row.others_value))
-        value = f"{of_group}, {failures.others(row)} {other}"
-        difference = _with_interval(row, failures.points(row, row.gap), low, high)
-        limit = "" if pd.isna(row.matters) else f"within ±{failures.points(row, row.matters)}"
-    elif not pd.isna(row.after) and failures.change_of_quality(row):
-        measure, change = failures.before_and_after(row)
-        difference, value = value, f"{measure} {change.partition(' under ')[0]}"
-    more = getattr(row, "more", 0)
+def _finding(facts: ModelFacts, row: object) -> dict[str, str]:
+    fact, more = failures.finding(row, facts.record.block_of(row.corpus)), getattr(row, "more", 0)
     about = [f"accepted: {row.accepted}" if row.accepted else ""]
     about.append(f"and {counted(more, 'more measure')}" if more else "")
-    return ", ".join(filter(None, [what, *about])), value, difference, limit, f"{row.blocks:,}"
-
-
-def _with_interval(row: object, written: str, low: float, high: float) -> str:
-    return f"{written} ({failures.span(row, low, high).removeprefix('95 % ')})"
+    return {
+        "what": ", ".join(filter(None, [failures.subject(row), *about])),
+        "value": fact.says,
+        "interval and limit": "; ".join(filter(None, [fact.rests, fact.limit])),
+    }
 
 
 def values(facts: ModelFacts) -> Iterator[Table]:
@@ -98,24 +78,26 @@ def values(facts: ModelFacts) -> Iterator[Table]:
     for title, rows, named in (groups, ("Values by class", classes, label)):
         if rows.empty:
             continue
-        measures = list(dict.fromkeys(zip(rows["task"], rows["title"], strict=True)))[:MOST_MEASURES]
-        ranks = rows.groupby(["corpus", "task", "title"])["order"].rank(pct=True)
-        worst = ranks.groupby([rows["corpus"], rows["part"]]).mean().sort_values(kind="stable").index
-        cells = {(row.corpus, row.part, row.task, row.title): row for row in rows.itertuples()}
-        lines = []
-        for corpus, part in worst[:MOST_ROWS]:
-            estimates = [cells.get((corpus, part, *measure)) for measure in measures]
-            where = f"{named(part)} ({corpus})" if rows["corpus"].nunique() > 1 else named(part)
-            speakers = max((row.speakers for row in estimates if row), default=0)
-            lines.append((where, *map(_cell, estimates), f"{speakers or ''}"))
-        heads = [name if task in failures.SINGLE else f"{name} of {task}" for task, name in measures]
-        notes = ["* for these speakers, who are too few to generalise"] if "*" in str(lines) else []
-        yield _shortened(f"{title} (95 % intervals)", ["", *heads, "speakers"], lines, len(worst), notes)
+        measures = rows["title"] + rows["task"].map(
+            lambda task: "" if task in failures.SINGLE else f" of {task}"
+        )
+        rows = rows.assign(measure=measures, cell=[*map(_cell, rows.itertuples())])
+        rows["rank"] = rows.groupby(["corpus", "measure"])["order"].rank(pct=True)
+        parts = rows.groupby(["corpus", "part"])
+        worst = parts["rank"].mean().sort_values(kind="stable").index
+        key = {"index": ["corpus", "part"], "columns": "measure", "values": "cell"}
+        shown = rows.pivot_table(**key, aggfunc="last").reindex(worst[:MOST_ROWS]).fillna("")
+        several = rows["corpus"].nunique() > 1
+        names = [named(part) + (f" ({corpus})" if several else "") for corpus, part in shown.index]
+        table = shown[measures.unique()[:MOST_MEASURES]]
+        table.insert(0, "", names)
+        table["speakers"] = [f"{number or ''}" for number in parts["speakers"].max()[shown.index]]
+        few = table.map(lambda text: text.endswith("*")).any(axis=None)
+        notes = ["* for these speakers, who are too few to generalise"] if few else []
+        yield Table.of_first(f"{title} (95 % intervals)", table, len(worst), notes)
 
 
 def _cell(row: object) -> str:
-    if row is None:
-        return ""
     few = pd.isna(row.low) and not pd.isna(row.low_sample)
     low, high = (row.low_sample, row.high_sample) if few else (row.low, row.high)
     text = estimate(row.value, low, high, percent=row.title in key_figures.RATES)
@@ -133,7 +115,8 @@ def unknown(facts: ModelFacts) -> Table:
         plan = "" if pd.isna(one.needed) else failures.planned(one.needed, one.blocks)
         lines.append((one.kind.replace("_", " "), f"{one.tests}", bound, plan))
     columns = ["groups by", "inconclusive", "difference not excluded", "speakers to decide half of them"]
-    return _shortened("What could not be concluded", columns, lines, len(facts.unknown), left)
+    lines = pd.DataFrame(lines, columns=columns)
+    return Table.of_first("What could not be concluded", lines, len(facts.unknown), left)
 
 
 def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]:
@@ -164,12 +147,12 @@ def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table
     lines = []
     for row in rows.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
         before, after = (failures.amount(row, one) for one in (row.baseline_value, row.candidate_value))
-        difference = _with_interval(row, failures.points(row, row.difference), row.low, row.high)
-        difference = difference.removesuffix(" (no interval)")
+        ends = "" if pd.isna(row.low) else f" ({failures.span(row, row.low, row.high).removeprefix('95 % ')})"
+        difference = f"{failures.points(row, row.difference)}{ends}"
         lines.append((row.outcome, failures.subject(row), f"{before} → {after}", difference))
     none = ["No test is better or worse; that is not the same as no difference."]
-    columns = ["", "what", "before → after", "difference (95 %)"]
-    return _shortened(title, columns, lines, len(rows), notes or ([] if lines else none))
+    lines = pd.DataFrame(lines, columns=["", "what", "before → after", "difference (95 %)"])
+    return Table.of_first(title, lines, len(rows), notes or ([] if len(lines) else none))
 
 
 def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:

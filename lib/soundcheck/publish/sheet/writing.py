@@ -16,13 +16,13 @@ from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
-from soundcheck.publish.facts import ModelFacts, as_markdown, plain
+from soundcheck.publish.facts import as_markdown, plain
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.publish.sheet.tables import since
 from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.results import page_names
-from soundcheck.results.facts import read_recorded
+from soundcheck.results.facts import ModelFacts, read_recorded
 from soundcheck.results.finished_run import FinishedRun, read_run
 
 MOST_BYTES = 2_000_000  # of the HTML file, sounds included
@@ -66,10 +66,10 @@ def write(
     contents: dict[Path, str | bytes] = {target: page(made, _book(facts, made, target))}
     if pdf:
         contents[target.with_suffix(".pdf")] = typeset(made)
-    lines = [f"{head}: {line}" for head, line in made.lines]
     if text is not None:
-        contents[text] = as_markdown(lines, made.title)
+        contents[text] = as_markdown(made.lines, made.title)
     files.write_all(contents)
+    lines = [f"{head}: {line}" for head, line in made.lines]
     return "\n".join([*lines, *(f"Written: {path}" for path in contents)])
 
 

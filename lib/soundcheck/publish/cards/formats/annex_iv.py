@@ -13,7 +13,7 @@ import re
 from soundcheck.common.errors import input_error
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import ModelFacts
 
 _SEAL = "<!-- soundcheck: sha256 of all above: {} -->"
 _SEALED = re.compile(r"(.*)<!-- soundcheck: sha256 of all above: ([0-9a-f]{64}) -->\n*", re.DOTALL)

@@ -20,8 +20,8 @@ from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.hub import answer, described_tasks, plain, task_type
 from soundcheck.publish.cards.measurements import interval_methods, measurements
 from soundcheck.publish.cards.records import json_text, record
-from soundcheck.publish.facts import ModelFacts
-from soundcheck.results.facts import counts
+from soundcheck.publish.facts import page, sentence
+from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.states import HOLLOW
 
@@ -60,12 +60,15 @@ class CycloneDX(CardFormat):
             context=context,
             numbers=numbers,
             licence={"id": licence} if licence else {"name": card.license} if card.license else {},
-            pages=[("model-card", facts.page()), ("quality-metrics", "all_results.html")]
+            pages=[("model-card", page(facts)), ("quality-metrics", "all_results.html")]
             if context.book_url
             else [],
             tasks=[task for name, task in described_tasks(facts).items() if name in facts.model.tasks],
             limitations=[line.removeprefix("- ") for line in limits],
-            at_risk=[(name, "; ".join(map(facts.sentence, rows.itertuples()))) for name, rows in differences],
+            at_risk=[
+                (name, "; ".join(sentence(facts, row) for row in rows.itertuples()))
+                for name, rows in differences
+            ],
             intervals=interval_methods(facts),
         )
         about = made["components"][0]["modelCard"]["properties"]
@@ -94,7 +97,7 @@ def _behind(one: Any, facts: ModelFacts, context: CardContext) -> str:
         "no better than chance at the task" if one.standing == HOLLOW else "",
         one.accepted and f"accepted: {one.accepted}",
         one.remark,
-        context.link(facts.page(one.family)),
+        context.link(page(facts, one.family)),
     )
     return "; ".join(filter(None, parts))
 

@@ -17,8 +17,8 @@ from typing import Any
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.measurements import FURTHER, TEXTS, interval_method, measurements
 from soundcheck.publish.cards.records import filled, json_text, record
-from soundcheck.publish.facts import ModelFacts
-from soundcheck.results.facts import counts
+from soundcheck.publish.facts import page
+from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.record import CorpusRecord
 
 _LOCAL = ("command", "onnx", "onnx-asr", "python", "random", "transformers")  # kinds that run here
@@ -39,7 +39,7 @@ class EveryEvalEver(CardFormat):
             texts = {name: getattr(one, name) for name in ("task", *TEXTS[1:], "block")}
             numbers = {name: getattr(one, name) for name in ("segments", "blocks", *FURTHER)}
             written = {name: repr(number) for name, number in filled(**numbers).items()}
-            return filled(**texts, counted=one.unit, page=context.link(facts.page(one.family)), **written)
+            return filled(**texts, counted=one.unit, page=context.link(page(facts, one.family)), **written)
 
         def interval(one: Any) -> dict[str, object]:
             method = interval_method(facts.record.interval, one.block)

@@ -18,8 +18,9 @@ from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.hub import in_unit, plain, results_of, task_type
 from soundcheck.publish.cards.readme import updated
 from soundcheck.publish.cards.records import filled
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import page
 from soundcheck.report.key_figures import RATES, sentence
+from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord, KeyFigure
 
 
@@ -62,12 +63,12 @@ def _entry(facts: ModelFacts, context: CardContext, corpus: CorpusRecord, figure
         f"{sentence(figure)}, {figure.segments:,} segments{synthetic}; "
         f"Soundcheck {facts.record.version}, SHA-256 of results.csv {facts.sha256}"
     )
-    page = context.link(facts.page())
+    address = context.link(page(facts))
     return filled(
         dataset=filled(id=about.id, task_id=plain(about.task_id), revision=plain(about.revision)),
         value=in_unit(figure.value, figure.measure),
         date=context.date.isoformat(),
-        source={"url": page, "name": "Soundcheck"} if page else {},
+        source={"url": address, "name": "Soundcheck"} if address else {},
         notes=plain(notes),
     )
 

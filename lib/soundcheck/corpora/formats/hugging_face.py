@@ -1,7 +1,8 @@
-"""``format: audiofolder``: sounds as the Hugging Face Hub knows them, with ``metadata`` tables or labels.
+"""Data sets as the Hugging Face Hub knows them: ``format: audiofolder`` and ``format: parquet``.
 
-A metadata table lists the files of its own folder and below, by ``file_name``. Without any, each sound is
-labelled by the folder that it lies in, unless that is a split or the corpus itself.
+A folder of sounds has ``metadata`` tables or labels: a table lists the files of its own folder and below, by
+``file_name``. Without any, each sound is labelled by the folder that it lies in, unless that is a split or
+the corpus itself. Shards have the sounds in them, see :mod:`soundcheck.corpora.parquet_shards`.
 
 - Folders that are links, and names that begin with a dot, are passed over.
 - Tables of several folders are put together; a column that one of them lacks is empty there.
@@ -9,9 +10,10 @@ labelled by the folder that it lies in, unless that is a split or the corpus its
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.common import files
@@ -23,7 +25,7 @@ from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import RawTable, entry_name, format_hint, join, take_columns
 from soundcheck.corpora.splits import split_among
-from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
+from soundcheck.suite.corpus_format import FileOrFolder, Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
 
 FILE, LABEL, SPLIT = "file_name", "label", "split"
@@ -137,3 +139,34 @@ def _add_splits(columns: dict[str, Sequence[str]], names: Sequence[str]) -> None
     splits = [split_among(posixpath.dirname(name).split("/")) for name in names]
     if SPLIT not in columns and any(splits):
         columns[SPLIT] = splits
+
+
+class ParquetKeys(TableKeys):
+    """Keys of shards: their folder, or a single one."""
+
+    path: FileOrFolder = ""
+
+
+class ParquetFormat(TableFormat):
+    """Data sets in Parquet shards; see :mod:`soundcheck.corpora.parquet_shards`."""
+
+    keyword = "parquet"
+    reader = "soundcheck.corpora.parquet_shards:read_shards"
+    keys = ParquetKeys
+
+    @classmethod
+    def problems(cls, keys: ParquetKeys) -> Iterator[tuple[str, str, str]]:
+        """Refuse folders of sounds that lie in the shards."""
+        yield from super().problems(keys)
+        for key in ("root", "cut"):
+            if getattr(keys, key):
+                yield key, "the sounds are in the shards themselves, not in files", "Remove it"
+
+    @classmethod
+    def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:
+        """Write the sounds of the shards into the cache, if the corpus has audio."""
+        if not entry.audio:
+            return entry
+        from soundcheck.corpora.parquet_shards import unpack  # late: it loads pyarrow
+
+        return dataclasses.replace(entry, root=unpack(entry, cache, progress), shown_root="")
