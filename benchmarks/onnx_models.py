@@ -34,7 +34,7 @@ import soundfile
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.onnx import session as onnx_session
+from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.model import OnnxKeys
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
@@ -120,7 +120,7 @@ def loop(path: Path, files: list[Path], batch: int, threads: int) -> Iterator[As
     """Ask the session itself, with one thread or with as many as the library chooses (0)."""
     import onnxruntime
 
-    options = onnx_session.options(onnxruntime) if threads else onnxruntime.SessionOptions()
+    options = onnx_graph.options(onnxruntime) if threads else onnxruntime.SessionOptions()
     session = onnxruntime.InferenceSession(str(path), options)
 
     def ask(count: int) -> tuple[float, float, float]:

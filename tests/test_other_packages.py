@@ -62,7 +62,6 @@ class LevelModel(Model):
     @classmethod
     def load(cls, entry, suite):
         model = cls()
-        model.name, model.tasks = entry.name, entry.tasks
         model.factor, model.offset = int(entry.target), entry.options["offset"]
         return model
 

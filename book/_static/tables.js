@@ -23,9 +23,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const first = copy.textContent.trim();
       return { first, small, raw: sort, key: numeric(sort ?? cell.textContent.trim()), facet: facet ?? first };
     });
-    const badges = Array.from(row.querySelectorAll(".sc-badge"), (one) => one.textContent);
-    const random = row.querySelector(".sc-uninformative") !== null;
-    return { cells, badges, random, text: row.textContent.toLowerCase(), element: () => row };
+    return { cells, text: row.textContent.toLowerCase(), element: () => row };
   };
 
   // A value is a text or [text, small print, what it is sorted by, choice of a filter]; a row is numbers of values, then
@@ -49,7 +47,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const address = `${pages[page]}.html#row-${place}`;
       let made = null;
       const element = () => (made ??= make("tr", cells.map((cell, column) => shown(cell, column, address))));
-      return { cells, badges: [cells[badge].first], random: false, text, element };
+      return { cells, text, element };
     });
   };
 
@@ -94,30 +92,19 @@ document.addEventListener("DOMContentLoaded", () => {
       head.replaceChildren(...(isLink ? [...head.childNodes, sorts] : [sorts]));
     });
 
-    const choice = (column) => { // a list of what a column holds, to choose one of
+    const choice = (head, column) => { // a list of what a column holds, to choose one of
       const facet = (row) => row.cells[column]?.facet, values = different(rows.map(facet)).sort(collator.compare);
-      if (values.length < 2) return;
-      const cut = (value) => (value.length > 60 ? `${value.slice(0, 59)}…` : value);
-      const list = make("select", ["all", ...values].map((value, n) => make("option", cut(value), { value: n ? value : "" })));
-      tools.append(make("label", [`${heads[column].dataset.filter} `, list]));
+      if (!head.dataset.filter || values.length < 2) return;
+      const options = values.map((value) => make("option", value, { value }));
+      const list = make("select", [make("option", "all", { value: "" }), ...options]);
+      tools.append(make("label", [`${head.dataset.filter} `, list]));
       filters.push((row) => !list.value || facet(row) === list.value);
-    };
-    const box = (text, keeps) => { // a box, if some rows are kept by it and others are not
-      if (rows.every(keeps) || !rows.some(keeps)) return [];
-      const checked = make("input", "", { type: "checkbox" });
-      tools.append(make("label", [checked, text]));
-      return [(row) => checked.checked && (row === null || keeps(row))]; // of no row: whether it is in use
     };
     if (rows.length >= LONG) {
       const field = make("input", "", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows" });
       tools.append(field);
       filters.push((row) => field.value.toLowerCase().split(/\s+/).every((word) => row.text.includes(word)));
-      heads.forEach((head, column) => head.dataset.filter && choice(column));
-      const names = different(rows.flatMap((row) => row.badges));
-      const states = names.flatMap((name) => box(name, (row) => row.badges.includes(name)));
-      const random = names.length ? box("random fails", (row) => !row.random) : [];
-      [states, random].forEach((boxes) => filters.push((row) =>
-        !boxes.some((keeps) => keeps(null)) || boxes.some((keeps) => keeps(row))));
+      heads.forEach(choice);
       on(tools, { input: update }).append(count);
     }
 
@@ -141,8 +128,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const copy = async () => {
       const text = lines().map((line) => line.join("\t")).join("\n");
       const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
-      said.textContent = copied ? `${counted(now.length)} rows copied`
-        : "The browser does not let this page copy; CSV saves the rows";
+      said.textContent = copied ? `${counted(now.length)} rows copied` : "Not allowed to copy; CSV saves the rows";
     };
     const save = () => {
       const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
@@ -151,7 +137,6 @@ document.addEventListener("DOMContentLoaded", () => {
       const number = Array.from(document.querySelectorAll("table.sc-table")).indexOf(table) + 1;
       const href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
       make("a", "", { href, download: `${page}_table_${number}.csv`.replace(/[^\w.-]+/g, "_") }).click();
-      setTimeout(() => URL.revokeObjectURL(href), 10000);
       said.textContent = `${counted(now.length)} rows saved`;
     };
     const copies = button("Copy", { title: "Copy the rows that are shown, for a spreadsheet" }, copy);

@@ -18,7 +18,7 @@ from tests.support.first_pages import record_of
 from tests.support.rows import row
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.book import assembly, measures, pages, written
+from soundcheck.book import assembly, pages, written
 from soundcheck.common import resources
 from soundcheck.metrics import regression, verification
 from soundcheck.metrics.additive import Statistic
@@ -144,7 +144,7 @@ def test_the_page_on_measured_columns_says_what_the_tables_show():
 
 
 def test_every_public_function_that_gives_a_statistic_is_listed_once_with_its_docstring():
-    text, declared = measures.page(page("measures")), 0
+    text, declared = written.page("measures"), 0
     for path in sorted(Path(inspect.getfile(regression)).parent.glob("[a-z]*.py")):
         code = path.read_text(encoding="utf-8")
         for name, returned in re.findall(r"^def ([a-z]\w*)\([^)]*\) -> ([^:]*):", code, re.MULTILINE):
@@ -158,8 +158,8 @@ def test_every_public_function_that_gives_a_statistic_is_listed_once_with_its_do
     first = inspect.getdoc(verification.equal_error_rate).splitlines()[0]
     assert absolute in text and f"- `equal_error_rate(trials)`: {first}" in text and "Lin (1989)" in text
     assert "  ```pycon\n  >>> concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])\n  Statistic(0.96)\n" in text
-    assert measures.MEASURES not in text and not re.search(":func:|:math:|(?<!`)``(?!`)", text)
-    for functions in measures.listed().values():
+    assert written.MEASURES not in text and not re.search(":func:|:math:|(?<!`)``(?!`)", text)
+    for functions in written.measures().values():
         assert [name for name, each in functions.items() if ">>> " not in inspect.getdoc(each)] == []
 
 

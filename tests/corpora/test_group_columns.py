@@ -29,36 +29,36 @@ def corpus(groups=(), adjust=(), offered=(), against=None, name="calls", unknown
 
 def test_ranges_products_and_their_numbers():
     ages, sexes = [20.0, 30.0, 31.0, np.nan, 95.0], ["f", "m", None, "f", "m"]
-    found = add_groups(corpus([AGE, SEX_AGE], ["age"], age=ages, sex=sexes))
-    assert found.segments["age"].tolist() == ["young", "young", "old", None, None]
-    assert found.segments["sex × age"].tolist() == ["f × young", "m × young", None, None, None]
-    assert found.segments["age (number)"].iloc[:3].tolist() == [20.0, 30.0, 31.0]
-    assert (found.groups, found.adjust) == (("age", "sex × age"), ("age (number)",))
-    assert "2 of 5 segments have no age, or none in its ranges: not in comparisons by it" in found.notices
+    grouped = add_groups(corpus([AGE, SEX_AGE], ["age"], age=ages, sex=sexes))
+    assert grouped.segments["age"].tolist() == ["young", "young", "old", None, None]
+    assert grouped.segments["sex × age"].tolist() == ["f × young", "m × young", None, None, None]
+    assert grouped.segments["age (number)"].iloc[:3].tolist() == [20.0, 30.0, 31.0]
+    assert (grouped.groups, grouped.adjust) == (("age", "sex × age"), ("age (number)",))
+    assert "2 of 5 segments have no age, or none in its ranges: not in comparisons by it" in grouped.notices
 
 
 def test_what_lies_between_ranges_is_in_no_group_and_told():
     ranges = (NumberRange("young", 0, 29), NumberRange("middle", 30, 59), NumberRange("old", 60, 120))
     assert cut(pd.Series([29.0, 29.5, 30.0]), ranges).tolist() == ["young", None, "middle"]
-    found = add_groups(corpus([GroupColumn("age", ("age",), {"age": ranges})], age=[29.0, 29.5, 30.0]))
-    assert "no segment is in these ranges of age: old (60 to 120)" in found.notices
+    grouped = add_groups(corpus([GroupColumn("age", ("age",), {"age": ranges})], age=[29.0, 29.5, 30.0]))
+    assert "no segment is in these ranges of age: old (60 to 120)" in grouped.notices
 
 
 def test_products_without_segments_and_missing_columns_are_told():
     both = GroupColumn("sex × device", ("sex", "device"))
-    found = add_groups(corpus([both], sex=["f", None], device=[None, "phone"]))
-    assert "no segment has a value of sex × device, so nothing is compared by it" in found.notices
-    found = add_groups(corpus([DEVICE], sex=["f", "m"]))
-    assert found.groups == () and "no column device, so nothing is compared by it" in found.notices
+    grouped = add_groups(corpus([both], sex=["f", None], device=[None, "phone"]))
+    assert "no segment has a value of sex × device, so nothing is compared by it" in grouped.notices
+    grouped = add_groups(corpus([DEVICE], sex=["f", "m"]))
+    assert grouped.groups == () and "no column device, so nothing is compared by it" in grouped.notices
     joined = product([pd.Series(["<b>", None]), pd.Series(["a × b", "c"])])
     assert joined.tolist() == ["<b> × a × b", None]  # names stay as they are
 
 
 def test_words_and_numbers_to_adjust_by():
     many = [str(number / 2) for number in range(20)]
-    found = add_groups(corpus(adjust=["level", "device"], level=many, device=["1", "2"] * 10))
-    assert found.adjust == ("level (number)", "device")
-    assert found.segments["level (number)"].tolist() == [float(text) for text in many]
+    grouped = add_groups(corpus(adjust=["level", "device"], level=many, device=["1", "2"] * 10))
+    assert grouped.adjust == ("level (number)", "device")
+    assert grouped.segments["level (number)"].tolist() == [float(text) for text in many]
 
 
 def test_only_what_is_named_is_measured():

@@ -10,7 +10,8 @@ from tests.corpora.refusals import refusals
 from soundcheck.common.errors import Problems
 from soundcheck.common.scales import another_scale, usual_scales
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages, task_snippets
+from soundcheck.common.yaml_text import flow
+from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.yaml_reader import read_yaml
 
@@ -203,13 +204,14 @@ TEXTS = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1,
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=6, unique=True), TEXTS)
-def test_snippets_are_yaml_of_the_same_texts(tmp_path_factory, classes, column):
-    tasks, columns = task_snippets("feeling", classes, column)
+def test_advice_is_yaml_of_the_same_texts(tmp_path_factory, classes, column):
     file = tmp_path_factory.mktemp("yaml") / "x.yml"
-    file.write_text(f"tasks: {tasks}\ncolumns: {columns}\n", encoding="utf-8")
+    file.write_text(
+        f"tasks: {flow({'feeling': classes})}\ncolumns: {flow({column: column})}\n", encoding="utf-8"
+    )
     data = read_yaml(file, "x.yml", Problems()).data
-    assert [*map(str, data["tasks"]["feeling"]["classes"])] == classes
-    assert str(data["columns"]["feeling"]) == column
+    assert [*map(str, data["tasks"]["feeling"])] == classes
+    assert {str(key): str(text) for key, text in data["columns"].items()} == {column: column}
 
 
 # Languages and columns --------------------------------------------------------------------------------------
@@ -254,9 +256,9 @@ def test_falling_scales_and_words_for_classes_give_the_right_numbers(write, tmp_
         }
     )
     command("run", "suite.yml", "--out", "out", "--no-book", "--jobs", "1", cwd=tmp_path)
-    kept = pd.read_parquet(next((tmp_path / "out" / "predictions").rglob("*.parquet")))
-    assert (kept["valence.low"] <= kept["valence"]).all() and (kept["valence"] <= kept["valence.high"]).all()
-    assert np.sort(kept["valence"]) == pytest.approx(np.sort(near), abs=2e-3)
+    predictions = pd.read_parquet(next((tmp_path / "out" / "predictions").rglob("*.parquet")))
+    assert predictions["valence"].between(predictions["valence.low"], predictions["valence.high"]).all()
+    assert np.sort(predictions["valence"]) == pytest.approx(np.sort(near), abs=2e-3)
     values = pd.read_csv(tmp_path / "out" / "results.csv").set_index("test")["value"]
     recalls = [np.mean(predicted[emotion == n] == n) for n in range(4)]
     assert values["Unweighted Average Recall"] == pytest.approx(np.mean(recalls))

@@ -118,8 +118,8 @@ def test_labels_that_mean_nothing_are_listed_and_counted(load, table):
     assert sex == "1 of 10 segments have a sex that is neither female nor male: 'alien' (1). " + (
         "If it means either, say so under corpora.c: `values: {sex: {WORD: female}}`"
     )
-    told = "3 of 10 segments have labels that are not classes of emotion: 'joy' (2), 'Anger' (1)."
-    assert emotion.startswith(told) and corpus.segments["emotion"].isna().sum() == 4
+    sentence = "3 of 10 segments have labels that are not classes of emotion: 'joy' (2), 'Anger' (1)."
+    assert emotion.startswith(sentence) and corpus.segments["emotion"].isna().sum() == 4
     assert "1 of 11 segments have no label for emotion" in corpus.notices  # empty, not unknown
     assert not any("no sex" in notice for notice in corpus.notices)
     assert not any("unknown" in name for name in corpus.segments.columns)
@@ -127,9 +127,9 @@ def test_labels_that_mean_nothing_are_listed_and_counted(load, table):
 
 def test_words_for_nobody():
     """Somebody may be called NA, and nan is a language."""
-    kept = {"speaker": ["NA", "x"], "language": ["nan", "x"], "accent": ["other", "x"]}
+    somebody = {"speaker": ["NA", "x"], "language": ["nan", "x"], "accent": ["other", "x"]}
     nobody = {"speaker": ["nan", "-"], "language": ["Undefined", "?"], "accent": ["NaN", "prefer not to say"]}
-    for column in kept:
-        texts = pd.Series([*kept[column], *nobody[column]], name=column, dtype=object)
+    for column in somebody:
+        texts = pd.Series([*somebody[column], *nobody[column]], name=column, dtype=object)
         known, words = without_nobody(texts)
         assert (known.tolist(), words.tolist()) == ([*texts[:2], None, None], [None, None, *texts[2:]])

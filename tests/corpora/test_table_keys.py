@@ -23,8 +23,8 @@ def test_many_values_are_told_briefly(load):
     mapped = ", ".join(f"{n}: all" for n in range(300))
     lines = ["file,accent", *(f"{n}.wav,{n}" for n in range(200))]
     notices = load(f"audio: false, values: {{accent: {{{mapped}}}}}", lines).notices
-    (told,) = (notice for notice in notices if "'all'" in notice)
-    assert told.count("counts as") == 5 and told.endswith(" and 195 more")
+    (notice,) = (notice for notice in notices if "'all'" in notice)
+    assert notice.count("counts as") == 5 and notice.endswith(" and 195 more")
     assert "column accent: no segment has '299', which `values:` maps" in notices  # none of 200 is offered
 
 

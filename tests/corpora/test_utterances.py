@@ -20,8 +20,8 @@ TAKES = "s1/Rec.a/take1.wav s1/Rec.a/take1 s1-Rec.a-take1 s1_Rec.a_take1 take1 S
 
 @pytest.mark.parametrize("name", TAKES)
 def test_each_form(name):
-    found = names("other.wav", "s1/Rec.a/take1.wav", speaker=[None, "SPK"])
-    assert found.find([name, name.upper(), name + "x"]) == [[1], [1], []]
+    matches = names("other.wav", "s1/Rec.a/take1.wav", speaker=[None, "SPK"])
+    assert matches.find([name, name.upper(), name + "x"]) == [[1], [1], []]
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_what_names_mean(files, columns, meant):
 def test_each_segment_has_one_name(files, given_names, owners):
     files, problems = files.split(), Problems()
     times = {"start": np.arange(len(files)) * 1.0, "end": np.arange(len(files)) + 1.0}
-    found = names(*files, **times).assign(given_names.split(), "name", lambda *rows: "t.csv", problems)
+    owner = names(*files, **times).assign(given_names.split(), "name", lambda *rows: "t.csv", problems)
     if isinstance(owners, str):
         with pytest.raises(InputError, match=owners):
             problems.raise_if_any()
     else:
         problems.raise_if_any()
-        assert found.tolist() == owners
+        assert owner.tolist() == owners
 
 
 @given(st.lists(st.text("abAB/.-_", min_size=1, max_size=6), min_size=1, max_size=8))
@@ -86,14 +86,14 @@ PATHS = st.tuples(FOLDERS, st.sampled_from([".wav", ".mp3"])).map("".join)
 @settings(deadline=None)
 @given(st.lists(PATHS, min_size=1, max_size=6, unique=True), st.text("ab/", max_size=4))
 def test_a_file_finds_itself_behind_any_folder(files, folder):
-    found = names(*files)
+    matches = names(*files)
     for row, file in enumerate(files):
-        assert found.find([file]) == [[row]]
-        (rows,) = found.find([f"/{folder}/{file}"])
+        assert matches.find([file]) == [[row]]
+        (rows,) = matches.find([f"/{folder}/{file}"])
         assert len(rows) == 1  # itself, or a file that is written with more of the folder
         assert files[rows[0]].endswith(file)
 
 
 def test_names_that_look_alike_are_told_apart():
-    (told,) = utterances.matched_by_less({("a\u0308.wav", "\u00e4.wav")}, "t.csv")
-    assert "('a\\u0308.wav' is taken for '\\u00e4.wav')" in told
+    (notice,) = utterances.matched_by_less({("a\u0308.wav", "\u00e4.wav")}, "t.csv")
+    assert "('a\\u0308.wav' is taken for '\\u00e4.wav')" in notice

@@ -115,20 +115,17 @@ def test_a_number_decides_how_many_are_transformed(people, most):
 # What a suite limits
 
 
-def test_a_suite_limits_segments(table):
+def test_a_suite_limits_segments_and_levels(table):
     assert FAIRNESS.limited(True, 7).options["sweep_segments"] == 7
-    assert FAIRNESS.limited(True, None).options == FAIRNESS.options
-    assert NOISE.limited(False, 7).options == NOISE.options and not NOISE.limited(False, 7).sweeps
-    few, many = NOISE.limited(True, None, 30), NOISE.limited(True, None, 10_000)
+    assert FAIRNESS.limited(True, None, levels=6) == FAIRNESS
+    assert NOISE.limited(False, 7).options == NOISE.options and not NOISE.limited(False, 7, levels=3).sweeps
+    few = NOISE.limited(True, None, 30)
     changed = changed_rows(few, TASKS, table, 0)
     assert changed.sum() == 30 == swept_rows(few, TASKS, table, ["speaker"], 0).sum()
     assert changed.tolist() == changed_rows(limited(segments=30), TASKS, table, 0).tolist()
-    for unlimited in (NOISE, many):
+    for unlimited in (NOISE, NOISE.limited(True, None, 10_000)):
         assert changed_rows(unlimited, TASKS, table, 0).all()
         assert swept_rows(unlimited, TASKS, table, ["speaker"], 0).sum() == 180
-
-
-def test_a_suite_limits_levels():
     few = FAIRNESS.limited(True, None, levels=2)
     steps = {name: list(series.steps) for name, series in few.transformations.items()}
     assert steps["Noise"] == ["10", "2"] and steps["Frame"] == ["10", "50"]
@@ -136,15 +133,12 @@ def test_a_suite_limits_levels():
     # Both families hear the same, so that models are asked once.
     same = read_family("asr_fault_localisation").limited(True, None, levels=2)
     assert {step.identity for step in few.stepped} == {step.identity for step in same.stepped}
-    assert FAIRNESS.limited(True, None, levels=6) == FAIRNESS
     three = NOISE.limited(True, None, levels=3)
     for name, series in three.sweeps.items():
-        steps = list(NOISE.sweeps[name].steps)
-        assert [*series.steps][0] == steps[0] and [*series.steps][-1] == steps[-1] and len(series.steps) <= 3
-    assert three.changes == NOISE.changes and not NOISE.limited(False, None, levels=3).sweeps
-
-
-def test_a_suite_names_the_transformations_and_sweeps_of_a_family():
+        every, steps = list(NOISE.sweeps[name].steps), list(series.steps)
+        assert (steps[0], steps[-1]) == (every[0], every[-1]) and len(steps) <= 3
+    assert three.changes == NOISE.changes
+    # A suite names transformations and sweeps, too.
     few = FAIRNESS.limited(True, None, transformations={"asr_fairness": ["Noise"], "another": []})
     assert list(few.transformations) == ["Noise"] and set(few.options["excluded"]) <= {"Noise"}
     assert FAIRNESS.limited(True, None, transformations={"another": ["Noise"]}) == FAIRNESS

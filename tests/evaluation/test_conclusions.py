@@ -10,7 +10,7 @@ import pytest
 from judging import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.evaluation.conclusions import adjusting_columns, estimate_rows, scale_within
+from soundcheck.evaluation.conclusions import estimate_rows, scale_within
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import AVERAGE, judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -27,7 +27,6 @@ from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.statistics.simulation import MOST_CLASSES
-from soundcheck.suite.groups import number_of
 from soundcheck.suite.margins import Margin
 from soundcheck.suite.measures import info_of
 from soundcheck.suite.own_rules import OwnTest
@@ -281,15 +280,6 @@ def test_ranges_of_a_number_are_not_adjusted_by_that_number(noisy):
     assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
 
 
-def test_columns_are_numbers_or_words_under_their_own_names(noisy):
-    subset = noisy.with_column(number_of("age"), np.arange(1600.0))
-    subset = subset.with_column("flag", pd.Series([True, None] * 800, dtype="boolean"))
-    columns = adjusting_columns(subset, [number_of("age"), "room", "flag"])
-    assert list(columns) == ["age", "room", "flag"]
-    assert columns["age"].dtype == np.float64 and columns["room"].dtype == object
-    assert columns["flag"].tolist()[:2] == [True, None]
-
-
 # Where a threshold is from
 ROWS = 60
 MEAN_VALUE, RECALL = "Mean Value", "Unweighted Average Recall"
@@ -299,36 +289,26 @@ def of_classes(count: int) -> Task:
     return Task("words", "classification", tuple(f"w{n}" for n in range(count)))
 
 
-def mean_subset(task: Task) -> Subset:
-    rng = np.random.default_rng(0)
-    said = Predictions(rng.uniform(size=ROWS) if task.is_regression else rng.choice(list(task.classes), ROWS))
-    segments = pd.DataFrame({"key": [str(n) for n in range(ROWS)]})
-    return Subset("c", task, segments, None, said, said, np.arange(ROWS) % 10)
-
-
 @pytest.fixture
 def judge(describe):
-    """Judge a mean of 0.01 by a test of a family; gives its row."""
+    """Judge a mean of 0.01 by a test of a family; gives its row, and the evaluation."""
 
-    def row(
-        test=MEAN_VALUE,
-        family="fairness_accent",
-        task=BUILTIN["arousal"],
-        groups=2,
-        size=100,
-        edit=None,
-        **more,
-    ):
-        settings = {"thresholds": "simulated", "tests": {}} | more
-        evaluation = Evaluation(describe(family, tasks=(task,), **settings))
-        if edit:
-            changed = {test: dataclasses.replace(evaluation.family.tests[test], **edit)}
-            evaluation.family = dataclasses.replace(
-                evaluation.family, tests=evaluation.family.tests | changed
-            )
-        judged = mean_subset(task).sized(groups, size) if groups else mean_subset(task)
-        (verdict,) = evaluation.judge(judged, test, lambda *_: mean_value(np.full(ROWS, 0.01)))
-        return verdict
+    def row(test=MEAN_VALUE, family="fairness_accent", task=AROUSAL, groups=2, size=100, value=0.01, **more):
+        edit, more = more.pop("edit", {}), {"thresholds": "simulated", "tests": {}} | more
+        evaluation = Evaluation(describe(family, tasks=(task,), **more))
+        tests = evaluation.family.tests
+        tests = tests | {test: dataclasses.replace(tests[test], **edit)}
+        evaluation.family = dataclasses.replace(evaluation.family, tests=tests)
+        answers = Predictions(
+            np.linspace(0, 1, ROWS) if task.is_regression else np.array(task.classes * ROWS)[:ROWS]
+        )
+        segments = pd.DataFrame({"key": [str(n) for n in range(ROWS)]})
+        rows = Subset("c", task, segments, None, answers, answers, np.arange(ROWS) % 10)
+        rows = rows.sized(groups, size) if groups else rows
+        (verdict,) = evaluation.judge(
+            rows, test, lambda *_: mean_value(np.full(ROWS, value)), "accent: welsh"
+        )
+        return verdict, evaluation
 
     return row
 
@@ -353,44 +333,29 @@ SEXES = {"family": "fairness_sex", "test": RECALL}
         ({"tests": OWN} | PUBLISHED, 0.3, CHANGED),
         ({"edit": {"simulation": {}}}, 0.075, "published threshold: no simulation belongs to it"),
         (SEXES | PUBLISHED | {"task": of_classes(7)}, 0.075, "threshold: simulated for 4 classes, not 7"),
-        (SEXES | PUBLISHED | {"task": BUILTIN["emotion"]}, 0.075, ""),
+        (SEXES | PUBLISHED | {"task": EMOTION}, 0.075, ""),
         (SEXES | {"task": of_classes(MOST_CLASSES + 1)}, 0.075, f"for at most {MOST_CLASSES} classes"),
     ],
 )
 def test_a_row_says_where_its_threshold_is_from(judge, settings, threshold, remark):
-    row = judge(**settings)
+    row, _ = judge(**settings)
     assert row.passed and threshold in (None, row.threshold)
     assert (remark in row.skipped) if remark else "threshold" not in row.skipped
 
 
-def test_a_test_that_is_left_out_is_not_computed(describe):
-    evaluation = Evaluation(describe("fairness_accent", tests={MEAN_VALUE: OwnTest(run=False, why="noise")}))
-    (row,) = evaluation.judge(
-        mean_subset(BUILTIN["arousal"]), MEAN_VALUE, lambda *_: 1 / 0, group="accent: welsh"
-    )
-    assert row.skipped == "switched off in this suite: noise" and row.passed is None and row.group == ""
-    assert [entry.verdict for entry in evaluation._judged] == [row]
-
-
-def test_classes_are_simulated_as_they_are(describe):
+def test_thresholds_of_seven_classes_and_tests_that_a_suite_leaves_out(judge):
     task = of_classes(7)
-    evaluation = Evaluation(describe("fairness_sex", thresholds="simulated", tasks=(task,)))
-    (row,) = evaluation.judge(
-        mean_subset(task).sized(2, 1000), RECALL, lambda *_: mean_value(np.full(ROWS, 0.01))
-    )
+    row, evaluation = judge(**SEXES, task=task, size=1000)
     test = evaluation.family.tests[RECALL]
     simulated = simulated_threshold(test.threshold_for(task), test.simulation, 2, 1000, 7).threshold
     assert [row.threshold] == [simulated] == evaluation.simulated()["simulated"].tolist()
-
-
-def test_a_level_for_four_classes_is_shown_and_says_why(describe):
-    task = of_classes(7)
-    evaluation = Evaluation(describe("correctness_classification", tasks=(task,)))
-    (row,) = evaluation.judge(mean_subset(task), RECALL, lambda *_: mean_value(np.linspace(0.3, 0.5, ROWS)))
+    row, _ = judge(RECALL, "correctness_classification", task, groups=0, value=0.4)
     assert (row.evidence, row.value, row.passed) == ("shown", pytest.approx(0.4), None)
-    assert row.low is not None and row.skipped == (
-        "no threshold for words: shown without verdict; the one for classification is for 4 classes, not 7"
-    )
+    assert row.skipped.startswith("no threshold for words: shown without verdict; ")
+    assert row.skipped.endswith("the one for classification is for 4 classes, not 7")
+    row, evaluation = judge(value="not computed", tests={MEAN_VALUE: OwnTest(run=False, why="noise")})
+    assert row.skipped == "switched off in this suite: noise" and row.passed is None and row.group == ""
+    assert [entry.verdict for entry in evaluation._judged] == [row]
 
 
 # Intervals of estimates: within the possible range, or none and why

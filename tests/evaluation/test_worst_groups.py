@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.worst_groups import MOST_VALUES, NO_GROUP, columns_of, in_ranges, search_all
-from soundcheck.report import worst_group_views as views
+from soundcheck.report import group_views as views
 
 TEST = "Groups Served Worse"
 PHONE = "<b>phone</b>"
@@ -102,7 +102,7 @@ def test_the_row_counts_and_its_remark_names(searched):
     assert pd.isna(row.low) and pd.isna(row.matters) and (row.segments, row.blocks) == (480, 40)
     assert result.passed_over == {"pitch": "it could not be measured"}
     # On the page names are escaped, and the worst of the group and typical others are heard.
-    heard = str(views.segments(own, [result]))
+    heard = str(views.named_segments(own, [result]))
     page = str(views.looked_at([result])) + str(views.named_groups(own, [result])) + heard
     page += str(views.could_be_shown([result]))
     assert "<b>phone" not in page and page.count("&lt;b&gt;phone&lt;/b&gt;") > 3

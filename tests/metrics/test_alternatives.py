@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from soundcheck.metrics import alternatives
 from soundcheck.metrics.alignment import align, confusions
-from soundcheck.metrics.alternatives import (
-    Choice,
-    Reference,
-    WordingReader,
-    cheapest,
-    common_wording,
-    parse,
-    synonym_sets,
-)
+from soundcheck.metrics.alternatives import Choice, Reference, WordingReader
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.metrics.word_changes import word_changes, wrong_words
 from soundcheck.metrics.word_errors import character_errors, word_errors
@@ -81,7 +74,7 @@ def test_the_fewest_errors_of_all_wordings(wording, heard):
 
     fewest = min(map(count, every))
     assert errors(said, text) == fewest
-    chosen = cheapest(said, text).split()
+    chosen = alternatives.cheapest(said, text).split()
     assert chosen in every and count(chosen) == fewest
     assert said.split() == every[0]
 
@@ -103,7 +96,7 @@ def sum_of(output):
 )
 def test_bad_alternatives(text, what):
     with pytest.raises(ValueError, match=what.replace("{", r"\{").replace("}", r"\}")):
-        parse(text)
+        alternatives.parse(text)
 
 
 def test_synonyms_stand_for_each_other_and_are_not_said_again():
@@ -116,12 +109,12 @@ def test_synonyms_stand_for_each_other_and_are_not_said_again():
     both = WordingReader(basic, alternatives=True, synonyms=[("ok", "okay")])
     assert errors(both("{ ok / fine } then"), "okay then") == 0
 
-    assert synonym_sets([("a", "b"), ("c", "d"), ("b", "c")])[("a",)] == (("b",), ("c",), ("d",))
+    assert alternatives.synonym_sets([("a", "b"), ("c", "d"), ("b", "c")])[("a",)] == (("b",), ("c",), ("d",))
     for pairs in ([("a", "b"), ("b", "c"), ("c", "a")], [("x", "y"), ("a", "b"), ("b", "a")]):
         with pytest.raises(ValueError, match="2"):
-            synonym_sets(pairs)
+            alternatives.synonym_sets(pairs)
     with pytest.raises(ValueError, match="0"):
-        synonym_sets([("a b", "a  b")])
+        alternatives.synonym_sets([("a b", "a  b")])
 
 
 def test_all_that_aligns_takes_the_same_wording():
@@ -132,7 +125,7 @@ def test_all_that_aligns_takes_the_same_wording():
     counts = character_errors([said], [heard])
     assert counts.words[0] == len("color me red") and counts.errors[0] == 1
     # So do two recognisers.
-    assert common_wording(said, ["color me red", "color me very red"]) == "color me red"
+    assert alternatives.common_wording(said, ["color me red", "color me very red"]) == "color me red"
     changes = word_changes([said], ["color me red"], ["colour me very bread"])
     assert changes.to_numpy().tolist() == [[0.0, 2.0, 3.0, 0.0, 1.0]]
     table = wrong_words([said, said], {"a": ["color me red"] * 2, "b": ["color me bed"] * 2})

@@ -147,21 +147,20 @@ def test_missing_confidences_are_counted_and_refused_by_all_measures_alike(data)
     point = metrics.overconfidence(sure, correct).point()
     assert point.value[0] == pytest.approx(0.35) and point.segments[0] == 2
     assert value(calibration_error(sure, correct, 2)) == pytest.approx((0.1 + 0.8) / 2)
-    nothing = np.full(3, np.nan)
-    assert area_under_risk(nothing, nothing, np.arange(3)).point().reasons == ("no segments",)
-    assert np.isnan(value(calibration_error(nothing, nothing)))
     with pytest.raises(ValueError, match="do not fit"):
         metrics.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
     _, _, sure, correct, blocks = data
     few = np.where(np.arange(400) < 150, sure, np.nan)
-    refused = [metrics.overconfidence(few, correct), calibration_error(few, correct)]
-    refused += [debiased_calibration_error(few, correct, blocks)]
-    refused += [area_under_risk(few, correct, blocks, relative=relative) for relative in (False, True)]
-    expected = {("no prediction for 250 of 400 segments",)}
-    assert {measure.point().reasons for measure in refused} == expected
+    measures = [metrics.overconfidence(few, correct), calibration_error(few, correct)]
+    measures += [debiased_calibration_error(few, correct, blocks)]
+    measures += [area_under_risk(few, correct, blocks, relative=relative) for relative in (False, True)]
+    expected = ("no prediction for 250 of 400 segments",)
+    assert {measure.point().reasons for measure in measures} == {expected}
     most = np.where(np.arange(400) < 300, sure, np.nan)
-    notes = area_under_risk(most, correct, blocks).point().notes
-    assert notes == ("no prediction for 100 of 400 segments",)
+    point = area_under_risk(most, correct, blocks).point()
+    assert point.notes == ("no prediction for 100 of 400 segments",)
+    nothing = area_under_risk(few * np.nan, correct, blocks).point()
+    assert nothing.reasons == ("no segments",)
 
 
 # Scores of probabilities

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.metrics import change, classification, distribution, regression
+from soundcheck.metrics import change, classification, distribution, regression, word_errors, word_rates
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import difference, paired_difference, restrict
 from soundcheck.statistics.bootstrap import resample
@@ -54,6 +54,20 @@ def names(seed: int, n: int = 160, speakers: int = 12) -> Data:
     return numbers(seed, n, speakers).replace(**{k: v.astype(object) for k, v in labels.items()})
 
 
+def texts(seed: int, n: int = 80, speakers: int = 12) -> Data:
+    """Transcripts, a few words each; some are empty."""
+    rng = np.random.default_rng(seed)
+    truth, prediction, changed = (
+        np.array([" ".join(rng.choice(["a", "b", "c"], rng.integers(5))) for _ in range(n)], dtype=object)
+        for _ in range(3)
+    )
+    return numbers(seed, n, speakers).replace(truth=truth, prediction=prediction, changed=changed)
+
+
+def of_counts(rate: Callable[[word_errors.Counts], Statistic]) -> Callable[..., Statistic]:
+    return lambda truth, prediction: rate(word_errors.word_errors(truth, prediction))
+
+
 def of_classes(metric: Callable[..., Statistic]) -> Callable[..., Statistic]:
     return lambda truth, prediction: metric(truth, prediction, CLASSES)
 
@@ -77,6 +91,10 @@ PLAIN = {
     "precision": (names, of_classes(classification.precision_per_class)),
     "uar": (names, of_classes(classification.unweighted_average_recall)),
     "uap": (names, of_classes(classification.unweighted_average_precision)),
+    "word errors": (texts, of_counts(word_errors.error_rates)),
+    "sentences": (texts, of_counts(word_rates.sentence_error_rate)),
+    "matches": (texts, of_counts(word_rates.match_error_rate)),
+    "information": (texts, of_counts(word_rates.word_information_lost)),
 }
 
 

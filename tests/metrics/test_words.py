@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from soundcheck.metrics import word_rates
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.alignment import COLUMNS, align, confusions, missed_words
-from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import (
     NO_WORDS,
@@ -35,7 +34,6 @@ from soundcheck.metrics.word_rates import (
 )
 from soundcheck.metrics.writing import characters_apart, closed_up, unit_of, without_blanks
 from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.draws import weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -145,23 +143,6 @@ def test_rates_of_empty_and_missing_texts():
         assert rate(word_errors([], [])).point().reasons == ("no segments",)
     assert value(sentence_error_rate(nothing)) == 0
     assert missing_as_empty([]).shape == (0,) and missing_as_empty([None]).tolist() == [""]
-
-
-def test_groups_and_replicates_are_ratios_of_sums(rng):
-    said, heard = ([" ".join(rng.choice(["a", "b", "c"], 4)) for _ in range(40)] for _ in range(2))
-    counts, blocks, first = word_errors(said, heard), np.arange(40) // 4, np.arange(40) < 12
-    for rate in (sentence_error_rate, match_error_rate, word_information_lost):
-        assert value(restrict(rate(counts), first)) == value(rate(counts.take(np.flatnonzero(first))))
-    hits = counts.words - counts.substitutions - counts.deletions
-    columns = counts.words, hits + counts.substitutions + counts.insertions, hits, counts.errors
-    per_block = np.stack([np.bincount(blocks, column) for column in columns], axis=1)
-    words, heard_words, right, errors = (weights(10, 50).astype(float) @ per_block).T
-    for statistic, expected in (
-        (word_error_rate(counts.words, counts.errors), errors / words),
-        (word_information_lost(counts), 1 - right**2 / (words * heard_words)),
-    ):
-        found = resample(statistic, blocks, 50)
-        np.testing.assert_allclose(found.replicates[:, 0], expected, rtol=1e-11)
 
 
 def test_errors_of_the_same_texts_are_counted_once_and_cannot_be_changed():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from library_models import Project, forgetting
+from library_models import Project
 from programs import World
 
 
@@ -23,10 +23,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[Project]:
+def project(tmp_path: Path) -> Project:
     """A suite's folder with one model that a library runs."""
-    with forgetting():
-        yield Project(tmp_path)
+    return Project(tmp_path)
 
 
 @pytest.fixture

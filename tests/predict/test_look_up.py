@@ -11,13 +11,11 @@ import pandas as pd
 import pytest
 from benchmarks import large_tables
 
-from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.engine import look_up, predict_model
-from soundcheck.predict.inputs import list_segments
-from soundcheck.predict.request import PredictionRequest
-from soundcheck.predict.tables import Columns, Row, read_predictions
+from soundcheck.predict.request import PredictionRequest, list_segments
+from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.suite_file import read_suite
 
 pytestmark = pytest.mark.slow
@@ -83,7 +81,7 @@ def test_memory_of_many_segments(tmp_path):
 class Numbered(LookUpModel):
     """Answers with a number that tells segment and change; knows nothing of every third segment."""
 
-    name, tasks, fingerprint, changes_audio = "numbered", ("arousal",), "f", True
+    fingerprint, changes_audio = "f", True
 
     @classmethod
     def load(cls, entry, suite):
@@ -114,14 +112,3 @@ def test_changes_stand_behind_their_segment():
     assert table.answers["arousal"][table.answered].tolist() == [1.0, 201.0, 2.0, 102.0]
     assert report.failures == [("demo", "a.wav", name, "no row") for name in ("", "Low", "High")]
     assert (report.computed, report.unusable) == (4, 3)
-
-
-def test_columns_of_rows_are_the_rows():
-    first = Row("k1", "", {"arousal": 0.5, "emotion": "anger"}, drawn={"b": 1, "a": 2})
-    columns = Columns.of_rows(
-        [first, Row("k2", "low", {}, "silence")], [BUILTIN["arousal"], BUILTIN["emotion"]]
-    )
-    assert len(columns) == 2 and columns.answered.tolist() == [True, False]
-    assert columns.answers["arousal"][0] == 0.5
-    assert columns.answers["emotion"].tolist() == ["anger", None]
-    assert list(columns.drawn) == ['{"a": 2, "b": 1}', ""]

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from soundcheck.predict.canaries import Confirmation
-from soundcheck.predict.opened_files import Sources
+from soundcheck.predict.opened_files import GONE
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.store import Upkeep
 
 
 def test_rounds_are_joined():
@@ -16,21 +17,13 @@ def test_rounds_are_joined():
         asked=2,
         days={"2026-11-20": 1, "2026-11-22": 4},
         confirmation=Confirmation(5),
-        damaged=2,
-        damage=("cut",),
-        outdated=1,
-        outdated_by=("w",),
-        sources=Sources({"w": "1"}, ("pipe",)),
+        upkeep=Upkeep({"w": "1", "pipe": ""}, 1, ("w",), damaged=2, damage=("cut",)),
     )
     later = PredictionReport(
         *("m", "f", {"b": Path("b")}, 3, 1, 1, 0, 1, failures, 0, {"odd": 2}, 2, 0, 1.0, ("note", "b")),
         asked=1,
         days={"2026-11-22": 1},
-        dropped=2,
-        dropped_by=("/secret/v",),
-        damaged=1,
-        damage=("cut",),
-        sources=Sources({"/secret/v": "2"}, (), {"gone": ""}),
+        upkeep=Upkeep({"/secret/v": "2", "gone": ""}, 0, (), 2, ("/secret/v",), 1, ("cut",)),
     )
     both = first.joined(later)
     assert (both.model, both.code, list(both.tables)) == ("m", "f", ["a", "b"])
@@ -40,13 +33,12 @@ def test_rounds_are_joined():
     assert (both.repeated, both.repeated_different, both.seconds) == (6, 1, 2.5)
     assert (both.notices, both.confirmation) == (("note", "b"), Confirmation(5))
     assert (both.asked, both.days) == (3, {"2026-11-20": 1, "2026-11-22": 5})
-    assert both.sources == Sources({"/secret/v": "2", "w": "1"}, ("pipe",), {"gone": ""})
     assert both.seen_files == {"w": "1", "…/v": "2"}
-    assert (both.damaged, both.damage) == (3, ("cut",))
+    assert both.upkeep.files == {"w": "1", "pipe": "", "/secret/v": "2", "gone": ""}
     notes = " ".join(both.notes())
     assert "secret" not in notes
     for words in (
-        *("1 inputs were predicted again", "2 predictions are not cached", "pipe", "gone"),
+        *("1 inputs were predicted again", "2 predictions are not cached", "pipe, gone"),
         *("3 cached predictions were damaged", "lost or cannot be read, so they are computed again: cut"),
     ):
         assert words in notes
@@ -56,21 +48,21 @@ FILES = {"w.json": "1", "/home/me/v.json": "2"}
 
 
 @pytest.mark.parametrize(
-    ("sources", "same"),
+    ("files", "same"),
     [
-        (Sources(dict(reversed(FILES.items()))), True),
-        (Sources({"w.json": "1", "/data/v.json": "2"}), True),  # another machine
-        (Sources({"w.json": "1"}, ("pipe",), {"/data/v.json": "2", "unknown": ""}), True),  # after a merge
-        (Sources(FILES | {"w.json": "3"}), False),
-        (Sources({"w2.json": "1", "/home/me/v.json": "2"}), False),
-        (Sources(FILES | {"/data/v.json": "2"}), False),
-        (Sources(), False),
+        (dict(reversed(FILES.items())), True),
+        ({"w.json": "1", "/data/v.json": "2"}, True),  # another machine
+        ({"w.json": "1", "pipe": "", "/data/v.json": f"{GONE}2", "unknown": ""}, True),  # after a merge
+        (FILES | {"w.json": "3"}, False),
+        ({"w2.json": "1", "/home/me/v.json": "2"}, False),
+        (FILES | {"/data/v.json": "2"}, False),
+        ({}, False),
     ],
 )
-def test_the_fingerprint_is_of_the_content_of_files_wherever_they_lie(sources, same):
-    first = PredictionReport("m", "code", sources=Sources(FILES))
-    assert (PredictionReport("m", "code", sources=sources).fingerprint == first.fingerprint) is same
-    assert PredictionReport("m", "other", sources=Sources(FILES)).fingerprint != first.fingerprint
+def test_the_fingerprint_is_of_the_content_of_files_wherever_they_lie(files, same):
+    first = PredictionReport("m", "code", upkeep=Upkeep(FILES))
+    assert (PredictionReport("m", "code", upkeep=Upkeep(files)).fingerprint == first.fingerprint) is same
+    assert PredictionReport("m", "other", upkeep=Upkeep(FILES)).fingerprint != first.fingerprint
     assert PredictionReport("m", "code").fingerprint == "code"
 
 

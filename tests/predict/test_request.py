@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.predict.inputs import list_segments
-from soundcheck.predict.keys import Keys, changing_code, reading_code, repeated_key
-from soundcheck.predict.protocol import Call, Item, PlainChange, Unit, take
-from soundcheck.predict.request import Share
+from soundcheck.predict.protocol import Call, Item, Unit, take
+from soundcheck.predict.request import Keys, Share, changing_code, list_segments, reading_code, repeated_key
+from soundcheck.suite.families import Perturbation
 
 
 @pytest.mark.parametrize("n_changes", [0, 1, 20])
@@ -45,11 +45,13 @@ def test_segments_and_their_changes_are_those_of_a_plain_loop(n_changes):
 
 # Keys -------------------------------------------------------------------------------------------------------
 
-NOISE = PlainChange("Noise", "white_noise", {"snr_db": 20, "b": 2})
+NOISE = Perturbation("Noise", "white_noise", {"snr_db": 20, "b": 2})
+MUSIC = Perturbation("Music", "background_noise", {"noise": "music", "snr_db": 20})
 
 
-def key(content="audio", change=0, fingerprint="ab" * 20, tasks=("arousal",), changes=(NOISE,), seed=0):
-    return Keys(fingerprint, [BUILTIN[name] for name in tasks], changes, seed).key(content, change)
+def key(content="audio", change=0, fingerprint="ab" * 20, tasks=("arousal",), changes=(NOISE,), **more):
+    more = {"seed": 0, "sounds": Sounds()} | more
+    return Keys(fingerprint, [BUILTIN[name] for name in tasks], changes, **more).key(content, change)
 
 
 def test_everything_that_an_answer_depends_on_is_in_its_key():
@@ -59,9 +61,9 @@ def test_everything_that_an_answer_depends_on_is_in_its_key():
         "audio": key("other"),
         "model": key(fingerprint="cd" * 20),
         "tasks": key(tasks=("arousal", "emotion")),
-        "options": key(changes=[PlainChange("Noise", "white_noise", {"snr_db": 30, "b": 2})]),
-        "transform": key(changes=[PlainChange("Noise", "pink_noise", NOISE.options)]),
-        "sounds": key(changes=[PlainChange("Noise", "white_noise", NOISE.options, material="other")]),
+        "options": key(changes=[Perturbation("Noise", "white_noise", {"snr_db": 30, "b": 2})]),
+        "transform": key(changes=[Perturbation("Noise", "gain", NOISE.options)]),
+        **{f"sounds {n}": key(changes=[MUSIC], sounds=SimpleNamespace(digest=f"{n}".join)) for n in (1, 2)},
         "seed": key(seed=1),
         "repeated": repeated_key(key()),
     }
@@ -70,9 +72,9 @@ def test_everything_that_an_answer_depends_on_is_in_its_key():
 
 
 def test_what_an_answer_does_not_depend_on_is_not_in_its_key():
-    same = PlainChange("Another name", "white_noise", {"b": 2, "snr_db": 20})
+    same = Perturbation("Another name", "white_noise", {"b": 2, "snr_db": 20})
     assert key(change=1, changes=[NOISE, same]) == key()
-    other_scale = Keys("ab" * 20, [Task("arousal", "regression", (), 1, 7)], [NOISE], 0)
+    other_scale = Keys("ab" * 20, [Task("arousal", "regression", (), 1, 7)], [NOISE], 0, Sounds())
     assert other_scale.key("audio", 0) == key()
     assert key(change=None, changes=(), seed=9) == key(change=None)
 

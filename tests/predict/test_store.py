@@ -1,10 +1,9 @@
-"""The store of answers: what is kept, and what damage, kills and other runs do to it."""
+"""The store of answers: what it keeps, and what damage, kills and other runs do to it."""
 
 import contextlib
 import datetime
 import os
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.store import signature
 from soundcheck.predict import store
+from soundcheck.predict.opened_files import seen_files
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.store import NAME, Entry, Store
 
@@ -26,15 +26,15 @@ MANY = {digest(str(n)): Entry({"arousal": float(n)}, {}) for n in range(500)}
 
 
 @pytest.fixture
-def kept(tmp_path) -> Store:
+def answers(tmp_path) -> Store:
     return Store(tmp_path, FINGERPRINT, tmp_path)
 
 
-def keep(kept: Store, entries: dict = ENTRIES, opened: list = ()) -> None:
+def keep(answers: Store, entries: dict = ENTRIES, opened: list = ()) -> None:
     """Write what a model answers, and has opened before."""
-    with kept:
-        for number, (key, entry) in enumerate(entries.items()):
-            kept.keep(Result(key, entry.answer, entry.drawn, opened=() if number else opened))
+    for number, (key, entry) in enumerate(entries.items()):
+        answers.keep(Result(key, entry.answer, entry.drawn, opened=() if number else opened))
+    answers.write()
 
 
 def undated(entries: dict) -> dict:
@@ -43,18 +43,18 @@ def undated(entries: dict) -> dict:
 
 def load(tmp_path: Path, fingerprint: str = FINGERPRINT) -> dict:
     """Read as another run does."""
-    kept = Store(tmp_path, fingerprint, tmp_path)
-    entries = undated(kept.load())
-    kept.close()
+    answers = Store(tmp_path, fingerprint, tmp_path)
+    entries = undated(answers.load())
+    answers.close()
     return entries
 
 
 def fill(tmp_path: Path, entries: dict = ENTRIES, fingerprint: str = FINGERPRINT) -> Path:
     """Write a finished run."""
-    kept = Store(tmp_path, fingerprint, tmp_path)
-    kept.add(entries)
-    kept.settle()
-    kept.close()
+    answers = Store(tmp_path, fingerprint, tmp_path)
+    answers.add(entries)
+    answers.settle()
+    answers.close()
     return tmp_path / NAME
 
 
@@ -66,12 +66,12 @@ def query(tmp_path: Path, statement: str) -> list[tuple]:
 # Answers ----------------------------------------------------------------------------------------------------
 
 
-def test_answers_are_found_before_and_after_the_run_ends_each_model_its_own(tmp_path, kept):
-    assert kept.load() == {}
-    keep(kept)
-    assert load(tmp_path) == ENTRIES == undated(kept.load())
-    kept.settle()
-    kept.close()
+def test_answers_are_found_before_and_after_the_run_ends_each_model_its_own(tmp_path, answers):
+    assert answers.load() == {}
+    keep(answers)
+    assert load(tmp_path) == ENTRIES == undated(answers.load())
+    answers.settle()
+    answers.close()
     assert load(tmp_path) == ENTRIES
     assert {path.name for path in tmp_path.iterdir()} == {NAME, f"{NAME}.lock"}
     exact = {"a": Entry({"arousal": 0.1 + 0.2}, {}), "b": Entry({"arousal": 5e-324}, {}, "2026-11-23")}
@@ -82,38 +82,32 @@ def test_answers_are_found_before_and_after_the_run_ends_each_model_its_own(tmp_
     assert load(tmp_path, OTHER) == {} and load(tmp_path) == ENTRIES
 
 
-def test_a_few_answers_are_written_soon_and_many_at_once(tmp_path, kept, monkeypatch):
-    def wait_for(count: int) -> None:
-        end = time.monotonic() + 20
-        while len(load(tmp_path)) < count:
-            assert time.monotonic() < end
-            time.sleep(0.05)
-
-    with kept:
-        kept.keep(Result("a", {"arousal": 0.5}))
-        wait_for(1)
+def test_a_few_answers_are_written_soon_many_at_once_and_the_rest_in_the_end(tmp_path, answers, monkeypatch):
+    answers.keep(Result("a", {"arousal": 0.5}))
+    answers.write_due()
+    assert not load(tmp_path)
+    time.sleep(store.WRITE_SECONDS)
+    answers.write_due()
+    assert len(load(tmp_path)) == 1
     monkeypatch.setattr(store, "WRITE_SECONDS", 1000.0)
-    with pytest.raises(KeyboardInterrupt), kept:
-        for number in range(store.WRITE_ANSWERS + 5):
-            kept.keep(Result(f"{number}", {"arousal": 0.5}))
-        wait_for(store.WRITE_ANSWERS)
-        raise KeyboardInterrupt
-    assert len(load(tmp_path)) == store.WRITE_ANSWERS + 6  # also what came before the interruption
+    for number in range(store.WRITE_ANSWERS + 5):
+        answers.keep(Result(f"{number}", {"arousal": 0.5}))
+    assert len(load(tmp_path)) == store.WRITE_ANSWERS + 1
+    answers.close()
+    assert len(load(tmp_path)) == store.WRITE_ANSWERS + 6
 
 
-@pytest.mark.parametrize("when", ["at once", "in the end"])
-def test_an_answer_that_cannot_be_written_stops_the_run(kept, monkeypatch, when):
+@pytest.mark.parametrize("seconds", [0.0, 1000.0])
+def test_an_answer_that_cannot_be_written_stops_the_run(answers, monkeypatch, seconds):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OutputError, match="No space left"), kept:
-        monkeypatch.setattr(Store, "_insert", fail)
-        kept.keep(Result("a", {"arousal": 0.5}))
-        end = time.monotonic() + 10
-        while when == "at once":
-            assert time.monotonic() < end
-            time.sleep(0.05)
-            kept.keep(Result("b", {"arousal": 0.5}))
+    monkeypatch.setattr(Store, "_insert", fail)
+    monkeypatch.setattr(store, "WRITE_SECONDS", seconds)
+    with pytest.raises(OutputError, match="No space left"):
+        answers.keep(Result("a", {"arousal": 0.5}))
+        assert seconds
+        answers.close()
 
 
 # Files ------------------------------------------------------------------------------------------------------
@@ -130,10 +124,10 @@ def opened(path: Path) -> list[list]:
     return [["read", path.name, *signature(path)]]
 
 
-def test_answers_of_other_files_are_forgotten(tmp_path, weights, kept):
-    keep(kept, opened=opened(weights))
-    kept.settle()
-    assert list(kept.sources.files) == ["weights"]
+def test_answers_of_other_files_are_forgotten(tmp_path, weights, answers):
+    keep(answers, opened=opened(weights))
+    answers.settle()
+    assert list(answers.files) == ["weights"]
     weights.write_text("2")
     later = Store(tmp_path, FINGERPRINT, tmp_path)
     assert later.load() == {}
@@ -146,41 +140,41 @@ def test_answers_of_other_files_are_forgotten(tmp_path, weights, kept):
 
 
 @pytest.mark.parametrize("how", ["before it is written", "after it was written", "by another run"])
-def test_a_file_that_changed_meanwhile(tmp_path, weights, kept, how):
+def test_a_file_that_changed_meanwhile(tmp_path, weights, answers, how):
     seen = opened(weights)
     if how == "before it is written":
         weights.write_text("other")
-    keep(kept, opened=seen)
+    keep(answers, opened=seen)
     if how == "after it was written":
         weights.write_text("other")
     if how == "by another run":  # which has seen another content
         query(tmp_path, "DELETE FROM models")
-        kept._database.do(lambda connection: kept._write_files(connection, {"weights": "0" * 40}))
-        keep(kept, {"later": Entry({}, {})})
-    kept.settle()
-    assert kept.dropped >= len(ENTRIES) and kept.dropped_by == ["weights"]
+        answers._database.do(lambda connection: answers._write_files(connection, {"weights": "0" * 40}))
+        keep(answers, {"later": Entry({}, {})})
+    answers.settle()
+    assert answers.dropped >= len(ENTRIES) and answers.dropped_by == ["weights"]
     assert load(tmp_path) == {} and query(tmp_path, "SELECT count(*) FROM answers") == [(0,)]
 
 
-def test_a_file_that_is_gone(tmp_path, weights, kept):
+def test_a_file_that_is_gone(tmp_path, weights, answers):
     """A run that ended knows that it was of no account; one that was interrupted does not."""
-    keep(kept, opened=opened(weights))
+    keep(answers, opened=opened(weights))
     weights.unlink()
     interrupted = Store(tmp_path, FINGERPRINT, tmp_path)
     assert interrupted.load() == {} and interrupted.outdated_by == ["weights"]
     weights.write_text("1")
-    keep(kept, opened=opened(weights))
+    keep(answers, opened=opened(weights))
     weights.unlink()
-    kept.settle()
-    assert load(tmp_path) == ENTRIES and kept.sources.gone == {"weights": ""}
+    answers.settle()
+    assert load(tmp_path) == ENTRIES and answers.files == {"weights": ""}
 
 
 @pytest.mark.parametrize("change", ["nothing", "weights", "missing"])
-def test_answers_of_another_run(tmp_path, weights, kept, change):
+def test_answers_of_another_run(tmp_path, weights, answers, change):
     """Its files may be missing here, but not be others."""
-    keep(kept, opened=opened(weights))
-    kept.settle()
-    kept.close()
+    keep(answers, opened=opened(weights))
+    answers.settle()
+    answers.close()
     {"nothing": int, "weights": lambda: weights.write_text("2"), "missing": weights.unlink}[change]()
     entries, changed = Store(tmp_path, FINGERPRINT, tmp_path).elsewhere()
     assert undated(entries) == ENTRIES and changed == (["weights"] if change == "weights" else [])
@@ -188,7 +182,7 @@ def test_answers_of_another_run(tmp_path, weights, kept, change):
         new = Store(tmp_path / "new", FINGERPRINT, tmp_path)
         assert [new.merge(tmp_path / NAME) for _ in range(2)] == [len(ENTRIES), 0]
         assert undated(new.load()) == ENTRIES and not new.outdated
-        assert [*new.sources.seen_files] == ["weights"]
+        assert [*seen_files(new.files)] == ["weights"]
 
 
 # Processes --------------------------------------------------------------------------------------------------
@@ -196,18 +190,19 @@ def test_answers_of_another_run(tmp_path, weights, kept, change):
 WRITE = """
 first = int(sys.argv[3])
 while True:
-    kept.add({f"{n}": Entry({"arousal": n / 7}, {}) for n in range(first, first + 5)})
+    answers.add({f"{n}": Entry({"arousal": n / 7}, {}) for n in range(first, first + 5)})
     first += 5
     print(first, flush=True)
 """
 EVERYTHING = """
 while True:
-    kept.load()
+    answers.load()
     for first in range(0, 600, 100):
-        kept.add({f"{n}": Entry({"arousal": n / 7}, {"more": "." * 500}) for n in range(first, first + 100)})
-    kept.settle()
-    kept.clear()
-    kept.close()
+        numbers = range(first, first + 100)
+        answers.add({f"{n}": Entry({"arousal": n / 7}, {"more": "." * 500}) for n in numbers})
+    answers.settle()
+    answers.clear()
+    answers.close()
     print(flush=True)
 """
 
@@ -215,7 +210,7 @@ while True:
 def child(code: str, *arguments: object) -> subprocess.Popen:
     """Run code in another process."""
     begin = "import sys; from pathlib import Path; from soundcheck.predict.store import Entry, Store\n"
-    begin += "kept = Store(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[1]))\n"
+    begin += "answers = Store(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[1]))\n"
     command = [sys.executable, "-c", begin + code, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -233,12 +228,12 @@ def test_killed_writers_lose_nothing_that_they_committed(tmp_path):
             time.sleep(draw.uniform(0, 0.05))
             writer.kill()
             committed = [int(line) for line in writer.stdout.read().split()]
-        kept = Store(tmp_path, FINGERPRINT, tmp_path)
-        entries = kept.load()
+        answers = Store(tmp_path, FINGERPRINT, tmp_path)
+        entries = answers.load()
         assert entries == written(range(len(entries)), {})
         assert len(entries) % 5 == 0 and len(entries) >= max([first + 5, *committed])
         first = len(entries)
-        assert (kept.damaged, kept.damage) == (0, [])
+        assert (answers.damaged, answers.damage) == (0, [])
 
 
 def test_kills_while_answers_are_written_and_removed(tmp_path):
@@ -248,35 +243,35 @@ def test_kills_while_answers_are_written_and_removed(tmp_path):
             writer.stdout.readline()
             time.sleep(draw.uniform(0, 0.2))
             writer.kill()
-        kept = Store(tmp_path, FINGERPRINT, tmp_path)
-        entries = kept.load()
+        answers = Store(tmp_path, FINGERPRINT, tmp_path)
+        entries = answers.load()
         assert entries == written(entries, {"more": "." * 500})
-        assert (kept.damaged, kept.damage) == (0, [])
-        kept.close()
+        assert (answers.damaged, answers.damage) == (0, [])
+        answers.close()
 
 
 def test_writers_at_once(tmp_path):
     code = """
 first = int(sys.argv[3])
-kept.load()
+answers.load()
 for n in range(first, first + 100):
-    kept.add({f"{n}": Entry({"arousal": n / 7}, {})})
-kept.settle()
+    answers.add({f"{n}": Entry({"arousal": n / 7}, {})})
+answers.settle()
 """
     writers = [child(code, tmp_path, FINGERPRINT, first) for first in (0, 100, 200)]
     assert [writer.communicate()[1] for writer in writers] == [""] * 3
     assert load(tmp_path) == written(range(300), {})
 
 
-def test_a_file_that_others_have_locked_for_too_long(tmp_path, kept, monkeypatch):
+def test_a_file_that_others_have_locked_for_too_long(tmp_path, answers, monkeypatch):
     fill(tmp_path)
     monkeypatch.setattr(store, "LOCKED_SECONDS", 0.1)
     with contextlib.closing(sqlite3.connect(tmp_path / NAME, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(OutputError, match="locked"):
-            kept.load()
+            answers.load()
         other.execute("ROLLBACK")
-    assert undated(kept.load()) == ENTRIES
+    assert undated(answers.load()) == ENTRIES
 
 
 # Damage -----------------------------------------------------------------------------------------------------
@@ -320,19 +315,19 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_set_aside_and_told(tmp_path, damage):
     DAMAGE[damage](fill(tmp_path, MANY))
-    kept = Store(tmp_path, FINGERPRINT, tmp_path)
-    entries = kept.load()
+    answers = Store(tmp_path, FINGERPRINT, tmp_path)
+    entries = answers.load()
     assert entries.items() <= MANY.items() and len(entries) < len(MANY)
-    (why,) = kept.damage
+    (why,) = answers.damage
     assert why.endswith("it was set aside as predictions.damaged.sqlite")
     assert "has no predictions of this version of Soundcheck" in why or damage != "version"
     assert os.path.lexists(tmp_path / "predictions.damaged.sqlite")
-    kept.add(MANY)
-    kept.settle()
-    assert kept.load() == MANY and len(kept.damage) == 1
+    answers.add(MANY)
+    answers.settle()
+    assert answers.load() == MANY and len(answers.damage) == 1
     other = Store(tmp_path, OTHER, tmp_path)  # its answers were in the file, too
     assert other.load() == {} and other.damage == [why]
-    kept.close()
+    answers.close()
     other.close()
     DAMAGE["text"](tmp_path / NAME)
     assert load(tmp_path) == {}
@@ -352,10 +347,10 @@ def test_a_damaged_file_is_set_aside_and_told(tmp_path, damage):
         (f"answers SET fingerprint = '{FINGERPRINT}'", 1),  # those of another model
     ],
 )  # fmt: skip
-def test_a_damaged_answer_is_a_miss_and_told_once(tmp_path, weights, kept, statement, damaged):
-    keep(kept, opened=opened(weights))
-    kept.settle()
-    kept.close()
+def test_a_damaged_answer_is_a_miss_and_told_once(tmp_path, weights, answers, statement, damaged):
+    keep(answers, opened=opened(weights))
+    answers.settle()
+    answers.close()
     fill(tmp_path, {"a": Entry({}, {})}, OTHER)
     query(tmp_path, f"UPDATE {statement}")
     later = Store(tmp_path, FINGERPRINT, tmp_path)
@@ -370,10 +365,10 @@ def test_flipped_bits_never_make_a_wrong_answer(tmp_path):
     """Anywhere in a file of two models, one of which rests on a file: right answers or none."""
     weights = tmp_path / "weights"
     weights.write_text("1")
-    kept = Store(tmp_path, OTHER, tmp_path)
-    keep(kept, {key: Entry({"arousal": 99.0}, {}) for key in ENTRIES}, opened(weights))
-    kept.settle()
-    kept.close()
+    answers = Store(tmp_path, OTHER, tmp_path)
+    keep(answers, {key: Entry({"arousal": 99.0}, {}) for key in ENTRIES}, opened(weights))
+    answers.settle()
+    answers.close()
     weights.write_text("2")  # so these answers must not be believed
     content = fill(tmp_path).read_bytes()
     assert load(tmp_path) == ENTRIES
@@ -393,44 +388,6 @@ def test_flipped_bits_never_make_a_wrong_answer(tmp_path):
         later.close()
         assert load(tmp_path).items() <= (ENTRIES | new).items()
     assert missed > 10
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory) -> Path:
-    """A folder with what a killed run leaves: a file, a log that is written ahead, an index of it."""
-    folder = tmp_path_factory.mktemp("killed")
-    with child(WRITE, folder, FINGERPRINT, 0) as writer:
-        for _ in range(20):
-            writer.stdout.readline()
-        writer.kill()
-    return folder
-
-
-def left_after(folder: Path, side: str, content: bytes) -> int:
-    """Count the answers that are there with other content of a file: the first that were written."""
-    (folder / f"{NAME}{side}").write_bytes(content)
-    kept = Store(folder, FINGERPRINT, folder)
-    entries = kept.load()
-    assert entries == written(range(len(entries)), {})
-    kept.settle()
-    assert kept.load() == entries
-    kept.close()
-    return len(entries)
-
-
-def test_what_is_left_of_damaged_logs_are_the_first_answers(tmp_path, killed):
-    """Flipped bits in the log or its index, and a log that is cut, as after a power failure."""
-    draw, counts = random.Random(0), []
-    for number, side in enumerate([*["-wal"] * 40, *["-shm"] * 15]):
-        folder = shutil.copytree(killed, tmp_path / str(number))
-        content = bytearray((folder / f"{NAME}{side}").read_bytes())
-        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-        counts.append(left_after(folder, side, content))
-    assert min(counts) < max(counts) and min(counts[-15:]) == max(counts)
-    for share in (0.1, 0.5, 0.9):
-        folder = shutil.copytree(killed, tmp_path / f"cut {share}")
-        content = (folder / f"{NAME}-wal").read_bytes()
-        left_after(folder, "-wal", content[: round(len(content) * share)])
 
 
 # Places that cannot be written, and old answers -------------------------------------------------------------

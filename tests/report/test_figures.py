@@ -104,13 +104,6 @@ def test_many_marks_become_pixels_below_words(media, rng):
     assert 'alt="Dots. &lt;b&gt; is compressed"' in shown
 
 
-def test_drawings_write_each_style_once_and_texts_as_they_are():
-    drawing = svg(figures.truth_and_prediction([0, 1], [0, 1], '0.94996 style="x"')).decode()
-    assert '>0.94996 style="x"<' in drawing and drawing.count('style="') == 1
-    classes, rules = set(re.findall(' class="(s[0-9]+)"', drawing)), re.findall(r"\n\.(s[0-9]+)\{", drawing)
-    assert classes == set(rules) and len(rules) == len(classes) > 5
-
-
 def test_a_scatter_has_its_line():
     figure = figures.truth_and_prediction(np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.4, 0.6]), "c: female")
     np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata()[[0, -1]], [0.2, 0.6])

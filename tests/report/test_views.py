@@ -8,7 +8,7 @@ import pytest
 from tests.report.given import HOSTILE, cells
 
 from soundcheck.common.caveats import Caveat
-from soundcheck.report import formats, names, notices, threshold_tables, views
+from soundcheck.report import family_tables, formats, names, notices, views
 from soundcheck.report.style import svg
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.thresholds import read_family
@@ -145,7 +145,7 @@ def test_few_speakers_have_the_interval_of_these_speakers_and_the_reason():
 )
 def test_thresholds_as_in_the_file_with_the_fewest_segments_in_a_bin(family, fewest):
     family = read_family(family)
-    heads, *rows = cells(threshold_tables.threshold_table(family))
+    heads, *rows = cells(family_tables.threshold_table(family))
     place = heads.index("fewest segments in a bin")
     assert [line[place] for line in rows] == [fewest if "Bin" in name else "" for name in family.tests]
     assert not any("regression" in head for head in heads) and re.search("values.*classes", " ".join(heads))

@@ -1,21 +1,18 @@
 """Output folders of runs as far as comparisons, gates and histories look at them."""
 
+import dataclasses
+
 import numpy as np
 import pytest
-from tests.results.made import BLOCKS, TASK, notebook, value
+from tests.results.made import TASK, notebook, value
+from tests.support.finished import finished
 
 from soundcheck.common import files
 from soundcheck.results import judged as judged_rows
 from soundcheck.results.judged import Judged
-from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.record import RunRecord
 
 COMMON = 0.02 * np.random.default_rng(5).standard_normal(300)  # what the speakers do to values, in all runs
-CORPUS = {"name": "c", "slug": "c", "format": "csv", "title": "c", "description": "", "synthetic": False}
-CORPUS |= {"segments": 100, "speakers": BLOCKS, "seconds": 1.0, "left_out": (), "notices": ()}
-MODEL = {"slug": "m", "kind": "python", "target": "m:predict", "tasks": ["arousal"], "description": ""}
-MODEL |= {"license": "", "inputs": 1, "failed": 0, "unusable": 0, "notes": (), "failures": ()}
-MODEL |= {"repeated": 0, "repeated_different": 0, "out_of_range": 0, "unknown_classes": {}}
-FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}
 
 
 @pytest.fixture
@@ -34,21 +31,20 @@ def write(tmp_path, recorded):
     """Write an output folder from rows or judged tests; ``model`` is the fingerprint of all models."""
 
     def made(name, entries, *, model="1" * 40, corpus=None, kinds=None, **about):
-        folder = tmp_path / name
         entries = [one if isinstance(one, Judged) else Judged(one, np.empty(0)) for one in entries]
-        digest = write_results(to_frame(entry.verdict for entry in entries), folder)
         names = sorted({entry.verdict.model for entry in entries})
-        for one in names:
-            rows = folder / "notebooks" / files.slug(one) / "f.json"
-            rows.parent.mkdir(parents=True)
-            judged_rows.save([entry for entry in entries if entry.verdict.model == one], rows)
-        kinds = {one: MODEL["kind"] for one in names} | (kinds or {})
-        usual = {"results": digest, "run": digest[:12], "interval": "t", "families": [FAMILY]}
-        usual["models"] = [MODEL | {"name": one, "fingerprint": model, "kind": kinds[one]} for one in names]
-        usual["corpora"] = [CORPUS | {"digest": "sounds"} | (corpus or {})]
-        usual["suite"] = {"digest": "s" * 40, "tasks": {"arousal": TASK}}
+        usual = {"interval": "t", "suite": {"digest": "s" * 40, "tasks": {"arousal": TASK}}}
         usual["notebooks"] = [notebook(model=one) for one in names]
-        recorded(**(usual | about)).write(folder / "run.json")
+        rows = (entry.verdict for entry in entries)
+        folder = finished(tmp_path / name, recorded, rows, kinds, **(usual | about))
+        record = RunRecord.read(folder / "run.json")
+        models = tuple(dataclasses.replace(one, fingerprint=model) for one in record.models)
+        corpora = tuple(dataclasses.replace(one, **corpus or {}) for one in record.corpora)
+        dataclasses.replace(record, models=models, corpora=corpora).write(folder / "run.json")
+        for one in names:
+            path = folder / "notebooks" / files.slug(one) / "f.json"
+            path.parent.mkdir(parents=True)
+            judged_rows.save([entry for entry in entries if entry.verdict.model == one], path)
         return folder
 
     return made

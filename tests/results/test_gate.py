@@ -8,7 +8,8 @@ from tests.results.made import OPEN, REPORTED, difference, notebook, skipped, va
 
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate
-from soundcheck.results.accepted import accepted_reasons, failures, matching, remarks
+from soundcheck.results.states import accepted_reasons, failures, matching
+from soundcheck.results.suite_now import useless
 from soundcheck.results.table import to_frame
 from soundcheck.suite.own_rules import AcceptedFailure
 
@@ -98,14 +99,22 @@ def test_what_fails(write, rows, options, code, words):
     assert all(word in outcome.summary for word in words), outcome.summary
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [("ok", "No row of g of m: the family was not tested."), ("failed", "The notebook g of m failed: boom")],
-)
-def test_a_family_that_did_not_run_is_not_green(write, status, words):
-    outcome, root = judged(write("out", [FINE], notebooks=[notebook(), notebook(family="g", status=status)]))
-    assert outcome.exit_code == 1 and words in outcome.summary
-    assert root.find("testsuite[@name='soundcheck.run']").get("errors") == "1"
+def test_what_is_lost_is_not_green(write):
+    for status, words in (
+        ("ok", "No row of g of m: the family was not tested."),
+        ("failed", "The notebook g of m failed: boom"),
+    ):
+        books = [notebook(), notebook(family="g", status=status)]
+        outcome, root = judged(write(status, [FINE], notebooks=books))
+        assert outcome.exit_code == 1 and words in outcome.summary
+        assert root.find("testsuite[@name='soundcheck.run']").get("errors") == "1"
+    path = write("out", [FAILS, FINE]) / "results.csv"
+    path.write_text(path.read_text().replace("False", "True"))
+    with pytest.raises(InputError, match="cut, edited or mixed"):
+        gate.check(path)
+    path.unlink()
+    with pytest.raises(InputError, match="does not exist"):
+        gate.check(path)
 
 
 def test_junit_counts_what_the_states_count(write):
@@ -119,17 +128,6 @@ def test_junit_counts_what_the_states_count(write):
     interval = "(95 % 0.56 to 0.64, 100 segments, 20 speakers)"
     assert of["arousal / V"] == f"inconclusive: 0.6 is > 0.5 {interval}"
     assert of["arousal / W"].startswith("reported: value = 0.6 (95 %") and of["arousal / S"] == "no labels"
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [(lambda text: text.replace("False", "True"), "cut, edited or mixed"), (None, "does not exist")],
-)
-def test_a_table_that_is_not_as_the_run_wrote_it_is_refused(write, damage, words):
-    path = write("out", [FAILS, FINE]) / "results.csv"
-    path.write_text(damage(path.read_text())) if damage else path.unlink()
-    with pytest.raises(InputError, match=words):
-        gate.check(path)
 
 
 def test_random_references_are_never_judged(write):
@@ -262,7 +260,7 @@ def test_every_named_key_must_agree_and_the_first_entry_counts(frame):
     ],
 )
 def test_entries_that_are_of_no_use_are_named(frame, named, told):
-    remark = remarks(frame, [AcceptedFailure(why="x", **named)], TODAY)
+    remark = list(useless(frame, [AcceptedFailure(why="x", **named)], TODAY))
     assert remark[0].startswith(f"accepted, but {told}") if told else remark == []
 
 
@@ -271,7 +269,5 @@ def test_the_last_day_counts_and_the_next_does_not(frame):
     tomorrow = TODAY + datetime.timedelta(days=1)
     assert accepted_reasons(frame, entries, TODAY).ne("").sum() == 1
     assert accepted_reasons(frame, entries, tomorrow).eq("").all()
-    assert remarks(frame, entries, TODAY) == []
-    assert remarks(frame, entries, tomorrow) == [
-        "accepted until 2026-11-22, which is past: group: accent: welsh: 1 failure counts again."
-    ]
+    past = "accepted until 2026-11-22, which is past: group: accent: welsh: 1 failure counts again."
+    assert [list(useless(frame, entries, day)) for day in (TODAY, tomorrow)] == [[], [past]]

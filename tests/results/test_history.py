@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.histories import history as simulated
-from tests.results.conftest import FAMILY
 from tests.results.made import TASK
 
 from soundcheck.common import files
@@ -18,6 +17,8 @@ from soundcheck.results import past_runs
 from soundcheck.results.contrast import compared_alone
 from soundcheck.results.history import history_of
 from soundcheck.results.past_runs import folders_in, read_kept, read_runs
+
+FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "2"}
 
 
 def of(*folders):
@@ -58,7 +59,7 @@ def test_differences_are_those_of_compare(write, judged):
         ({"count": 90}, {}, "other segments (100 then, 90 now)", "unpaired"),
         ({}, {"corpus": {"digest": "other"}}, "other sounds", "unpaired"),
         ({"rule": "<", "threshold": 0.9}, {}, "another rule (> then, < now)", ""),
-        ({}, {"families": [FAMILY | {"digest": "2"}]}, "another threshold file", ""),
+        ({}, {"families": [FAMILY]}, "another threshold file", ""),
         ({}, {"suite": {"tasks": {"arousal": TASK | {"low": 0.5}}}}, "another definition of the task", ""),
         ({"task": "transcript"}, {"suite": {"normaliser": "none"}}, "normaliser None then, none now", ""),
     ],
@@ -74,22 +75,17 @@ def test_what_is_not_comparable_is_not_joined_and_says_why(write, judged, row, a
     assert (point["mark"], point["against"]) == (("worse", 1) if pairing else ("", 0))
 
 
-def test_other_seeds_are_unpaired_but_the_same_measure_of_the_same_data(write, judged):
+def test_what_is_compared_all_the_same(write, judged):
     row = of(write("a", [judged()]), write("b", [judged(number=0.69)], seed=1)).iloc[-1]
     assert (row["pairing"], row["joined"], row["changed"]) == ("unpaired", "joined", "seed")
-
-
-def test_a_gap_is_told_and_the_value_before_it_counts(write, judged):
-    runs = [write("a", [judged(), judged("U")]), write("b", [judged("U", 0.71)])]
-    runs.append(write("c", [judged(number=0.5), judged("U", 0.72)]))
+    frame = of(write("c", [judged(model="old")]), write("d", [judged(model="new", number=0.71)]))
+    assert set(frame["model"]) == {"new"} and frame.iloc[-1]["joined"] == "joined"  # the only one, renamed
+    runs = [write("e", [judged(), judged("U")]), write("f", [judged("U", 0.71)])]
+    runs.append(write("g", [judged(number=0.4), judged("U", 0.72)]))
     row = of(*runs).set_index(["test", "position"]).loc[("T", 3)]
     assert (row["joined"], row["against"], row["mark"]) == ("across a gap", 1, "worse")
-
-
-def test_a_table_alone_is_compared_unpaired_and_never_joined(write, judged):
-    before, later = (write(f"run{number}", [judged(number=number)]) for number in (0.7, 0.4))
-    (later / "run.json").unlink()
-    row = of(before, later / "results.csv").iloc[-1]
+    (runs[2] / "run.json").unlink()
+    row = of(runs[0], runs[2] / "results.csv").iloc[1]
     assert (row["pairing"], row["joined"], row["reason"]) == ("unpaired", "", "no record of the data")
     assert row["mark"] == "worse" and row["model_version"] == ""
 
@@ -99,11 +95,6 @@ def test_small_differences_do_not_matter(write, judged):
     assert of(*runs).iloc[-1]["mark"] == "no evidence" and of(*runs).iloc[-1]["p_value"] < 0.01
     runs.append(write("c", [judged(number=0.684)], matters_worse=0.001))
     assert of(*runs)["mark"].tolist() == ["", "worse", "worse"]
-
-
-def test_a_single_model_that_was_renamed_is_one(write, judged):
-    frame = of(write("a", [judged(model="old")]), write("b", [judged(model="new", number=0.71)]))
-    assert set(frame["model"]) == {"new"} and frame.iloc[-1]["joined"] == "joined"
 
 
 def test_histories_without_change_rarely_mark_anything():

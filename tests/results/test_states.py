@@ -110,9 +110,8 @@ def test_two_groups_are_one_test_named_after_the_one_that_is_worse_off():
 
 
 def test_which_groups_are_a_pair():
-    three = [
-        difference("t", 0.5, gap, f"accent: {name}") for gap, name in ((0.1, "a"), (0, "b"), (-0.1, "c"))
-    ]
+    gaps = ((0.1, "a"), (0, "b"), (-0.1, "c"))
+    three = [difference("t", 0.5, gap, f"accent: {name}") for gap, name in gaps]
     assert decided(*three)["mirrors"].eq("").all()
     assert decided(difference(against="b"))["mirrors"].eq("").all()  # a reference
     contexts = [
@@ -123,12 +122,9 @@ def test_which_groups_are_a_pair():
     mirrors = decided(*contexts)["mirrors"].reset_index("test", drop=True).to_dict()
     assert mirrors["language: en, sentiment: negative"] == "language: de, sentiment: negative"
     assert mirrors["language: de, sentiment: positive"] == ""
-
-
-def test_speakers_that_cannot_show_anything_are_named():
-    frame = to_frame([difference(f"test {n}", 0.5, least_p=2 / 252) for n in range(10)])
-    assert states.cannot_be_significant(frame).all()  # 0.0079 > 0.05 / 10
-    assert not states.cannot_be_significant(frame.iloc[:3]).any()
+    few = to_frame([difference(f"test {n}", 0.5, least_p=2 / 252) for n in range(10)])
+    assert states.cannot_be_significant(few).all()  # 0.0079 > 0.05 / 10
+    assert not states.cannot_be_significant(few.iloc[:3]).any()
 
 
 # Better than chance

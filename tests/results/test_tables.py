@@ -67,14 +67,10 @@ def test_undefined_is_skipped_with_the_reason():
     assert (row.value, row.low, row.passed) == (0.0, None, False)
 
 
-def test_one_block_keeps_the_verdict_and_says_so():
+def test_what_lacks_of_a_verdict_is_said():
     (row,) = judged(error_of(0, 2), "<", 0.1, np.zeros(2, int))
-    assert row.passed is True and row.value == 0.0
-    assert (row.low, row.high, row.certainty, row.blocks) == (None, None, None, 1)
+    assert (row.passed, row.value, row.low, row.high, row.certainty, row.blocks) == (True, 0, *[None] * 3, 1)
     assert row.skipped == "interval withheld: 1 block, 5 needed"
-
-
-def test_no_threshold_reports_the_value_without_verdict():
     (row,) = judged(mean_absolute_error([0.1, 0.2] * 3, [0.1, 0.3] * 3), "<", None, reference=[0.2])
     assert row.value == 0.05 and row.low is not None
     assert (row.passed, row.certainty, row.reference_passed) == (None, None, None)
@@ -136,23 +132,6 @@ def test_a_row_is_read_as_it_was_written(table):
     assert read == [getattr(row, name) for name in types]
 
 
-def test_estimates_keep_texts_that_a_csv_must_quote(tmp_path):
-    write_estimates(estimate_frame([ROWS["estimates"][1]]), tmp_path)
-    read = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
-    assert read["label"].tolist() == ["'-a\rb"] and read_estimates(tmp_path)["label"].tolist() == ["-a\rb"]
-
-
-def test_columns_of_the_contract():
-    assert RESULT_COLUMNS == [
-        "model", "corpus", "family", "category", "task", "test", "label", "value", "low", "high", "segments",
-        "blocks", "threshold", "rule", "passed", "certainty", "reference", "reference_passed", "skipped",
-        "group", "gap", "gap_low", "gap_high", "evidence", "bound", "p_value", "holds", "matters", "least_p",
-        "adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by",
-        "group_value", "others_value", "against", "ratio", "ratio_low", "ratio_high", "state", "state_sample",
-        "gap_low_sample", "gap_high_sample", "p_sample", "mirrors",
-    ]  # fmt: skip
-
-
 def table() -> pd.DataFrame:
     rows = [value(label="=1+1", number=1 / 30, rule="<"), value(number=0.4, certainty=0.5)]
     rows += [skipped("1 segment", task="valence", label='a,"b"\nc\rd')]
@@ -161,38 +140,38 @@ def table() -> pd.DataFrame:
     return to_frame(rows)
 
 
-def test_order_and_types_do_not_depend_on_how_rows_come(tmp_path):
-    frame = table()
-    assert frame.columns.tolist() == RESULT_COLUMNS and frame["model"][0] == "=cmd"
-    shuffled = to_frame(to_verdicts(frame.sample(frac=1, random_state=1)).values())
-    pd.testing.assert_frame_equal(frame, shuffled)
+def test_columns_of_the_contract():
+    names = """model corpus family category task test label value low high segments blocks threshold rule
+    passed certainty reference reference_passed skipped group gap gap_low gap_high evidence bound p_value
+    holds matters least_p adjusted adjusted_low adjusted_high counterpart adjusted_by group_value others_value
+    against ratio ratio_low ratio_high state state_sample gap_low_sample gap_high_sample p_sample mirrors"""
+    assert names.split() == RESULT_COLUMNS
+
+
+def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
+    frame, path = table(), tmp_path / "results.csv"
     assert frame["value"].dtype == np.float64 and frame["segments"].dtype == np.int64
     assert set(frame["passed"]) == {True, False, None}
-    digest = write_results(frame, tmp_path)
-    data = (tmp_path / "results.csv").read_bytes()
+    shuffled = to_frame(to_verdicts(frame.sample(frac=1, random_state=1)).values())
+    pd.testing.assert_frame_equal(frame, shuffled)
+    digest, data = write_results(frame, tmp_path), path.read_bytes()
     assert digest == write_results(frame.sample(frac=1, random_state=3), tmp_path)
-    assert data == (tmp_path / "results.csv").read_bytes()
-    with pytest.raises(ValueError, match="Two verdicts for m / c / f / arousal / T"):
-        to_frame([value(), value()])
-
-
-def test_what_other_programs_read(tmp_path):
-    frame = table()
-    write_results(frame, tmp_path)
-    for read in (read_results(tmp_path / "results.csv"), read_parquet(tmp_path / "results.parquet", RESULTS)):
+    assert data == path.read_bytes() and data.endswith(b"\n") and b"\r\n" not in data
+    for read in (read_results(path), read_parquet(tmp_path / "results.parquet", RESULTS)):
         pd.testing.assert_frame_equal(read, frame)
-    data = (tmp_path / "results.csv").read_bytes()
-    assert b"\r\n" not in data and data.endswith(b"\n")
-    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"))))
-    assert rows[0]["model"] == "'=cmd" and rows[0]["label"] == "'@x" and rows[0]["value"] == "-0.5"
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"))))  # as other programs read it
+    assert (rows[0]["model"], rows[0]["label"], rows[0]["value"]) == ("'=cmd", "'@x", "-0.5")
     assert {one["passed"] for one in rows} == {"True", "False", ""}
     assert "0.0333333333333" in {one["value"] for one in rows}
     assert "nan" not in data.decode().lower().split(",")
-    assert all(one["passed"] or one["skipped"] for one in rows)
     columns = pq.read_table(tmp_path / "results.parquet")
     assert columns["model"].to_pylist()[0] == "=cmd"  # the true text, and real nulls
-    values = columns["value"]
-    assert values.null_count == 1 and not np.isnan(values.drop_null().to_numpy()).any()
+    assert columns["value"].null_count == 1
+    write_estimates(estimate_frame([ROWS["estimates"][1]]), tmp_path)
+    read = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
+    assert read["label"].tolist() == ["'-a\rb"] and read_estimates(tmp_path)["label"].tolist() == ["-a\rb"]
+    with pytest.raises(ValueError, match="Two verdicts for m / c / f / arousal / T"):
+        to_frame([value(), value()])
 
 
 # What somebody broke
@@ -252,6 +231,7 @@ def test_rows_that_contradict_themselves(tmp_path, cells, message):
         (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 46"),
         (lambda data: data + b'"a,b\n', "results.csv line"),
         (lambda data: data + b"\xff\n", "is not UTF-8"),
+        *((lambda data, end=end: data[:end], "") for end in (1, 300, 700, 900)),
     ],
 )
 def test_damaged_files(tmp_path, damage, message):
@@ -261,20 +241,6 @@ def test_damaged_files(tmp_path, damage, message):
     with pytest.raises(InputError) as caught:
         read_results(path)
     assert message in str(caught.value)
-
-
-def test_every_cut_is_noticed_except_between_lines(tmp_path):
-    write_results(table(), tmp_path)
-    path = tmp_path / "results.csv"
-    data = path.read_bytes()
-    for end in range(1, len(data), 7):
-        path.write_bytes(data[:end])
-        if not data[:end].endswith(b"\n"):
-            with pytest.raises(InputError):
-                read_results(path)
-
-
-def test_a_suite_is_no_results_table(tmp_path):
     (tmp_path / "suite.yml").write_text("corpora: {}\n")
     with pytest.raises(InputError, match="this is a suite, .* `soundcheck run suite.yml --plan`"):
         read_results(tmp_path / "suite.yml")
@@ -289,38 +255,25 @@ CELLS |= {"p_value": 0.001, "adjusted_p_value": 0.002, "pairing": "paired", "seg
 NAMES = ("=1+1", "new")
 
 
-@pytest.fixture
-def compared(tmp_path, recorded):
-    """A run with two comparisons, and the rows of the first."""
+def test_comparisons_come_back_as_they_were_or_are_refused(tmp_path, recorded):
     rows = [Contrast(*NAMES, **CELLS, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))]
     frame = contrast_frame([*rows, Contrast("other", "new", **CELLS, test="T")])
     entry = {"baseline": NAMES[0], "candidate": NAMES[1], "status": "ok", "error": ""}
     entry["outcomes"] = {"better": 2, "worse": 0, "no evidence": 0}
     entries = [entry | {"name": name, "slug": name} for name in "ab"]
-    folder = finished(tmp_path, recorded, [verdict("new")], comparisons=entries)
-    write_bytes(folder / "comparisons.csv", contrast_csv(frame))
-    return read_run(folder), frame[frame["baseline"].eq(NAMES[0])]
-
-
-def test_comparisons_come_back_as_they_were(compared):
-    run, rows = compared
-    pd.testing.assert_frame_equal(run.contrasts(run.comparison("a")), rows)
+    run = read_run(finished(tmp_path, recorded, [verdict("new")], comparisons=entries))
+    path = tmp_path / "comparisons.csv"
+    write_bytes(path, contrast_csv(frame))
+    pd.testing.assert_frame_equal(run.contrasts(run.comparison("a")), frame[frame["baseline"].eq(NAMES[0])])
     with pytest.raises(InputError, match="no such comparison.*'a'.*b"):
         run.comparison("aa")
-
-
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (lambda text: text.replace("better", "worse", 1), "not those that the run counted"),
-        (lambda text: text.rpartition("'-g")[0].rpartition("\n")[0] + "\n", "not those that the run counted"),
-        (lambda text: text.replace("pairing", "pairs", 1), "columns are missing: pairing"),
-        (lambda text: text.replace("0.001", "lots", 1), "column p_value: 'lots' is not a number"),
-    ],
-)
-def test_comparisons_that_were_changed_are_refused(compared, edit, message):
-    run, _ = compared
-    path = run.path.with_name("comparisons.csv")
-    path.write_text(edit(path.read_text()))
-    with pytest.raises(InputError, match=message):
-        run.contrasts(run.comparison("a"))
+    text = path.read_text()
+    for edited, message in (
+        (text.replace("better", "worse", 1), "not those that the run counted"),
+        (text.rpartition("'-g")[0].rpartition("\n")[0] + "\n", "not those that the run counted"),
+        (text.replace("pairing", "pairs", 1), "columns are missing: pairing"),
+        (text.replace("0.001", "lots", 1), "column p_value: 'lots' is not a number"),
+    ):
+        path.write_text(edited)
+        with pytest.raises(InputError, match=message):
+            run.contrasts(run.comparison("a"))

@@ -20,8 +20,8 @@ from soundcheck.results.finished_run import read_run
 def compared(write):
     """Compare two runs of one test each; gives the row of what got worse."""
 
-    def of(before, after):
-        runs = [read_run(write(name, [one])) for name, one in (("before", before), ("now", after))]
+    def of(before, after, place="here"):
+        runs = [read_run(write(f"{place}/{n}", [one])) for n, one in enumerate((before, after))]
         (rows,) = worse.with_outcomes([worse.changes(runs[1], runs[0])], 0.0)
         (row,) = rows.to_dict("records")
         return row
@@ -39,6 +39,9 @@ def test_paired_differences_by_hand(compared, judged):
     assert row["pairing"] == "paired" and row["worse"] == pytest.approx(0.05)
     assert row["p_value"] == pytest.approx(stats.t.sf(0.05 / error, BLOCKS - 1), rel=1e-6)
 
+    elsewhere = compared(judged(number=0.70, segments="others"), judged(number=0.65), "elsewhere")
+    assert elsewhere["pairing"] == "unpaired" and 0.01 < elsewhere["p_value"] < 0.1  # paired: below 1e-10
+
 
 @pytest.mark.parametrize(
     ("rule", "before", "after", "amount"),
@@ -53,12 +56,6 @@ def test_paired_differences_by_hand(compared, judged):
 def test_worse_is_towards_failing(compared, judged, rule, before, after, amount):
     row = compared(judged(number=before, rule=rule), judged(number=after, rule=rule))
     assert row["worse"] == pytest.approx(amount) and (row["p_value"] < 0.01) == (amount > 0)
-
-
-@pytest.mark.parametrize("change", [{"segments": "others"}, {"blocks": "others"}])
-def test_other_segments_are_compared_unpaired(compared, judged, change):
-    row = compared(judged(number=0.70, **change), judged(number=0.65))
-    assert row["pairing"] == "unpaired" and 0.01 < row["p_value"] < 0.1  # paired it is below 1e-10
 
 
 def test_a_table_alone_is_compared_by_its_intervals(write, judged):
@@ -106,17 +103,23 @@ def test_what_a_gate_says_of_two_baselines(write, judged):
     assert "worse by 0.012, p = " in outcome.summary and ", paired)" in outcome.summary
 
 
-def test_failures_of_before_and_tests_that_are_gone(write, judged):
+def test_baselines_with_other_tests_or_rows(write, judged, tmp_path):
     entries = [judged("T", 0.3), judged("U", 0.8)]
-    now, before = write("now", entries), write("before", [*entries, judged("V", 0.7)])
+    now, before = write("both", entries), write("more", [*entries, judged("V", 0.7)])
     outcome = gate.check(now, baselines=[before])
     assert outcome.exit_code == 0 and "2 tests paired, 0 unpaired" in outcome.summary
     assert "1 test of" in outcome.summary and "not judged any more" in outcome.summary
     assert 'message="as before: 0.3 is not' in (now / "junit.xml").read_text()
-    assert gate.check(now, strict=True).exit_code == 1
+    judged_rows.save([judged(number=0.6)], now / "notebooks" / "m" / "f.json")  # those of another run
+    assert read_run(now).judged == {}
+    path = tmp_path / "old.csv"
+    for text, words in (("a,b\n1,2\n", "columns are missing"), ("", "the file is empty")):
+        path.write_text(text)
+        with pytest.raises(InputError, match=rf"--baseline \S+old\.csv: .*{words}"):
+            gate.check(now, baselines=[path])
 
 
-def test_another_suite_is_refused_and_another_version_told(write, judged):
+def test_another_suite_is_refused_and_another_version_is_named(write, judged):
     now = write("now", [judged()], title="Ours", families=[])
     other = write("other", [judged(model="theirs")], title="Theirs")
     with pytest.raises(
@@ -127,25 +130,6 @@ def test_another_suite_is_refused_and_another_version_told(write, judged):
     text = gate.check(now, baselines=[old]).summary
     assert f"{old} differs: Soundcheck 0.0.9 then, 0.1.0 now." in text
     assert "differs: family f then only." in text and "1 tests paired" in text
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [(None, "does not exist"), ("a,b\n1,2\n", "columns are missing"), ("", "the file is empty")],
-)
-def test_a_baseline_that_is_no_results_table(write, judged, tmp_path, text, words):
-    now, path = write("now", [judged()]), tmp_path / "old.csv"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(InputError, match=rf"--baseline \S+old\.csv: .*{words}"):
-        gate.check(now, baselines=[path])
-
-
-def test_rows_of_another_run_are_not_used(write, judged):
-    folder = write("now", [judged()])
-    assert len(read_run(folder).judged) == 1
-    judged_rows.save([judged(number=0.6)], folder / "notebooks" / "m" / "f.json")
-    assert read_run(folder).judged == {}
 
 
 def test_false_discovery_rate_over_all_comparisons():

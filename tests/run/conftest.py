@@ -1,5 +1,7 @@
 """A small suite that several tests of runs share: two models that listen, one reference, two families."""
 
+import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,3 +102,28 @@ def _write_suite(folder: Path) -> Path:
 def small_suite(tmp_path_factory) -> Callable[[str], Path]:
     """Write the suite into a new folder: ``small_suite("plan")``."""
     return lambda name: _write_suite(tmp_path_factory.mktemp(name) / "suite")
+
+
+class Project:
+    """A folder with the suite, and the command in it, whose models note their calls in a file."""
+
+    def __init__(self, folder: Path, command: Callable) -> None:
+        self.folder, self._command, self.calls = folder, command, folder / "calls.txt"
+
+    def soundcheck(self, *words: str, cache: str = "", **more: str) -> subprocess.CompletedProcess:
+        """Run the command."""
+        settings = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": cache} | more
+        done = self._command(*words, cwd=self.folder, **settings)
+        assert "Traceback" not in done.stderr
+        return done
+
+    def change(self, file: str, old: str, new: str) -> None:
+        """Replace some words in a file."""
+        path = self.folder / file
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    def models(self, out: str = "build") -> dict[str, dict]:
+        """Give what the record of a run says of its models."""
+        models = json.loads((self.folder / out / "run.json").read_text())["models"]
+        return {model["name"]: model for model in models}

@@ -3,15 +3,10 @@
 import dataclasses
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 from soundcheck.common import files
-from soundcheck.predict.report import PredictionReport
-from soundcheck.results.states import decide
-from soundcheck.results.table import to_frame, write_results
-from soundcheck.results.verdict import skip
-from soundcheck.run import derived, predictions
+from soundcheck.run import derived
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.thresholds import read_family
@@ -93,17 +88,6 @@ def test_rows_and_failures_count(tmp_path):
     assert len({repr(one) for one in different}) == 5
 
 
-def test_the_results_table_is_read_as_it_was_made(tmp_path):
-    about = {"model": "m", "corpus": "c", "family": "f", "category": "fairness", "task": "arousal"}
-    skipped = [skip(reason, test=reason, **about) for reason in ("=1+1", "no\rspeakers")]
-    judged = {"rule": "<", "threshold": 0.5, "value": 0.1 + 0.2, "segments": 7, "passed": True, "skipped": ""}
-    tests = {"p": {"p_value": 1e-9, "passed": False}, "q": {"p_value": 0.2}, "r": {}}
-    more = [dataclasses.replace(skipped[0], test=name, **judged | values) for name, values in tests.items()]
-    frame = decide(to_frame([*skipped, *more]))
-    write_results(frame, tmp_path)
-    pd.testing.assert_frame_equal(derived.read_frame(tmp_path / "results.parquet"), frame)
-
-
 def test_thresholds_ask_nobody_anything(world):
     family = read_family("correctness_regression")
     suite = Suite(models={}, tasks={}, root=world.output.folder, file=world.output.folder / "suite.yml")
@@ -117,27 +101,3 @@ def test_thresholds_ask_nobody_anything(world):
     }
     assert depends(dataclasses.replace(family, tests=strict, digest="another")) == depends(family)
     assert depends(dataclasses.replace(family, options={"other": 1})) != depends(family)
-
-
-def test_answers_of_a_random_reference_are_drawn_again_only_if_anything_changed(world):
-    table = world.output.predictions / "guess" / "c.parquet"
-    entry, corpus = SimpleNamespace(name="guess"), SimpleNamespace(name="c")
-    asked = SimpleNamespace(entry=entry, fingerprint="f", corpora=[corpus])
-
-    def draw() -> PredictionReport:
-        world.calls.append("draw")
-        files.write_text(table, "drawn")
-        return PredictionReport("guess", "f", {"c": table}, inputs=3, computed=3, notices=("said",))
-
-    def run(depends: object) -> PredictionReport:
-        known = derived.Derived(world.output)
-        report = predictions._drawn(asked, depends, known, draw)
-        known.save()
-        return report
-
-    first, again = run("one"), run("one")
-    assert again == first == draw() and len(world.calls) == 2
-    run("other")
-    table.write_text("edited")
-    assert run("other") == first and table.read_text() == "drawn"
-    assert len(world.calls) == 4

@@ -1,12 +1,12 @@
 """The plan of a run through the real command: it says what the run then does, and runs nothing."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
+from tests.run.conftest import Project
 
-from soundcheck.predict.forecast import ModelForecast
+from soundcheck.run.forecast import ModelForecast
 
 pytestmark = pytest.mark.slow
 
@@ -20,32 +20,16 @@ def planned(text: str) -> dict[str, tuple[int, int, int]]:
     return {name: tuple(map(int, numbers)) for name, *numbers in re.findall(pattern, text, re.MULTILINE)}
 
 
-class Project:
-    """A folder with a suite, and the command in it."""
-
-    def __init__(self, folder: Path, command) -> None:
-        self.folder, self._command = folder, command
-        self.calls = folder / "calls.txt"
+class Planned(Project):
+    """The suite, to be planned and run."""
 
     def run(self, *words: str):
-        environment = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": ""}
-        done = self._command("run", "suite.yml", "--no-book", *words, cwd=self.folder, **environment)
-        assert "Traceback" not in done.stderr
-        return done
+        return self.soundcheck("run", "suite.yml", "--no-book", *words)
 
     def succeed(self, *words: str) -> str:
         done = self.run(*words)
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-    def change(self, file: str, old: str, new: str) -> None:
-        path = self.folder / file
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
-
-    def models(self) -> dict[str, dict]:
-        models = json.loads((self.folder / "build" / "run.json").read_text())["models"]
-        return {model["name"]: model for model in models}
 
     def outside_cache(self) -> dict[Path, tuple[int, bytes]]:
         build = self.folder / "build"
@@ -55,8 +39,8 @@ class Project:
 
 
 @pytest.fixture
-def project(small_suite, command) -> Project:
-    return Project(small_suite("plan"), command)
+def project(small_suite, command) -> Planned:
+    return Planned(small_suite("plan"), command)
 
 
 def test_a_plan_says_what_the_run_then_does_and_writes_nothing_but_the_cache(project):

@@ -21,7 +21,7 @@ BEGIN = """
 import sys, pathlib
 from soundcheck.common.errors import SoundcheckError
 from soundcheck.run.selection import opened
-from soundcheck.run.options import RunOptions
+from soundcheck.run.selection import RunOptions
 from soundcheck.suite.suite_file import read_suite
 suite = read_suite(pathlib.Path("suite.yml"))
 print("ready", flush=True)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from killed import killed_run
+from tests.run.conftest import Project
 
 from soundcheck import cli, pipeline
 from soundcheck.common.errors import InputError
-from soundcheck.run.options import RunOptions
+from soundcheck.run.selection import RunOptions
 
 pytestmark = pytest.mark.slow
 
@@ -19,37 +20,29 @@ SHARES = ("1/3", "2/3", "3/3")
 PICKY = '  picky: {python: "my_model:picky", tasks: [arousal]}\n  chance:'
 
 
-class Project:
-    """A folder with a suite, and the command in it."""
+class Sharded(Project):
+    """The suite with a model that fails now and then, in one family: fewer notebooks."""
 
     def __init__(self, folder: Path, command) -> None:
-        self.folder, self._command = folder, command
-        self.calls = folder / "calls.txt"
-        suite = folder / "suite.yml"
-        text = suite.read_text().replace("  chance:", PICKY).replace("[planned, plain]", "[planned]")
-        before, _, after = text.partition("comparisons:")
+        super().__init__(folder, command)
+        self.change("suite.yml", "  chance:", PICKY)
+        self.change("suite.yml", "[planned, plain]", "[planned]")
+        self.change("suite.yml", "comparisons:\n  both: {baseline: loud, candidate: several}\n", "")
         with (folder / "my_model.py").open("a") as file:
             file.write('\nopen(__file__.replace("my_model.py", "weights.txt")).close()\n')
         (folder / "weights.txt").write_text("0.5")
-        suite.write_text(before + after[after.index("families:") :])  # fewer notebooks
 
-    def soundcheck(self, *arguments: str, code: int = 3, cache: str = "", **environment: str) -> str:
+    def told(self, *words: str, **more: str) -> str:
         """Run the command, and give what it prints; a shard may have none of the inputs that fail."""
-        codes = (0, code) if "--shard" in arguments else (code,)
-        settings = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": cache} | environment
-        done = self._command(*arguments, cwd=self.folder, **settings)
-        assert done.returncode in codes and "Traceback" not in done.stderr, done.stderr + done.stdout
+        done = self.soundcheck(*words, **more)
+        assert done.returncode in ((0, 3) if "--shard" in words else (3,)), done.stderr + done.stdout
         return done.stdout + done.stderr
 
-    def shard(self, share: str, out: str, **settings: str) -> str:
-        return self.soundcheck("run", "suite.yml", "--shard", share, "--out", out, **settings)
+    def shard(self, share: str, out: str, **more: str) -> str:
+        return self.told("run", "suite.yml", "--shard", share, "--out", out, **more)
 
     def asked(self) -> int:
         return len(self.calls.read_text().split()) if self.calls.exists() else 0
-
-    def models(self, out: str) -> dict[str, dict]:
-        record = json.loads((self.folder / out / "run.json").read_text())
-        return {model["name"]: model for model in record["models"]}
 
     def tables(self, out: str) -> dict[str, bytes]:
         folder = self.folder / out
@@ -66,8 +59,8 @@ def models_of(folder: Path) -> dict[str, dict]:
 @pytest.fixture(scope="module")
 def project(small_suite, command):
     """One run; three shards, the last with a cache elsewhere; their merge where no model loads."""
-    project = Project(small_suite("shards"), command)
-    project.soundcheck("run", "suite.yml", "--no-book", "--out", "one")
+    project = Sharded(small_suite("shards"), command)
+    project.told("run", "suite.yml", "--no-book", "--out", "one")
     project.calls.unlink()
     elsewhere = str(project.folder / "elsewhere")
     project.said = [project.shard(share, f"shards/{share[0]}") for share in SHARES[:2]]
@@ -76,7 +69,7 @@ def project(small_suite, command):
     shutil.copytree(elsewhere, project.folder / "shards" / "3" / "cache")
     merge = ("merge", "suite.yml", "shards/1", "shards/2", "shards/3", "--no-book", "--out", "merged")
     shutil.move(project.folder / "shards" / "3" / "cache", project.folder / "kept")
-    project.merged = project.soundcheck(*merge, cache=elsewhere, NOT_HERE="1")
+    project.merged = project.told(*merge, cache=elsewhere, NOT_HERE="1")
     project.after = project.asked()
     shutil.move(project.folder / "kept", project.folder / "shards" / "3" / "cache")
     return project
@@ -109,7 +102,7 @@ def test_shards_share_the_work_tell_failures_and_write_no_results(project):
     assert all(problem.startswith("ValueError: too loud") for problem in problems)
     assert any("without a prediction: ValueError: too loud" in said for said in project.said)
     assert f"picky gave no prediction for {failures} inputs" in project.merged
-    plan = project.soundcheck("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
+    plan = project.told("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
     assert f"loud: {inputs[0]} inputs" in plan and "0 to predict" in plan
     assert "Plan of shard 1/3" in plan and "book " not in plan
 
@@ -117,7 +110,7 @@ def test_shards_share_the_work_tell_failures_and_write_no_results(project):
 def test_a_run_after_the_merge_asks_failed_inputs_only(project):
     shutil.copytree(project.folder / "merged", project.folder / "again")
     elsewhere = str(project.folder / "elsewhere")
-    said = project.soundcheck("run", "suite.yml", "--no-book", "--out", "again", cache=elsewhere)
+    said = project.told("run", "suite.yml", "--no-book", "--out", "again", cache=elsewhere)
     for name, failed in (("loud", 0), ("several", 0), ("picky", project.models("one")["picky"]["failed"])):
         assert f"{name}: predictions: {36 - failed} from the cache" in said
         assert f"{failed} computed now" in said
@@ -128,7 +121,7 @@ def test_several_shards_in_one_folder_which_then_holds_the_book(project):
     for share in ("1/2", "2/2"):
         project.shard(share, "all")
     before = project.asked()
-    project.soundcheck("merge", "suite.yml", "all", "--no-book", "--out", "all")
+    project.told("merge", "suite.yml", "all", "--no-book", "--out", "all")
     assert project.asked() == before
     assert project.tables("all") == project.tables("one")
 
@@ -138,7 +131,7 @@ def test_a_shard_that_was_killed_goes_on_where_it_stopped(project):
     settings = {"CALLS": str(project.folder / "killed.txt"), "SOUNDCHECK_CACHE": ""}
     killed_run(*words, cwd=project.folder, answers=3, **settings)
     assert not list((project.folder / "killed").glob("shard-*"))
-    said = project.soundcheck(*words)
+    said = project.told(*words)
     assert models_of(project.folder / "killed") == models_of(project.folder / "shards" / "1")
     inputs = models_of(project.folder / "killed")["loud"]["inputs"]
     assert f"loud: {inputs} inputs of the share, {inputs - 3} computed now" in said

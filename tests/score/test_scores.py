@@ -52,24 +52,22 @@ def test_a_worse_group_fails_with_the_word_errors_of_jiwer_and_an_equal_one_does
     assert not equal.results["state"].eq("fail").any() and equal.exit_code == 0
 
 
-def test_the_reference_group_is_named():
+def test_groups_and_what_cannot_be_concluded_of_them():
     frame = recordings(0.2).assign(sex="f")
     scores = evaluate(frame, **DIALECTS | {"groups": ["sex", "dialect"]}, against="plain")
     assert "dialect, against plain:" in str(scores) and "the reference" in str(scores)
     assert evaluate(frame, **DIALECTS, against={"dialect": "plain"}).results["against"].eq("plain").all()
     with pytest.raises(InputError, match="there is no group 'plain'"):
         evaluate(frame, **DIALECTS, against={"sex": "plain"})
-
-
-def test_classes_and_values():
-    frame = pd.DataFrame({"emotion": ["a", "a", "b", "b", "b", "b"], "model": ["a", "b", "b", "b", "b", "a"]})
-    scores = evaluate(frame, truth="emotion", prediction="model")
-    assert value(scores, "unweighted_average_recall") == pytest.approx((1 / 2 + 3 / 4) / 2)
-    assert value(scores, "recall", label="b") == 3 / 4
-    frame = pd.DataFrame({"mos": [1, 2, 3, 4, 5], "model": [1.0, 2.0, 3.0, 4.0, 4.0]}, index=list("vwxyz"))
-    scores = evaluate(frame, truth="mos", prediction="model")
-    assert value(scores, "mean_absolute_error") == pytest.approx(0.2 / 4)  # of a scale from 1 to 5
-    assert scores.block == "file" and any("no column of speakers" in note for note in scores.notes)
+    few = evaluate(recordings().head(10), **DIALECTS)
+    assert few.results["state"].eq("not evaluated").all()
+    assert few.results["skipped"].str.contains("everything is one group").any()
+    assert "too small to compare (recordings)" in str(few)
+    frame = recordings().rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
+    frame.loc[3, "speaker"] = "n/a"  # a word for nobody, as unknown
+    scores = evaluate(frame, **DIALECTS | {"groups": ["gender"]})
+    assert "unknown" not in str(scores).partition("Note:")[0]
+    assert any(note.startswith("1 of 240 rows name no speaker") for note in scores.notes)
 
 
 def test_missing_predictions_are_counted():
@@ -83,27 +81,23 @@ def test_missing_predictions_are_counted():
     assert any("1 of 60 predictions missing" in note for note in notes)
 
 
+def test_classes_and_values():
+    frame = pd.DataFrame({"emotion": ["a", "a", "b", "b", "b", "b"], "model": ["a", "b", "b", "b", "b", "a"]})
+    scores = evaluate(frame, truth="emotion", prediction="model")
+    assert value(scores, "unweighted_average_recall") == pytest.approx((1 / 2 + 3 / 4) / 2)
+    assert value(scores, "recall", label="b") == 3 / 4
+    frame = pd.DataFrame({"mos": [1, 2, 3, 4, 5], "model": [1.0, 2.0, 3.0, 4.0, 4.0]}, index=list("vwxyz"))
+    scores = evaluate(frame, truth="mos", prediction="model")
+    assert value(scores, "mean_absolute_error") == pytest.approx(0.2 / 4)  # of a scale from 1 to 5
+    assert scores.block == "file" and any("no column of speakers" in note for note in scores.notes)
+
+
 @pytest.mark.parametrize("same", ["a", "0.5", "w1 w2"])
 def test_predictions_that_are_all_the_same(rng, same):
     frame = recordings().assign(model=same)
     frame["truth"] = {"a": rng.choice(["a", "b"], 240), "0.5": rng.random(240)}.get(same, frame["said"])
     scores = evaluate(frame, truth="truth", prediction="model", groups=["dialect"], speaker="speaker")
     assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
-
-
-def test_few_rows_and_one_group_conclude_nothing():
-    few = evaluate(recordings().head(10), **DIALECTS)
-    assert few.results["state"].eq("not evaluated").all()
-    assert few.results["skipped"].str.contains("everything is one group").any()
-    assert "too small to compare (recordings)" in str(few)
-
-
-def test_unknown_values_are_nobody():
-    frame = recordings().rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
-    frame.loc[3, "speaker"] = "n/a"
-    scores = evaluate(frame, **DIALECTS | {"groups": ["gender"]})
-    assert "unknown" not in str(scores).partition("Note:")[0]
-    assert any(note.startswith("1 of 240 rows name no speaker") for note in scores.notes)
 
 
 # The command ------------------------------------------------------------------------------------------------
@@ -121,8 +115,7 @@ def write(folder: Path, frame: pd.DataFrame, own: list[str], predicted: list[str
 
 
 def test_the_command_recognises_columns_and_writes_a_page(tmp_path):
-    names = {"said": "sentence", "heard": "hypothesis", "dialect": "accent"}
-    frame = recordings(0.2).rename(columns=names)
+    frame = recordings(0.2).rename(columns={"said": "sentence", "heard": "hypothesis", "dialect": "accent"})
     frame["clip"] = "/data/" + frame["file"]
     paths = write(tmp_path, frame, ["file", "speaker", "accent", "sentence"], ["clip", "hypothesis"])
     done = run(*paths, "--out", tmp_path / "page.html", "--check")
@@ -150,41 +143,39 @@ def test_formats_and_rows_without_a_partner(tmp_path, ending, separator):
     assert f"3 of 238 rows of model.jsonl have no row in references.{ending}: left out" in done.output
 
 
-def twice_as_many(frame: pd.DataFrame) -> pd.DataFrame:
-    frame = pd.concat([frame, frame.assign(file="x" + frame["file"], clip="x" + frame["file"])])
-    return frame.assign(dialect=frame["file"])
+def twice(frame: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([frame, frame.assign(file="x" + frame["file"], clip="x" + frame["file"])])
 
 
-BAD = {  # what is done to the tables, options, what the message says
-    "no common names": (lambda f: f.assign(clip="x" + f["file"]), [], "names the same files"),
-    "a name twice": (lambda f: pd.concat([f, f.head(1)]), [], "stands more than once (rows 2, 242)"),
-    "no such truth": (None, ["--truth", "sayd"], "no column 'sayd'. Did you mean 'said'"),
-    "no such prediction": (None, ["--prediction", "herd"], "no column 'herd'. Did you mean 'heard'"),
-    "no such group": (None, ["--group", "dialct"], "Did you mean 'dialect'"),
-    "no such speaker": (None, ["--speaker", "who"], "no column 'who'"),
-    "no such reference": (None, ["--group", "dialect", "--against", "south"], "no group 'south'"),
-    "a reference without groups": (lambda f: f.assign(dialect="all"), ["--against", "south"], "--group"),
-    "truth is not known": (lambda f: f.rename(columns={"said": "x1"}), [], "Name it with --truth"),
-    "all labels empty": (lambda f: f.assign(said=""), [], "no row has a label"),
-    "all predictions empty": (lambda f: f.assign(heard=""), [], "no row has a prediction"),
-    "no rows": (lambda f: f.head(0), [], "no rows"),
-    "numbers and words": (None, ["--kind", "values"], "not all of it are numbers"),
-    "one class": (lambda f: f.assign(said="a"), [], "all labels are the same"),
-    "too many classes": (None, ["--kind", "classes"], "different labels"),
-    "speakers as groups": (None, ["--group", "speaker"], "it cannot be a group"),
-    "too many groups": (twice_as_many, ["--group", "dialect"], "it has 480 different values"),
-}
+BAD = [  # what is done to the tables, options, what the message says
+    (lambda f: f.assign(clip="x" + f["file"]), "", "names the same files"),
+    (lambda f: pd.concat([f, f.head(1)]), "", "stands more than once (rows 2, 242)"),
+    (None, "--truth sayd", "no column 'sayd'. Did you mean 'said'"),
+    (None, "--prediction herd", "no column 'herd'. Did you mean 'heard'"),
+    (None, "--group dialct", "Did you mean 'dialect'"),
+    (None, "--speaker who", "no column 'who'"),
+    (None, "--group dialect --against south", "no group 'south'"),
+    (lambda f: f.assign(dialect="all"), "--against south", "--group"),
+    (lambda f: f.rename(columns={"said": "x1"}), "", "Name it with --truth"),
+    (lambda f: f.assign(said=""), "", "no row has a label"),
+    (lambda f: f.assign(heard=""), "", "no row has a prediction"),
+    (lambda f: f.head(0), "", "no rows"),
+    (None, "--kind values", "not all of it are numbers"),
+    (lambda f: f.assign(said="a"), "", "all labels are the same"),
+    (None, "--kind classes", "different labels"),
+    (None, "--group speaker", "it cannot be a group"),
+    (lambda f: twice(f).assign(dialect=range(480)), "--group dialect", "it has 480 different values"),
+]
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_tables(tmp_path, case):
-    change, options, message = BAD[case]
+@pytest.mark.parametrize(("change", "options", "message"), BAD, ids=[message for *_, message in BAD])
+def test_bad_tables(tmp_path, change, options, message):
     frame = recordings().assign(clip=lambda f: f["file"])
     frame = change(frame) if change else frame
     said = "said" if "said" in frame else "x1"
     paths = write(tmp_path, frame, ["file", "speaker", "dialect", said], ["clip", "heard"])
     truth = [] if "--truth" in options or said == "x1" else ["--truth", said]
-    done = run(*paths, *truth, *options)
+    done = run(*paths, *truth, *options.split())
     assert isinstance(done.exception, InputError) and message in str(done.exception)
 
 

@@ -23,9 +23,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", ["my_tests", "true", "MY_TITLE_NAME", "a" * 40])
-def test_the_files_of_a_family_are_valid(tmp_path, name):
+def test_the_files_of_a_family_are_valid_and_not_overwritten(tmp_path, name):
     suites.write_suite(tmp_path, None, None)
-    told = families.write_family(tmp_path, name)
+    summary = families.write_family(tmp_path, name)
     family = read_family(name, tmp_path)
     assert family.name == name and list(family.tests) == ["Rarely Exceeded Error"]
     notebook = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
@@ -33,8 +33,12 @@ def test_the_files_of_a_family_are_valid(tmp_path, name):
     assert notebook.cells[0].source.startswith(f"# {family.title}\n")
     assert notebook.cells[-1].source == "evaluation.save()"
     assert (tmp_path / "book" / "methods" / f"{name}.md").read_text().startswith(f"# {family.title}\n")
-    assert f"add {name} to families:" in told and str(tmp_path / "suite.yml") in told
+    assert f"add {name} to families:" in summary and str(tmp_path / "suite.yml") in summary
     assert name in read_suite(tmp_path / "suite.yml").families
+    (tmp_path / "thresholds" / f"{name}.yml").unlink()
+    with pytest.raises(InputError, match=f"notebooks/{name}.ipynb: the file exists already"):
+        families.write_family(tmp_path, name)
+    assert not (tmp_path / "thresholds" / f"{name}.yml").exists()
 
 
 @pytest.mark.parametrize("like", ["robustness_small_changes", "speaker_verification"])
@@ -46,8 +50,6 @@ def test_a_family_may_copy_a_shipped_one(tmp_path, like):
     notebook = nbformat.read(tmp_path / "notebooks" / "mine.ipynb", as_version=4)
     nbformat.validate(notebook)
     assert notebook.cells[0].source.startswith("# Mine\n")
-    with pytest.raises(InputError, match="Did you mean 'fairness_sex'"):
-        families.write_family(tmp_path, "other", "fairness_six")
 
 
 def test_names_that_cannot_be_used(tmp_path):
@@ -55,17 +57,11 @@ def test_names_that_cannot_be_used(tmp_path):
     for name in [*odd, "fairness_sex", "Fairness_Sex", "comparison"]:
         with pytest.raises(InputError, match="cannot be the name of a family|of this name already"):
             families.write_family(tmp_path, name)
+    with pytest.raises(InputError, match="Did you mean 'fairness_sex'"):
+        families.write_family(tmp_path, "other", "fairness_six")
+    with pytest.raises(InputError, match="no: the folder does not exist"):
+        families.write_family(tmp_path / "no", "mine")
     assert not list(tmp_path.iterdir())
-
-
-def test_no_file_of_a_family_is_overwritten(tmp_path, undrawn):
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "mine.ipynb").write_text("mine")
-    refusals = {".": "notebooks/mine.ipynb: the file exists already", "no": "no: the folder does not exist"}
-    for folder, message in refusals.items():
-        done = undrawn("init", "--family", "mine", folder, cwd=tmp_path)
-        assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine.ipynb"]
 
 
 SUITE = """

@@ -4,20 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from soundcheck.metrics import verification
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import average, difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.metrics.trials import Trials
-from soundcheck.metrics.verification import (
-    actual_dcf,
-    cllr,
-    equal_error_rate,
-    false_acceptance_rate,
-    frr_at_far,
-    min_dcf,
-)
 from soundcheck.metrics.weighted import weighted_difference, weighted_sums
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics.evidence import Scale
@@ -82,11 +75,11 @@ def trials_of_recordings(seed: int, speakers: int = 12, each: int = 12) -> Trial
 @pytest.mark.parametrize(
     ("measure", "tolerance"),
     [
-        (equal_error_rate, 0.1),
-        (lambda trials: false_acceptance_rate(trials, -3.0), 0.02),
-        (lambda trials: actual_dcf(trials, -3.0), 0.02),
-        (min_dcf, 0.1),
-        (cllr, 0.02),
+        (verification.equal_error_rate, 0.1),
+        (lambda trials: verification.false_acceptance_rate(trials, -3.0), 0.02),
+        (lambda trials: verification.actual_dcf(trials, -3.0), 0.02),
+        (verification.min_dcf, 0.1),
+        (verification.cllr, 0.02),
     ],
 )
 def test_influence_of_recordings_is_that_of_leaving_them_out(measure, tolerance):
@@ -104,12 +97,12 @@ def test_influence_of_recordings_is_that_of_leaving_them_out(measure, tolerance)
 def test_differences_and_sums_of_trials_share_recordings():
     trials = trials_of_recordings(1)
     part = trials.first % 2 == 0
-    one, other = (false_acceptance_rate(trials.only(mask), -3.0) for mask in (part, ~part))
+    one, other = (verification.false_acceptance_rate(trials.only(mask), -3.0) for mask in (part, ~part))
     a, b = one.influence()[0], other.influence()[0]
     assert weighted_difference(one, other).influence()[0] == pytest.approx(a - b)
     mixed = weighted_sums({"": [(2, one), (-0.5, other)]})
     assert mixed.influence()[0] == pytest.approx(2 * a - 0.5 * b)
-    unknown = frr_at_far(trials, [0.1])
+    unknown = verification.frr_at_far(trials, [0.1])
     assert unknown.influence() is None and weighted_difference(unknown, unknown).influence() is None
 
 
@@ -176,16 +169,16 @@ def test_intervals_and_p_values_agree(scale, compared):
 
 
 def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
-    """Newcombe (1998), the example of his table II: 56 of 70 against 48 of 80."""
-    counts, scale = ((56, 70), (48, 80)), Scale(0, 1)
-    errors = [np.sqrt(right * (n - right) / n**3) for right, n in counts]
-    both = zip(counts, errors, strict=True)
-    sides = [value_ends(right / n, error, 9.0, scale, n) for (right, n), error in both]
-    for ends, (right, n) in zip(sides, counts, strict=True):
+    """Newcombe (1998), the example of his table II: 56 of 70 against 48 of 80; and shares on their limits."""
+    scale, sides, errors = Scale(0, 1), [], []
+    for right, n in ((56, 70), (48, 80), (292, 292), (0, 20)):
+        errors.append(np.sqrt(right * (n - right) / n**3))
+        sides.append(value_ends(right / n, errors[-1], 9.0, scale, n))
         expected = stats.binomtest(right, n).proportion_ci(0.95, "wilson")
-        assert ends(0.025) == pytest.approx((expected.low, expected.high))
-    ends = difference_ends((0.8, 0.6), (*errors, np.hypot(*errors)), sides)
+        assert sides[-1](0.025) == pytest.approx((expected.low, expected.high))
+    ends = difference_ends((0.8, 0.6), (*errors[:2], np.hypot(*errors[:2])), sides[:2])
     assert ends(0.025) == pytest.approx((0.0524, 0.3339), abs=1e-4)
+    assert np.isnan(ForThese(value_ends(1.0, 0.0, np.nan, scale)).interval()).all()  # of no recordings
 
 
 @pytest.mark.parametrize(("label", "error"), [(0, 0.03), (1, 0.02)])
@@ -196,15 +189,6 @@ def test_differences_of_sides_that_share_recordings_have_the_error_of_the_differ
     reach = error * stats.t.ppf(0.975, 12)
     found = exactness.difference(label, (0.4, 0.2)).interval()
     assert found == pytest.approx((0.2 - reach, 0.2 + reach))
-
-
-@pytest.mark.parametrize(("value", "n"), [(1.0, 292), (0.0, 20)])
-def test_shares_on_their_limits(value, n):
-    expected = stats.binomtest(round(value * n), n).proportion_ci(0.95, "wilson")
-    ends = value_ends(value, 0.0, np.nan, Scale(0, 1), n)
-    assert ends(0.025) == pytest.approx((expected.low, expected.high))
-    unknown = ForThese(value_ends(value, 0.0, np.nan, Scale(0, 1)))
-    assert np.isnan(unknown.interval()).all()  # of no recordings nothing is known
 
 
 def test_word_errors_of_two_recordings_stay_below_those_of_a_model_that_does_everything_wrong():

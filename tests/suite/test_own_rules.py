@@ -91,15 +91,15 @@ def test_a_threshold_file_of_the_suite_is_marked_where_it_differs(tmp_path):
     name, test = "correctness_regression", "Mean Absolute Error"
     shipped = (resources.root() / "thresholds" / f"{name}.yml").read_text()
     (tmp_path / "thresholds").mkdir()
-    own = tmp_path / "thresholds" / f"{name}.yml"
-    own.write_text(shipped.replace("threshold: 0.1", "threshold: 0.2"))
+    file = tmp_path / "thresholds" / f"{name}.yml"
+    file.write_text(shipped.replace("threshold: 0.1", "threshold: 0.2"))
     family = read_family(name, tmp_path)
     changes = {test.name: test.change_for(AROUSAL) for test in family.tests.values()}
     of_file = "changed in this suite: 0.1 → 0.2 (thresholds/correctness_regression.yml)"
     assert {name: change for name, change in changes.items() if change} == {test: of_file}
     both = with_own_tests(family, {test: OwnTest({"arousal": 0.3}, None, "agreed")}).tests[test]
     assert both.change_for(AROUSAL) == "changed in this suite: 0.1 → 0.3 (agreed)"  # against what is shipped
-    own.write_text(shipped.replace("arousal: 0.1", "arousal: 0.10"))
+    file.write_text(shipped.replace("arousal: 0.1", "arousal: 0.10"))
     assert not read_family(name, tmp_path).of_suite
 
 

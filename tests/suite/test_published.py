@@ -14,8 +14,7 @@ from soundcheck.augment.registry import missing
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.formats.audformat import only_flavour
 from soundcheck.run.material import load
-from soundcheck.run.options import RunOptions
-from soundcheck.run.selection import opened
+from soundcheck.run.selection import RunOptions, opened
 from soundcheck.suite.suite_file import read_suite
 
 pytestmark = pytest.mark.slow

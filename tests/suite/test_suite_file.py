@@ -140,19 +140,17 @@ def test_the_demo_suite():
 def test_paths_outside_of_the_suite(suite, tmp_path, monkeypatch):
     """Absolute ones are not described, that of the home folder is expanded, dollars mean themselves."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    (tmp_path / "home").mkdir()
-    for name in ("p.csv", "home/s.csv", "$a.csv"):
-        (tmp_path / name).touch()
+    folder = tmp_path / 'it\'s a "däta" $HOME folder'
+    for place in (tmp_path / "p.csv", tmp_path / "home/s.csv", folder / "$a.csv"):
+        place.parent.mkdir(exist_ok=True)
+        place.touch()
     read = suite(GOOD, GUESS, f"{{predictions: {tmp_path}/p.csv, tasks: [arousal]}}")
     assert read.models["guess"].path == tmp_path / "p.csv"
     assert read.describe()["models"]["guess"]["target"] == "…/p.csv"
     assert str(tmp_path) not in json.dumps(read.describe())
     entry = suite(GOOD, DEMO, "{format: csv, path: ~/s.csv}").corpora["demo"]
     assert (entry.path, entry.shown_path, entry.root) == (tmp_path / "home/s.csv", "~/s.csv", None)
-    folder = tmp_path / 'it\'s a "däta" $HOME folder'
-    folder.mkdir()
     (folder / "suite.yml").write_text(GOOD.replace(DEMO, "{format: csv, path: $a.csv}"))
-    (folder / "$a.csv").touch()
     assert read_suite(folder / "suite.yml").corpora["demo"].path == folder / "$a.csv"
 
 
@@ -192,11 +190,8 @@ def test_who_is_tested_on_what(suite, tmp_path):
     for name in ("trials.txt", "scores.txt", "a.csv"):
         (tmp_path / name).touch()
     corpora = "  silent: {format: trials, path: trials.txt, audio: false}\nmodels:\n"
-    entries = {
-        "{scores: scores.txt}": [False, True],
-        '{python: "a:b", tasks: [embedding]}': [True, False],
-        "{predictions: scores.txt, tasks: [embedding]}": [True, True],
-    }
+    entries = {"{scores: scores.txt}": [False, True], '{python: "a:b", tasks: [embedding]}': [True, False]}
+    entries["{predictions: scores.txt, tasks: [embedding]}"] = [True, True]
     for entry, listens in entries.items():
         read = suite(GOOD.replace("models:\n", corpora), GUESS, entry)
         assert [read.models["guess"].listens_to(corpus) for corpus in read.corpora.values()] == listens

@@ -121,7 +121,7 @@ def test_transformations_of_recognition():
     assert family.others and not family.label and len(family.all_changes) == 41
     rated = family.options["ratings"]
     assert {name: len(own) for name, own in rated.items()} == {name: len(own) for name, own in levels.items()}
-    clear = [value for own in rated.values() for value in own.values() if value >= 7.2]
+    clear = [value for ratings in rated.values() for value in ratings.values() if value >= 7.2]
     assert len(clear) == 26  # as the paper keeps
     faults = read_family("asr_fault_localisation")
     assert faults.probes == {"sentences": 50} and faults.others
@@ -180,14 +180,11 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
 # Files of one's own ---------------------------------------------------------------------------------------
 
 
-def test_unknown_family_names_the_nearest(tmp_path):
+def test_other_thresholds_for_a_shipped_family(own, tmp_path):
     with pytest.raises(InputError, match=r"no family 'fairnes_sex'. Did you mean 'fairness_sex'\?"):
         read_family("fairnes_sex", tmp_path)
     with pytest.raises(InputError, match="no family"):
         read_family("../thresholds/fairness_sex")
-
-
-def test_other_thresholds_for_a_shipped_family(own, tmp_path):
     name, text = "correctness_regression", shipped("correctness_regression")
     family = own(text, name, "threshold: 0.1", "threshold: 0.2")
     assert family.tests["Mean Absolute Error"].thresholds["regression"] == 0.2
@@ -202,14 +199,11 @@ def test_other_thresholds_for_a_shipped_family(own, tmp_path):
     assert "Mean Absolute Eror" in own(*typo).tests
 
 
-def test_a_step_of_a_sweep_draws_alike_for_all_values():
-    """So it is another change than one that draws by its value."""
-    alone = Perturbation("Noise", "white_noise", {"snr_db": 7.5})
-    steps = [Perturbation("Noise", "white_noise", {"snr_db": one}, ("snr_db",)) for one in (7.5, 30)]
-    assert alone.identity != steps[0].identity != steps[1].identity
-
-
 def test_levels_are_numbers_however_they_are_written(own):
+    """A step of a sweep draws alike for all values, so it is another change than one that does not."""
+    alone = Perturbation("Noise", "white_noise", {"snr_db": 7.5})
+    noises = [Perturbation("Noise", "white_noise", {"snr_db": one}, ("snr_db",)) for one in (7.5, 30)]
+    assert len({one.identity for one in (alone, *noises)}) == 3
     file = shipped("asr_fairness"), "asr_fairness", "excluded: {Scale: [0.6, 0.5]}"
     transformations = own(*file, "excluded: {Scale: [0.60, .5], Amplitude: [2]}").transformations
     steps = [transformations["Scale"].step(level) for level in (0.60, 0.5, "0.50", 0.55)]

@@ -15,25 +15,23 @@ from pathlib import Path
 
 STANDING = "stands still"
 CODE = f"""
-import sys, threading, time
+import sys, time
 from soundcheck import cli
 from soundcheck.predict.store import Store
 
-left, keep, alone = int(sys.argv.pop(1)), Store._write, threading.Lock()
+left, keep = int(sys.argv.pop(1)), Store.write
 
 def write(store):
     global left
-    with alone:
-        if left:
-            store._pending = store._pending[:left]
-            left -= len(store._pending)
-            keep(store)
-        if not left:
-            print({STANDING!r}, flush=True)
-            time.sleep(10_000)
+    store._pending = store._pending[:left]
+    left -= len(store._pending)
+    keep(store)
+    if not left:
+        print({STANDING!r}, flush=True)
+        time.sleep(10_000)
 
 if __name__ == "__main__":
-    Store._write = write
+    Store.write = write
     cli.main()
 """
 

@@ -1,14 +1,11 @@
 """Suites with one model that a library runs, read as a user's are, and loaded into the process of a test."""
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model, check_model, load_model
-from soundcheck.models.library_model import LibraryModel
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
 
@@ -47,16 +44,6 @@ class Project:
     def answers(self, text: str, signals: list[np.ndarray], rate: int = 16000) -> list[dict]:
         """Load the model and ask it once."""
         return self.load(text).predict(signals, rate)
-
-
-@contextlib.contextmanager
-def forgetting() -> Iterator[None]:
-    """Forget which model was loaded before and after a block: tests replace libraries."""
-    LibraryModel._latest = None
-    try:
-        yield
-    finally:
-        LibraryModel._latest = None
 
 
 def noises(*lengths: int) -> list[np.ndarray]:

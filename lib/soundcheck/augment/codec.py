@@ -227,5 +227,5 @@ def low_quality_phone(
     line = _sized(_transmitted(narrow, sampling_rate, "amr-nb", bit_rate), signal.size)
     line = line / max(peak(line), 1e-12)
     hiss = amplitude(-25) * pink(signal.size, rng).astype(np.float64)
-    sections = butterworth("highpass", 3000.0, 2, int(sampling_rate)).copy()
+    sections = butterworth("highpass", 3000.0, 2, sampling_rate)
     return limit(level_match(signal, line + scipy.signal.sosfilt(sections, hiss)))

@@ -18,7 +18,6 @@ Conventions
 
 from __future__ import annotations
 
-import functools
 from typing import Annotated, Literal
 
 import numpy as np
@@ -33,19 +32,15 @@ UPWARD_FLOOR = 0.013  # response of the upward tilt at 0 Hz, where the ramp itse
 Order = Annotated[int, Range(1, 12)]
 
 
-@functools.lru_cache(maxsize=64)
 def butterworth(kind: str, cutoff: float, order: int, sampling_rate: int) -> np.ndarray:
-    """Design a ``"highpass"`` or ``"lowpass"``: second-order sections, ``(sections, 6)``, read-only."""
-    sections = scipy.signal.butter(order, cutoff, kind, output="sos", fs=sampling_rate)
-    sections.flags.writeable = False  # shared by all callers
-    return sections
+    """Design a ``"highpass"`` or ``"lowpass"``: second-order sections, ``(sections, 6)``."""
+    return scipy.signal.butter(order, cutoff, kind, output="sos", fs=sampling_rate)
 
 
 def _filter(
     kind: str, signal: np.ndarray, sampling_rate: int, cutoff: float, order: int, definition: str
 ) -> np.ndarray:
-    # A copy, because SciPy's filter wants to be able to write to what it only reads.
-    sections = butterworth(kind, float(cutoff), int(order), int(sampling_rate)).copy()
+    sections = butterworth(kind, cutoff, order, sampling_rate)
     if definition == "released":
         extension = min(3 * (order + 1), signal.size - 1)
         return scipy.signal.sosfiltfilt(sections, signal.astype(np.float64), padlen=extension)
@@ -87,9 +82,8 @@ def lowpass_filter(
     return _filter("lowpass", signal, sampling_rate, cutoff, order, definition)
 
 
-@functools.lru_cache(maxsize=2)
 def tilt_filter(direction: str) -> np.ndarray:
-    """Impulse response of a tilt filter, ``"downward"`` or ``"upward"``: ``(1024,)``, read-only.
+    """Impulse response of a tilt filter, ``"downward"`` or ``"upward"``: ``(1024,)``.
 
     Its amplitude, not its level in decibel, is a ramp. With the frequency f relative to half the sampling
     rate: downward 1 - f; upward 2 f, with 0.013 at 0 Hz and a notch at the very end, as in the filters with
@@ -100,9 +94,7 @@ def tilt_filter(direction: str) -> np.ndarray:
     if direction == "upward":
         response = 2 * frequency
         response[0], response[-1] = UPWARD_FLOOR, 0.0
-    taps = np.roll(np.fft.irfft(response, TAPS), CENTRE)
-    taps.flags.writeable = False  # shared by all callers
-    return taps
+    return np.roll(np.fft.irfft(response, TAPS), CENTRE)
 
 
 @transform

@@ -12,7 +12,6 @@ Conventions
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Literal
 
@@ -71,21 +70,14 @@ def pink(count: int, rng: Rng) -> np.ndarray:
     bins = length // 2 + 1
     # Lines of a white Gaussian spectrum: Rayleigh magnitudes, uniform phases; quicker than Gaussian parts.
     chance = rng.random((2, bins), dtype=np.float32)
-    magnitude = np.sqrt(-2 * np.log1p(-chance[0])) * _pink_weights(bins)
+    weights = np.append(np.float32(0), 1 / np.sqrt(np.arange(1, bins, dtype=np.float32)))
+    magnitude = np.sqrt(-2 * np.log1p(-chance[0])) * weights
     phase = np.float32(2 * np.pi) * chance[1]
     spectrum = np.empty(bins, dtype=np.complex64)
     spectrum.real, spectrum.imag = magnitude * np.cos(phase), magnitude * np.sin(phase)
     noise = scipy.fft.irfft(spectrum, length, overwrite_x=True)[:count]
     highest = peak(noise)
     return noise / np.float32(highest) if highest > 0 else noise
-
-
-@functools.lru_cache(maxsize=16)
-def _pink_weights(bins: int) -> np.ndarray:
-    weights = np.zeros(bins, dtype=np.float32)
-    weights[1:] = 1 / np.sqrt(np.arange(1, bins, dtype=np.float32))
-    weights.flags.writeable = False  # shared by all callers
-    return weights
 
 
 def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "rms") -> np.ndarray:

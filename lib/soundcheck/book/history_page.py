@@ -92,7 +92,7 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
 def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html, dict[str, Html]]:
     """Make what stands at the top of the page, and its sections by title."""
     frame = history.points
-    corpora = [corpus for run in history.past.runs for corpus in run.corpora.values()]
+    corpora = [corpus for run in history.past.runs for corpus in run.finished.corpora.values()]
     size = matters(history.past.runs)
     rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
     address = element("a", "All values with intervals and reasons", href=HISTORY)

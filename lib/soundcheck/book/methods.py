@@ -19,10 +19,10 @@ from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
-from soundcheck.report import study_figures, threshold_tables
+from soundcheck.report import family_tables, study_figures
+from soundcheck.report.family_tables import material
 from soundcheck.report.html import element, join
 from soundcheck.report.players import Side, settings, sweep, switched
-from soundcheck.report.sound_tables import material
 from soundcheck.report.style import show
 from soundcheck.statistics import simulated_thresholds
 from soundcheck.statistics.simulation import METRICS, setting_of
@@ -102,7 +102,7 @@ class MethodPage:
 
     def _thresholds(self) -> str:
         notice = f"{OWN}\n\n" if self.family.of_suite else ""
-        return notice + raw(threshold_tables.threshold_table(self.family))
+        return notice + raw(family_tables.threshold_table(self.family))
 
     def _sounds(self) -> str:
         return raw(material(self.family, self.sounds))

@@ -1,22 +1,33 @@
 """The written pages of reports and of the handbook: what is filled in, and which links lead somewhere.
 
-A line ``<!-- recorded: NAME -->`` becomes the table of a recorded study.
+A line ``<!-- recorded: NAME -->`` becomes the table of a recorded study, ``<!-- measures -->`` the list of
+ready-made measures: what the functions of :mod:`soundcheck.metrics` say about themselves.
 """
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import posixpath
 import re
-from collections.abc import Collection
+import textwrap
+from collections.abc import Callable, Collection, Iterator
+from types import ModuleType
 
-from soundcheck.book import measures
+from soundcheck import metrics
 from soundcheck.common import resources
 from soundcheck.common.templates import Html
 
 REPORT = ("reading", "columns", "statistics", "bibliography")  # pages of a report; others: the handbook
 STUDIES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
 METHODS = "<!-- methods -->"  # the line that is replaced by the list of families
+MEASURES = "<!-- measures -->"  # and by that of measures
 SHOWN = 20  # rows of a recorded table before the others are folded
+_STATISTIC = re.compile(r"\b(Statistic|Weighted|Labelled|SpeakerValues|Counts)\b")  # types that are returned
+_ROLE = re.compile(r":(math|func|class|meth|mod|data):`~?([^`]*)`")
+_FORMULA = re.compile(r"^\.\. math:: (.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_EXAMPLE = re.compile(r"^>{3} .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _RECORDED = re.compile(r"^<!-- recorded: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+)\.(?:md|ipynb)(#[\w-]+)?\)")
 
@@ -24,7 +35,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+)\.(?:md|ipynb)(#[\w-]+)?\)")
 def page(name: str) -> str:
     """Read a written page with its recorded tables and lists."""
     text = (resources.root() / "book" / f"{name}.md").read_text(encoding="utf-8")
-    return measures.page(filled(text)) if measures.MEASURES in text else filled(text)
+    return filled(text).replace(MEASURES, _list_of_measures()) if MEASURES in text else filled(text)
 
 
 def filled(text: str) -> str:
@@ -70,3 +81,38 @@ def _recorded_table(name: str) -> Html:
     columns: dict[str, views.Column] = {one.replace("_", " "): one for one in frame if one not in joined}
     columns |= {"value": formats.values()} if {"value", "low"} <= set(frame) else {}
     return views.table(frame, columns, caption=caption, first=SHOWN)
+
+
+def measures() -> dict[ModuleType, dict[str, Callable]]:
+    """List by module the functions, and methods behind their class, that give or make up statistics."""
+    names = (f"{metrics.__name__}.{info.name}" for info in pkgutil.iter_modules(metrics.__path__))
+    statistics = {module: dict(_statistics(module)) for module in map(importlib.import_module, names)}
+    return {module: members for module, members in statistics.items() if members}
+
+
+def _list_of_measures() -> str:
+    parts = []
+    for module, functions in measures().items():
+        parts += [f"### {module.__name__}", _documented(module).partition("\n")[0]]
+        for name, function in functions.items():
+            given = ", ".join(one for one in inspect.signature(function).parameters if one != "self")
+            parts.append(f"- `{name}({given})`: {_documented(function)}")
+    return "\n\n".join(parts)
+
+
+def _statistics(module: ModuleType) -> Iterator[tuple[str, Callable]]:
+    for name, member in vars(module).items():
+        members = vars(member).items() if inspect.isclass(member) else ()
+        for full, each in ((name, member), *((f"{name}.{key}", one) for key, one in members)):
+            public = getattr(member, "__module__", "") == module.__name__ and not re.search(r"\b_", full)
+            if public and inspect.isfunction(each):
+                if _STATISTIC.search(str(each.__annotations__.get("return"))):
+                    yield full, each
+
+
+def _documented(what: object) -> str:
+    """Give a docstring as Markdown within an item of a list."""
+    text = _FORMULA.sub(lambda match: f"$$\n{' '.join(match[1].split())}\n$$", inspect.getdoc(what) or "")
+    text = _EXAMPLE.sub(lambda match: f"```pycon\n{match[0]}\n```", text)
+    text = re.sub(r"(?<!`)``(?!`)", "`", textwrap.indent(text, "  ").strip())  # code within a line
+    return _ROLE.sub(lambda role: f"${role[2]}$" if role[1] == "math" else f"`{role[2]}`", text)

@@ -28,7 +28,7 @@ from soundcheck.results.record import Provenance, RunRecord
 from soundcheck.results.schema import columns_of
 from soundcheck.results.table import read_results
 from soundcheck.results.verdict import KEY, RESULTS
-from soundcheck.run.options import RunOptions
+from soundcheck.run.selection import RunOptions
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family

@@ -13,7 +13,6 @@ import click
 
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.media import VOICES
-from soundcheck.run.options import RunOptions
 
 Command = Callable[..., Any]
 
@@ -104,11 +103,13 @@ def end(text: str, exit_code: int = 0) -> NoReturn:
 
 
 def run_options(*names: str, **others: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Declare options of a command, which gets them as :class:`RunOptions`; ``others`` replace ours."""
+    """Declare options of a command, which gets them as ``RunOptions``; ``others`` replace ours."""
 
     def declare(function: Command) -> Command:
         @functools.wraps(function)
         def command(**values: Any) -> Any:
+            from soundcheck.run.selection import RunOptions  # late: `--help` need not load numpy
+
             if "no_book" in values:
                 values["book"] = not values.pop("no_book")
             options = {name: values.pop(name) for name in names}

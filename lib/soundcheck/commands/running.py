@@ -14,8 +14,8 @@ from soundcheck.common.escaping import quoted
 
 if TYPE_CHECKING:
     from soundcheck.predict.request import Share
-    from soundcheck.run.options import RunOptions
     from soundcheck.run.outcome import Outcome
+    from soundcheck.run.selection import RunOptions
 
 
 def _end(outcome: Outcome) -> NoReturn:

@@ -19,10 +19,11 @@ Exit codes
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import some
@@ -116,6 +117,14 @@ class Problems:
     def extend(self, error: InputError) -> None:
         """Take over the problems of an error."""
         self._problems.extend(error.problems)
+
+    @contextlib.contextmanager
+    def collected(self) -> Iterator[None]:
+        """Take over the problems of an error that is raised inside of a block."""
+        try:
+            yield
+        except InputError as error:
+            self.extend(error)
 
     def __len__(self) -> int:
         return len(self._problems)

@@ -122,36 +122,40 @@ def json_list(text: str, display_name: str, problems: Problems) -> Iterator[tupl
     if not isinstance(items, list):
         raise input_error(display_name, f"this is {kind_of(items)}, not a list", remedy)
     for number, item in enumerate(items, start=1):
-        if isinstance(item, dict):
-            yield number, item
-        else:
-            problems.add(f"{display_name} entry {number}", f"this is {kind_of(item)}, not an object", remedy)
+        try:
+            yield number, _checked(item, text, f"{display_name} entry {number}", remedy)
+        except InputError as error:
+            problems.extend(error)
 
 
 def json_object(text: str, where: str, remedy: str = _ONE_A_LINE) -> dict[str, Any]:
     """Read one object.
 
-    Raises InputError: if it is none, or has a key twice.
+    Raises InputError: if it is none, has a key twice, or half a character.
     """
-    item = _loaded(text, where, remedy)
+    return _checked(_loaded(text, where, remedy), text, where, remedy)
+
+
+def _checked(item: Any, text: str, where: str, remedy: str) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise input_error(where, f"this is {kind_of(item)}, not an object", remedy)
+    if _SURROGATE.search(text):
+        try:
+            json.dumps(item, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            what = f"{quoted(item, 40)} holds half a character (a surrogate alone)"
+            raise input_error(where, what, "Write whole characters") from error
     return item
 
 
 def _loaded(text: str, where: str, remedy: str) -> Any:
     try:
-        item = _DECODER.decode(text)
-        if _SURROGATE.search(text):
-            json.dumps(item, ensure_ascii=False).encode()
-        return item
+        return _DECODER.decode(text)
     except _RefusedError as error:
         what = str(error)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if "\n" in text else ""
         what = f"{quoted(text.strip(), 40)} is no JSON ({error.msg}, {line}character {error.colno})"
-    except UnicodeEncodeError:
-        what = f"{quoted(text.strip(), 40)} holds half a character (a surrogate alone)"
     except (ValueError, RecursionError):
         what = f"{quoted(text.strip(), 40)} is no JSON that can be read"
     raise input_error(where, what, remedy)

@@ -157,20 +157,9 @@ def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Map
     advice = f"{first}To test all {len(labels)}, {declare}"
     if len(labels) > MOST_CLASSES:
         return f"{advice}, with all of them under `classes`"
-    declared, columns = task_snippets(name, labels, entry.columns.get(task.name, task.name))
+    declared = flow({name: {"type": "classification", "classes": labels}})
+    columns = flow({name: entry.columns.get(task.name, task.name)})
     return f"{advice}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"
-
-
-def task_snippets(name: str, classes: Iterable[str], column: str) -> tuple[str, str]:
-    """Write what stands under ``tasks`` and under ``columns`` of a corpus, as YAML on one line.
-
-    >>> task_snippets("feeling", ["anger", "no", "a: b"], "emotion")[0]
-    '{feeling: {type: classification, classes: [anger, "no", "a: b"]}}'
-    >>> task_snippets("feeling", ["anger"], "emotion")[1]
-    '{feeling: emotion}'
-    """
-    declared = {name: {"type": "classification", "classes": list(classes)}}
-    return flow(declared), flow({name: column})
 
 
 def single_classes(

@@ -32,7 +32,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.labels import as_numbers
 from soundcheck.corpora.load import identified
-from soundcheck.corpora.measures import FINGERPRINT, KEPT, MEASURES, networks
+from soundcheck.corpora.measures import CACHED, FINGERPRINT, MEASURES, networks
 from soundcheck.suite.groups import number_of, numbers_of
 
 BATCH = 50  # sounds that are worth another process
@@ -94,7 +94,7 @@ def measured_values(
     """Find what is known of sounds and measure the rest, without adding columns.
 
     - ``corpus``: a part of one needs another name: what is cached under a name is of these segments only.
-    - ``names``: of :data:`soundcheck.corpora.measures.KEPT`.
+    - ``names``: of :data:`soundcheck.corpora.measures.CACHED`.
     - Returns name -> digest of the sound -> what was measured, ``None`` for nothing; and how many sounds
       could not be read.
     """
@@ -136,13 +136,13 @@ def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> 
         return None
     signal = audio.centred(audio.resampled(original, rate)).astype(np.float32)
     inputs = {True: (original, rate), False: (signal, audio.SAMPLING_RATE)}
-    return {name: KEPT[name](*inputs[KEPT[name].own_rate]) for name in names}
+    return {name: CACHED[name](*inputs[CACHED[name].own_rate]) for name in names}
 
 
 def _version(name: str) -> str:
     """Give what a number depends on besides the sound: code of the measure and of reading, libraries."""
-    modules = (sys.modules[KEPT[name].function.__module__], audio)
-    packages = ("audresample", "soundfile", *KEPT[name].libraries)
+    modules = (sys.modules[CACHED[name].function.__module__], audio)
+    packages = ("audresample", "soundfile", *CACHED[name].libraries)
     versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
     return files.digest("\n".join([name, *versions, *(files.digest(Path(m.__file__)) for m in modules)]))
 

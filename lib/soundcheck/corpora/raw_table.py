@@ -27,7 +27,7 @@ from soundcheck.suite.entries import CorpusEntry
 if TYPE_CHECKING:
     import pandas as pd
 
-USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
+USUAL_NAMES = ("file", "path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 MOST_UNUSED = 8  # columns that a notice names
 FIRST_LINE_BYTES = 64 * 1024
 _SIGNS = {  # format -> columns or keys that only it has together
@@ -127,7 +127,10 @@ def take_columns(
             problems.add(f"{table.header}, column {named}", what, did_you_mean(named, table.columns))
     if "file" not in columns and "file" not in entry.columns:
         wanted = usual.get("file", ("file",))[0]
-        remedy = format_hint(table.columns, entry.format) or _suggest(table, wanted)
+        remedy = did_you_mean(wanted, table.columns)
+        if likely := [name for name in table.columns if name.strip().lower() in USUAL_NAMES]:
+            remedy = f"Did you mean '{likely[0]}'? Then map it with `columns: {{file: {likely[0]}}}`"
+        remedy = format_hint(table.columns, entry.format) or remedy
         problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
     problems.raise_if_any()
     return RawTable(
@@ -184,13 +187,6 @@ def split_column(table: TextTable, entry: CorpusEntry) -> str:
     by_name = (name for name in usual if any(splits.kinds_of({*columns[name]}, {}).values()))
     by_values = (name for name in columns if splits.tell_splits(columns[name]))
     return next(by_name, None) or next(by_values, "")
-
-
-def _suggest(table: TextTable, wanted: str) -> str:
-    usual = [name for name in table.columns if name.strip().lower() in (*USUAL_NAMES, "file")]
-    if usual:
-        return f"Did you mean '{usual[0]}'? Then map it with `columns: {{file: {usual[0]}}}`"
-    return did_you_mean(wanted, table.columns)
 
 
 # Data of another format -------------------------------------------------------------------------------------

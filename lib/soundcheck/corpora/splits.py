@@ -136,11 +136,6 @@ def choose(
     others = [name for name in names if name not in chosen]
     if not others and len(chosen) == 1 and kinds[chosen[0]]:
         return chosen, []
-    notice = evaluated("split", named(chosen), named(others), len(chosen))
+    which = f"the split {named(chosen)} is" if len(chosen) == 1 else f"the splits {named(chosen)} are"
+    notice = f"{which} evaluated; not used: {named(others) or 'none'}"
     return chosen, [notice if entry.split or len(chosen) == 1 else f"{notice}. `split:` chooses one"]
-
-
-def evaluated(noun: str, chosen: str, others: str, count: int) -> str:
-    """Say which splits or tables are evaluated, and which are not used."""
-    which = f"the {noun} {chosen} is evaluated" if count == 1 else f"the {noun}s {chosen} are evaluated"
-    return f"{which}; not used: {others or 'none'}"

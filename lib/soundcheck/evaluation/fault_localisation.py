@@ -142,31 +142,28 @@ def words_to_speak(
 
 def missing_words(evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Find in how many sentences around words of each kind the word is missing from the transcript."""
-    sought = spoken.segments["item"]
+    sought, rows = spoken.segments["item"], {}
     masks = {kind: sought.isin(sought_words).to_numpy() for kind, sought_words in kinds.items()}
-    rows = []
     for kind, mask in masks.items():
-        sought_words = sorted(set(sought[mask]))
-        counts = {"words": sought_words, "sentences": int(mask.sum()), "fewest": len(sought_words)}
-        rows += [{"kind": kind, "unit": "%"} | counts] if sought_words else []
+        if mask.any():
+            tested = sorted(set(sought[mask]))
+            rows[kind] = {"unit": "%", "words": tested, "sentences": int(mask.sum()), "fewest": len(tested)}
     if len(rows) == len(kinds):
-        both = {"words": [], "sentences": "", "fewest": min(row["fewest"] for row in rows)}
-        rows += [{"kind": "difference", "unit": "points"} | both]
-        rows += [{"kind": "relative difference", "unit": "%"} | both]
+        both = {"words": [], "sentences": "", "fewest": min(row["fewest"] for row in rows.values())}
+        rows |= {"difference": {"unit": "points"} | both, "relative difference": {"unit": "%"} | both}
     blocks, _ = block_codes(sought.to_numpy(dtype=object))
     for side, texts in (("clean", spoken.predictions.clean), ("changed", spoken.predictions.changed)):
         pairs = zip(sought, texts, strict=True)
         gone = [np.nan if text is None else float(word not in words(text)) for word, text in pairs]
         shares = {kind: restrict(mean_value(np.array(gone)), mask) for kind, mask in masks.items()}
-        made = {"difference": difference, "relative difference": relative_difference}
-        for row in rows:
-            sides = (shares[NOT_ROBUST], shares[ROBUST])
-            statistic = shares.get(row["kind"]) or made[row["kind"]](*sides)
-            resampled = evaluation.resample(statistic, blocks)
+        both = shares[NOT_ROBUST], shares[ROBUST]
+        shares |= {"difference": difference(*both), "relative difference": relative_difference(*both)}
+        for kind, row in rows.items():
+            resampled = evaluation.resample(shares[kind], blocks)
             (low,), (high,) = resampled.interval()
-            ends = {f"{side}_low": low, f"{side}_high": high, f"{side}_why": resampled.reasons[0]}
-            row |= {side: resampled.value[0]} | ends
-    return pd.DataFrame(rows)
+            row |= {side: resampled.value[0], f"{side}_low": low, f"{side}_high": high}
+            row[f"{side}_why"] = resampled.reasons[0]
+    return pd.DataFrame([{"kind": kind} | row for kind, row in rows.items()])
 
 
 def average_drops(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
@@ -189,10 +186,11 @@ def average_drops(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
 
 def pair_violations(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     """Count how often each group is violated, over all pairs of recognisers, settings and taus."""
-    recogniser_pairs = [pair for pair in evaluation.recogniser_pairs(subset) if not pair.with_transcripts]
-    counted = {}
-    for column in dict.fromkeys(pair.column for pair in recogniser_pairs):
-        pairs_of_column = [pair for pair in recogniser_pairs if pair.column == column]
-        total = evaluation.violation_counts(pairs_of_column, evaluation.excluded)["in all"].loc["all"]
-        counted |= {(column, group): [int(total[group])] for group in pairs_of_column[0].groups}
-    return pd.DataFrame(counted)
+    by_column, result = {}, {}
+    for pair in evaluation.recogniser_pairs(subset):
+        if not pair.with_transcripts:
+            by_column.setdefault(pair.column, []).append(pair)
+    for column, pairs in by_column.items():
+        total = evaluation.violation_counts(pairs, evaluation.excluded)["in all"].loc["all"]
+        result |= {(column, group): [int(total[group])] for group in pairs[0].groups}
+    return pd.DataFrame(result)

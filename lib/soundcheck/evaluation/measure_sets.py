@@ -110,26 +110,13 @@ def _wrong_class(subset: Subset, predicted: Predictions) -> Statistic:
 TAKEN_FOR: Mapping[str, Measure] = {"taken_for": _wrong_class}
 
 
-def agreement(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
-    """Measure how predictions agree with labels."""
-    return _agreement(evaluation, subset, balanced=True)
+def agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool = True) -> dict[str, Measure]:
+    """Measure how predictions agree with labels.
 
-
-def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Measure]:
-    """Measure what is known: errors of transcripts and trials, agreement with labels, or predictions alone.
-
-    Precision depends on how frequent a label is: it is computed as if all groups had the same labels.
+    Precision depends on how frequent a label is: of groups that were not drawn to be alike, it is computed as
+    if all of them had the same labels.
     """
-    if subset.task.is_embedding:
-        return TRIALS
-    if subset.task.is_transcription:
-        return {} if subset.truth is None else TRANSCRIPTS
-    if subset.truth is None:
-        return predictions(evaluation, subset)
-    return _agreement(evaluation, subset, balanced=False)
 
-
-def _agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool) -> dict[str, Measure]:
     def of_frequent(statistic: Statistic, labels: Statistic, s: Subset, predicted: Statistic) -> Statistic:
         statistic = statistic if balanced else with_label_shares(statistic, labels)
         return require_count(statistic, predicted, least_predictions(evaluation, s), "prediction")
@@ -161,6 +148,17 @@ def _agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool) -> dic
     }
     result = of_values if subset.task.is_regression else of_classes
     return {test: measure for test, measure in result.items() if test in evaluation.family.tests}
+
+
+def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Measure]:
+    """Measure what is known: errors of transcripts or trials, agreement with labels, predictions alone."""
+    if subset.task.is_embedding:
+        return TRIALS
+    if subset.task.is_transcription:
+        return {} if subset.truth is None else TRANSCRIPTS
+    if subset.truth is None:
+        return predictions(evaluation, subset)
+    return agreement(evaluation, subset, balanced=False)
 
 
 def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:

@@ -32,7 +32,6 @@ from soundcheck.metrics.word_rates import (
     word_counts,
 )
 from soundcheck.suite.entries import SPEECH_KINDS
-from soundcheck.suite.families import Perturbation
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,8 +46,7 @@ class Kind:
 
     def of_speech(self) -> Kind:
         """Give the answers to the speech of the same segments as it is, under an empty name."""
-        predictions = dataclasses.replace(self.subset.predictions, changed=self.subset.predictions.clean)
-        subset = dataclasses.replace(self.subset, predictions=predictions, change="")
+        subset = dataclasses.replace(self.subset.unchanged(), change="")
         seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
         return Kind(subset, seconds, np.zeros(len(seconds)), looped=False)
 
@@ -93,11 +91,10 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
             evaluation.note(f"{change.name} is not judged: {why}")
             continue
         for subset in evaluation.subsets(change.name, unchanged=True):
-            columns = subset.segments["audio"], subset.segments["duration"].astype(float)
-            lengths = [
-                seconds_heard(change.transform, _drawn(evaluation, change, content), seconds)
-                for content, seconds in zip(*columns, strict=True)
-            ]
+            lengths = []
+            for content, seconds in zip(subset.segments["audio"], subset.segments["duration"], strict=True):
+                drawn, _ = drawn_options(change, seed=evaluation.seed, content=content)
+                lengths.append(seconds_heard(change.transform, drawn, float(seconds)))
             lasting, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
             result.append(Kind(subset, lasting, unspoken, change.transform == "cut_and_looped"))
             transcribed = [text for text in subset.predictions.clean if text is not None]
@@ -110,15 +107,10 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
             seconds = foreign.segments["duration"].to_numpy(dtype=np.float64)
             result.append(Kind(foreign, seconds, seconds, looped=False))
     for kind in result:
-        missing = sum(text is None for text in kind.subset.predictions.changed)
-        if missing:
+        if missing := sum(text is None for text in kind.subset.predictions.changed):
             what = f"{missing} of {len(kind.subset)} predictions are missing or were too long to be kept"
             evaluation.note(f"{kind.name}: {what}; they do not count as empty", kind.subset)
     return result
-
-
-def _drawn(evaluation: Evaluation, change: Perturbation, content: str) -> dict[str, object]:
-    return drawn_options(change, seed=evaluation.seed, content=content)[0]
 
 
 def empty(predictions: Predictions) -> Statistic:
@@ -128,10 +120,14 @@ def empty(predictions: Predictions) -> Statistic:
 
 
 def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
-    """Judge the answers to each kind of sound, which is named in the row."""
+    """Judge the answers to each kind of sound, which is named in the row.
+
+    Inserted is what the answer has more than that to the speech alone, for each minute that nobody speaks.
+    """
     repeats = evaluation.family.options["repeats"]
     every = [(kind, *one) for kind in kinds for one in _measures(kind, repeats).items()]
-    every += [(kind, "Inserted Words Per Minute", _inserted) for kind in kinds if kind.followed]
+    inserted = lambda k, p: per_minute(word_errors(p.clean, p.changed).insertions, k.unspoken)  # noqa: E731
+    every += [(kind, "Inserted Words Per Minute", inserted) for kind in kinds if kind.followed]
     for kind, test, measure in every:
         evaluation.judge(
             kind.subset, test, lambda _, p, kind=kind, measure=measure: stack({kind.name: measure(kind, p)})
@@ -147,12 +143,6 @@ def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Kin
         limits = repeats["words"], repeats["times"]
         result["Repeated Words"] = lambda _, p: repeating_answers(p.changed, *limits)
     return result
-
-
-def _inserted(kind: Kind, predictions: Predictions) -> Statistic:
-    """Measure what the answer has more than that to the speech alone, for each minute that nobody speaks."""
-    insertions = word_errors(predictions.clean, predictions.changed).insertions
-    return per_minute(insertions, kind.unspoken)
 
 
 IN_CORPUS = "Other Language Of The Corpus"
@@ -187,5 +177,4 @@ def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
     text = f"{len(result)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
     text += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
     evaluation.note(f"{text}, which the recogniser does not know", subset)
-    unchanged = {"predictions": result.predictions.unchanged(), "reference": result.reference.unchanged()}
-    return dataclasses.replace(result, **unchanged, change=IN_CORPUS)
+    return dataclasses.replace(result.unchanged(), change=IN_CORPUS)

@@ -36,8 +36,6 @@ _NOISE = 1e-14  # values are of the order of 1
 _STEP = 1e-6  # of numerical gradients, relative to the sum of absolute contributions
 _AT_A_TIME = 64  # sums that are moved at a time for a gradient
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
-_PIECE = 2**15  # numbers that are split into layers at a time; they stay in the cache
-_FINE = 2.0**-45  # of the largest number; finer parts of numbers need no layer of their own
 
 Numbers = Sequence[float] | np.ndarray
 Texts = Sequence[str | None] | np.ndarray
@@ -113,9 +111,8 @@ class Columns(Contributions):
         high[:, 0] = counts
         terms = n_blocks * int(counts.max(initial=0))  # the most that a replicate can add up
         for n, column in enumerate(self.columns, start=1):
-            sums = block_layers(column[rows], blocks, n_blocks, terms)
-            for layer, of_blocks in zip((high, low), sums, strict=False):
-                layer[:, n] = of_blocks
+            for sums, layer in zip((high, low), layers(column[rows], terms, 2), strict=False):
+                sums[:, n] = np.bincount(blocks, layer, n_blocks)
         return high, low
 
     def totals(self) -> np.ndarray:
@@ -333,21 +330,20 @@ def of_columns(
     columns: Sequence[np.ndarray],
     compute: SumsToValues,
     labels: Sequence[str] = ("",),
-    **texts: SumsToTexts,
+    **functions: Callable,
 ) -> Statistic:
     """Make a statistic of columns; every value counts all contributing segments.
 
-    Columns may hold anything outside of ``rows``. ``texts`` are ``reasons`` and ``notes``.
+    Columns may hold anything outside of ``rows``. ``functions`` are ``reasons``, ``notes`` or another
+    ``count``.
 
     >>> of_columns(np.ones(2, bool), np.zeros(2, bool), [np.array([0.2, 0.4])], lambda sums: sums[..., 1:])
     Statistic(0.6)
     """
-    m = len(labels)
     columns = tuple(column if rows.all() else np.where(rows, column, 0.0) for column in columns)
+    usual = {"count": lambda sums: np.repeat(sums[..., :1], len(labels), axis=-1)}
     part = Columns(rows, missing, columns)
-    return Statistic(
-        (part,), compute, lambda sums: np.repeat(sums[..., :1], m, axis=-1), tuple(labels), **texts
-    )
+    return Statistic((part,), compute, labels=tuple(labels), **(usual | functions))
 
 
 def of_cells(
@@ -356,21 +352,22 @@ def of_cells(
     missing: np.ndarray,
     compute: SumsToValues,
     labels: Sequence[str] = ("",),
+    **functions: Callable,
 ) -> Statistic:
     """Make a statistic of counts; codes below 0 do not contribute, every value counts all others.
+
+    ``functions`` are as those of :func:`of_columns`.
 
     >>> of_cells(np.array([0, 1, 1]), 2, np.zeros(3, bool), lambda sums: sums[..., 1:])
     Statistic(2.0)
     """
     m, rows = len(labels), codes >= 0
+    usual = {
+        "count": lambda sums: np.repeat(sums.sum(axis=-1, keepdims=True), m, axis=-1),
+        "reasons": lambda sums: ("" if sums.sum() > 0 else segments(0),) * m,
+    }
     part = Cells(rows, missing, np.where(rows, codes, 0).astype(np.int32), n_cells)
-    return Statistic(
-        (part,),
-        compute,
-        lambda sums: np.repeat(sums.sum(axis=-1, keepdims=True), m, axis=-1),
-        tuple(labels),
-        lambda sums: ("" if sums.sum() > 0 else segments(0),) * m,
-    )
+    return Statistic((part,), compute, labels=tuple(labels), **(usual | functions))
 
 
 def mean_column(column: np.ndarray, rows: np.ndarray, missing: np.ndarray, **texts: SumsToTexts) -> Statistic:
@@ -454,42 +451,21 @@ def largest(array: np.ndarray) -> float:
     return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
 
 
-def _anchor(size: float, bits: int) -> float:
-    """Give 1.5 * 2**52 units of the grid; adding and subtracting it rounds to the nearest unit."""
-    return np.ldexp(1.5, max(int(np.frexp(size)[1]), -900) + bits)
+def layers(values: np.ndarray, terms: int, most: int, fine: float = 0.0) -> Iterator[np.ndarray]:
+    """Split finite numbers ``(N,)`` into layers of which at most ``terms`` are added exactly.
 
-
-def layers(values: np.ndarray, terms: int) -> Iterator[np.ndarray]:
-    """Split finite numbers ``(N,)`` into up to three layers of which at most ``terms`` are added exactly."""
-    size = most = largest(values)
-    for _ in range(3):
-        if size <= _FINE * most:
-            return
-        anchor = _anchor(size, terms.bit_length())
-        layer = (values + anchor) - anchor
-        yield layer
+    There are at most so many; what is finer than ``fine`` times the largest number needs none.
+    """
+    layer = biggest = 0.0
+    for _ in range(most):
         values = values - layer
         size = largest(values)
-
-
-def block_layers(column: np.ndarray, blocks: np.ndarray, n_blocks: int, terms: int) -> list[np.ndarray]:
-    """Split numbers ``(N,)`` into one or two layers; give exact sums ``(n_blocks,)`` of each.
-
-    ``terms`` is the most numbers that a replicate adds up.
-    """
-    bits = max(1, int(terms - 1).bit_length())
-    sums: list[np.ndarray] = []
-    rest, size = column, largest(column)
-    while len(sums) < 2 and size > 0.0:
-        anchor, size = _anchor(size, bits), 0.0
-        of_blocks, cut_off = np.zeros(n_blocks), np.empty(0 if sums else len(column))
-        for start in range(0, len(column), _PIECE):
-            piece = slice(start, start + _PIECE)
-            on_grid = rest[piece] + anchor
-            on_grid -= anchor
-            np.add.at(of_blocks, blocks[piece], on_grid)
-            if not sums:
-                size = max(size, largest(np.subtract(rest[piece], on_grid, out=cut_off[piece])))
-        rest = cut_off
-        sums.append(of_blocks)
-    return sums
+        biggest = biggest or size
+        if size <= fine * biggest:
+            return
+        bits = max(1, int(terms - 1).bit_length())
+        # 1.5 * 2**52 units of the grid; adding and subtracting them rounds to the nearest unit.
+        anchor = np.ldexp(1.5, max(int(np.frexp(size)[1]), -900) + bits)
+        layer = values + anchor
+        layer -= anchor
+        yield layer

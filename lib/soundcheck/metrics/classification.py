@@ -18,12 +18,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.metrics.additive import Cells, Statistic, SumsToValues, ratio, same_length, segments
+from soundcheck.metrics.additive import Statistic, SumsToValues, of_cells, ratio, same_length, segments
 
 ONE_CLASS = "not informative"  # how the note of an average over a single class begins
 
 Names = Sequence[str | None] | np.ndarray | pd.Series
-Codes = tuple[np.ndarray, np.ndarray, np.ndarray]  # truth and prediction from 0, -1 if missing; which miss
+Codes = tuple[np.ndarray, np.ndarray]  # truth and prediction from 0, -1 if missing
 
 
 def class_numbers(names: Names, classes: Sequence[str]) -> np.ndarray:
@@ -61,40 +61,36 @@ def class_counts(names: Names, classes: Sequence[str]) -> np.ndarray:
     return np.bincount(codes[codes >= 0], minlength=len(classes))[: len(classes)]
 
 
+def paired_codes(codes: Codes, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Give cells of the confusion counts of ``n`` classes, -1 for none, and which predictions are missing."""
+    truth, prediction = codes
+    same_length(truth, prediction)
+    labelled = (truth >= 0) & (truth < n)
+    cells = truth.astype(np.int32) * (n + 1) + np.minimum(prediction, n)
+    return np.where(labelled & (prediction >= 0), cells, -1), labelled & (prediction < 0)
+
+
 def _of_matrix(
-    codes: Codes,
-    labels: Sequence[str],
-    compute: SumsToValues,
-    count: SumsToValues | None = None,
-    reasons: Callable[[np.ndarray], tuple[str, ...]] = lambda _: ("",),
-    notes: Callable[[np.ndarray], tuple[str, ...]] = lambda _: (),
+    codes: Codes, labels: Sequence[str], compute: SumsToValues, per_label: bool = True, **functions: Callable
 ) -> Statistic:
     """Make a statistic whose functions take confusion counts ``(..., classes, classes + 1)``.
 
-    With ``count`` there is a value for each label, else a single one that counts all segments.
+    There is a value for each label, or a single one.
     """
-    truth, prediction, missing = codes
-    same_length(truth, prediction)
     n = len(labels)
-    rows = (truth >= 0) & (truth < n) & (prediction >= 0)
-    cells = np.where(rows, truth.astype(np.int32) * (n + 1) + np.minimum(prediction, n), 0).astype(np.int32)
-    value_labels = tuple(labels) if count else ("",)
-
-    def on_matrix(function: Callable) -> Callable:
-        return lambda sums: function(sums.reshape(*sums.shape[:-1], n, n + 1))
+    cells, missing = paired_codes(codes, n)
+    value_labels = tuple(labels) if per_label else ("",)
+    reasons = functions.pop("reasons", lambda _: ("",))
 
     def all_reasons(matrix: np.ndarray) -> tuple[str, ...]:
         total = round(float(matrix.sum()))
         return (segments(total),) * len(value_labels) if total < 2 else reasons(matrix)
 
-    return Statistic(
-        parts=(Cells(rows, missing & (truth >= 0) & (truth < n), cells, n * (n + 1)),),
-        compute=on_matrix(compute),
-        count=on_matrix(count or _total),
-        labels=value_labels,
-        reasons=on_matrix(all_reasons),
-        notes=on_matrix(notes),
-    )
+    def on_matrix(function: Callable) -> Callable:
+        return lambda sums: function(sums.reshape(*sums.shape[:-1], n, n + 1))
+
+    functions = {name: on_matrix(each) for name, each in (functions | {"reasons": all_reasons}).items()}
+    return of_cells(cells, n * (n + 1), missing, on_matrix(compute), value_labels, **functions)
 
 
 def _total(matrix: np.ndarray) -> np.ndarray:
@@ -125,18 +121,6 @@ def precisions(matrix: np.ndarray) -> np.ndarray:
     return np.where(_of_truth(matrix) > 0, of_predicted, np.nan)
 
 
-def _predicted_shares(matrix: np.ndarray) -> np.ndarray:
-    """Give the share of predictions that name each class that occurs."""
-    shares = ratio(matrix[..., : matrix.shape[-2]].sum(axis=-2), _total(matrix))
-    return np.where(_of_truth(matrix) > 0, shares, np.nan)
-
-
-def _true_shares(matrix: np.ndarray) -> np.ndarray:
-    """Give the share of labels of each class that occurs."""
-    shares = ratio(_of_truth(matrix), _total(matrix))
-    return np.where(shares > 0, shares, np.nan)
-
-
 def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[str, ...]]:
     names = [f"{noun} '{name}'" if noun == "class" else f"{noun} {name}" for name in classes]
 
@@ -147,25 +131,19 @@ def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[s
     return reasons
 
 
-def recall_of_codes(
-    truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
-) -> Statistic:
-    """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+def recall_of_codes(codes: Codes, labels: Sequence[str], noun: str) -> Statistic:
+    """Recall of numbered classes or bins, which reasons call ``noun``.
 
-    >>> codes = np.array([0, 0, 1])
-    >>> recall_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    >>> recall_of_codes((np.array([0, 0, 1]), np.array([0, 1, 1])), ["low", "high"], "range")
     Statistic({'low': 0.5, 'high': 1.0})
     """
-    return _of_matrix((truth, prediction, missing), labels, recalls, _of_truth, _absent(labels, noun))
+    return _of_matrix(codes, labels, recalls, count=_of_truth, reasons=_absent(labels, noun))
 
 
-def precision_of_codes(
-    truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
-) -> Statistic:
-    """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+def precision_of_codes(codes: Codes, labels: Sequence[str], noun: str) -> Statistic:
+    """Precision of numbered classes or bins, which reasons call ``noun``.
 
-    >>> codes = np.array([0, 0, 1])
-    >>> precision_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    >>> precision_of_codes((np.array([0, 0, 1]), np.array([0, 1, 1])), ["low", "high"], "range")
     Statistic({'low': 1.0, 'high': 0.5})
     """
 
@@ -174,13 +152,11 @@ def precision_of_codes(
         # A class that is never predicted gets its 0 for the segments of the class, all of which were missed.
         return np.where(predicted > 0, predicted, _of_truth(matrix))
 
-    return _of_matrix((truth, prediction, missing), labels, precisions, count, _absent(labels, noun))
+    return _of_matrix(codes, labels, precisions, count=count, reasons=_absent(labels, noun))
 
 
 def _coded(truth: Names, prediction: Names, classes: Sequence[str]) -> Codes:
-    truth, prediction = class_numbers(truth, classes), class_numbers(prediction, classes)
-    same_length(truth, prediction)
-    return truth, prediction, (truth >= 0) & (prediction < 0)
+    return class_numbers(truth, classes), class_numbers(prediction, classes)
 
 
 def recall_per_class(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
@@ -192,7 +168,7 @@ def recall_per_class(truth: Names, prediction: Names, classes: Sequence[str]) ->
     >>> recall_per_class(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
     Statistic({'a': 0.5, 'b': 1.0})
     """
-    return recall_of_codes(*_coded(truth, prediction, classes), classes, "class")
+    return recall_of_codes(_coded(truth, prediction, classes), classes, "class")
 
 
 def precision_per_class(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
@@ -204,7 +180,7 @@ def precision_per_class(truth: Names, prediction: Names, classes: Sequence[str])
     >>> precision_per_class(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
     Statistic({'a': 1.0, 'b': 0.5})
     """
-    return precision_of_codes(*_coded(truth, prediction, classes), classes, "class")
+    return precision_of_codes(_coded(truth, prediction, classes), classes, "class")
 
 
 def chance_of(measure: str, truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
@@ -218,11 +194,16 @@ def chance_of(measure: str, truth: Names, prediction: Names, classes: Sequence[s
     >>> chance_of("recall", ["a", "b"], ["a", "a"], ["a", "b"])
     Statistic({'a': 1.0, 'b': 0.0})
     """
-    shares = _predicted_shares if measure.endswith("recall") else _true_shares
+
+    def shares(matrix: np.ndarray) -> np.ndarray:
+        predicted = matrix[..., : len(classes)].sum(axis=-2)
+        counts = predicted if measure.endswith("recall") else _of_truth(matrix)
+        return np.where(_of_truth(matrix) > 0, ratio(counts, _total(matrix)), np.nan)
+
     if measure.startswith("unweighted"):
         return _averaged(truth, prediction, classes, shares)
     codes = _coded(truth, prediction, classes)
-    return _of_matrix(codes, classes, shares, _of_truth, _absent(classes, "class"))
+    return _of_matrix(codes, classes, shares, count=_of_truth, reasons=_absent(classes, "class"))
 
 
 def unweighted_average_recall(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
@@ -256,7 +237,7 @@ def accuracy(truth: Names, prediction: Names, classes: Sequence[str]) -> Statist
     def compute(matrix: np.ndarray) -> np.ndarray:
         return ratio(np.trace(matrix[..., :n], axis1=-2, axis2=-1)[..., np.newaxis], _total(matrix))
 
-    return _of_matrix(_coded(truth, prediction, classes), classes, compute)
+    return _of_matrix(_coded(truth, prediction, classes), classes, compute, per_label=False)
 
 
 def _averaged(truth: Names, prediction: Names, classes: Sequence[str], per_class: SumsToValues) -> Statistic:
@@ -272,7 +253,7 @@ def _averaged(truth: Names, prediction: Names, classes: Sequence[str], per_class
             return (f"{ONE_CLASS}: 1 class in the truth",)
         return (f"over {present} of {len(classes)} classes" if present < len(classes) else "",)
 
-    return _of_matrix(_coded(truth, prediction, classes), classes, compute, notes=notes)
+    return _of_matrix(_coded(truth, prediction, classes), classes, compute, per_label=False, notes=notes)
 
 
 def confusion(truth: Names, prediction: Names, classes: Sequence[str]) -> np.ndarray:

@@ -392,37 +392,31 @@ def standardised_difference(
     inside = (group | others) & (strata >= 0)
     codes = np.where(inside, strata + n_strata * others, 0).astype(np.intp)
 
-    counters: dict[bytes, Cells] = {}  # parts over the same segments share their counts
-    by_stratum: dict[Contributions, _ByStratum] = {}
+    stratified: dict[Contributions, tuple[_ByStratum, Cells]] = {}  # sums of each part, and its counts
     for part in dict.fromkeys(statistic.parts):
-        rows = part.rows & inside
-        missing = part.missing_predictions & inside
-        by_stratum[part] = _ByStratum(rows, missing, part=part, codes=codes, n_codes=2 * n_strata)
-        counters.setdefault(rows.tobytes(), Cells(rows, np.zeros_like(rows), codes, 2 * n_strata))
-    counter_of = [list(counters).index(by_stratum[part].rows.tobytes()) for part in statistic.parts]
-    parts = (*(by_stratum[part] for part in statistic.parts), *counters.values())
+        rows, missing = part.rows & inside, part.missing_predictions & inside
+        sums = _ByStratum(rows, missing, part=part, codes=codes, n_codes=2 * n_strata)
+        stratified[part] = sums, Cells(rows, np.zeros_like(rows), codes, 2 * n_strata)
+    parts = tuple(each for part in statistic.parts for each in stratified[part])
     ends = np.cumsum([part.size for part in parts])[:-1]
 
-    def split(sums: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Give sums ``(..., 2, strata, size)`` of each part and counts ``(..., 2, strata)`` of each set."""
+    def split(sums: np.ndarray) -> list[np.ndarray]:
+        """Give sums ``(..., 2, strata, size)`` and counts ``(..., 2, strata, 1)`` of each part in turn."""
         pieces = np.split(np.asarray(sums), ends, axis=-1)
-        shaped = [piece.reshape(*piece.shape[:-1], 2, n_strata, -1) for piece in pieces]
-        n = len(statistic.parts)
-        return shaped[:n], [counts[..., 0] for counts in shaped[n:]]
+        return [piece.reshape(*piece.shape[:-1], 2, n_strata, -1) for piece in pieces]
 
     def compute(sums: np.ndarray) -> np.ndarray:
-        of_parts, counts = split(sums)
-        weights = [_weights(each) for each in counts]
+        pieces = split(sums)
         weighted = [
-            np.einsum("...sc,...sck->...sk", weights[place], each)
-            for place, each in zip(counter_of, of_parts, strict=True)
+            np.einsum("...sc,...sck->...sk", _weights(counts[..., 0]), of_part)
+            for of_part, counts in zip(pieces[::2], pieces[1::2], strict=True)
         ]
         values = statistic.compute(np.concatenate(weighted, axis=-1))
         return values[..., 0, :] - values[..., 1, :]
 
     def of_sides(sums: np.ndarray) -> np.ndarray:
         """Give the sums of both sides without weights, ``(..., 2, k)``."""
-        return np.concatenate([each.sum(axis=-2) for each in split(sums)[0]], axis=-1)
+        return np.concatenate([each.sum(axis=-2) for each in split(sums)[::2]], axis=-1)
 
     def texts(function: SumsToTexts) -> SumsToTexts:
         return lambda sums: _first([texts for texts in map(function, of_sides(sums)) if texts])

@@ -106,17 +106,14 @@ def reliability(confidence: Numbers, correct: Numbers, bins: int = BINS) -> Stat
     Statistic({'1': 0.0, '2': 0.5})
     """
     known = _Known(confidence, correct, bins)
-    part = Columns(
+    n, columns = known.bins, (*known.per_bin(known.rows.astype(float)), *known.per_bin(known.correct))
+    return of_columns(
         known.rows,
         ~known.rows,
-        (*known.per_bin(known.rows.astype(float)), *known.per_bin(known.correct)),
-    )
-    n = known.bins
-    return Statistic(
-        parts=(part,),
-        compute=lambda sums: ratio(sums[..., 1 + n :], sums[..., 1 : 1 + n]),
+        columns,
+        lambda sums: ratio(sums[..., 1 + n :], sums[..., 1 : 1 + n]),
+        [str(number + 1) for number in range(n)],
         count=lambda sums: sums[..., 1 : 1 + n],
-        labels=tuple(str(number + 1) for number in range(n)),
     )
 
 

@@ -199,7 +199,8 @@ def violations(
     changed = changed.assign(distance=changed["distance"].to_numpy(dtype=float) - before)
     found = _exceeding(changed, ["pair", "transformation", "level"], taus)
     settings = zip(found["transformation"], found["level"], strict=True)
-    return found[[setting not in excluded for setting in settings]].reset_index(drop=True)
+    left_out = np.array([setting in excluded for setting in settings], dtype=bool)  # perhaps of no rows
+    return found[~left_out].reset_index(drop=True)
 
 
 def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:
@@ -358,10 +359,6 @@ class Omega:
     value: float
     share: bool  # which of them it is
 
-    def is_reached(self, count: int, drop: int) -> bool:
-        """Say whether a word that was recognised ``count`` times drops far enough."""
-        return drop > 0 and drop >= (self.value * count if self.share else self.value) - DECIMAL
-
     def __str__(self) -> str:
         return f"{100 * self.value:g}\xa0%" if self.share else f"{self.value:g}"
 
@@ -436,6 +433,7 @@ def localise(
     known = frequent_words(original, minimum if omega.share else min(minimum, int(omega.value)), most)
     localised = []
     for word, drop in word_drops(known, changed).items():
-        kind = ROBUST if drop == 0 else NOT_ROBUST if omega.is_reached(known[word], drop) else BETWEEN
+        enough = (omega.value * known[word] if omega.share else omega.value) - DECIMAL
+        kind = ROBUST if drop == 0 else NOT_ROBUST if drop >= enough else BETWEEN
         localised.append(Localised(word, known[word], drop, kind))
     return sorted(localised, key=lambda word: (-word.drop / word.count, -word.count, word.word))

@@ -18,7 +18,7 @@ import numpy as np
 
 from soundcheck.common.precision import DECIMAL
 from soundcheck.metrics.additive import Numbers, Statistic, numbers, of_cells, ratio, same_length
-from soundcheck.metrics.classification import Names, class_numbers
+from soundcheck.metrics.classification import Codes, Names, class_numbers, paired_codes
 from soundcheck.metrics.regression import BINS, bin_numbers
 
 
@@ -51,18 +51,15 @@ def bin_proportions(prediction: Numbers) -> Statistic:
     return _proportions(bin_numbers(prediction), BINS, len(BINS))
 
 
-def _difference_of_proportions(truth: np.ndarray, prediction: np.ndarray, labels: Sequence[str]) -> Statistic:
-    """Compare codes from 0 to ``len(labels)``, the last for other predictions; -1 if missing."""
-    same_length(truth, prediction)
+def _difference_of_proportions(codes: Codes, labels: Sequence[str]) -> Statistic:
     n = len(labels)
-    labelled = (truth >= 0) & (truth < n)
-    codes = np.where(labelled & (prediction >= 0), truth.astype(np.int32) * (n + 1) + prediction, -1)
+    cells, missing = paired_codes(codes, n)
 
     def compute(sums: np.ndarray) -> np.ndarray:
         matrix = sums.reshape(*sums.shape[:-1], n, n + 1)
         return ratio(matrix[..., :n].sum(axis=-2) - matrix.sum(axis=-1), _total(sums))
 
-    return of_cells(codes, n * (n + 1), labelled & (prediction < 0), compute, labels)
+    return of_cells(cells, n * (n + 1), missing, compute, labels)
 
 
 def relative_difference_per_class(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
@@ -74,7 +71,7 @@ def relative_difference_per_class(truth: Names, prediction: Names, classes: Sequ
     Statistic({'fear': -0.5, 'joy': 0.5})
     """
     codes = class_numbers(truth, classes), class_numbers(prediction, classes)
-    return _difference_of_proportions(*codes, classes)
+    return _difference_of_proportions(codes, classes)
 
 
 def relative_difference_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
@@ -83,7 +80,7 @@ def relative_difference_per_bin(truth: Numbers, prediction: Numbers) -> Statisti
     >>> relative_difference_per_bin([0.1, 0.9], [0.1, 0.6])
     Statistic({'(-inf, 0.25]': 0.0, '(0.25, 0.5]': 0.0, '(0.5, 0.75]': 0.5, '(0.75, inf]': -0.5})
     """
-    return _difference_of_proportions(bin_numbers(truth), bin_numbers(prediction), BINS)
+    return _difference_of_proportions((bin_numbers(truth), bin_numbers(prediction)), BINS)
 
 
 def histogram_numbers(array: Numbers, bins: int = 10) -> np.ndarray:

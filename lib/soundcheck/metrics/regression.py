@@ -66,22 +66,6 @@ def concordance(m: Moments) -> np.ndarray:
     return ratio(2 * m.both, m.truth + m.prediction + m.n * m.shift**2)
 
 
-def _undefined_concordance(m: Moments) -> str:
-    alike = m.truth[0] == 0 and m.prediction[0] == 0 and m.shift[0] == 0
-    return "constant truth and prediction" if alike else ""
-
-
-def _pearson(m: Moments) -> np.ndarray:
-    # Two roots instead of the root of the product, which could underflow.
-    return np.clip(ratio(m.both, np.sqrt(m.truth) * np.sqrt(m.prediction)), -1.0, 1.0)
-
-
-def _undefined_pearson(m: Moments) -> str:
-    if m.prediction[0] == 0:
-        return "constant prediction"
-    return "constant truth" if m.truth[0] == 0 else ""
-
-
 def correlations(truth: Numbers, prediction: Numbers) -> tuple[Statistic, Statistic]:
     """Give :func:`concordance_cc` and :func:`pearson_cc` on shared sums, which costs as much as one.
 
@@ -105,10 +89,10 @@ def correlations(truth: Numbers, prediction: Numbers) -> tuple[Statistic, Statis
 
     shared = of_columns(rows, missing, (x, y, x * x, y * y, x * y), lambda sums: sums[..., :1])
 
-    def statistic(compute: Callable[[Moments], np.ndarray], reason: Callable[[Moments], str]) -> Statistic:
+    def statistic(compute: Callable[[Moments], np.ndarray], constant: Callable[[Moments], str]) -> Statistic:
         def reasons(sums: np.ndarray) -> tuple[str, ...]:
             n = round(float(sums[0]))
-            return (segments(n) if n < 2 else reason(moments(sums)),)
+            return (segments(n) if n < 2 else constant(moments(sums)),)
 
         def value(sums: np.ndarray) -> np.ndarray:
             m = moments(sums)
@@ -116,7 +100,19 @@ def correlations(truth: Numbers, prediction: Numbers) -> tuple[Statistic, Statis
 
         return dataclasses.replace(shared, compute=value, reasons=reasons)
 
-    return statistic(concordance, _undefined_concordance), statistic(_pearson, _undefined_pearson)
+    def pearson(m: Moments) -> np.ndarray:
+        # Two roots instead of the root of the product, which could underflow.
+        return np.clip(ratio(m.both, np.sqrt(m.truth) * np.sqrt(m.prediction)), -1.0, 1.0)
+
+    def alike(m: Moments) -> str:
+        constant = m.truth[0] == 0 and m.prediction[0] == 0 and m.shift[0] == 0
+        return "constant truth and prediction" if constant else ""
+
+    def either(m: Moments) -> str:
+        sides = (("prediction", m.prediction), ("truth", m.truth))
+        return next((f"constant {name}" for name, variance in sides if variance[0] == 0), "")
+
+    return statistic(concordance, alike), statistic(pearson, either)
 
 
 def concordance_cc(truth: Numbers, prediction: Numbers) -> Statistic:
@@ -209,7 +205,7 @@ def precision_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
     >>> precision_per_bin([0.1, 0.4, 0.6, 0.9], [0.1, 0.1, 0.6, 0.9])
     Statistic({'(-inf, 0.25]': 0.5, '(0.25, 0.5]': 0.0, '(0.5, 0.75]': 1.0, '(0.75, inf]': 1.0})
     """
-    return classification.precision_of_codes(*_binned(truth, prediction), BINS, "bin")
+    return classification.precision_of_codes(_binned(truth, prediction), BINS, "bin")
 
 
 def recall_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
@@ -221,10 +217,8 @@ def recall_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
     >>> recall_per_bin([0.1, 0.4, 0.6, 0.9], [0.1, 0.1, 0.6, 0.9])
     Statistic({'(-inf, 0.25]': 1.0, '(0.25, 0.5]': 0.0, '(0.5, 0.75]': 1.0, '(0.75, inf]': 1.0})
     """
-    return classification.recall_of_codes(*_binned(truth, prediction), BINS, "bin")
+    return classification.recall_of_codes(_binned(truth, prediction), BINS, "bin")
 
 
-def _binned(truth: Numbers, prediction: Numbers) -> tuple[np.ndarray, ...]:
-    """Give bins of truth and prediction and the segments without prediction."""
-    truth, prediction, _, missing = _pair(truth, prediction)
-    return bin_numbers(truth), bin_numbers(prediction), missing
+def _binned(truth: Numbers, prediction: Numbers) -> classification.Codes:
+    return bin_numbers(truth), bin_numbers(prediction)

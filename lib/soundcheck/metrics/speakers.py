@@ -22,13 +22,13 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.metrics.additive import (
-    Columns,
     Numbers,
     Point,
     Statistic,
     checked_point,
     missing_texts,
     numbers,
+    of_columns,
     ratio,
     round_significant,
     same_length,
@@ -82,11 +82,13 @@ class SpeakerValues:
         columns[1:, self.first[predicted]] = np.abs(self.prediction - self.truth)[predicted].T
         reason, note = self._texts
         m = len(self.labels)
-        return Statistic(
-            parts=(Columns(rows, np.zeros_like(rows), tuple(columns)),),
-            compute=lambda sums: ratio(sums[..., 2:], sums[..., :1]),
+        return of_columns(
+            rows,
+            np.zeros_like(rows),
+            tuple(columns),
+            lambda sums: ratio(sums[..., 2:], sums[..., :1]),
+            self.labels,
             count=lambda sums: np.repeat(sums[..., 1:2], m, axis=-1),
-            labels=self.labels,
             reasons=lambda sums: (reason or ("" if sums[0] > 0 else "no speakers"),) * m,
             notes=lambda _: (note,) * m,
         )

@@ -46,6 +46,7 @@ _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in 
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
 _SMALL = 2**20  # products in all, up to which every replicate goes through all trials
+_FINE = 2.0**-45  # of the largest cost; finer parts of costs need no layer of their own
 _FEW = 8  # trials a speaker below which counting pairs does not pay
 
 # rejected targets and non-targets ``(1 + steps, replicates)``, the first row being what lies before the
@@ -226,7 +227,7 @@ class SortedTrials:
         # Weights sum to the number of speakers, so no replicate adds up more trials than this.
         most = int(counts.max(initial=0)) * self.speakers**2
         most += int(np.bincount(self.first[within]).max(initial=0)) * self.speakers
-        return layers(values, most)
+        return layers(values, most, 3, _FINE)
 
     def groups(self, most: int) -> np.ndarray:
         """Join neighbouring steps to at most ``most`` equally filled ones; give the last step of each."""
@@ -241,9 +242,13 @@ class TrialStatistic(Weighted):
 
     labels = ("",)
 
-    def __init__(self, trials: Trials) -> None:
+    def __init__(self, trials: Trials, costs: tuple[float, float] = (1.0, 1.0)) -> None:
+        """Take trials, and what a false rejection and a false acceptance cost."""
         self.n_blocks = trials.speakers
-        self._trials = SortedTrials(trials)
+        self._trials, self._costs = SortedTrials(trials), costs
+
+    def _cost(self, frr: np.ndarray | float, far: np.ndarray | float) -> np.ndarray:
+        return self._costs[0] * frr + self._costs[1] * far
 
     def blocks(self) -> np.ndarray:
         """Count the speakers of trials with a score."""

@@ -114,16 +114,7 @@ def equal_error_threshold(trials: Trials) -> float:
     return float(thresholds[after - 1] + part * (thresholds[after] - thresholds[after - 1]))
 
 
-class _Cost(TrialStatistic):
-    def __init__(self, trials: Trials, costs: tuple[float, float]) -> None:
-        super().__init__(trials)
-        self._costs = costs
-
-    def _cost(self, frr: np.ndarray | float, far: np.ndarray | float) -> np.ndarray:
-        return self._costs[0] * frr + self._costs[1] * far
-
-
-class _MinCost(_Cost, Search):
+class _MinCost(Search):
     def _region(self, weights: np.ndarray) -> tuple[int, int]:
         """Leave out steps at which one of the two errors alone costs clearly more than the lowest cost."""
         frr, far = self._trials.rates()
@@ -150,7 +141,7 @@ class _MinCost(_Cost, Search):
         return self._trials.errors(int(np.argmin(self._cost(*self._trials.rates())))), self._costs
 
 
-class _AtThreshold(_Cost):
+class _AtThreshold(TrialStatistic):
     def __init__(self, trials: Trials, costs: tuple[float, float], threshold: float) -> None:
         super().__init__(trials, costs)
         if np.isnan(threshold):

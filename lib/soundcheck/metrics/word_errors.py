@@ -139,14 +139,7 @@ def _counted(
 
 def _count(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[int, int, int, int]:
     """Count units of the reference, substitutions, deletions and insertions."""
-    if reference == hypothesis:
-        return len(reference), 0, 0, 0
-    edits = Levenshtein.editops(reference, hypothesis)
-    more = len(hypothesis) - len(reference)
-    # With one error more than the lengths differ by, or none, these tell the kinds.
-    if len(edits) - abs(more) <= 1:
-        return len(reference), len(edits) - abs(more), max(-more, 0), max(more, 0)
-    kinds = [edit.tag for edit in edits]
+    kinds = [edit.tag for edit in Levenshtein.editops(reference, hypothesis)]
     return len(reference), kinds.count("replace"), kinds.count("delete"), kinds.count("insert")
 
 

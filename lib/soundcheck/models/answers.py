@@ -316,12 +316,9 @@ def unknown_class(names: Sequence[object], task: Task) -> str:
     unknown = next((name for name in names if name not in task.classes), None)
     if unknown is None:
         return ""
-    return f"probabilities of an unknown class {quoted(str(unknown), 40)}{_hint(str(unknown), task)}"
-
-
-def _hint(name: str, task: Task) -> str:
-    near = did_you_mean(name, task.classes)
-    return f" ({near.split('?')[0]}?)" if "?" in near else ""
+    near = did_you_mean(str(unknown), task.classes)
+    hint = f" ({near.split('?')[0]}?)" if "?" in near else ""
+    return f"probabilities of an unknown class {quoted(str(unknown), 40)}{hint}"
 
 
 def probability_problem(numbers: Sequence[float]) -> str:

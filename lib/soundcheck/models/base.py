@@ -32,20 +32,16 @@ TRANSCRIPT = BUILTIN["transcript"].name
 
 
 class Model(ModelKind, abc.ABC):
-    """Something that is given signals and says what it hears: ``name`` in the suite, ``tasks`` it predicts.
+    """Something that is given signals and says what it hears.
 
     What suites may say about it, and what holds for all models of its kind, are attributes and methods of
     :class:`~soundcheck.suite.model_kind.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
     Errors are :class:`~soundcheck.common.errors.InputError`.
     """
 
-    name: str
-    tasks: tuple[str, ...]
-
-    @property
-    @abc.abstractmethod
-    def fingerprint(self) -> str:
-        """Digest of all that predictions depend on besides the signal; cached ones are found by it."""
+    fingerprint: (
+        str  # digest of all that predictions depend on besides the signal; cached ones are found by it
+    )
 
     @classmethod
     @abc.abstractmethod
@@ -96,7 +92,7 @@ class LookUpModel(Model):
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Refuse: there is nothing that listens."""
-        raise TypeError(f"{self.name} answers for segments, not for signals")
+        raise TypeError(f"{self.keyword} answers for segments, not for signals")
 
     @abc.abstractmethod
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:

@@ -67,8 +67,6 @@ class FunctionModel(Model):
     keyword = "python"
 
     def __init__(self, entry: ModelEntry, imported: Imported) -> None:
-        self.name = entry.name
-        self.tasks = tuple(entry.tasks)
         self._entry, self._imported = entry, imported
 
     @classmethod
@@ -84,7 +82,7 @@ class FunctionModel(Model):
     @property
     def fingerprint(self) -> str:
         """Digest of target, batch size and source."""
-        return _fingerprint(self._entry, source_fingerprint(self._imported, self.name))
+        return _fingerprint(self._entry, source_fingerprint(self._imported, self._entry.name))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FunctionModel:

@@ -20,7 +20,6 @@ from soundcheck.common import extras, files
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import shorten
 from soundcheck.common.files import irregularity
-from soundcheck.common.store import signature
 from soundcheck.models import processes
 from soundcheck.models.base import Model, reason, where
 
@@ -42,11 +41,8 @@ class LibraryModel(Model):
     runs_code = False
     extra: ClassVar[str] = ""  # the extra of this package that brings the library
     distributions: ClassVar[tuple[str, ...]] = ()  # those whose versions the predictions depend on
-    _latest: ClassVar[tuple[object, Model] | None] = None  # what this process has loaded last
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
-        self.name = entry.name
-        self.tasks = tuple(entry.tasks)
         self.entry = entry
         self.suite_file = suite.file
         self.where = where(entry, suite)
@@ -83,13 +79,8 @@ class LibraryModel(Model):
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> Self:
-        """Load the model, once in a process as long as its files stay what they are."""
-        signatures = [(path, signature(path)) for path in cls.named_files(entry, suite)]
-        wanted = (entry, suite.file, [suite.tasks[name] for name in entry.tasks], signatures)
-        if LibraryModel._latest is None or LibraryModel._latest[0] != wanted:
-            LibraryModel._latest = None  # gone before another one needs the memory
-            LibraryModel._latest = (wanted, cls(entry, suite))
-        return LibraryModel._latest[1]
+        """Load the model."""
+        return cls(entry, suite)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:

@@ -78,11 +78,9 @@ class RandomModel(LookUpModel):
     has_scale = False
     answers_declared = True
 
-    def __init__(self, name: str, tasks: Sequence[Task], seed: int) -> None:
-        self.name = name
-        self.tasks = tuple(task.name for task in tasks)
-        self._tasks = tuple(tasks)
-        self._seed = seed
+    def __init__(self, tasks: Sequence[Task], seed: int) -> None:
+        self._tasks, self._seed = tuple(tasks), seed
+        self.fingerprint = digest(repr(("random", seed, self._tasks)))
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
@@ -106,12 +104,7 @@ class RandomModel(LookUpModel):
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> RandomModel:
         """Make the model."""
-        return cls(entry.name, [suite.tasks[name] for name in entry.tasks], suite.seed)
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest of seed and tasks."""
-        return digest(repr(("random", self._seed, self._tasks)))
+        return cls([suite.tasks[name] for name in entry.tasks], suite.seed)
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Draw a prediction for every segment; regression in the task's nominal range."""

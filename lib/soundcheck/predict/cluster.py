@@ -131,6 +131,7 @@ class _Reply:
     """What a worker answers to a unit."""
 
     outcome: Outcome = dataclasses.field(default_factory=Outcome)
+    results: list[Result] = dataclasses.field(default_factory=list)
     refused: str = ""  # why this worker must not answer for this run
     log: bytes = b""  # what the model has printed
     worker: str = ""  # address
@@ -161,9 +162,9 @@ class ClusterExecutor:
         return max(1, sum(self._cluster.threads().values()))
 
     def submit(self, unit: Unit, emit: Emit) -> Future[Outcome]:
-        """Answer a unit; results stand in the outcome."""
+        """Answer a unit; its results are emitted together, when all of it is done."""
         outer: Future[Outcome] = Future()
-        self._send(unit, outer)
+        self._send(unit, emit, outer)
         return outer
 
     def stop(self) -> None:
@@ -178,15 +179,15 @@ class ClusterExecutor:
         elif time.monotonic() > self._seen + EMPTY_SECONDS:
             raise ClusterError(f"The cluster has no worker since {EMPTY_SECONDS:g} s. Run again to go on.")
 
-    def _send(self, unit: Unit, outer: Future[Outcome]) -> None:
+    def _send(self, unit: Unit, emit: Emit, outer: Future[Outcome]) -> None:
         # Only if all of these are gone others get the unit, which compare themselves then.
         fit = list(self._cluster.threads())
         where = {"workers": fit, "allow_other_workers": True} if fit else {}
         inner = self._client.submit(_answer, self._shared, unit, pure=False, **where)
         self._in_flight.add(inner)
-        inner.add_done_callback(lambda done: self._collect(done, unit, outer))
+        inner.add_done_callback(lambda done: self._collect(done, unit, emit, outer))
 
-    def _collect(self, inner: object, unit: Unit, outer: Future[Outcome]) -> None:
+    def _collect(self, inner: object, unit: Unit, emit: Emit, outer: Future[Outcome]) -> None:
         """Pass on what came back, or try elsewhere."""
         from distributed import KilledWorker
 
@@ -196,11 +197,15 @@ class ClusterExecutor:
             if reply.refused:
                 self._cluster.refuse(reply.worker, reply.refused)
                 if not (self._answered or self._cluster.threads()):
-                    raise self._unfit()
-                self._send(unit, outer)
+                    reasons = "; ".join(sorted({*self._cluster.refused.values()}))
+                    remedy = "Workers need the same versions and files as this machine, under the same paths"
+                    raise input_error(WHERE, f"no worker of the cluster can be used: {reasons}", remedy)
+                self._send(unit, emit, outer)
             else:
                 self._answered = True
                 self._log.write(reply.log)
+                if reply.results:  # none would say that a model is loaded
+                    emit(reply.results)
                 outer.set_result(reply.outcome)
         except KilledWorker:
             problem = "the worker of the cluster was lost, more than once"
@@ -212,11 +217,6 @@ class ClusterExecutor:
                 what = "has dropped its work" if isinstance(error, CancelledError) else f"is gone ({error})"
                 gone = ClusterError(f"The cluster {what}. Run again to go on.")
                 outer.set_exception(error if isinstance(error, SoundcheckError) else gone)
-
-    def _unfit(self) -> InputError:
-        reasons = "; ".join(sorted({*self._cluster.refused.values()}))
-        remedy = "Workers need the same versions as this machine, and the same files under the same paths"
-        return input_error(WHERE, f"no worker of the cluster can be used: {reasons}", remedy)
 
 
 # On a worker ------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class _Model:
         outcome = self._executor.submit(unit, results.extend).result()
         printed = b"".join(self._printed)
         self._printed.clear()
-        return _Reply(dataclasses.replace(outcome, results=tuple(results)), log=printed[:LOG_BYTES])
+        return _Reply(outcome, results, log=printed[:LOG_BYTES])
 
 
 _model = functools.lru_cache(1)(_Model)

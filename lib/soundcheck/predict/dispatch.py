@@ -41,7 +41,7 @@ AHEAD = 2  # units a process that are submitted at a time
 UNIT_CALLS = 200  # of a unit at most
 FIRST_CALLS = 8  # of a unit while nobody knows how fast the model is
 UNIT_SECONDS = 5.0  # that a unit may take: what a lost process costs, and how long the last one is alone
-CHECK_SECONDS = 1.0  # how often to look whether anybody is left to answer
+CHECK_SECONDS = 0.5  # of silence after which one looks whether anybody is left to answer
 
 
 class Dispatcher:
@@ -52,8 +52,9 @@ class Dispatcher:
         executor: LocalExecutor | ClusterExecutor,
         batch: int,  # signals that the model is given at a time
         finished: Callable[[Result], None],  # gets each result in the thread of :meth:`run`, in any order
+        silent: Callable[[], object] = bool,  # called in the same thread when no result has come for a while
     ) -> None:
-        self._executor, self._batch, self._finished = executor, batch, finished
+        self._executor, self._batch, self._finished, self._silent = executor, batch, finished, silent
         self._events: queue.SimpleQueue[list[Result] | Future[Outcome]] = queue.SimpleQueue()
         self._queue: collections.deque[Item] = collections.deque()
         self._waiting = 0  # calls in the queue
@@ -84,6 +85,7 @@ class Dispatcher:
                 event = self._events.get(timeout=CHECK_SECONDS)
             except queue.Empty:
                 self._executor.check()
+                self._silent()
                 continue
             if isinstance(event, Future):
                 self._collect(event)
@@ -117,8 +119,6 @@ class Dispatcher:
             outcome = future.result()
         except CancelledError:  # because it was given up
             outcome = Outcome(problem="cancelled")
-        if outcome.results:
-            self._take(outcome.results)
         keys = set(unit.keys)
         left = unit.only(keys - self._answered)
         self._answered -= keys

@@ -23,11 +23,10 @@ from soundcheck.common.tasks import Task
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.inputs import Wanted, asked_changes, segment_label
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.request import PredictionRequest, Share
+from soundcheck.predict.request import PredictionRequest, Share, Wanted, asked_changes, segment_label
 from soundcheck.predict.tables import Columns, said_in, write_predictions
 
 if TYPE_CHECKING:
@@ -81,7 +80,12 @@ def predict_model(
         model=entry.name,
         tables=tables,
         inputs=sum(map(len, answered.values())),
-        out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
+        out_of_range=sum(
+            int(outside(table.answers[task.name][table.answered], (task.low, task.high)).sum())
+            for table in answered.values()
+            for task in tasks
+            if task.is_regression
+        ),
         far_outside=far,
         unknown_classes=unknown,
         meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
@@ -141,7 +145,7 @@ def look_up(
         ]
     count = sum(len(table) for table in tables.values())
     report = PredictionReport(
-        model.name,
+        "",
         model.fingerprint,
         computed=count - len(failures),
         unusable=len(failures),
@@ -201,15 +205,6 @@ def _far_outside(
         if count := int(outside(values, entry.range_of(task), FAR).sum()):
             counts[task.name] = [count, len(values), float(values.min()), float(values.max())]
     return counts
-
-
-def _out_of_range(table: Columns, tasks: Sequence[Task]) -> int:
-    count = 0
-    for task in tasks:
-        if task.is_regression:
-            values = table.answers[task.name][table.answered]
-            count += int(outside(values, (task.low, task.high)).sum())
-    return count
 
 
 def _unknown_classes(tables: Iterable[Columns], tasks: Sequence[Task]) -> dict[str, int]:

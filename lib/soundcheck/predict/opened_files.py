@@ -12,13 +12,14 @@ Conventions
 - A file that the model writes as well is its own log or cache, and no source of its answers.
 - Names are relative to the folder of the suite if the file lies in it, so that a project may be moved;
   absolute otherwise. Links are not resolved: another target is another content.
+- Files are remembered by name, with the digest of their content. It is empty for what cannot be seen again,
+  because it is no file, such as a pipe, or was gone when the run ended.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
-import dataclasses
 import os
 import site
 import stat
@@ -28,7 +29,6 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
 
 from soundcheck.common import resources
 from soundcheck.common.files import digest as digest_of
@@ -36,7 +36,7 @@ from soundcheck.common.store import FileDigests, signature
 from soundcheck.suite.model_kind import public_path
 
 READ, WRITTEN, SPECIAL = "read", "written", "special"  # what is known of a name
-GONE = "gone "  # before the digest of a file that is not on this machine
+GONE = "gone "  # before the digest of a file that was elsewhere, and is not on this machine
 SYSTEM = ("/proc", "/sys", "/dev", "/run", "/etc")
 _EVENTS = {"open": 0, "os.rename": 1, "ctypes.dlopen": 0, "import": 1}  # and which argument is a path
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -119,48 +119,19 @@ class Watch:
         return place.removeprefix(self._root)
 
 
-@dataclasses.dataclass(frozen=True)
-class Sources:
-    """Files that kept answers depend on, as far as a run could see."""
-
-    files: dict[str, str] = dataclasses.field(default_factory=dict)  # name -> digest of the content
-    special: tuple[str, ...] = ()  # names of what was read but is no file: pipes, sockets, devices
-    gone: dict[str, str] = dataclasses.field(default_factory=dict)  # no longer there when the run ended
-
-    @classmethod
-    def of(cls, digests: Mapping[str, str], root: Path) -> Self:
-        """Sort names by what is known of them; an empty digest = it could not be read."""
-        files, special, gone = {}, [], {}
-        for name, digest in sorted(digests.items()):
-            if digest.startswith(GONE) or not (digest or os.path.lexists(root / name)):
-                gone[name] = digest.removeprefix(GONE)
-            elif digest:
-                files[name] = digest
-            else:
-                special.append(name)
-        return cls(files, tuple(special), gone)
-
-    @property
-    def seen_files(self) -> dict[str, str]:
-        """Name of each file, of absolute ones the last name, -> digest of its content."""
-        digests: dict[str, str] = {}
-        known = (self.gone | self.files).items()
-        for name, digest in sorted((public_path(name), digest) for name, digest in known if digest):
+def seen_files(files: Mapping[str, str]) -> dict[str, str]:
+    """Name each file, of absolute ones the last name, with the digest of its content, if that is known."""
+    digests: dict[str, str] = {}
+    for name, mark in sorted((public_path(name), mark) for name, mark in files.items()):
+        if digest := mark.removeprefix(GONE):
             digests[name] = digest_of(digests[name] + digest) if name in digests else digest
-        return digests
-
-    def joined(self, other: Sources) -> Sources:
-        """Put what two sets of answers depend on together."""
-        return Sources(
-            dict(sorted((self.files | other.files).items())),
-            tuple(sorted({*self.special, *other.special})),
-            dict(sorted((self.gone | other.gone).items())),
-        )
+    return digests
 
 
-def changed_files(sources: Sources, root: Path, contents: FileDigests) -> list[str]:
+def changed_files(files: Mapping[str, str], root: Path, contents: FileDigests) -> list[str]:
     """Give the names of the files that are not what they were, or cannot be read."""
-    return [name for name, digest in sources.files.items() if contents.digest(root / name) != digest]
+    known = {name: mark for name, mark in files.items() if mark and not mark.startswith(GONE)}
+    return [name for name, digest in sorted(known.items()) if contents.digest(root / name) != digest]
 
 
 def _folders(folders: Iterable[str | os.PathLike]) -> tuple[str, ...]:

@@ -23,12 +23,10 @@ from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
-from soundcheck.predict.inputs import Segment, list_segments
-from soundcheck.predict.keys import Keys, repeated_key
 from soundcheck.predict.protocol import Call, Item, Result, Setup
-from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
-from soundcheck.predict.request import PredictionRequest, Share
-from soundcheck.predict.store import Entry, Store
+from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import Keys, PredictionRequest, Segment, Share, list_segments, repeated_key
+from soundcheck.predict.store import Entry, Store, Upkeep
 from soundcheck.predict.tables import Row
 
 REPEATED = 8  # clean inputs that are predicted twice
@@ -66,9 +64,9 @@ class Prediction:
         digests = cache / "digests" / f"{files.slug(self._entry.name)}.opened.json"
         self._store = Store(cache, fingerprint, suite.root, FileDigests(digests))
         self._tasks = [suite.tasks[name] for name in self._entry.tasks]
-        self._changes = request.plain_changes()
+        self._changes = request.changes
         self._numbers = {"": None} | {name: number for number, name in enumerate(self._changes)}
-        keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
+        keys = Keys(fingerprint, self._tasks, self._changes.values(), suite.seed, request.sounds)
         self._inputs = [
             Input(corpus.name, segment, change, key)
             for corpus in request.corpora
@@ -84,6 +82,7 @@ class Prediction:
         self._repeats: dict[str, str] = {}
         self._confirmation = Confirmation()
         self._outdated: set[str] = set()
+        self._said: set[str] = set()  # notes that were logged
 
     @property
     def keys(self) -> set[str]:
@@ -107,8 +106,7 @@ class Prediction:
             self._store.close()
 
     def _predict(self, jobs: int, progress: bool, confirm: bool) -> None:
-        self._warn(self._damaged_notes())
-        known = self._store.damage[:]
+        self._warn(self._upkeep().notes())
         again = self._confirm(jobs, progress) if confirm else {}  # which may empty the cache
         first = self._first()
         known_keys = {*self._entries, *self._known_failures}
@@ -121,7 +119,7 @@ class Prediction:
             self._check_scale(sorted(first), "first ")
         missing = {call.key for item in itertools.chain(*rounds) for call in item.calls}
         self._outdated = self._store.outdated & missing
-        self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
+        self._warn(self._upkeep().notes())
 
         def finished(result: Result) -> None:
             bar.update()
@@ -138,13 +136,13 @@ class Prediction:
                     for key in missing:
                         finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))
                 else:
-                    with self._store:
-                        self._dispatch(rounds, "", jobs, finished, self._cluster)
+                    self._dispatch(rounds, "", jobs, finished, self._cluster)
         self._repeat()
-        self._remember_unlike(again)
+        if self._confirmation.different:  # pairs of this run that differ: the next one expects it
+            first = {key: entry for key, entry in again.items() if key in self._entries}
+            self._keep_pairs({key: first[key] for key in self._comparison().different(self._entries, first)})
         self._store.settle()
-        self._warn(note for note in self._damaged_notes() if known != self._store.damage)
-        self._warn(dropped_notes(self._store.dropped, self._store.dropped_by))
+        self._warn(self._upkeep().notes())
 
     def _take(self, result: Result) -> None:
         if result.problem:
@@ -182,7 +180,7 @@ class Prediction:
             if cluster is None
             else ClusterExecutor(cluster, setup, fingerprint, cache, Log(path))
         ) as executor:
-            dispatcher = Dispatcher(executor, self._entry.batch or 1, finished)
+            dispatcher = Dispatcher(executor, self._entry.batch or 1, finished, self._store.write_due)
             for items in rounds:
                 dispatcher.run(items)
         if cluster is not None:
@@ -190,13 +188,17 @@ class Prediction:
 
     def _warn(self, notes: Iterable[str]) -> None:
         for note in notes:
-            logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
+            if note not in self._said:
+                self._said.add(note)
+                logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
 
-    def _damaged_notes(self) -> list[str]:
-        return damaged_notes(self._store.damaged, self._store.damage)
-
-    def _outdated_by(self) -> list[str]:
-        return sorted(self._store.outdated_by) if self._outdated else []
+    def _upkeep(self) -> Upkeep:
+        """Say what has become of the kept answers so far."""
+        store = self._store
+        outdated_by = tuple(store.outdated_by) if self._outdated else ()
+        dropped = store.dropped, tuple(store.dropped_by)
+        damage = store.damaged, tuple(store.damage)
+        return Upkeep(store.files, len(self._outdated), outdated_by, *dropped, *damage)
 
     # choosing inputs
 
@@ -272,8 +274,7 @@ class Prediction:
         )
 
         if items:
-            with self._store:
-                self._dispatch([items[::-1]], ".repeated", 1, self._take)
+            self._dispatch([items[::-1]], ".repeated", 1, self._take)
 
     def _confirm(self, jobs: int, progress: bool) -> dict[str, Entry]:
         """Predict some inputs again and forget all answers if one is another now; gives the new answers."""
@@ -321,12 +322,6 @@ class Prediction:
         self._dispatch([self._single(keys)], ".again", 1, finished)
         return new, failed
 
-    def _remember_unlike(self, new: dict[str, Entry]) -> None:
-        """Keep pairs of answers that the model gave in this run and that differ: the next run expects it."""
-        if self._confirmation.different:
-            first = {key: entry for key, entry in new.items() if key in self._entries}
-            self._keep_pairs({key: first[key] for key in self._comparison().different(self._entries, first)})
-
     def _keep_pairs(self, entries: dict[str, Entry]) -> None:
         pairs = {repeated_key(key): entry for key, entry in entries.items()}
         pairs = {key: entry for key, entry in pairs.items() if key not in self._entries}
@@ -373,7 +368,7 @@ class Prediction:
             failures.append((one.corpus, one.segment.label, change, failure.problem))
         known = self._entries
         pairs = [(known[k], known[r]) for k, r in self._repeats.items() if k in known and r in known]
-        exact, store = self._comparison(), self._store
+        exact = self._comparison()
         return PredictionReport(
             self._entry.name,
             self._request.fingerprint,
@@ -383,13 +378,7 @@ class Prediction:
             asked=counts["computed"] + counts["failed"] - counts.pop("known", 0),
             days=dict(sorted(days.items())),
             confirmation=self._confirmation,
-            outdated=len(self._outdated),
-            outdated_by=tuple(self._outdated_by()),
-            dropped=store.dropped,
-            dropped_by=tuple(store.dropped_by),
-            damaged=store.damaged,
-            damage=tuple(store.damage),
-            sources=store.sources,
+            upkeep=self._upkeep(),
             notices=tuple(self._notices),
             **counts,
         )

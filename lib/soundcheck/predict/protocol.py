@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from soundcheck.augment.sounds import Sounds
     from soundcheck.models.base import Model
     from soundcheck.suite.entries import ModelEntry, Suite
+    from soundcheck.suite.families import Perturbation
 
 READY = "ready"  # the model is loaded; + no results, + seconds that it took
 REFUSED = "refused"  # + why the model cannot be loaded, + 0
@@ -27,17 +28,6 @@ IDLE, READING, CHANGING, CALLING = range(4)  # steps of a process; STARTING unti
 STARTING = -1
 
 BY_MODEL, BY_SIGNAL = "model", "signal"  # whose fault a missing answer is
-
-
-@dataclasses.dataclass(frozen=True)
-class PlainChange:
-    """A change of the signal, as :func:`soundcheck.augment.registry.apply` wants it."""
-
-    name: str
-    transform: str
-    options: dict[str, Any]
-    common: tuple[str, ...] = ()
-    material: str = ""  # digest of the sounds that it draws from
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +98,7 @@ class Setup:
     entry: ModelEntry  # the model to load
     suite: Suite
     kind: type[Model]  # whoever looks it up by its keyword imports all kinds
-    changes: tuple[PlainChange, ...]  # numbered by their place
+    changes: tuple[Perturbation, ...]  # numbered by their place
     sounds: Sounds  # noises and impulse responses that changes draw from
     ignored: tuple[
         str, ...
@@ -140,4 +130,3 @@ class Outcome:
     step: int = CALLING  # what it was doing then
     timed_out: bool = False  # whether it took too long, and was killed for it
     lost: tuple[str, ...] = ()  # keys of the calls that it was about
-    results: tuple[Result, ...] = ()  # those that were not emitted at once

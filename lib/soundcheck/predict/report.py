@@ -5,20 +5,17 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import as_values
-from soundcheck.common.wording import some
 from soundcheck.predict.canaries import Confirmation
-from soundcheck.predict.opened_files import Sources
-from soundcheck.suite.model_kind import public_path
+from soundcheck.predict.opened_files import seen_files
+from soundcheck.predict.store import Upkeep
 
 REASONS = 5  # different reasons that a summary names
-FILES = 5  # files that a note names
 MISSING = 0.05  # share of inputs without an answer that makes numbers doubtful
 NOTABLE = 0.01  # share of answers far outside of their scale that makes numbers doubtful
 
@@ -46,13 +43,7 @@ class PredictionReport:
     asked: int = 0  # inputs that the model predicted in this run, whatever it said; 0 if it does not listen
     days: dict[str, int] = dataclasses.field(default_factory=dict)  # day of answers from the cache -> count
     confirmation: Confirmation = Confirmation()  # what came of predicting some kept answers again
-    outdated: int = 0  # kept answers that were not used, and ...
-    outdated_by: tuple[str, ...] = ()  # ... the files that have changed since they were given
-    dropped: int = 0  # answers that are not kept for later, and ...
-    dropped_by: tuple[str, ...] = ()  # ... the files that changed while the model answered
-    damaged: int = 0  # kept answers that were not what was written, and were not used
-    damage: tuple[str, ...] = ()  # why the file with the answers of all models could not be used
-    sources: Sources = dataclasses.field(default_factory=Sources)  # what the kept answers depend on
+    upkeep: Upkeep = Upkeep()  # what became of the kept answers, and what they depend on
     meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)  # task -> answer -> class
     far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     # task -> answers far outside of their scale, of how many, the lowest and the highest
@@ -64,8 +55,8 @@ class PredictionReport:
 
     @property
     def seen_files(self) -> dict[str, str]:
-        """Files that the model opened, see :attr:`soundcheck.predict.opened_files.Sources.seen_files`."""
-        return self.sources.seen_files
+        """Files that the model opened: name -> digest of the content."""
+        return seen_files(self.upkeep.files)
 
     @property
     def fingerprint(self) -> str:
@@ -75,10 +66,8 @@ class PredictionReport:
 
     def joined(self, later: PredictionReport) -> PredictionReport:
         """Add what became of other inputs of the same model, which were predicted later."""
-        unchanged = {"model", "code", "confirmation"}
-        names = [field.name for field in dataclasses.fields(self) if field.name not in unchanged]
-        pairs = {name: (getattr(self, name), getattr(later, name)) for name in names}
-        return dataclasses.replace(self, **{name: _joined(*pair) for name, pair in pairs.items()})
+        unchanged = {name: getattr(self, name) for name in ("model", "code", "confirmation")}
+        return dataclasses.replace(_joined(self, later), **unchanged)
 
     def class_notes(self) -> list[str]:
         """Say in a sentence which classes were answered that the task does not have, if any."""
@@ -141,16 +130,14 @@ class PredictionReport:
                 f"{self.repeated_different} of {self.repeated} inputs predicted twice gave another prediction"
             )
         notes += self.confirmation.notes()
-        notes += outdated_notes(self.outdated, self.outdated_by)
-        notes += dropped_notes(self.dropped, self.dropped_by)
-        notes += damaged_notes(self.damaged, self.damage)
-        return notes + _unseen(self.sources) + list(self.notices)
+        return notes + self.upkeep.notes() + list(self.notices)
 
 
 def _joined(first: Any, second: Any) -> Any:
     """Add counts, one by one or of each name; put names and texts together, each once."""
-    if isinstance(first, Sources):
-        return first.joined(second)
+    if dataclasses.is_dataclass(first):
+        names = [field.name for field in dataclasses.fields(first)]
+        return type(first)(**{name: _joined(getattr(first, name), getattr(second, name)) for name in names})
     if isinstance(first, tuple):
         return tuple(dict.fromkeys([*first, *second]))
     if isinstance(first, dict):
@@ -158,42 +145,3 @@ def _joined(first: Any, second: Any) -> Any:
             return first | (second | first)
         return dict(sorted((Counter(first) + Counter(second)).items()))
     return round(first + second, 3) if isinstance(first, float) else first + second
-
-
-def outdated_notes(count: int, names: Sequence[str]) -> list[str]:
-    """Say that kept answers were not used."""
-    why = f"because these files are not what they were: {_listed(names)}"
-    return [f"{count} inputs were predicted again, {why}"] if count else []
-
-
-def dropped_notes(count: int, names: Sequence[str]) -> list[str]:
-    """Say that answers are not kept."""
-    why = f"because these files changed while the model predicted: {_listed(names)}"
-    return [f"{count} predictions are not cached for later runs, {why}"] if count else []
-
-
-def damaged_notes(count: int, damage: Sequence[str]) -> list[str]:
-    """Say that kept answers could not be used because they, or the file that keeps them, were damaged."""
-    lost_all = "cached predictions of all models are lost or cannot be read, so they are computed again"
-    damaged = f"{count} cached predictions were damaged and are computed again"
-    return [*(f"{lost_all}: {why}" for why in damage), *([damaged] if count else [])]
-
-
-def _unseen(sources: Sources) -> list[str]:
-    """Say what could not be looked at."""
-    notes = []
-    if sources.special:
-        notes.append(
-            f"the model reads from what is no regular file, so a change of it is not seen: "
-            f"{_listed(sources.special)}"
-        )
-    if sources.gone:
-        notes.append(
-            f"files that the model had opened were gone in the end, so a change of them is not seen: "
-            f"{_listed(sources.gone)}"
-        )
-    return notes
-
-
-def _listed(names: Sequence[str]) -> str:
-    return some([*map(public_path, names)], FILES)

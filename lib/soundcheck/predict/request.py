@@ -1,26 +1,31 @@
-"""What a model is asked, about which corpora, and where its answers go."""
+"""What a model is asked: segments of corpora under changes, keys of its answers, and where these go."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+import pandas as pd
+
 from soundcheck.augment.sounds import Sounds
-from soundcheck.common import files
-from soundcheck.predict.inputs import Wanted
-from soundcheck.predict.protocol import PlainChange
+from soundcheck.common import files, resources
+from soundcheck.common.tasks import Task
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
     from soundcheck.suite.families import Perturbation
 
-
+VERSION = 3  # of keys
 _DIGITS = 15  # of a key, hexadecimal
 _TEXT = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,21 +56,121 @@ class PredictionRequest:
         """Name the file that gets what the model prints, in one of several rounds."""
         return self.out / "logs" / ".".join(filter(None, (files.slug(self.entry.name), part, "log")))
 
-    def plain_changes(self) -> dict[str, PlainChange]:
-        """Say of each change all that its answers depend on."""
-        # Late: loading all transforms takes half a second.
-        from soundcheck.augment.registry import kind_of_sounds
 
-        return {
-            name: PlainChange(
-                change.name,
-                change.transform,
-                dict(change.options),
-                change.common,
-                "|".join(map(self.sounds.digest, kind_of_sounds(change))),
+# Segments ---------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Segment:
+    """What the engine needs to know of a segment."""
+
+    key: str
+    content: str
+    path: str
+    start: float | None
+    end: float | None
+    label: str
+    changes: tuple[str, ...]
+
+
+def list_segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> Iterator[Segment]:
+    """List the segments of a corpus, each with the changes that answers are wanted for, clean first."""
+    table = corpus.segments
+    masks = asked_changes(corpus, changes, wanted)
+    paths = {file: str(corpus.root / file) for file in table["file"].unique()}
+    # Most segments are heard under the same changes as others: what is alike is listed once.
+    alike = [row.tobytes() for row in np.packbits(masks, axis=0).T]
+    changes_of = {
+        row: ("", *(changes[n] for n in np.flatnonzero(masks[:, number])))
+        for row, number in {row: number for number, row in enumerate(alike)}.items()
+    }
+    texts = (table[name].tolist() for name in ("key", "audio", "file"))
+    times = (_seconds(table[name]) for name in ("start", "end"))
+    for key, content, file, start, end, row in zip(*texts, *times, alike, strict=True):
+        yield Segment(key, content, paths[file], start, end, segment_label(file, start, end), changes_of[row])
+
+
+def _seconds(column: pd.Series) -> list[float | None]:
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isnan(values), None, values.astype(object)).tolist()
+
+
+def asked_changes(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> np.ndarray:
+    """Say under which changes answers are wanted for which segments, bool ``(changes, segments)``."""
+    masks = wanted(corpus) if wanted else {}
+    everywhere = np.ones(len(corpus.segments), dtype=bool)
+    columns = [masks.get(change, everywhere) for change in changes]
+    return np.stack(columns) if columns else np.zeros((0, len(everywhere)), dtype=bool)
+
+
+def segment_label(file: str, start: float | None, end: float | None) -> str:
+    """Call a segment as people do; times in seconds, ``None`` or NaN = bound of the file."""
+    start, end = (None if time is None or time != time else time for time in (start, end))
+    if start is None and end is None:
+        return str(file)
+    return f"{file} from {start or 0:.10g} s" + ("" if end is None else f" to {end:.10g} s")
+
+
+# Keys of answers: digests of everything that an answer depends on -------------------------------------------
+
+
+class Keys:
+    """Makes the keys of calls."""
+
+    def __init__(
+        self,
+        fingerprint: str,
+        tasks: Sequence[Task],
+        changes: Iterable[Perturbation],
+        seed: int,  # of the suite; counts for changed signals only, as do ...
+        sounds: Sounds,  # ... noises and impulse responses that they draw from
+    ) -> None:
+        from soundcheck.augment.registry import kind_of_sounds  # late: loading all takes half a second
+
+        common = [VERSION, fingerprint, sorted((task.name, task.kind) for task in tasks), reading_code()]
+        self._clean = self._base(common)
+        self._changed = [
+            self._base(
+                [
+                    *(*common, change.transform, change.options, list(change.common)),
+                    *("|".join(map(sounds.digest, kind_of_sounds(change))), seed, changing_code()),
+                ]
             )
-            for name, change in self.changes.items()
-        }
+            for change in changes
+        ]
+
+    @staticmethod
+    def _base(parts: list) -> str:
+        return files.digest(json.dumps(parts, sort_keys=True, default=str))
+
+    def key(self, content: str, change: int | None) -> str:
+        """Make the key of a call.
+
+        - ``change``: number of the change; ``None`` = clean.
+        """
+        base = self._clean if change is None else self._changed[change]
+        return files.digest(f"{base} {content}")
+
+
+def repeated_key(key: str) -> str:
+    """Make the key under which the second answer to the same question is kept."""
+    return files.digest(f"again {key}")
+
+
+@functools.cache
+def reading_code() -> str:
+    """Digest of the code that reads audio: what it does to signals changes answers."""
+    return _code([resources.PACKAGE / "corpora" / "audio.py"])
+
+
+@functools.cache
+def changing_code() -> str:
+    """Digest of the code that changes signals."""
+    return _code(sorted((resources.PACKAGE / "augment").glob("**/*.py")))
+
+
+def _code(paths: Sequence[Path]) -> str:
+    return files.digest(json.dumps([files.digest(path) for path in paths if path.is_file()]))
 
 
 @dataclasses.dataclass(frozen=True, order=True)

@@ -15,29 +15,32 @@ Conventions
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import hashlib
 import json
 import os
 import sqlite3
 import sys
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
 from soundcheck.common.store import FileDigests, Signature, signature
-from soundcheck.predict.opened_files import GONE, READ, WRITTEN, Sources, changed_files
+from soundcheck.common.wording import some
+from soundcheck.predict.opened_files import GONE, READ, WRITTEN, changed_files
 from soundcheck.predict.protocol import Result
+from soundcheck.suite.model_kind import public_path
 
 NAME = "predictions.sqlite"
 ASIDE = "predictions.damaged.sqlite"
 LOCKED_SECONDS = 60.0  # that others may keep the file locked
 UNUSED_DAYS = 90
+NAMED = 5  # files that a note names
 WRITE_SECONDS = 0.5  # between two times that answers are written
 WRITE_ANSWERS = 200  # that are written at once although it is not time yet
 APPLICATION = 0x536E6443  # tells our databases from others
@@ -61,46 +64,74 @@ class Entry(NamedTuple):
     day: str = ""
 
 
+@dataclasses.dataclass(frozen=True)
+class Upkeep:
+    """What became of the kept answers of a model in a run, and what they depend on."""
+
+    files: dict[str, str] = dataclasses.field(default_factory=dict)  # name -> digest of its content
+    outdated: int = 0  # answers that were not used, and ...
+    outdated_by: tuple[str, ...] = ()  # ... the files that have changed since they were given
+    dropped: int = 0  # answers that are not kept for later, and ...
+    dropped_by: tuple[str, ...] = ()  # ... the files that changed while the model answered
+    damaged: int = 0  # answers that were not what was written, and were not used
+    damage: tuple[str, ...] = ()  # why the file with the answers of all models could not be used
+
+    def notes(self) -> list[str]:
+        """Say in sentences what is not as it should be."""
+        unseen = [name for name, mark in self.files.items() if not mark or mark.startswith(GONE)]
+        lost_all = "cached predictions of all models are lost or cannot be read, so they are computed again"
+        notes = []
+        if self.outdated:
+            why = f"because these files are not what they were: {_listed(self.outdated_by)}"
+            notes.append(f"{self.outdated} inputs were predicted again, {why}")
+        if self.dropped:
+            why = f"because these files changed while the model predicted: {_listed(self.dropped_by)}"
+            notes.append(f"{self.dropped} predictions are not cached for later runs, {why}")
+        notes += [f"{lost_all}: {why}" for why in self.damage]
+        if self.damaged:
+            notes.append(f"{self.damaged} cached predictions were damaged and are computed again")
+        if unseen:
+            what = "the model reads what is no file, or was gone in the end, so a change of it is not seen"
+            notes.append(f"{what}: {_listed(unseen)}")
+        return notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    return some([*map(public_path, names)], NAMED)
+
+
 class Database:
-    """The file, as one process sees it; threads may share it."""
+    """The file, as one process sees it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
-        self._lock = threading.RLock()
 
     def do(self, operation: Callable[[sqlite3.Connection], Found]) -> Found:
         """Do something in a transaction; in a new file, if the old one turns out to be damaged.
 
         Raises OutputError: if it cannot be done: no space, no permission, locked for too long.
         """
-        with self._lock:
-            for _ in range(3):
-                try:
-                    connection = self._open()
-                    connection.execute("BEGIN IMMEDIATE")
-                    result = operation(connection)
-                    connection.execute("COMMIT")
-                    return result
-                except (
-                    OSError,
-                    sqlite3.Error,
-                    UnicodeDecodeError,
-                ) as error:  # the last quotes a damaged file
-                    self.close()  # whatever state it is in, which ends the transaction
-                    name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
-                    if self._is_damaged(error, name):
-                        with store.lock(self.path):
-                            self.set_aside(str(error))
-                    elif name != "READONLY_DBMOVED":  # by another process that has set it aside
-                        if isinstance(error, sqlite3.ProgrammingError):
-                            raise
-                        problem = (
-                            f"Cannot write {NAME} in the cache: {getattr(error, 'strerror', None) or error}."
-                        )
-                        remedy = "Make space or choose another --out, then run again to go on."
-                        raise OutputError(f"{problem} {remedy}") from error
-            raise OutputError(f"{NAME} in the cache is damaged again and again")
+        for _ in range(3):
+            try:
+                connection = self._open()
+                connection.execute("BEGIN IMMEDIATE")
+                result = operation(connection)
+                connection.execute("COMMIT")
+                return result
+            except (OSError, sqlite3.Error, UnicodeDecodeError) as error:  # the last quotes a damaged file
+                self.close()  # whatever state it is in, which ends the transaction
+                name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
+                if self._is_damaged(error, name):
+                    with store.lock(self.path):
+                        self.set_aside(str(error))
+                elif isinstance(error, sqlite3.ProgrammingError):
+                    raise
+                elif name != "READONLY_DBMOVED":  # by another process that has set it aside
+                    why = getattr(error, "strerror", None) or error
+                    remedy = "Make space or choose another --out, then run again to go on."
+                    raise OutputError(f"Cannot write {NAME} in the cache: {why}. {remedy}") from error
+        raise OutputError(f"{NAME} in the cache is damaged again and again")
 
     def _is_damaged(self, error: Exception, name: str) -> bool:
         if name == "READONLY":  # perhaps a damaged header says so
@@ -113,11 +144,10 @@ class Database:
 
     def close(self) -> None:
         """Close the file until it is needed again."""
-        with self._lock:
-            if self._connection is not None:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.close()
-                self._connection = None
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
 
     def set_aside(self, reason: str) -> None:
         """Make place for a new file, and remember why."""
@@ -149,9 +179,7 @@ class Database:
                         reason = "the file is empty"
                     if reason and reason != "permission denied":
                         self.set_aside(reason if not side else f"{place.name}: {reason}")
-                self._connection = sqlite3.connect(
-                    self.path, LOCKED_SECONDS, isolation_level=None, check_same_thread=False
-                )
+                self._connection = sqlite3.connect(self.path, LOCKED_SECONDS, isolation_level=None)
                 self._prepare(self._connection)
         return self._connection
 
@@ -176,12 +204,12 @@ class Database:
 
 
 class Store:
-    """The kept answers of one model, as a context manager while the model answers."""
+    """The kept answers of one model."""
 
     def __init__(
         self, folder: Path, fingerprint: str, root: Path, contents: FileDigests | None = None
     ) -> None:
-        self.sources = Sources()  # what the kept answers depend on
+        self.files: dict[str, str] = {}  # that the kept answers depend on, see opened_files
         self.outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded, and ...
         self.outdated_by: list[str] = []  # ... names of the files that had changed
         self.dropped = 0  # answers of this run that are not kept, and ...
@@ -197,16 +225,15 @@ class Store:
         self._changed: set[str] = set()  # names of files that changed while the model answered
         self._new_keys: set[str] = set()  # keys of answers of this run that may have to be dropped
         self._pending: list[tuple[Result, Entry]] = []
-        self._changing, self._due, self._ended = threading.Lock(), threading.Event(), False
-        self._error: Exception | None = None
+        self._due = 0.0  # when to write them
 
     # reading
 
     def load(self) -> dict[str, Entry]:
         """Read all answers, of finished runs and of those that were interrupted or still go on."""
         entries, digests = self._read()
-        self.sources = Sources.of(digests, self._root)
-        self.outdated_by = changed_files(self.sources, self._root, self._contents)
+        self.files = digests
+        self.outdated_by = changed_files(digests, self._root, self._contents)
         if self.outdated_by:
             self.outdated, entries = set(entries), {}
             self.clear()
@@ -219,8 +246,8 @@ class Store:
         Also gives the names of the files that they depend on and that are others here; these may be missing.
         """
         entries, digests = self._read()
-        sources = Sources.of({name: one for name, one in digests.items() if self._is_here(name)}, self._root)
-        return entries, changed_files(sources, self._root, self._contents)
+        here = {name: digest for name, digest in digests.items() if self._is_here(name)}
+        return entries, changed_files(here, self._root, self._contents)
 
     def _read(self) -> tuple[dict[str, Entry], dict[str, str]]:
         """Read answers and files, and forget models that nobody has used for long."""
@@ -282,7 +309,7 @@ class Store:
             self._write_files(connection, {})
 
         self._database.do(forget)
-        self.sources = Sources()
+        self.files = {}
 
     def merge(self, other: Path) -> int:
         """Take over the answers of this model from the file of another run; returns how many are new."""
@@ -303,27 +330,19 @@ class Store:
 
     # writing
 
-    def __enter__(self) -> Self:
-        self._write()
-        self._ended = False
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._ended = True
-        self._due.set()
-        self._thread.join()
-        if kind is None:
-            self._complain()
-
     def keep(self, result: Result) -> None:
         """Keep the answer of a result that has one, a little later and together with others."""
-        self._complain()
-        with self._changing:
-            self._pending.append((result, Entry(result.answer, result.drawn, today().isoformat())))
-            if len(self._pending) >= WRITE_ANSWERS:
-                self._due.set()
+        if not self._pending:
+            self._due = time.monotonic() + WRITE_SECONDS
+        self._pending.append((result, Entry(result.answer, result.drawn, today().isoformat())))
+        if len(self._pending) >= WRITE_ANSWERS:
+            self.write()
+        self.write_due()
+
+    def write_due(self) -> None:
+        """Write what has waited for long enough."""
+        if self._pending and time.monotonic() >= self._due:
+            self.write()
 
     def add(self, entries: Mapping[str, Entry]) -> None:
         """Keep answers that depend on what the others do."""
@@ -336,6 +355,7 @@ class Store:
 
     def settle(self) -> None:
         """Forget what this run has written if a file has changed since the model opened it."""
+        self.write()
         now = {name: signature(self._root / name) for name in self._signatures}
         gone = [name for name in now if not self._is_here(name)]
         changed = {
@@ -351,7 +371,7 @@ class Store:
             self._write_files(connection, digests)
             return digests
 
-        self.sources = Sources.of(self._database.do(end), self._root)
+        self.files = self._database.do(end)
         self._contents.save()
         if changed:
             self.dropped, self.dropped_by = self.dropped + len(self._new_keys), changed
@@ -359,27 +379,17 @@ class Store:
         self._note_loss()
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is needed."""
-        self._database.close()
-
-    def _work(self) -> None:
+        """Write what waits, and close the file; it is opened again when it is needed."""
         try:
-            while not self._ended:
-                self._due.wait(WRITE_SECONDS)
-                self._due.clear()
-                self._write()
-            self._write()
-        except Exception as error:  # raised in the thread that predicts
-            self._error = error
+            self.write()
+        finally:
+            self._database.close()
 
-    def _complain(self) -> None:
-        if self._error is not None:
-            raise self._error
-
-    def _write(self) -> None:
+    def write(self) -> None:
         """Write what is pending, and the files that were opened before."""
-        with self._changing:
-            pending, self._pending = self._pending, []
+        if not self._pending:
+            return
+        pending, self._pending = self._pending, []
         lines = [line for result, _ in pending for line in result.opened]
         self._written |= {name for kind, name, *_ in lines if kind == WRITTEN}
         self._changed -= self._written

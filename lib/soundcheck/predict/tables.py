@@ -141,25 +141,8 @@ def read_predictions(path: Path) -> pd.DataFrame:
     arrays.
     """
     table = pq.read_table(path)
-    columns = {}
-    for name in table.column_names:
-        column = table.column(name)
-        if pa.types.is_floating(column.type):
-            columns[name] = pd.Series(column.to_numpy())
-        elif pa.types.is_list(column.type):
-            columns[name] = pd.Series(_vectors(column.combine_chunks()), dtype=object)
-        else:
-            columns[name] = pd.Series(column.to_pylist(), dtype=object)
-    return pd.DataFrame(columns)
-
-
-def _vectors(column: pa.ListArray) -> np.ndarray:
-    """Cut the numbers of a column of lists into one array a row, ``None`` where there is none."""
-    numbers, offsets = column.values.to_numpy(zero_copy_only=False), column.offsets.to_numpy()
-    vectors = np.empty(len(column), dtype=object)
-    for row in np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)):
-        vectors[row] = numbers[offsets[row] : offsets[row + 1]]
-    return vectors
+    columns = {name: table.column(name).to_numpy() for name in table.column_names}
+    return pd.DataFrame({name: pd.Series(cells, dtype=cells.dtype) for name, cells in columns.items()})
 
 
 def _text(text: str) -> str:

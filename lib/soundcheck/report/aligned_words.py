@@ -19,7 +19,6 @@ from soundcheck.report.html import Html, element
 MOST_WORDS = 200  # of a line
 LONGEST_WORD = 100  # characters
 MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
-NOTHING, MISSING = "(nothing)", "(no transcript)"
 
 
 class _Word(NamedTuple):
@@ -33,18 +32,19 @@ class _Word(NamedTuple):
     after: str = ""
 
 
+_NOTHING, _MISSING = (_Word(text, "span", "sc-words-told") for text in ("(nothing)", "(no transcript)"))
+
+
 def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "said") -> Html:
     """Show what was said, and below it what one or two recognisers made of it; ``None`` = no answer."""
     written = {who: text for who, text in heard.items() if text is not None}
     reference = common_wording(reference, [*written.values()]) if written else reference
     steps = {who: align(reference, text) for who, text in written.items()}
     words = reference.split()
-    lines = {said: _reference(words, steps) or [_aside(NOTHING)]}
+    lines = {said: _reference(words, steps) or [_NOTHING]}
     for who in heard:
-        nothing = [] if any(step.hypothesis for step in steps.get(who, ())) else [_aside(NOTHING)]
-        lines[who] = (
-            [*map(_written, steps[who][:MOST_WORDS]), *nothing] if who in steps else [_aside(MISSING)]
-        )
+        nothing = [] if any(step.hypothesis for step in steps.get(who, ())) else [_NOTHING]
+        lines[who] = [*map(_written, steps[who][:MOST_WORDS]), *nothing] if who in steps else [_MISSING]
     lengths = {said: len(words)} | {who: len(each) for who, each in steps.items()}
     cut = [
         f"{who}: {n - MOST_WORDS} more words are not shown" for who, n in lengths.items() if n > MOST_WORDS
@@ -98,7 +98,3 @@ def _written(step: AlignedWord) -> _Word:
 
 def _marked(text: str, tag: str, kind: str, sign: str, before: str = "", after: str = "") -> _Word:
     return _Word(text, tag, f"sc-word sc-word-{kind}", sign, before, after)
-
-
-def _aside(text: str) -> _Word:
-    return _Word(text, "span", "sc-words-told")

@@ -13,7 +13,7 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.confidence import normalised_cross_entropy
 from soundcheck.report import examples, page, severity_views, views
-from soundcheck.report.formats import estimate, number
+from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
 from soundcheck.report.names import place
 from soundcheck.report.style import GREY, RED
@@ -41,11 +41,9 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
         display(element("p", f"{where}: {reason}, so there is no diagram."))
         return
     coverage, risk = risk_at_coverage(confidence, correct)
-    panels = {
-        "reliability": _reliability(evaluation, subset),
-        "risk": pd.DataFrame({"x": coverage, "value": risk}),
-    }
-    drawn = pd.concat(points.assign(panel=f"{where}: {name}") for name, points in panels.items())
+    reliable = _reliability(evaluation, subset).assign(panel=f"{where}: reliability")
+    risky = pd.DataFrame({"x": coverage, "value": risk, "panel": f"{where}: risk"})
+    drawn = pd.concat([reliable, risky])
     figure = views.lines(drawn, "x", panels="panel")
     left, right = figure.axes
     left.axline((0, 0), slope=1, linestyle="--", color=GREY, linewidth=1)
@@ -57,18 +55,9 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
     highest = 1.25 * risk[coverage >= min(STEADY, coverage[-1])].max()
     right.set(xlim=(0, 1), ylim=(0, min(1.0, max(0.1, highest))))
     right.set(xlabel="share kept, the most confident first", ylabel="share of errors among them")
-    rows = evaluation.frame()
     test = "Transcript Overconfidence" if noun == "transcripts" else "Overconfidence"
-    rows = rows[rows["test"].eq(test) & rows["corpus"].eq(subset.corpus) & rows["task"].eq(subset.task.name)]
     alt = f"Reliability diagram, and risk against coverage: {where}, {noun}"
-    page.show(evaluation, figure, alt, "; ".join(finding(row, noun) for row in rows.itertuples()))
-
-
-def finding(row: object, noun: str) -> str:
-    """Say how far confidence is from accuracy; in which direction only where the interval has one."""
-    direction = ": overconfident" if row.low > 0 else ": underconfident" if row.high < 0 else ""
-    text = f"Mean confidence minus share of right {noun}: {estimate(row.value, row.low, row.high)}"
-    return text + direction
+    page.show(evaluation, figure, alt, page.finding(evaluation, test, subset))
 
 
 def _reliability(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:

@@ -25,13 +25,13 @@ from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.rules import ABOVE
 from soundcheck.suite.measures import measure_of
 
-OUTCOMES = {
-    BETTER: ("sc-pass", "▲ better"),
-    WORSE: ("sc-fail", "▼ worse"),
-    NO_EVIDENCE: ("sc-skip", "· no evidence"),
+OUTCOMES = {  # in the order of a table: style, words, and state of a figure
+    WORSE: ("sc-fail", "▼ worse", FAIL),
+    BETTER: ("sc-pass", "▲ better", PASS),
+    NO_EVIDENCE: ("sc-skip", "· no evidence", INCONCLUSIVE),
+    "": ("sc-skip", "– not compared", NOT_EVALUATED),
 }
-STATES = {BETTER: PASS, WORSE: FAIL, NO_EVIDENCE: INCONCLUSIVE, "": NOT_EVALUATED}
-_PLACES = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
+_PLACES = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 _PASSED = {True: "✓ pass", False: "✗ fail"} | dict.fromkeys((None, pd.NA), "")
 NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
@@ -40,8 +40,8 @@ MOST_LINES, MOST_WORDS = 40, 40  # of a figure, of a table
 
 def badge(outcome: str) -> Html:
     """Show an outcome as word and symbol."""
-    name, text = OUTCOMES.get(outcome, ("sc-skip", "– not compared"))
-    return element("span", text, class_=f"sc-badge {name}")
+    css, text, _ = OUTCOMES[outcome]
+    return element("span", text, class_=f"sc-badge {css}")
 
 
 def answer(frame: pd.DataFrame) -> Html:
@@ -69,7 +69,8 @@ def before_after(comparison: Comparison, frame: pd.DataFrame) -> Html:
 def _differences(frame: pd.DataFrame, panels: str | None = None) -> Figure:
     """Draw differences so that the candidate is better right of 0, whatever the rule."""
     sign = np.where(frame["rule"].eq(ABOVE), 1.0, -1.0)
-    drawn = frame.assign(value=sign * frame["difference"], reference=0.0, state=frame["outcome"].map(STATES))
+    drawn = frame.assign(value=sign * frame["difference"], reference=0.0)
+    drawn["state"] = [OUTCOMES[outcome][-1] for outcome in frame["outcome"]]
     for known, of in (("", ""), ("_sample", "difference_")):
         ends = frame[[f"{of}low{known}", f"{of}high{known}"]].to_numpy(dtype=float)
         drawn[f"low{known}"], drawn[f"high{known}"] = np.sort(sign * ends.T, axis=0)
@@ -79,23 +80,15 @@ def _differences(frame: pd.DataFrame, panels: str | None = None) -> Figure:
     return views.forest(drawn, panels=panels, unit=unit, cut=MOST_LINES)
 
 
-def _worst_first(frame: pd.DataFrame) -> pd.DataFrame:
-    order = frame[["outcome", "outcome_sample"]].map(_PLACES.get).min(axis=1)
-    return frame.loc[order.sort_values(kind="stable").index]
-
-
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     """Count better and worse for each family, and for all, with these speakers and for new ones."""
-    sides = {"these": "outcome_sample", "new": "outcome"}
-    rows = []
+    sides, rows = {"these": "outcome_sample", "new": "outcome"}, []
     for family, group in [*frame.groupby(frame["family"].replace(titles)), ("all", frame)]:
-        counts = {
-            f"{text}, {who} speakers": group[side].eq(name).sum()
-            for who, side in sides.items()
-            for name, (_, text) in OUTCOMES.items()
-        }
-        none = group[[*sides.values()]].eq("").all(axis=1).sum()
-        rows.append({"family": family} | counts | {"not compared": none})
+        row = {"family": family}
+        for who, side in sides.items():
+            counts = group[side].value_counts()
+            row |= {f"{OUTCOMES[one][1]}, {who} speakers": counts.get(one, 0) for one in OUTCOMES if one}
+        rows.append(row | {"not compared": group[[*sides.values()]].eq("").all(axis=1).sum()})
     return views.table(rows, sortable=False)
 
 
@@ -107,11 +100,11 @@ def unshared(answered: pd.DataFrame) -> Html:
     rows = []
     for (corpus, task), group in answered.groupby(["corpus", "task"], sort=False):
         both = group["baseline"] & group["candidate"]
-        alone = {side: group.loc[group[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")}
         row = {"corpus": corpus, "task": task, "predicted by both": int(both.sum())}
-        for side, names in alone.items():
+        for side in ("baseline", "candidate"):
+            names = group.loc[group[side] & ~both, "file"].tolist()
             row |= {f"{side} alone": len(names), f"of these of the {side}": some(names, NAMED)}
-        rows += [row] * any(alone.values())
+        rows += [row] * bool(both.lt(group["baseline"] | group["candidate"]).any())
     caption = "Compared are the segments that both predicted; the others count as missing predictions only."
     return views.table(rows, caption=caption, sortable=False, none="")
 
@@ -120,7 +113,10 @@ def contrast_table(
     frame: pd.DataFrame, titles: Mapping[str, str] | None = None, *, ordered: bool = False
 ) -> Html:
     """Show contrasts: both values, difference, both answers; worse first, then better, unless in order."""
-    rows = frame if ordered else _worst_first(frame)
+    rows = frame
+    if not ordered:
+        order = frame[["outcome", "outcome_sample"]].map(_PLACES.get).min(axis=1)
+        rows = frame.loc[order.sort_values(kind="stable").index]
     columns: dict[str, views.Column] = {
         **({"corpus": "corpus"} if frame["corpus"].nunique() > 1 else {}),
         **({} if titles is None else {"family": lambda row: titles.get(row.family, row.family)}),
@@ -128,28 +124,25 @@ def contrast_table(
         "test": test_cell,
         "baseline": lambda row: value_cell(row.baseline_value, below=_PASSED[row.baseline_passed]),
         "candidate": lambda row: value_cell(row.candidate_value, below=_PASSED[row.candidate_passed]),
-        "difference": lambda row: value_cell(row.difference, below=_share(row.relative)),
+        "difference": lambda row: value_cell(row.difference, below=_signed(row.relative)),
         "with these speakers": lambda row: _answer(
             row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample
         ),
         "for new speakers": lambda row: _answer(row.outcome, row.p_value, row.low, row.high, row.skipped),
         "speakers": "blocks",
     }
-    html = views.table(rows.head(MOST_ROWS), columns, filters=None if ordered else FILTERS, stacked=True)
-    if len(frame) <= MOST_ROWS:
-        return html
+    table = views.table(rows.head(MOST_ROWS), columns, filters=None if ordered else FILTERS, stacked=True)
     more = f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv."
-    return join([html, element("p", more, class_="sc-note")])
+    return table + element("p", more, class_="sc-note") if len(frame) > MOST_ROWS else table
 
 
 def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> Cell:
     numbers = " · ".join(filter(None, (span(low, high), p_value(p))))
-    reason = element("small", why, class_="sc-reason sc-line") if why else Html()
-    return Cell(stacked(badge(outcome), numbers) + reason, _PLACES[outcome])
+    return Cell(stacked(badge(outcome), numbers, why), _PLACES[outcome])
 
 
-def _share(relative: float) -> str:
-    return "" if pd.isna(relative) else f"{100 * relative:+.1f} %".replace("-", "−")
+def _signed(share: float) -> str:
+    return "" if pd.isna(share) else f"{100 * share:+.1f} %".replace("-", "−")
 
 
 def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
@@ -186,13 +179,11 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
 
 def movements(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     """Show the predictions of the candidate against those of the baseline."""
-    sides = "baseline", "candidate"
-    return join(
-        figures.agreement(
-            comparison.media, pair.baseline, pair.candidate, pair.task.classes, place(pair), sides
-        )
-        for pair in pairs
-    )
+    parts, sides = [], ("baseline", "candidate")
+    for pair in pairs:
+        both = pair.baseline, pair.candidate, pair.task.classes
+        parts.append(figures.agreement(comparison.media, *both, place(pair), sides))
+    return join(parts)
 
 
 def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:

@@ -22,7 +22,7 @@ from soundcheck.corpora.inspection import SoundFormat
 from soundcheck.corpora.measured import Measured
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
-from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked, values
+from soundcheck.report.formats import Cell, digits_for, number, p_value, span, value_cell, values
 from soundcheck.report.html import Html, folded, join
 from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.report.verdict_tables import anchor_of
@@ -42,31 +42,55 @@ def audited(audit: Audit, audio: bool) -> Html:
     """Show what an audit found: sentences, tables of means behind lines that open them, copies."""
     repeats, known = audit.repeats, [audit.measured[name] for name in _STANDING_OUT if name in audit.measured]
     audible, measured = min(known, key=lambda repeats: repeats[0] / max(1, repeats[1]), default=(0, 0))
-    noise = f"{measured - audible:,} of {many(measured, 'segment')}"
     same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in audit.unchanging]
+    copies, compared = repeats.recordings, audit.frame[audit.frame["gap"].notna()]
     details = {
-        "of them in several splits": sum(len(one.splits) > 1 for one in repeats.recordings),
-        "under the names of several speakers": sum(len(one.speakers) > 1 for one in repeats.recordings),
-        "with labels that differ": sum(bool(one.differing) for one in repeats.recordings),
+        "of them in several splits": sum(len(one.splits) > 1 for one in copies),
+        "under the names of several speakers": sum(len(one.speakers) > 1 for one in copies),
+        "with labels that differ": sum(bool(one.differing) for one in copies),
     }
-    said = templates.html(
-        "audit",
-        **{"found": audit, "repeats": repeats, "audio": audio, "differences": _differences(audit)},
-        **{"copies": sum(len(one.files) for one in repeats.recordings), "unchanging": ", ".join(same)},
-        details=[(count, what) for what, count in details.items()],
-        noise=noise if audible < measured / 2 else "",
-        shared=some([shorten(name, 40) for name in audit.shared], 5),
-        **{"many": many, "counted": counted},
+    unsure = compared[compared["noticed"] & ~compared["found"]].itertuples()
+    about = {"found": audit, "repeats": repeats, "audio": audio, "many": many, "counted": counted}
+    about |= {"compared": len(compared), "tested": int(compared["adjusted"].notna().sum())}
+    about |= {"differences": [_difference(row) for row in audit.differences.itertuples()], "most": SENTENCES}
+    about |= {"unsure": [f"{_group(row)} ({row.title})" for row in unsure], "some": some}
+    about |= {"copies": sum(len(one.files) for one in copies), "unchanging": ", ".join(same)}
+    about |= {"details": [(count, what) for what, count in details.items()]}
+    about["noise"] = (
+        f"{measured - audible:,} of {many(measured, 'segment')}" if audible < measured / 2 else ""
     )
-    parts = [said]
+    about["shared"] = some([shorten(name, 40) for name in audit.shared], 5)
+    parts = [templates.html("audit", **about)]
     for recorded, what in ((True, "recordings"), (False, "labels")):
         rows = audit.frame[audit.frame["recorded"].eq(recorded)]
-        if len(rows):
-            groups = counted(
-                rows.loc[rows["column"].ne(""), ["column", "group"]].drop_duplicates().shape[0], "group"
-            )
-            parts.append(folded(f"Means of {what} by group, with 95 % intervals: {groups}", [_means(rows)]))
-    return join([*parts, _copies(audit)])
+        groups = rows.loc[rows["column"].ne(""), ["column", "group"]].drop_duplicates()
+        title = f"Means of {what} by group, with 95 % intervals: {counted(len(groups), 'group')}"
+        parts += [folded(title, [table(rows, _MEANS, first=MOST_LISTED)])] if len(rows) else []
+    caption = "Recordings that are there more than once"
+    return join([*parts, table(copies, _COPIES, caption=caption, first=MOST_LISTED, none="")])
+
+
+def _names(names: Sequence[str], limit: int = 40) -> str:
+    return some([shorten(name, limit) for name in names], FILES)
+
+
+_MEANS = {
+    "group": lambda row: f"{row.column}: {row.group}" if row.column else ALL,
+    "quantity": lambda row: f"{row.title} ({row.unit})" if row.unit else row.title,
+    "mean (95 %)": values(),
+    "difference to the others (95 %)": values("gap"),
+    "significant": lambda row: p_value(row.adjusted) if row.found else "",
+    "segments": "segments",
+    "speakers": "speakers",
+}
+_COPIES = {
+    "files": lambda row: _names(row.files, 60),
+    "segments": lambda row: len(row.files),
+    "what is equal": lambda row: "the bytes" if row.identical else "the sound",
+    "speakers": lambda row: _names(row.speakers),
+    "splits": lambda row: _names(row.splits),
+    "labels that differ": lambda row: ", ".join(row.differing),
+}
 
 
 def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresses: Mapping[str, str]) -> Html:
@@ -89,33 +113,13 @@ def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresse
         adjusted = gaps[gaps["adjusted_by"].fillna("").ne("") & differences["name"].isin(adjust).any()]
         missing = [name for name in differences["name"].unique() if name not in adjust]
         named = shorten(column, 40), shorten(corpus, 40)
-        lines.append(
-            {
-                "title": f"Groups of {named[0]} in {named[1]} were recorded differently",
-                "differences": some(
-                    [f"{shorten(row.group, 40)}: {_both(row)}" for row in differences.itertuples()],
-                    MOST_NAMED,
-                ),
-                "adjusted": f"#{anchor_of(next(adjusted.itertuples()))}" if len(adjusted) else "",
-                "keys": [*adjust, *missing][:MOST_ADJUSTED] if missing and gaps["gap"].notna().any() else [],
-                "page": addresses[corpus],
-            }
-        )
+        each = [f"{shorten(row.group, 40)}: {_both(row)}" for row in differences.itertuples()]
+        line = {"title": f"Groups of {named[0]} in {named[1]} were recorded differently"}
+        line |= {"differences": some(each, MOST_NAMED), "page": addresses[corpus]}
+        line["adjusted"] = f"#{anchor_of(next(adjusted.itertuples()))}" if len(adjusted) else ""
+        adjustable = missing and gaps["gap"].notna().any()
+        lines.append(line | {"keys": [*adjust, *missing][:MOST_ADJUSTED] if adjustable else []})
     return templates.html("recorded_otherwise", lines=lines) if lines else Html()
-
-
-def _means(rows: pd.DataFrame) -> Html:
-    """Show the mean of each quantity of each group, and its difference to the others."""
-    columns = {
-        "group": lambda row: f"{row.column}: {row.group}" if row.column else ALL,
-        "quantity": lambda row: f"{row.title} ({row.unit})" if row.unit else row.title,
-        "mean (95 %)": values(),
-        "difference to the others (95 %)": values("gap"),
-        "significant": lambda row: p_value(row.adjusted) if row.found else "",
-        "segments": "segments",
-        "speakers": "speakers",
-    }
-    return table(rows, columns, first=MOST_LISTED)
 
 
 def _both(row: object) -> str:
@@ -133,42 +137,10 @@ def _group(row: object) -> str:
     return f"{shorten(row.column, 40).replace('_', ' ')} {shorten(row.group, 40)}"
 
 
-def _differences(audit: Audit) -> Iterator[str]:
-    compared = audit.frame[audit.frame["gap"].notna()]
-    for row in audit.differences.head(SENTENCES).itertuples():
-        ends = span(row.gap_low, row.gap_high, digits_for(row.value, row.others))
-        sure = f" (difference {_with_unit(ends, row.unit)}, {p_value(row.adjusted)})" if ends else ""
-        yield f"{_group(row)}: {_both(row)}{sure}"
-    if len(audit.differences) > SENTENCES:
-        yield f"{len(audit.differences) - SENTENCES} more significant differences are in the tables"
-    if compared["adjusted"].notna().any() and audit.differences.empty:
-        count = counted(int(compared["adjusted"].notna().sum()), "difference")
-        yield f"None of {count} between groups is both significant and large enough to be noticed"
-    unsure = [
-        f"{_group(row)} ({row.title})"
-        for row in compared[compared["noticed"] & ~compared["found"]].itertuples()
-    ]
-    if unsure:
-        count = counted(len(unsure), "difference")
-        yield f"{count} large enough to be noticed, but not significant: {some(unsure, 5)}"
-    if compared.empty:
-        yield "No groups to compare: no column of groups has two values"
-
-
-def _copies(audit: Audit) -> Html:
-    def names(values: tuple[str, ...], limit: int = 40) -> str:
-        return some([shorten(name, limit) for name in values], FILES)
-
-    columns = {
-        "files": lambda row: names(row.files, 60),
-        "segments": lambda row: len(row.files),
-        "what is equal": lambda row: "the bytes" if row.identical else "the sound",
-        "speakers": lambda row: names(row.speakers),
-        "splits": lambda row: names(row.splits),
-        "labels that differ": lambda row: ", ".join(row.differing),
-    }
-    about = {"caption": "Recordings that are there more than once", "first": MOST_LISTED, "none": ""}
-    return table(audit.repeats.recordings, columns, **about)
+def _difference(row: object) -> str:
+    ends = span(row.gap_low, row.gap_high, digits_for(row.value, row.others))
+    sure = f" (difference {_with_unit(ends, row.unit)}, {p_value(row.adjusted)})" if ends else ""
+    return f"{_group(row)}: {_both(row)}{sure}"
 
 
 COLUMNS = ("sex", "language", "accent", "condition", "split")
@@ -231,15 +203,6 @@ def hours(seconds: float) -> str:
     return f"{seconds:.1f} seconds"
 
 
-def kilohertz(rate: float) -> str:
-    """Write a frequency.
-
-    >>> kilohertz(44100), kilohertz(8000)
-    ('44.1 kHz', '8 kHz')
-    """
-    return f"{rate / 1000:g} kHz"
-
-
 def many(count: int, noun: str) -> str:
     """Write a number with its noun, thousands apart."""
     return counted(count, noun).replace(str(count), f"{count:,}", 1)
@@ -247,7 +210,7 @@ def many(count: int, noun: str) -> str:
 
 def _stored(one: SoundFormat) -> str:
     channels = "mono" if one.channels == 1 else f"{one.channels} channels"
-    return f"{one.name}, {kilohertz(one.sampling_rate)}, {channels}"
+    return f"{one.name}, {one.sampling_rate / 1000:g} kHz, {channels}"
 
 
 def _ranked(counts: pd.Series, noun: str, speakers: Mapping[str, int] | None = None) -> str:
@@ -273,7 +236,9 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
     """List how files are stored, a row a way, and what models get of them."""
     columns = {
         "format": "name",
-        "sampling rate": lambda row: Cell(kilohertz(row.sampling_rate), row.sampling_rate, "sc-number"),
+        "sampling rate": lambda row: Cell(
+            f"{row.sampling_rate / 1000:g} kHz", row.sampling_rate, "sc-number"
+        ),
         "channels": "channels",
         "bits a sample": lambda row: row.bits or "–",
         "files": "files",
@@ -286,8 +251,8 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
 
 
 def _used_as(row: object) -> str:
-    highest = kilohertz(min(row.sampling_rate, SAMPLING_RATE) / 2)
-    resampled = f"resampled to {kilohertz(SAMPLING_RATE)}, nothing above {highest}"
+    highest = min(row.sampling_rate, SAMPLING_RATE) / 2000
+    resampled = f"resampled to {SAMPLING_RATE / 1000:g} kHz, nothing above {highest:g} kHz"
     parts = [resampled] if row.sampling_rate != SAMPLING_RATE else []
     parts += [f"mean of {row.channels} channels"] if row.channels > 1 else []
     return "; ".join(parts) or "the file as it is"
@@ -353,12 +318,8 @@ def group_table(measures: pd.DataFrame, caption: str = "") -> Html:
 def _median(row: object) -> Cell:
     """Write the median with the range below it, and how many segments have no number."""
     missing = row.segments - row.measured
-    if not row.measured:
-        return Cell("not measurable")
-    digits = digits_for(row.low, row.median, row.high)
-    below = f"{number(row.low, digits)} to {number(row.high, digits)}"
-    below += f"; {missing:,} not measurable" if missing else ""
-    return Cell(stacked(number(row.median, digits), below), row.median, "sc-number")
+    below = f"; {missing:,} not measurable" if missing else ""
+    return value_cell(row.median, row.low, row.high, below=below) if row.measured else Cell("not measurable")
 
 
 def pictures(

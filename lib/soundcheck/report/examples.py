@@ -207,13 +207,13 @@ def choose(
     typical: int = 0,
     best: int = 0,
     played: int = 1,
-    named: bool = True,
+    called: str = WORST,
 ) -> list[Example]:
     """Choose segments with the largest scores, typical ones and those with the smallest; each once.
 
     ``segments`` has the columns ``key`` and perhaps ``speaker``; ``mask`` says which are chosen from,
-    ``played`` how many of each kind are played; ``named`` whether it is said as what each was chosen. What
-    has no error is not among the worst.
+    ``played`` how many of each kind are played, ``called`` what those with the largest scores are. What has
+    no error is not among them.
     """
     rows = np.flatnonzero(np.isfinite(scores) & mask)
     every = segments.iloc[rows].reindex(columns=["key", "speaker"]).assign(row=rows, score=scores[rows])
@@ -233,8 +233,9 @@ def choose(
         near = left.sort_values(["order", "key"]).head(AHEAD * count)
         turns = near.groupby("speaker").cumcount().sort_values(kind="stable").index
         chosen = near.loc[turns, "row"].head(count)
+        why = called if why == WORST else why
         examples += [Example(int(n), why, whose, rank < played) for rank, n in enumerate(chosen)]
-    return examples if named else [one._replace(why="") for one in examples]
+    return examples
 
 
 def segment_errors(subset: Subset) -> np.ndarray:
@@ -283,23 +284,22 @@ def of_groups(
     By default scores are errors: groups with more than the others come first, and the worst segments. Of
     other scores it is the segments that are furthest in the direction of the difference.
     """
-    masks = {group: subset.mask(column, group) for group in groups}
-    everybody = np.logical_or.reduce([np.zeros(len(subset), bool), *masks.values()])
-    errors = segment_errors(subset) if scores is None else scores
-    ranked, scenes = gaps(errors, masks), []
-    ranked = sorted(ranked, key=lambda one: -one[0]) if scores is None else ranked
+    masks, errors = {group: subset.mask(column, group) for group in groups}, scores is None
+    scores = segment_errors(subset) if errors else scores
+    ranked, scenes = gaps(scores, masks), []
+    if errors:
+        ranked.sort(key=lambda one: -one[0])
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
-        size = f"{gap:+.3f}".replace("-", "−")
-        about = f"{group}: {what or _error(subset)} {size} against the others"
+        size, whose = f"{gap:+.3f}".replace("-", "−"), f"{column}: {group}"
+        about = f"{place(subset)}: {group}: {what or _error(subset)} {size} against the others"
         about += f" (of {len(ranked)} groups)" if len(ranked) > 2 else ""
-        sides = {f"{column}: {group}": masks[group], OTHERS: everybody & ~masks[group]}
-        directed, chosen = errors if scores is None else np.copysign(1, gap) * scores, []
-        for whose, mask in sides.items():
-            for one in choose(directed, subset.segments, mask, whose, worst=2, typical=1):
-                why = "furthest" if scores is not None and one.why == WORST else one.why
-                played = one.played and (whose != OTHERS or why == TYPICAL)
-                chosen.append(one._replace(why=why, played=played))
-        scenes.append(Scene(f"{place(subset)}: {about}", subset, chosen, gap, f"{column}: {group}"))
+        directed, others = scores if errors else np.copysign(1, gap) * scores, np.zeros(len(subset), bool)
+        for other in masks:
+            others |= masks[other] & (other != group)
+        kinds = {"worst": 2, "typical": 1, "called": WORST if errors else "furthest"}
+        chosen = choose(directed, subset.segments, masks[group], whose, **kinds)
+        chosen += choose(directed, subset.segments, others, OTHERS, typical=1)
+        scenes.append(Scene(about, subset, chosen, gap, whose))
     return scenes
 
 
@@ -363,11 +363,9 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     before, after = (f"{name} {text}" for text in texts)
     if subset.partner is not None:
         sides = [(segment, "", first, before), (subset.partner.iloc[n], "", second, after)]
-    elif subset.base:
-        sides = [(segment, "", "original", ""), (segment, subset.base, first, before)]
-        sides.append((segment, second, second, after))
     else:
-        sides = [(segment, "", "original", before), (segment, second, second, after)]
+        sides = [(segment, subset.base, first, before)] if subset.base else []
+        sides = [(segment, "", "original", "" if sides else before), *sides, (segment, second, second, after)]
 
     def sounds(_: int) -> list[Side]:
         return [
@@ -381,7 +379,7 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
 
 def of_two_models(pair: Pair, count: int = 4) -> Scene:
     """Choose the segments on which two models differ most; first of classes that the candidate breaks."""
-    texts = {"baseline": pair.baseline, "candidate": pair.candidate, "truth": pair.truth}
+    texts = pd.DataFrame({"baseline": pair.baseline, "candidate": pair.candidate, "truth": pair.truth})
     codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
     if pair.task.is_regression:
         size = np.abs(pair.candidate - pair.baseline)
@@ -390,7 +388,7 @@ def of_two_models(pair: Pair, count: int = 4) -> Scene:
         size[pd.isna(pair.baseline) | pd.isna(pair.candidate)] = np.nan
 
     def said(n: int) -> str:
-        parts = [f"{name} {_written(texts_[n])}" for name, texts_ in texts.items() if pd.notna(texts_[n])]
+        parts = [f"{name} {_written(text)}" for name, text in texts.iloc[n].dropna().items()]
         parts += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
         return ", ".join(parts)
 
@@ -415,7 +413,7 @@ def of_two_recognisers(
         seen = [one.row for scene in scenes for one in scene.examples]
         scores = (changes[kind].where(changes[kind] > 0) - changes[other] / 1000).drop(seen)
         scores = scores.reindex(changes.index).to_numpy()
-        chosen = choose(scores, subset.segments, worst=count, played=played, named=False)
+        chosen = choose(scores, subset.segments, worst=count, played=played, called="")
         title = f"{subset.corpus}: most words {kind} by {second}"
         scenes.append(Scene(title, subset, chosen, said=said, words=words))
     return scenes
@@ -463,23 +461,24 @@ def _trials(
     both |= {} if setting == CLEAN else {f"under {_name(setting)} ": predictions.settings[setting]}
 
     def said(n: int) -> str:
-        parts = [
-            f"{name}score {number(values[n])}, {'accepted' if values[n] > threshold else 'rejected'}"
-            for name, values in both.items()
-        ]
+        decisions = {
+            name: "accepted" if scores[n] > threshold else "rejected" for name, scores in both.items()
+        }
+        parts = [f"{name}score {number(both[name][n])}, {what}" for name, what in decisions.items()]
         return "; ".join([*parts, trials["kind"].iloc[n]])
 
     def sounds(n: int) -> list[Side]:
-        trial, sides = trials.iloc[n], []
-        for role, side_, who in (("enrolled", "enrolled", "enrol"), ("tested", "segment", "test")):
-            segment = corpus.segments.iloc[trial[side_]]
-            speaker = f"{role}: speaker {trial[f'{who}_speaker']}"
-            sides.append(side(evaluation, corpus, segment, None, segment["file"], speaker))
+        trial = trials.iloc[n]
+        segments = corpus.segments.iloc[[trial["enrolled"], trial["segment"]]]
+        names = f"enrolled: speaker {trial['enrol_speaker']}", f"tested: speaker {trial['test_speaker']}"
+        both = zip(segments.to_dict("records"), names, strict=True)
+        sides = [side(evaluation, corpus, one, None, one["file"], name) for one, name in both]
         if setting != CLEAN:
-            sides.append(side(evaluation, corpus, segment, evaluation.settings[setting], _name(setting)))
+            tested = segments.iloc[1]
+            sides.append(side(evaluation, corpus, tested, evaluation.settings[setting], _name(setting)))
         return sides
 
-    chosen = choose(scores, trials, mask, worst=count, played=count, named=False)
+    chosen = choose(scores, trials, mask, worst=count, played=count, called="")
     return Scene(title, subset, chosen, said=said, sounds=sounds)
 
 
@@ -526,22 +525,21 @@ def most_violated(
         here = [pair for pair in pairs if pair.place == where]
         judging = [pair for pair in here if pair.with_transcripts] or here
         further = [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in judging]
-        worse = np.mean(further, axis=0)
+        worse, first = np.mean(further, axis=0), judging[0]
         others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
-        excess = np.where(counted_[where[0]][None, :], worse - others, np.nan)
+        excess = np.where(counted_[where[0]], worse - others, np.nan)
         if not np.isfinite(excess).any():
             continue
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
         points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
-        setting, subset = list(evaluation.settings)[1 + n], judging[0].subset
+        setting, mask = list(evaluation.settings)[1 + n], first.masks[group]
         growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
-        mask = judging[0].masks[group]
-        rest = np.logical_or.reduce(judging[0].masks) & ~mask
-        name = f"{', '.join(where)}: {judging[0].groups[group]} under {_name(setting)}"
-        name += f", distance {points[0]} points, others {points[1]}"
-        one = _changed(evaluation, subset, setting, growth, name, mask)
-        name = f"{', '.join(where)}: the other groups"
-        scenes += [one, _changed(evaluation, subset, setting, growth, name, rest, played=False)]
+        rest = np.logical_or.reduce(first.masks) & ~mask
+        title = f"{', '.join(where)}: {first.groups[group]} under {_name(setting)}"
+        title += f", distance {points[0]} points, others {points[1]}"
+        about = evaluation, first.subset, setting, growth
+        scenes += [_changed(*about, title, mask)]
+        scenes += [_changed(*about, f"{', '.join(where)}: the other groups", rest, played=False)]
     return scenes
 
 

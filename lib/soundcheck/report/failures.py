@@ -327,8 +327,8 @@ def under_changes(facts: ModelFacts) -> Brief:
         return Brief(NOT_EVALUATED, "", _why_not(facts, ROBUSTNESS))
     about = condition(row)
     if change_of_quality(row) and row.after == row.after:
-        measured, says = before_and_after(row)
-        says = f"{measured} {says.removesuffix(f' under {about}')}"
+        quantity, says = before_and_after(row)
+        says = f"{quantity} {says.removesuffix(f' under {about}')}"
     else:
         named = measured(row, False).removesuffix(f" under {about}")
         says = f"{named} {amount(row, row.value)}, {limit(row)}"

@@ -101,7 +101,7 @@ def by_group(
     import seaborn
 
     groups, names = np.asarray(groups, dtype=object), list(order)[:MOST_GROUPS]
-    note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
+    title = label(title, 60) + (f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else "")
     counts = {name: f"{label(name)} ({int((groups == name).sum()):,})" for name in names}
     with look():
         if len(classes):
@@ -121,7 +121,7 @@ def by_group(
             axes.set(xlim=(0, 1), ylim=(max(1, len(names)) - 0.4, -0.6), ylabel="")
             shaded = "; shaded: where it is expected" if expected else ""
             axes.set_xlabel(f"prediction (box: middle half{shaded})")
-        axes.set_title(label(title, 60) + note, loc="left", fontsize=10)
+        axes.set_title(title, loc="left", fontsize=10)
     return figure
 
 
@@ -132,12 +132,13 @@ def agreement(
     classes: Sequence[str],
     title: str,
     axes_of: tuple[str, str] = ("truth", "prediction"),
+    finding: str = "",
 ) -> Html:
     """Show labels and predictions, or predictions before and after, against each other."""
     if classes:
-        return confusions(first, second, classes, title, axes_of)
+        return confusions(first, second, classes, title, axes_of, finding=finding)
     figure = truth_and_prediction(first, second, title, axes_of)
-    return style.show(media, figure, sentence(f"{axes_of[1]} against {axes_of[0]}: {title}"))
+    return style.show(media, figure, sentence(f"{axes_of[1]} against {axes_of[0]}: {title}"), finding)
 
 
 def confusions(
@@ -223,4 +224,4 @@ def _in_cell(subset: Subset, row: int, column: int, count: int) -> list[Example]
     """Choose segments of a cell by their keys, each speaker once before another one of the same comes."""
     classes, scores = subset.task.classes, np.zeros(len(subset))
     mask = (subset.truth == classes[row]) & (subset.predictions.clean == classes[column])
-    return choose(scores, subset.segments, mask, typical=count, named=False)
+    return choose(scores, subset.segments, mask, worst=count, called="")

@@ -144,14 +144,19 @@ def percent(value: float, digits: int = 1, unit: str = "%") -> str:
 
 
 def value_cell(
-    value: float, low: float = MISSING, high: float = MISSING, unit: str = "", below: str = ""
+    value: float,
+    low: float = MISSING,
+    high: float = MISSING,
+    unit: str = "",
+    below: str = "",
+    threshold: float | None = None,
 ) -> Cell:
     """Show a value, by which rows are sorted, with its interval and more below; shares in a ``unit``."""
     if pd.isna(value):
         return Cell("")
     low, high = (MISSING if end is None else end for end in (low, high))  # of rows that are no table
     scale, digits = (100, 1) if unit else (1, digits_for(value, low, high))
-    text = percent(value, unit=unit) if unit else number(value, digits)
+    text = percent(value, unit=unit) if unit else number(value, digits, threshold)
     ends = span(*(MISSING if pd.isna(end) else scale * end for end in (low, high)), digits)
     return Cell(stacked(text, " ".join(filter(None, (ends, below)))), float(value), "sc-number")
 

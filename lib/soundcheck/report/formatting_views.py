@@ -40,19 +40,19 @@ def plain_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html:
 def reference_table(formatting: Formatting, subset: Subset) -> Html:
     """Show the word error rate against spoken and written references side by side, where there are both."""
     evaluation, normaliser = formatting.evaluation, formatting.normaliser
-    ways = {"plain": plain, normaliser.name: normaliser}
-    titles = {"plain": "lower case, no marks", normaliser.name: f"normaliser {normaliser.name}"}
+    ways = {"lower case, no marks": ("plain", plain)}
+    ways[f"normaliser {normaliser.name}"] = (normaliser.name, normaliser)
     rows: dict[str, dict[str, object]] = {}
-    for way, writer in ways.items():
+    for title, (way, writer) in ways.items():
         for name, texts in formatting.by_reference(subset, writer).items():
             rate, condition = word_error_rate(texts.words, texts.errors), f"{name} reference, {way}"
             (estimate,) = evaluation.estimate(subset, "word_error_rate", rate, condition=condition)
             row = rows.setdefault(name, {"reference": name})
-            row[titles[way]] = value_cell(estimate.value, estimate.low, estimate.high, "%")
+            row[title] = value_cell(estimate.value, estimate.low, estimate.high, "%")
     for name, texts in formatting.by_reference(subset, plain).items():
-        known, right = np.isfinite(texts.errors).sum(), (texts.errors == 0).sum()
-        counts = {"words": np.nansum(texts.words), "segments without an error": right}
-        rows[name] |= {what: int(n) for what, n in (counts | {"segments with both": known}).items()}
+        rows[name]["words"] = int(np.nansum(texts.words))
+        rows[name]["segments without an error"] = int((texts.errors == 0).sum())
+        rows[name]["segments with both"] = int(np.isfinite(texts.errors).sum())
     caption = f"Word error rate against spoken and written references, {subset.corpus}"
     none = f"{subset.corpus}: no segment has a spoken and a written reference whose words can be separated."
     return views.table(list(rows.values()), caption=caption, none=none)
@@ -65,17 +65,12 @@ def mark_table(subset: Subset, judged: Judged) -> Html:
         return Html()
     counts = format_errors(subset.truth, subset.predictions.clean).marks
     counts = counts[~pd.isna(counts[:, 0, 0])].sum(axis=0).astype(int)
-    rows = [
-        (f"{name} {MARKS[name][0]}", rates.get(name), *cells)
-        for name, cells in zip(MARKS, counts.tolist(), strict=True)
-        if any(cells)
-    ]
-    heads = ["mark", "error rate", "in the references", *KINDS[1:]]
-    about = {
-        "caption": f"Errors of each mark, {subset.corpus}",
-        "none": f"{subset.corpus}: no mark is wrong.",
-    }
-    return views.listed(rows, heads, **about)
+    cells = pd.DataFrame(counts, list(MARKS), ["in the references", *KINDS[1:]])
+    cells = cells[cells.any(axis=1)].reset_index(names="mark")
+    cells.insert(1, "error rate", cells["mark"].map(rates))
+    cells["mark"] = [f"{name} {MARKS[name][0]}" for name in cells["mark"]]
+    none = f"{subset.corpus}: no mark is wrong."
+    return views.table(cells, caption=f"Errors of each mark, {subset.corpus}", none=none)
 
 
 def entity_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html:
@@ -83,12 +78,11 @@ def entity_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html
     every, rows = _entities(formatting, subset), []
     for verdict in judged.get("Entity Error Rate", ()):
         here = every[every["kind"].eq(verdict.label)]
-        speakers = here["speaker"].nunique() if "speaker" in subset.segments else ""
-        counts = (len(here), int((~here["right"]).sum()), here["segment"].nunique(), speakers)
-        rows.append((verdict.label, value_cell(*_ends(verdict), "%"), *counts))
-    heads = ["class", "error rate", "entities", "wrong", "segments", "speakers"]
+        row = {"class": verdict.label, "error rate": value_cell(*_ends(verdict), "%"), "entities": len(here)}
+        row |= {"wrong": int((~here["right"]).sum()), "segments": here["segment"].nunique()}
+        rows.append(row | {"speakers": here["speaker"].nunique() or ""})
     none = f"{subset.corpus}: the references have no entities."
-    return views.listed(rows, heads, caption=f"Entities of each class, {subset.corpus}", none=none)
+    return views.table(rows, caption=f"Entities of each class, {subset.corpus}", none=none)
 
 
 def lost_table(formatting: Formatting, subset: Subset) -> Html:

@@ -1,4 +1,4 @@
-"""What pages about groups of speakers show: own values, error profiles, sizes, labels and predictions.
+"""What pages about groups show: own values, error profiles, sizes, labels, predictions, and searches.
 
 Marks and words of figures are about the interval of the difference to the reference: states, which are
 corrected for the number of tests, are known only when all families are together. The line is the interval of
@@ -9,31 +9,39 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from soundcheck.common import templates
+from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
 from soundcheck.evaluation import words
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
-from soundcheck.evaluation.measure_sets import TAKEN_FOR, least_per_bin, least_predictions
+from soundcheck.evaluation.measure_sets import TAKEN_FOR
+from soundcheck.evaluation.worst_groups import GroupSearch
 from soundcheck.metrics.regression import BINS, bin_numbers
 from soundcheck.report import examples, failures, figures, notices, states, views
 from soundcheck.report import words as word_views
+from soundcheck.report.formats import Cell, p_value, significant, value_cell
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, place, sentence
+from soundcheck.report.study_figures import recorded
 from soundcheck.report.style import show
 from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
+from soundcheck.statistics.worst_groups import PLANNED_POWER, Subgroup
 from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
 
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
+MOST_DRAWN = 12  # groups of a figure
+MOST_FOLDED = 8  # groups that are shown below one
+MOST_HEARD = 3  # groups whose sounds are played
+_SPREAD = "half of the speakers"  # in the recorded simulation
+_NO_PROOF = "That is no proof that all are alike; see below what these data could have shown."
 MOST_PANELS = 3  # measures that are shown at once; others are folded
 MOST_GROUPS = 24  # of a panel
 MOST_ROWS = 30  # of tables
-HOW_TO_READ = (
-    "Line: 95 % interval of the group's own value, segments or trials in brackets. Grey mark: what the group "
-    "is compared with; grey band: the margin around it. Words: the interval of the difference."
-)
 _PLACE = ["corpus", "task", "measure", "label", "part"]
 _COMPARED = ["others_value", "gap", "gap_low", "gap_high", "ratio", "matters", "evidence", "mirrors"]
 _COMPARED += ["excess", "against", "state", "state_sample"]
@@ -91,7 +99,7 @@ def own_values(evaluation: Evaluation) -> Html:
             parts.append(folded(others, [_figure(evaluation, values[~first])]))
     if not parts:
         return element("p", "No groups are compared.")
-    return join([*parts, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
+    return join(parts) + templates.html("own_values")
 
 
 def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:
@@ -201,19 +209,6 @@ def sizes(groups: Iterable[Groups]) -> Html:
     return views.table(frame, names, first=MOST_ROWS)
 
 
-def limits(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
-    """Say how large groups are on average, and how few segments of a bin or class are not evaluated."""
-    notes: dict[str, list[str]] = {}
-    for one in groups:
-        if one.names:
-            size, bins = one.subset.group_size[1], least_per_bin(evaluation, one.subset)
-            given = least_predictions(evaluation, one.subset)
-            precision = f"; precision with fewer than {given} predictions" if given else ""
-            few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
-            notes.setdefault(f"{size:,} segments a group; {few}", []).append(place(one.subset))
-    return notices.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
-
-
 def label_shares(groups: Iterable[Groups]) -> Html:
     """Show how the labels of each group are distributed, a table a corpus, task and column, in per cent."""
     tables = []
@@ -308,3 +303,108 @@ def segments(
             for value in values:
                 scenes += examples.of_predictions(subset, one.column, one.names, context, value)
     return examples.show(evaluation, scenes)
+
+
+def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Html:
+    """Draw how much worse the model is for each named group, above a table of the groups."""
+    parts, alike = [], []
+    for search in searches:
+        named = search.search.named
+        if not named:
+            alike.append(f"{place(search.subset)} (of {_looked_at(search)})")
+            continue
+        first = f"{significant(named[0].value)}, of the others {significant(named[0].others)}"
+        text = f"{place(search.subset)}: {search.unit} of {named[0].name} is {first}"
+        names = ", ".join(one.name for one in named)
+        alt = f"How much higher the {search.unit} of {names} is than that of the others"
+        parts += [show(evaluation.media, _drawn_search(search), alt, finding=text), _search_table(search)]
+    if alike:
+        text = f"No group is shown to be worse: {'; '.join(alike)}. {_NO_PROOF}"
+        parts.append(element("p", text, limit=None))
+    return join(parts)
+
+
+def _drawn_search(search: GroupSearch) -> Figure:
+    margin = search.search.matters
+    rows = [
+        {"name": f"{one.name} ({len(one.segments):,})", "value": one.gap, "low": one.low, "high": one.high}
+        | {"words": f"{significant(one.value)}, others {significant(one.others)}"}
+        | {"reference": 0.0, "margin": margin, "state": FAIL if one.low >= margin else INCONCLUSIVE}
+        for one in search.search.named[:MOST_DRAWN]
+    ]
+    unit = f"{search.unit}: the group minus the others; grey: within the margin"
+    return views.forest(pd.DataFrame(rows), unit=unit)
+
+
+def _search_table(search: GroupSearch) -> Html:
+    rows, level = [], f"{100 * search.search.level:.4g}".rstrip(".")
+    heads = ["group", search.unit, "of the others", f"difference ({level} %)", "segments"]
+    for one in search.search.named:
+        rows += [_subgroup(one, ""), *(_subgroup(each, "– ") for each in one.folded[:MOST_FOLDED])]
+        if len(one.folded) > MOST_FOLDED:
+            rows.append((f"– {len(one.folded) - MOST_FOLDED} more", *[""] * 6))
+    heads += ["speakers or blocks", "adjusted p"]
+    return views.listed(rows, heads, caption=place(search.subset), sortable=False)
+
+
+def _subgroup(one: Subgroup, mark: str) -> tuple[object, ...]:
+    values = value_cell(one.value), value_cell(one.others), value_cell(one.gap, one.low, one.high)
+    p = Cell(p_value(one.adjusted), one.adjusted, "sc-number")
+    return f"{mark}{one.name}", *values, len(one.segments), one.blocks, p
+
+
+def named_segments(evaluation: Evaluation, searches: Iterable[GroupSearch]) -> Html:
+    """Play the worst segments of each named group, beside typical ones of all others."""
+    count, scenes = int(evaluation.option("heard")), []
+    for search in searches:
+        subset, everything = search.subset, np.arange(len(search.subset))
+        statistic = search.measure(subset, subset.predictions)
+        errors = statistic.compute(statistic.block_sums(everything, len(everything)))[:, 0]
+        decisions = np.where(errors, "rejected", "accepted")
+        said = decisions.__getitem__ if subset.task.is_embedding else None
+        for one in search.search.named[:MOST_HEARD]:
+            inside = np.isin(everything, one.segments)
+            chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
+            most = {"typical": count, "played": count}
+            chosen += examples.choose(errors, subset.segments, ~inside, examples.OTHERS, **most)
+            about = f"{place(subset)}: {one.name}"
+            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=said))
+    return examples.show(evaluation, scenes, every=True) if scenes else Html()
+
+
+def looked_at(searches: Iterable[GroupSearch]) -> Html:
+    """Show which columns were looked at, which were not and why, and how many groups that makes."""
+    rows, notes = [], []
+    for search in searches:
+        where = search.subset.corpus, search.subset.task.name
+        for name, groups in search.columns.items():
+            known = pd.Series(groups, dtype=object).dropna().str.removeprefix(f"{name}: ")
+            values = sorted(known.unique())
+            which = shorten(", ".join(values), 120)
+            rows.append((*where, name, len(values), which, len(groups) - len(known)))
+        rows += [(*where, name, "", f"left out: {why}", "") for name, why in search.passed_over.items()]
+        size = f"{_looked_at(search)} of {search.search.segments:,} segments"
+        notes.append(f"{place(search.subset)}: {size} looked at.")
+    columns = ["corpus", "task", "column", "values", "which", "segments without"]
+    frame = pd.DataFrame(rows, columns=columns)
+    same = [name for name in columns if name != "task"]
+    frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
+    return views.table(frame, columns) + notices.notes(notes)
+
+
+def could_be_shown(searches: Iterable[GroupSearch]) -> Html:
+    """Say what these data could have shown, and what the recorded simulation found with so many speakers."""
+    simulated, _ = recorded("worst_groups")
+    simulated = simulated[simulated["planted"].eq(_SPREAD)].set_index("speakers")["found"].sort_index()
+    planned, compared = [], {}
+    for search in searches:
+        blocks = len(np.unique(search.subset.blocks))
+        near = simulated[: max(blocks, simulated.index[0])]
+        planned.append((place(search.subset), search.search.planned_gap()))
+        compared[search.subset.corpus, blocks] = (near.index[-1], near.iloc[-1])
+    about = {"planned": planned, "compared": compared.items(), "power": PLANNED_POWER, "counted": counted}
+    return templates.html("could_be_shown", **about)
+
+
+def _looked_at(search: GroupSearch) -> str:
+    return counted(len(search.search.candidates), "group")

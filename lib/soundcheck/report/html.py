@@ -51,7 +51,8 @@ def attributes(named: Mapping[str, object], tag: str = "") -> Html:
             raise ValueError(f"{name[:40]!r} is not an attribute that a page may have")
         if value is None or value is False:
             continue
-        if name in _ADDRESSES and not (name == "src" and _is_carried(tag, str(value))):
+        carried = name == "src" and tag in _CARRIED and _CARRIED[tag].fullmatch(str(value))
+        if name in _ADDRESSES and not carried:
             local(value)
         written += f" {name}" if value is True else f' {name}="{escape(value, None)}"'
     return Html(written)
@@ -66,11 +67,6 @@ def local(address: object) -> str:
     if _SCHEME.match(read) and not str(address).startswith("data:image/png;base64,"):
         raise ValueError(f"the address {str(address)[:40]!r} leads out of the site")
     return str(address)
-
-
-def _is_carried(tag: str, address: str) -> bool:
-    """Whether an address holds what a picture or a player shows."""
-    return tag in _CARRIED and bool(_CARRIED[tag].fullmatch(address))
 
 
 def style_sheet(text: str) -> Html:

@@ -75,11 +75,9 @@ def in_words(test: str) -> str:
     ('change of UAR under Opus 16', "Spearman's rho", 'Pearson correlation coefficient')
     """
     words = " ".join(word if word in _KEPT else word.lower() for word in measure(test).split(" "))
-    return _UNDER.sub(_under, words)
-
-
-def _under(match: re.Match) -> str:
-    return f"{'change' if match[1] else 'share'} of {match[1] or match[2]} under "
+    return _UNDER.sub(
+        lambda match: f"{'change' if match[1] else 'share'} of {match[1] or match[2]} under ", words
+    )
 
 
 def sentence(text: str) -> str:

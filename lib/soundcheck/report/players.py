@@ -125,11 +125,9 @@ def player(
     signal, lines = np.asarray(signal, dtype=np.float32), [caption] if caption else []
     if not len(signal):
         return silent(label, *lines, "no samples: there is nothing to hear")
-    seconds = len(signal) / sampling_rate
-    said = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
-    said = said.replace("-", "−")
-    if peak(signal) > 1:
-        said += ", clipped by the file format"
+    highest, seconds = peak(signal), len(signal) / sampling_rate
+    said = f"{seconds:.2f} s, peak {decibel(highest):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
+    said = said.replace("-", "−") + (", clipped by the file format" if highest > 1 else "")
     if not media.heard:
         return silent(label, *lines, said, kind=UNHEARD)
     if seconds > LONGEST:
@@ -147,13 +145,12 @@ def player(
 
 def silent(label: str, *lines: str, kind: str = "") -> Player:
     """Stand for a player where there is nothing to hear, and say why."""
-    return _made(label, lines, kind=kind)
+    return _made(label, lines, kind=f" {kind}".rstrip())
 
 
-def _made(label: str, lines: Sequence[str], kind: str = "", **heard: str) -> Player:
-    size = {"width": WIDTH, "height": HEIGHT, "kind": f" {kind}".rstrip()}
-    about = {"sound": "", "picture": "", "label": label, "lines": list(lines)} | heard
-    made = Player(templates.html("player", **about, **size))
+def _made(label: str, lines: Sequence[str], **heard: str) -> Player:
+    about = {"sound": "", "picture": "", "kind": "", "label": label, "lines": list(lines)} | heard
+    made = Player(templates.html("player", **about, width=WIDTH, height=HEIGHT))
     names = {name: Path(about[name]).name for name in ("sound", "picture")}
     made.content = {"label": label, "caption": "; ".join(lines)} | names
     return made
@@ -176,12 +173,13 @@ class Side:
 def players_of(media: MediaStore, sides: Sequence[Side]) -> list[Player]:
     """Make a player of each sound; all but the first are changed ones."""
     players: list[Player] = []
-    for side in sides:
-        if side.signal is None:
-            players.append(silent(side.name, side.caption))
+    for one in sides:
+        if one.signal is None:
+            players.append(silent(one.name, one.caption))
         else:
-            about = {"caption": side.caption, "color": "changed" if players else "original"}
-            players.append(player(media, side.signal, SAMPLING_RATE, side.name, **about))
+            color = "changed" if players else "original"
+            made = player(media, one.signal, SAMPLING_RATE, one.name, caption=one.caption, color=color)
+            players.append(made)
     return players
 
 
@@ -221,26 +219,19 @@ def segment_player(
     return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption, color=color)
 
 
-def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) -> str:
+def settings(drawn: Mapping[str, object]) -> str:
     """Write the options that a change drew, with their units.
 
     >>> settings({"frequency": 6539, "snr_db": 40})
     'frequency 6539 Hz, SNR 40 dB'
-    >>> settings({"samples": 1000})
-    '1000 samples (62.5 ms)'
     """
     parts = []
     for name, value in drawn.items():
         words, unit = name.replace("_", " "), _UNITS.get(name, "")
-        if name == "samples":
-            parts.append(f"{value} samples ({1000 * value / sampling_rate:g} ms)")
-        elif isinstance(value, int | float):
-            if name.endswith("_db"):
-                words, unit = words.removesuffix(" db").replace("snr", "SNR"), "dB"
-            sign = "+" if name == "gain_db" and value > 0 else ""
-            parts.append(f"{words} {sign}{value:g} {unit}".rstrip().replace("-", "−"))
-        else:
-            parts.append(f"{words} {value}")
+        if name.endswith("_db"):
+            words, unit = words.removesuffix(" db").replace("snr", "SNR"), "dB"
+        text = f"{value:g}" if isinstance(value, int | float) else value
+        parts.append(f"{words} {text} {unit}".rstrip().replace("-", "−"))
     return ", ".join(parts)
 
 

@@ -47,15 +47,9 @@ def quality(evaluation: Evaluation) -> None:
         worst = changes.loc[(changes["value"] - changes["reference"]).idxmin()]
         finding = f"Largest loss: {worst['about']} {worst['words']} under {worst['condition']}"
         alt = f"Quality before and under each change, {corpus}"
-        _by_change(evaluation, changes, "under the change; grey mark: before it", alt, finding)
-
-
-def _by_change(evaluation: Evaluation, rows: pd.DataFrame, unit: str, alt: str, finding: str) -> None:
-    """Draw a line a ``condition``, in panels by what it is ``about``; of one or two changes all in one."""
-    panels, rows = "about", rows.assign(name=rows["condition"])
-    if rows["condition"].nunique() <= 2:
-        panels, rows = None, rows.assign(name=rows["about"] + ", " + rows["condition"])
-    page.show(evaluation, views.forest(rows, panels=panels, unit=unit), alt, finding)
+        unit = "under the change; grey mark: before it"
+        figure = views.forest(changes, name="condition", panels="about", unit=unit)
+        page.show(evaluation, figure, alt, finding)
 
 
 def _arrow(before: float, after: float) -> str:
@@ -71,11 +65,11 @@ def unchanged(evaluation: Evaluation) -> None:
     rows = rows.assign(condition=changes, about=rows["task"], reference=rows["threshold"])
     rows["words"] = [number(value, 2) for value in rows["value"]]
     for corpus, shares in rows.groupby("corpus", sort=False):
-        finding = (
-            f"Below its threshold: {counted(shares['passed'].eq(False).sum(), 'share')} of {len(shares)}"
-        )
+        below = counted(shares["passed"].eq(False).sum(), "share")
+        unit = "share of unchanged predictions; grey mark: threshold"
+        figure = views.forest(shares, name="condition", panels="about", unit=unit)
         alt = f"Share of unchanged predictions under each change, {corpus}"
-        _by_change(evaluation, shares, "share of unchanged predictions; grey mark: threshold", alt, finding)
+        page.show(evaluation, figure, alt, f"Below its threshold: {below} of {len(shares)}")
 
 
 def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
@@ -102,12 +96,12 @@ def curves(
 
     ``name`` gives its name among the estimates, if it is one; ``share`` says that values lie from 0 to 1.
     """
-    curves_, scale = [], Scale(0, 1) if share else FREE
+    computed, scale = [], Scale(0, 1) if share else FREE
     for series, everywhere in swept:
         for steps in everywhere:
             of = name(next(iter(steps.values())))
-            curves_.append((series, evaluation.curve(steps, measure, scale, of, series.name)))
-    step_curves(evaluation, curves_, what)
+            computed.append((series, evaluation.curve(steps, measure, scale, of, series.name)))
+    step_curves(evaluation, computed, what)
 
 
 def step_curves(
@@ -160,12 +154,11 @@ def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
 def worst_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> list[Subset]:
     """Give of each task of numbers the subset with the smallest share of unchanged predictions."""
     shares = evaluation.frame().set_index(["corpus", "task", "test"])["value"]
-    worst: dict[str, tuple[float, Subset]] = {}
-    for subset in subsets:
-        share = shares[subset.corpus, subset.task.name, _TEST + subset.change]
-        if subset.task.is_regression and share < worst.get(subset.task.name, (np.inf,))[0]:
-            worst[subset.task.name] = share, subset
-    return [subset for _, subset in worst.values()]
+    ranked = sorted(
+        (one for one in subsets if one.task.is_regression),
+        key=lambda one: shares[one.corpus, one.task.name, _TEST + one.change],
+    )
+    return list({one.task.name: one for one in reversed(ranked)}.values())
 
 
 def spectra_of_pairs(evaluation: Evaluation, subsets: Iterable[Subset], most: int = 20) -> None:
@@ -252,12 +245,11 @@ def level_table(
 
 def _reached(crossing: Crossing, levels: Sequence[str], remark: str = "") -> Cell:
     value, low, high = (level_name(at, levels) for at in (crossing.place, crossing.low, crossing.high))
+    below = f"{low} to {f'beyond {label(levels[-1])}' if np.isinf(crossing.high) else high}"
     if np.isnan(crossing.place) or np.isnan(crossing.low):
         below = "no interval: too few speakers" if value else ""
     elif np.isinf(crossing.low) and crossing.low == crossing.high:
         below = "in its whole interval"
-    else:
-        below = f"{low} to {f'beyond {label(levels[-1])}' if np.isinf(crossing.high) else high}"
     return Cell(stacked(stacked(value, below), remark))
 
 
@@ -292,12 +284,10 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]
     if frame.empty:
         return element("p", "No groups are compared.")
     names = ["corpus", "column", "group"]
-    cells = frame.set_index([*names, "transformation"])["value"]
-    rows = frame[frame["transformation"].eq("")].sort_values("value", ascending=False, kind="stable")
-    columns = {name: name for name in names} | {"mean": values(unit=POINTS)}
-    for change in filter(None, frame["transformation"].unique()):
-        columns[change] = lambda row, change=change: value_cell(
-            cells[row.corpus, row.column, row.group, change], unit=POINTS
-        )
-    columns |= {counts[0]: "segments", counts[-1]: "blocks"}
-    return views.table(rows, columns, caption=f"Rise of the {rate} by group, over all levels")
+    frame["cell"] = [values(unit=POINTS)(row) for row in frame.itertuples()]
+    frame["change"] = frame["transformation"].replace("", "mean")
+    means = frame[frame["transformation"].eq("")].sort_values("value", ascending=False, kind="stable")
+    sizes = means.set_index(names)[["segments", "blocks"]].set_axis([counts[0], counts[-1]], axis=1)
+    cells = frame.set_index([*names, "change"])["cell"].unstack(sort=False)
+    rows = cells.loc[sizes.index].join(sizes).reset_index()
+    return views.table(rows, caption=f"Rise of the {rate} by group, over all levels")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from IPython.display import display
 from matplotlib.figure import Figure
 
 from soundcheck.evaluation.evaluation import CLEAN, Evaluation
@@ -28,25 +29,20 @@ InTime = tuple[Subset, Neighbours, FileChanges]
 
 def averages(evaluation: Evaluation, subsets: Found, tests: Mapping[bool, str]) -> None:
     """Draw true and predicted average of each speaker; ``tests`` are by whether a task is of values."""
-    for subset, name, truth, prediction in _each(subsets):
-        test, unit = tests[subset.task.is_regression], "share of segments" if name else "average"
-        title, finding = f"{place(subset)} {name}".strip(), page.finding(evaluation, test, subset, name)
-        axes_of = (f"true {unit} of a speaker", f"predicted {unit}")
-        figure = figures.truth_and_prediction(truth, prediction, title, axes_of)
-        page.show(evaluation, figure, f"True and predicted value of each speaker: {title}", finding)
+    for subset, name, *both in _each(subsets):
+        unit = "share of segments" if name else "average"
+        finding = page.finding(evaluation, tests[subset.task.is_regression], subset, name)
+        title, axes_of = f"{place(subset)} {name}".strip(), (f"true {unit} of a speaker", f"predicted {unit}")
+        display(figures.agreement(evaluation.media, *both, (), title, axes_of, finding))
 
 
 def ranks(evaluation: Evaluation, subsets: Found) -> None:
     """Draw the rank of each speaker by prediction against the rank by truth."""
-    for subset, name, truth, prediction in _each(subsets):
-        title, finding = (
-            f"{place(subset)} {name}".strip(),
-            page.finding(evaluation, "Spearmans Rho", subset, name),
-        )
-        ranks_of = (pd.Series(values).rank(pct=True).to_numpy() for values in (truth, prediction))
-        axes_of = ("rank of a speaker by truth (1: highest)", "rank by prediction")
-        figure = figures.truth_and_prediction(*ranks_of, title, axes_of)
-        page.show(evaluation, figure, f"Rank by prediction against rank by truth: {title}", finding)
+    axes_of = ("rank of a speaker by truth (1: highest)", "rank by prediction")
+    for subset, name, *both in _each(subsets):
+        title, finding = f"{place(subset)} {name}", page.finding(evaluation, "Spearmans Rho", subset, name)
+        ranked = (pd.Series(values).rank(pct=True).to_numpy() for values in both)
+        display(figures.agreement(evaluation.media, *ranked, (), title, axes_of, finding))
 
 
 def quarters(subsets: Found) -> Html:
@@ -73,8 +69,8 @@ def files_table(files: Sequence[tuple[Subset, Neighbours]]) -> Html:
         segments, start, inside = subset.segments, _starts(subset), pairs.file >= 0
         gaps = pd.Series(start[pairs.after] - (start + segments["duration"].to_numpy())[pairs.before])
         left_out = segments["file"][~inside]
-        of = (subset.corpus, subset.task.name, len(pairs), int(inside.sum()), gaps.median(), gaps.max())
-        rows.append((*of, left_out.nunique(), len(left_out)))
+        about = (subset.corpus, subset.task.name, len(pairs), int(inside.sum()), gaps.median(), gaps.max())
+        rows.append((*about, left_out.nunique(), len(left_out)))
     names = ["corpus", "task", "files", "segments", "seconds between neighbours, median", "longest"]
     return views.listed(rows, [*names, "files left out", "their segments"], none="")
 
@@ -96,19 +92,19 @@ def trivial_table(
 
 def change_figures(evaluation: Evaluation, files: Sequence[InTime]) -> None:
     """Draw the predicted against the true change of each file, a figure a corpus and task."""
+    axes_of = ("true change of each file, of the largest", "predicted change")
     for subset, _, changes in files:
-        title = place(subset)
-        axes_of = ("true change, of the largest", "predicted change")
         both = (np.array(values) / changes.largest for values in (changes.truth, changes.prediction))
-        figure = figures.truth_and_prediction(*both, title, axes_of)
-        page.show(evaluation, figure, f"Predicted against true change of each file: {title}")
+        display(figures.agreement(evaluation.media, *both, (), place(subset), axes_of))
 
 
 def course_figure(files: Sequence[InTime]) -> Figure:
     """Draw truth and predictions over time, of each corpus and task the file that is predicted worst."""
     parts = []
     for subset, pairs, changes in files:
-        rows, classes = _worst_rows(pairs, changes), subset.task.classes
+        worst = np.abs(changes.prediction - changes.truth).argmax()
+        rows, classes = np.flatnonzero(changes.file == worst), subset.task.classes
+        rows = rows[np.argsort(pairs.place[rows])]
         for name, values in (("truth", subset.truth), ("prediction", subset.predictions.clean)):
             numbers = class_numbers(values[rows], classes) if classes else values[rows]
             about = {"who": name, "panel": place(subset)}
@@ -135,13 +131,6 @@ def growth_curves(
             curve = evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed), **about)
             curves.append((series, curve))
     severity_views.step_curves(evaluation, curves, "movement of predictions")
-
-
-def _worst_rows(pairs: Neighbours, changes: FileChanges) -> np.ndarray:
-    """Give the segments of the file whose change is predicted worst, in the order of time."""
-    worst = np.abs(changes.prediction - changes.truth).argmax()
-    rows = np.flatnonzero(changes.file == worst)
-    return rows[np.argsort(pairs.place[rows])]
 
 
 def _starts(subset: Subset) -> np.ndarray:

@@ -14,7 +14,17 @@ import pandas as pd
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, states, views
-from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, values
+from soundcheck.report.formats import (
+    Cell,
+    digits_for,
+    number,
+    p_value,
+    rule,
+    span,
+    stacked,
+    value_cell,
+    values,
+)
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
@@ -26,7 +36,10 @@ from soundcheck.statistics.rules import GAP_RULES, one_sided
 
 VERDICTS = "sc-verdicts"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.
-FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
+FILTERS = {
+    name: name for name in ("model", "corpus", "family", "task", "state", "random", "for new speakers")
+}
+FILTERS["test"] = "group"
 MOST_ROWS = 40  # of a table; those after them are folded
 _ORDER = tuple(states.STATE)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
@@ -112,7 +125,7 @@ def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
 
 def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
     columns: dict[str, views.Column] = {
-        "value (95 %)": _value,
+        "value (95 %)": lambda row: value_cell(row.value, row.low, row.high, threshold=row.threshold),
         "threshold": lambda row: Cell(rule(row), row.threshold, "sc-rule"),
         "state": _state,
         "segments": _counts,
@@ -125,12 +138,6 @@ def _reference(row: object) -> Cell:
     name = "" if row.against in ("", "others") else label(row.against)
     margin = "" if pd.isna(row.matters) else f"± {number(row.matters)}"
     return Cell(stacked(number(row.others_value), name, margin), None, "sc-number")
-
-
-def _value(row: object) -> Cell:
-    digits = digits_for(row.value, row.low, row.high)
-    html = stacked(number(row.value, digits, row.threshold), span(row.low, row.high, digits))
-    return Cell(html, None if pd.isna(row.value) else row.value, "sc-number")
 
 
 def _counts(row: object) -> Cell:
@@ -154,7 +161,8 @@ def _random(row: object) -> Cell:
     too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
     digits = digits_for(row.value, row.reference)
     said = element("span", "random passes too", class_="sc-uninformative") if too else Html()
-    return Cell(stacked(number(row.reference, digits, row.threshold), said), None, "sc-number")
+    text = stacked(number(row.reference, digits, row.threshold), said)
+    return Cell(text, None, "sc-number", facet="passes, too" if too else "fails")
 
 
 def _state(row: object) -> Cell:

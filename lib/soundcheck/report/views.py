@@ -126,7 +126,6 @@ def estimate_table(
     frame: pd.DataFrame,
     names: Mapping[str, str],
     across: str = "",
-    *,
     counts: str = "segments",
     caption: str = "",
 ) -> Html:
@@ -139,13 +138,13 @@ def estimate_table(
         return Html()
     heads = frame[across] if across else [measured(row) for row in frame.itertuples()]
     frame = frame.assign(head=heads, cell=[estimate_cell(row) for row in frame.itertuples()])
-    cells = frame.groupby([*names, "head"], sort=False)["cell"].last()
-    lines = frame.groupby(list(names), sort=False)[["segments", "speakers"]].max().reset_index()
-    columns: dict[str, Column] = {title: name for name, title in names.items()}
-    for head in dict.fromkeys(frame["head"]):
-        columns[head] = lambda row, head=head: cells.get((*(getattr(row, name) for name in names), head))
-    columns |= {counts: "segments", "speakers": lambda row: row.speakers or ""} if counts else {}
-    return table(lines, columns, caption=caption, sortable=False)
+    lines = frame.groupby([*names, "head"], sort=False)["cell"].last().unstack(sort=False)
+    if counts:
+        sizes = frame.groupby(list(names), sort=False)[["segments", "speakers"]].max()
+        sizes["speakers"] = sizes["speakers"].map(lambda number: number or "")
+        lines = lines.join(sizes.rename(columns={"segments": counts}))
+    lines = lines.rename_axis(list(names.values())).reset_index()
+    return table(lines, caption=caption, sortable=False)
 
 
 def forest(

@@ -13,7 +13,7 @@ from soundcheck.evaluation.recognition import RecogniserPair, excluded_settings
 from soundcheck.metrics import differential
 from soundcheck.report import views
 from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
-from soundcheck.report.html import Html, join
+from soundcheck.report.html import Html
 from soundcheck.report.style import show
 from soundcheck.statistics.bootstrap import Resampled
 
@@ -61,10 +61,10 @@ def judged_settings(
     evaluation: Evaluation, recognisers: Mapping[tuple[str, str], Sequence[RecogniserPair]]
 ) -> dict[str, pd.DataFrame]:
     """Say of each corpus which settings count, by the pairs of recognisers of its columns."""
-    places: dict[str, list[pd.DataFrame]] = {corpus: [] for corpus, _ in recognisers}
+    tables: dict[str, list[pd.DataFrame]] = {corpus: [] for corpus, _ in recognisers}
     for (corpus, _), pairs in recognisers.items():
-        places[corpus] += [evaluation.distance_table(pair) for pair in pairs]
-    return {corpus: evaluation.judged_settings(tables) for corpus, tables in places.items()}
+        tables[corpus] += map(evaluation.distance_table, pairs)
+    return {corpus: evaluation.judged_settings(each) for corpus, each in tables.items()}
 
 
 def group_table(pairs: Sequence[RecogniserPair]) -> Html:
@@ -87,10 +87,7 @@ def settings_notes(evaluation: Evaluation) -> list[str]:
 
 
 def violations(
-    evaluation: Evaluation,
-    pairs: Sequence[RecogniserPair],
-    judged: Mapping[str, pd.DataFrame],
-    title: str,
+    evaluation: Evaluation, pairs: Sequence[RecogniserPair], judged: Mapping[str, pd.DataFrame], title: str
 ) -> Html:
     """Count the violations of each group, for all settings that count and for comprehensible ones.
 
@@ -103,9 +100,8 @@ def violations(
     preferred = (options.get("base_groups") or {}).get(pairs[0].column, "")
     base, _ = differential.against_base(counted["in all"].loc["all"], preferred)
     beside = {what: differential.against_base(table.loc["all"], base)[1] for what, table in totals.items()}
-    parts = [count_table(counted | totals, f"Violations of each group, {title}")]
-    parts.append(base_table(beside, base, f"Violations beside those of {base}, {title}"))
-    return join(parts)
+    every = count_table(counted | totals, f"Violations of each group, {title}")
+    return every + base_table(beside, base, f"Violations beside those of {base}, {title}")
 
 
 def count_table(counted: Counts, caption: str) -> Html:

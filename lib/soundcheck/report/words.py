@@ -292,20 +292,16 @@ def summary_table(evaluation: Evaluation, kinds: Sequence[Kind]) -> Html:
     """Show for each kind of sound how many answers are empty, and how much the others say."""
     options = evaluation.family.options
     limit = options["characters_a_minute"]
-    speech = {kind.subset.corpus: kind for kind in reversed(kinds)}.values()
-    named = [(one.of_speech(), "the speech as it is") for one in reversed(speech)]
+    speech = {kind.subset.corpus: (kind.of_speech(), "the speech as it is") for kind in reversed(kinds)}
     rows = [
         {"corpus": kind.subset.corpus, "sound": name} | kind.summary(limit, options["repeats"])
-        for kind, name in [*named, *((kind, kind.name) for kind in kinds)]
+        for kind, name in [*reversed(speech.values()), *((kind, kind.name) for kind in kinds)]
     ]
     columns = {"corpus": "corpus", "sound": "sound", "transcripts": "answers", "empty": "empty"}
-    columns |= {
-        "words a minute": lambda row: number(row.words, 1),
-        "characters a minute": lambda row: number(row.characters, 1),
-        f"above {limit:g} characters a minute": "runaway",
-        "with words that repeat": "repeating",
-        "no transcript": "missing",
-    }
+    columns["words a minute"] = lambda row: number(row.words, 1)
+    columns["characters a minute"] = lambda row: number(row.characters, 1)
+    columns |= {f"above {limit:g} characters a minute": "runaway", "with words that repeat": "repeating"}
+    columns["no transcript"] = "missing"
     return views.table(rows, columns, caption="What is written, by kind of sound")
 
 
@@ -316,9 +312,10 @@ def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
         made_up = words_made_up(kind.subset.predictions.changed, count) if kind.silent else []
         words = ", ".join(f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in made_up)
         rows += [(kind.subset.corpus, kind.name, element("span", words, limit=None))] if made_up else []
-    about = {"caption": "Words that are written most often where nobody says them"}
-    about["none"] = "No word was written where nobody speaks."
-    return views.listed(rows, ["corpus", "sound", "words and how often they are written"], **about)
+    caption = "Words that are written most often where nobody says them"
+    names = ["corpus", "sound", "words and how often they are written"]
+    none = "No word was written where nobody speaks."
+    return views.listed(rows, names, caption=caption, none=none)
 
 
 def most_written(evaluation: Evaluation, kinds: Sequence[Kind], count: int = 6) -> list[Scene]:

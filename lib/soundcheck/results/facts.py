@@ -22,7 +22,6 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
 from soundcheck.common.wording import counted as number_of
-from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
@@ -35,6 +34,7 @@ from soundcheck.results.states import (
     REPORTED,
     ROBUSTNESS,
     STATES,
+    accepted_reasons,
     aspects,
     counted,
     standings,

@@ -16,7 +16,7 @@ from soundcheck.common.errors import InputError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
 from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates
-from soundcheck.results.record import ComparisonRecord, RunRecord
+from soundcheck.results.record import ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
 from soundcheck.results.schema import AGAIN, read_csv
 from soundcheck.results.table import key_of, read_results, to_verdicts
 from soundcheck.results.verdict import Verdict
@@ -41,6 +41,21 @@ class FinishedRun:
         """Kind of its intervals; empty if nobody knows."""
         return self.record.interval if self.record else ""
 
+    @property
+    def references(self) -> set[str]:
+        """Names of the random references."""
+        return self.record.references if self.record else set()
+
+    @property
+    def models(self) -> dict[str, ModelRecord]:
+        """What the record says of each model."""
+        return {one.name: one for one in self.record.models} if self.record else {}
+
+    @property
+    def corpora(self) -> dict[str, CorpusRecord]:
+        """What the record says of each corpus."""
+        return {one.name: one for one in self.record.corpora} if self.record else {}
+
     @functools.cached_property
     def verdicts(self) -> dict[tuple[str, ...], Verdict]:
         """The rows of the results table, by what was tested."""
@@ -58,12 +73,13 @@ class FinishedRun:
         for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
             with contextlib.suppress(OSError, ValueError):
                 entries += load_judged(rows_file(folder, model, family))
-        return {key_of(one.verdict): one for one in entries if self._has(one.verdict)}
-
-    def _has(self, verdict: Verdict) -> bool:
-        known = self.verdicts.get(key_of(verdict))
-        both = (verdict.value, known and known.value)
-        return None not in both and math.isclose(*both, abs_tol=1e-9)
+        fitting = {}
+        for entry in entries:
+            known = self.verdicts.get(key_of(entry.verdict))
+            values = (entry.verdict.value, known and known.value)
+            if None not in values and math.isclose(*values, abs_tol=1e-9):
+                fitting[key_of(entry.verdict)] = entry
+        return fitting
 
     def comparison(self, name: str) -> ComparisonRecord:
         """Find a comparison by its name."""

@@ -27,7 +27,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
-from soundcheck.results import accepted, suite_now, worse
+from soundcheck.results import states, suite_now, worse
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
@@ -116,7 +116,7 @@ def check(
         *_listed(rows[failed & rows["bar"].eq("")], "worse" if baselines else "failed"),
         *_listed(rows[errors], "did not run"),
         *_listed(rows[rows["excuse"].ne("")], "accepted"),
-        *(*accepted.remarks(run.frame, entries, today), *undecided),
+        *(*suite_now.useless(run.frame, entries, today), *undecided),
     ]
     number, wrong = int(failed.sum()), int(errors.sum()) + len(problems)
     few = few_speakers(rows)[: 0 if baselines else None]
@@ -136,7 +136,7 @@ def check(
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     """Keep the rows of the models that are judged."""
     frame = run.frame
-    random = run.record.references if run.record else set()
+    random = run.references
     for name in models:
         if name in random:
             what = f"{quoted(name)} is a random reference, which is never judged"
@@ -253,7 +253,7 @@ def _with_status(
         pd.Series([texts.get(n, "") for n in rows.index], rows.index, dtype=object)
         for texts in (bars, failing)
     )
-    excuses = accepted.accepted_reasons(rows, entries, today, failure.ne("") & bar.eq(""))
+    excuses = states.accepted_reasons(rows, entries, today, failure.ne("") & bar.eq(""))
     rows = rows.assign(bar=bar, failure=failure.mask(bar.ne(""), bar), excuse=excuses)
     outcomes = [_outcome(row) for row in rows.itertuples()]
     return rows.assign(status=[status for status, _ in outcomes], message=[text for _, text in outcomes])

@@ -166,25 +166,24 @@ class _Pair:
 
     def step(self, earlier: Judged, later: Judged, *, gap: bool) -> tuple[bool, bool, dict[str, str]]:
         """Say whether two values may be compared, and with the same draws; and cells of a row."""
-        one, other = earlier.verdict, later.verdict
-        measures = self._measures(one, other)
-        data = [self._unlike.get(("corpus", other.corpus))]
-        labels = [run.tables.get(other.corpus) for run in (self.before, self.after)]
-        data.append("other labels" if None not in labels and labels[0] != labels[1] else None)
+        one, other, both = earlier.verdict, later.verdict, (self.before, self.after)
+        measures, data = self._measures(one, other), [self._unlike.get(("corpus", other.corpus), "")]
+        labels = [run.tables.get(other.corpus, "") for run in both]
+        data.append("other labels" if _differ(*labels) else "")
         if one.segments != other.segments:
             data.append(f"other segments ({one.segments} then, {other.segments} now)")
-        elif earlier.segments and later.segments and earlier.segments != later.segments:
+        elif _differ(earlier.segments, later.segments):
             data.append(f"other segments ({other.segments} both times)")
         further = [] if self._known else ["no record of the data"]
         if (one.threshold, one.rule) != (other.threshold, other.rule):
             further.append(f"another threshold ({_limit(one)} then, {_limit(other)} now)")
         apart = list(filter(None, [*measures, *data, *further]))
-        models = self.after.models.get(other.model), self.before.models.get(one.model)
+        models = self.after.finished.models.get(other.model), self.before.finished.models.get(one.model)
         model = "" if None in models else worse.changed_model(*models)
         changed = {
             "model": bool(model),
-            "data": _differ(*(run.data_version([other.corpus]) for run in (self.before, self.after))),
-            "Soundcheck": _differ(self.before.soundcheck, self.after.soundcheck),
+            "data": _differ(*(run.data_version([other.corpus]) for run in both)),
+            "Soundcheck": _differ(*(run.soundcheck for run in both)),
             "seed": self._known and not self._same_seed,
         }
         cells = {
@@ -194,14 +193,12 @@ class _Pair:
         }
         return not any(measures), self._same_seed and not any(data), cells
 
-    def _measures(self, one: Verdict, other: Verdict) -> list[str | None]:
+    def _measures(self, one: Verdict, other: Verdict) -> list[str]:
         """Say why two values do not measure the same thing."""
-        unlike = self._unlike
-        reasons = [unlike.get(("family", other.family)), unlike.get(("task", other.task))]
-        if other.task == "transcript":
-            reasons.append(unlike.get(("setting", "normaliser")))
-        if other.category == ROBUSTNESS:
-            reasons += [text for (kind, _), text in unlike.items() if kind == "sounds"]
+        kinds = [("family", other.family), ("task", other.task)]
+        kinds += [("setting", "normaliser")] * (other.task == "transcript")
+        kinds += [key for key in self._unlike if key[0] == "sounds" and other.category == ROBUSTNESS]
+        reasons = [self._unlike.get(kind, "") for kind in kinds]
         if of_gap(one.rule) != of_gap(other.rule):
             reasons.append(f"another rule ({one.rule or 'none'} then, {other.rule or 'none'} now)")
         return reasons

@@ -25,7 +25,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_file import JsonFile
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.judged import KEPT_REPLICATES, save_replicates
-from soundcheck.results.record import CorpusRecord, ModelRecord
 from soundcheck.suite.groups import MEASURED_COLUMNS
 
 ABOUT = "kept.json"
@@ -60,29 +59,20 @@ class PastRun:
         return self.finished.record.version if self.finished.record else ""
 
     @property
-    def models(self) -> dict[str, ModelRecord]:
-        """What the record says of each model."""
-        return {one.name: one for one in self.finished.record.models} if self.finished.record else {}
-
-    @property
-    def corpora(self) -> dict[str, CorpusRecord]:
-        """What the record says of each corpus."""
-        return {one.name: one for one in self.finished.record.corpora} if self.finished.record else {}
-
-    @property
     def tested(self) -> list[str]:
         """Names of the models that have results, without random references."""
-        random = self.finished.record.references if self.finished.record else ()
-        return [name for name in self.finished.frame["model"].unique().tolist() if name not in random]
+        names = self.finished.frame["model"].unique().tolist()
+        return [name for name in names if name not in self.finished.references]
 
     def model_version(self, model: str) -> str:
         """First digits of what a model's predictions depend on."""
-        return self.models[model].fingerprint[:DIGITS] if model in self.models else ""
+        known = self.finished.models
+        return known[model].fingerprint[:DIGITS] if model in known else ""
 
     def data_version(self, corpora: Iterable[str]) -> str:
         """First digits of the digest of sounds and labels of some corpora."""
-        recorded = self.corpora
-        names = sorted(name for name in corpora if name in recorded)
+        recorded = self.finished.corpora
+        names = sorted(recorded.keys() & set(corpora))
         known = [(name, recorded[name].digest, self.tables.get(name, "")) for name in names]
         return files.digest(repr(known))[:DIGITS] if known else ""
 
@@ -100,18 +90,17 @@ def check_place(folder: Path, text: str, output: Path, corpora: Mapping[str, Pat
     """Refuse a place where runs cannot be kept, before anything runs; the suite calls it ``text``."""
     problems, where = Problems(), f"history: {quoted(text)}"
     existing = next(path for path in (folder, *folder.parents) if path.exists())
+    place, out = folder.resolve(), output.resolve()
     if not existing.is_dir():
         problems.add(where, "this is a file, not a folder", "Name a folder; it is made if it is not there")
     elif not os.access(existing, os.W_OK | os.X_OK):
         problems.add(where, "the folder cannot be written", "Name another one, or change who may write to it")
-    place, out = folder.resolve(), output.resolve()
     if place.is_relative_to(out) or out.is_relative_to(place):
         what = "the folder is the output folder of the run, lies in it or holds it"
         problems.add(where, what, "Name a folder beside it")
-    for name, root in corpora.items():
-        if place.is_relative_to(root.resolve()):
-            what = f"the folder lies inside the corpus {quoted(name)}"
-            problems.add(where, what, "Name a folder outside of all corpora")
+    for name in [name for name, root in corpora.items() if place.is_relative_to(root.resolve())]:
+        what = f"the folder lies inside the corpus {quoted(name)}"
+        problems.add(where, what, "Name a folder outside of all corpora")
     problems.raise_if_any()
 
 
@@ -136,11 +125,9 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
             part = Path(name)
             for copied in ("results.csv", "run.json"):
                 shutil.copyfile(output / copied, part / copied)
-            references = run.record.references
-            judged = {key: entry for key, entry in run.judged.items() if key[0] not in references}
+            judged = {key: entry for key, entry in run.judged.items() if key[0] not in run.references}
             save_replicates(judged, part / KEPT_REPLICATES)
-            tables = _labels(output, [corpus.name for corpus in run.record.corpora])
-            KeptFiles(files.digest(part / KEPT_REPLICATES), tables).write(part / ABOUT)
+            KeptFiles(files.digest(part / KEPT_REPLICATES), _labels(output, run.corpora)).write(part / ABOUT)
             part.chmod(0o755)
             now = now.astimezone(datetime.UTC)
             while any(folder.glob(f"{now:{_STAMP}}-*")):  # names that sort by time need their own second
@@ -199,19 +186,19 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
     problems, places = Problems(), []
     for path in paths:
         if not path.is_dir() or (path / "results.csv").is_file():
-            places.append((path, str(path)))
+            places.append(path)
             continue
         try:
-            runs = folders_in(path)
+            kept = folders_in(path)
         except OSError as error:
             problems.add(f"RUN {path}", error.strerror or str(error), "Check who may read it")
             continue
-        if not runs:
+        if not kept:
             what = "there are neither results nor kept runs in the folder"
             remedy = "Name an output folder, a results.csv or a folder of kept runs"
             problems.add(f"RUN {path}", what, remedy)
-        places += [(one, str(one)) for one in runs]
-    past = _read(places)
+        places += kept
+    past = _read((path, str(path)) for path in places)
     for problem in past.problems:
         problems.add(*dataclasses.astuple(problem))
     problems.raise_if_any()
@@ -220,7 +207,7 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
 
 def read_kept(folder: Path) -> PastRuns:
     """Read a folder of kept runs, as far as it can be read; problems name the runs alone."""
-    return _read([(path, path.name) for path in folders_in(folder)])
+    return _read((path, path.name) for path in folders_in(folder))
 
 
 def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
@@ -240,23 +227,21 @@ def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
 
 def _read_run(path: Path, name: str) -> PastRun:
     run = read_run(path, name, older=True)
-    folder = run.path.parent
+    folder, time = run.path.parent, _NAME.fullmatch(run.path.parent.name)
     if (folder / ABOUT).is_file():
-        where, tables = ABOUT, None
+        changed = ABOUT
         with contextlib.suppress(OSError, ValueError):
             about = KeptFiles.read(folder / ABOUT)
-            where = quoted(KEPT_REPLICATES)
+            changed = quoted(KEPT_REPLICATES)
             if files.digest(folder / KEPT_REPLICATES) == about.replicates:
-                tables = about.tables
-        if tables is None:
+                changed, tables = "", about.tables
+        if changed:
             what = "the file is not the one that the run left"
-            raise input_error(f"{name}: {where}", what, "Remove the kept run; it cannot be repaired")
+            raise input_error(f"{name}: {changed}", what, "Remove the kept run; it cannot be repaired")
     else:
-        tables = _labels(folder, [one.name for one in run.record.corpora] if run.record else [])
-    time = _NAME.fullmatch(folder.name)
-    quick = " (quick run)" if run.record and run.record.suite.get("quick") else ""
+        tables = _labels(folder, run.corpora)
     return PastRun(
-        name=folder.absolute().name + quick,
+        name=folder.absolute().name + " (quick run)" * bool(run.record and run.record.suite.get("quick")),
         date=f"{time[1]} {time[2]}:{time[3]}" if time else "",
         digest=files.digest(run.path)[:DIGITS],
         finished=run,

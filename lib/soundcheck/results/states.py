@@ -12,6 +12,8 @@ passing side.
 - ``state`` is about new speakers, ``state_sample`` about these. Of a difference that these speakers are too
   few to show, ``state_sample`` is reported: a few speakers always differ a little.
 
+An accepted failure stays a failure on every page. Pipelines look past it until its last day is over.
+
 *Standing* compares a model with chance. The same prediction for everything is perfectly robust and treats
 all alike, so robustness and fairness count only at tasks at which a model is better than guessing, by one
 number a task that no constant can win (a key figure): *proven*, the whole interval is better than guessing;
@@ -22,6 +24,7 @@ or it includes guessing with fewer than 20 speakers. A corpus with labels decide
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import math
 from collections.abc import Sequence
@@ -30,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from soundcheck.common import day
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.verdict import OTHERS, SHOWN
 from soundcheck.statistics import evidence
@@ -37,6 +41,7 @@ from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.rules import ABOVE, WITHIN, one_sided
 from soundcheck.statistics.significance import adjusted_p_values
 from soundcheck.suite.measures import HIGHER, measure_of
+from soundcheck.suite.own_rules import AcceptedFailure
 
 STATES = ("pass", "fail", "inconclusive", "not evaluated", "reported")
 PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = STATES
@@ -156,6 +161,39 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(
         **{name: frame[name].mask(frame["mirrors"].ne(""), cells[name]) for name in concluded}
     )
+
+
+def failures(frame: pd.DataFrame) -> pd.Series:
+    """Say which rows are failures: those of state fail, and those that fail by their threshold, bool."""
+    return frame["passed"].eq(False) | frame["state"].eq(FAIL)
+
+
+def matching(frame: pd.DataFrame, entry: AcceptedFailure) -> pd.Series:
+    """Say which rows agree in everything that an entry names, bool."""
+    agrees = pd.Series(True, index=frame.index)
+    for name, value in entry.named.items():
+        agrees &= frame[name].eq(value)
+    return agrees
+
+
+def accepted_reasons(
+    frame: pd.DataFrame,
+    entries: Sequence[AcceptedFailure],
+    today: datetime.date | None = None,
+    failed: pd.Series | None = None,
+) -> pd.Series:
+    """Give for each row the reason why its failure is accepted, and how long; empty if nothing accepts it.
+
+    Entries whose last day is before ``today`` (default: this day) accept nothing. ``failed`` says which rows
+    count as failures; default: :func:`failures`.
+    """
+    today = today or day.today()
+    reasons = pd.Series("", index=frame.index, dtype=object)
+    failed = failures(frame) if failed is None else failed
+    for entry in entries:
+        if not entry.past(today):
+            reasons[failed & reasons.eq("") & matching(frame, entry)] = entry.reason
+    return reasons
 
 
 class Standing(NamedTuple):

@@ -8,22 +8,34 @@ else *inconclusive*. Of a difference between groups only ``passed`` changes: its
 from __future__ import annotations
 
 import dataclasses
+import datetime
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.common import day
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.states import (
+    FAIL,
+    INCONCLUSIVE,
+    NOT_EVALUATED,
+    PASS,
+    REPORTED,
+    counted,
+    failures,
+    matching,
+)
 from soundcheck.results.verdict import no_threshold
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, evidence
 from soundcheck.statistics.rules import GAP_RULES, passes
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import TestDefinition
-from soundcheck.suite.own_rules import OwnTest, with_own_tests
+from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -101,3 +113,26 @@ def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, 
         if not row.group:
             says = evidence(row.rule, row.low, row.high, threshold)
             frame.loc[row.Index, ["evidence", "state"]] = says, _STATES.get(says, INCONCLUSIVE)
+
+
+def useless(
+    frame: pd.DataFrame, entries: Sequence[AcceptedFailure], today: datetime.date | None
+) -> Iterator[str]:
+    """Name entries that accept nothing: they agree with no row, their tests pass, or their day is over."""
+    for entry in entries:
+        every = frame[matching(frame, entry)]
+        rows = counted(every)
+        failed, passed = int(failures(rows).sum()), int(rows["passed"].eq(True).sum())
+        if every.empty:
+            yield f"accepted, but no test agrees with it: {entry}. Correct or remove it."
+        elif rows.empty:
+            other = every["mirrors"].iloc[0]
+            yield f"accepted, but this pair of groups is counted as {other}: {entry}. Name that group."
+        elif failed and entry.past(today or day.today()):
+            again = f"{number_of(failed, 'failure')} {'counts' if failed == 1 else 'count'} again"
+            yield f"accepted until {entry.until}, which is past: {entry}: {again}."
+        elif not failed and passed:
+            tests = number_of(passed, "test")
+            yield f"accepted, but nothing fails any more: {entry}: {tests} passed. Remove it."
+        elif not failed:
+            yield f"accepted, but not judged in this run: {entry}."

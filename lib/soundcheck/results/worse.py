@@ -90,9 +90,8 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
         return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
     changed = unlike(now.record, before.record)
     lines = [what for (kind, _), what in changed.items() if kind == "setting"]
-    names_now, names_then = ({one.name: one for one in run.record.models} for run in (now, before))
-    for name in sorted(names_now.keys() & names_then.keys()):
-        if reason := changed_model(names_now[name], names_then[name]):
+    for name in sorted(now.models.keys() & before.models.keys()):
+        if reason := changed_model(now.models[name], before.models[name]):
             lines.append(f"model {name} is another one ({reason})")
     for part, kind in (("corpora", "corpus"), ("families", "family")):
         lines += [f"{kind} {name}: {what}" for (one, name), what in changed.items() if one == kind]
@@ -123,19 +122,13 @@ def unlike(now: RunRecord, before: RunRecord) -> dict[tuple[str, str], str]:
         if old != new:
             changed["setting", name] = f"{name} {old} then, {new} now"
     parts = {
-        "task": ("another definition of the task", [run.suite.get("tasks") or {} for run in both]),
-        "corpus": ("other sounds", [{one.name: one.digest for one in run.corpora} for run in both]),
-        "family": (
-            "another threshold file",
-            [{one.name: one.digest for one in run.families} for run in both],
-        ),
-        "sounds": (
-            "other noises or rooms ({})",
-            [{one.kind: one.digest for one in run.sounds} for run in both],
-        ),
+        ("task", "another definition of the task"): [run.suite.get("tasks") or {} for run in both],
+        ("corpus", "other sounds"): [{one.name: one.digest for one in run.corpora} for run in both],
+        ("family", "another threshold file"): [{f.name: f.digest for f in run.families} for run in both],
+        ("sounds", "other noises or rooms"): [{one.kind: one.digest for one in run.sounds} for run in both],
     }
-    for kind, (what, (old, new)) in parts.items():
+    for (kind, what), (old, new) in parts.items():
         for name in sorted(old.keys() & new.keys()):
             if old[name] != new[name]:
-                changed[kind, name] = what.format(name)
+                changed[kind, name] = f"{what} ({name})" if kind == "sounds" else what
     return changed

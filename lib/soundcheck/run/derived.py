@@ -24,8 +24,6 @@ from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from soundcheck.run.notebooks import Job, Outcome
 
 
@@ -100,11 +98,3 @@ def of_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
     return [
         (one.job.model, one.job.family, one.status, one.error, _content(one.job.rows)) for one in outcomes
     ]
-
-
-def read_frame(path: Path) -> pd.DataFrame:
-    """Read the results table that this run, or one before with the same rows, has written."""
-    from soundcheck.results.schema import read_parquet
-    from soundcheck.results.verdict import RESULTS
-
-    return read_parquet(path, RESULTS)

@@ -67,15 +67,11 @@ def load(
         entries = suite.models.values()
         checked = {e.name: pool.submit(check_model, e, suite) for e in entries if e.about.needs_audio}
         for entry in suite.corpora.values():
-            try:
+            with problems.collected():
                 corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
-            except InputError as error:
-                problems.extend(error)
         if not len(problems):
-            try:
+            with problems.collected():
                 check_groups(suite, corpora)
-            except InputError as error:
-                problems.extend(error)
         others = (entry for entry in entries if entry.name not in checked)
         checked |= {entry.name: pool.submit(check_model, entry, suite, corpora) for entry in others}
     for name in suite.models:
@@ -87,16 +83,12 @@ def load(
             else:
                 problems.extend(error)
     measured = [measured_columns(corpus.entry, families, suite.measured) for corpus in corpora]
-    try:
+    with problems.collected():
         check_installed(name for names in measured for name in names)
-    except InputError as error:
-        problems.extend(error)
     if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused
-        try:
+        with problems.collected():
             kinds = planning.sounds_of(families)
             sounds = load_sounds(suite, kinds, output.cache, jobs=jobs, progress=True)
-        except InputError as error:
-            problems.extend(error)
     problems.raise_if_any()
     corpora = [
         measure(corpus, names, output.cache, jobs, progress=True)

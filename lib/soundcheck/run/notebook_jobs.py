@@ -81,7 +81,7 @@ def family_jobs(
             notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
             described = _with_predictions(entry, evaluated, output, family.name)
-            trials = _trials(described)
+            trials = sum(pq.read_metadata(corpus.trials).num_rows for corpus in described if corpus.trials)
             limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
             description = made_of(
                 EvaluationDescription,
@@ -144,10 +144,6 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
     return (str(language),) if language else entry.card.over(suite.card).languages
 
 
-def _trials(corpora: Iterable[CorpusDescription]) -> int:
-    return sum(pq.read_metadata(corpus.trials).num_rows for corpus in corpora if corpus.trials)
-
-
 def _weight(description: EvaluationDescription) -> int:
     """Guess the time that a notebook takes by the size of the tables that it reads."""
     corpora = [corpus for group in (description.corpora, *description.others.values()) for corpus in group]
@@ -189,17 +185,14 @@ def comparison_job(
     evaluated = list(corpora)
     for model in both:
         evaluated = predicted_corpora(suite, model, families, evaluated)
-    pairs = [
-        [by_model[model.name, family] for model in both]
-        for family in titles
-        if all((model.name, family) in by_model for model in both)
-    ]
+
+    def paired(jobs: Mapping[tuple[str, str], Job], tested: Iterable[str]) -> list[list[Job]]:
+        places = ([(model.name, family) for model in both] for family in tested)
+        return [[jobs[place] for place in pair] for pair in places if by_model.keys() >= {*pair}]
+
+    pairs = paired(by_model, titles)
     shared = by_model | {(job.model, job.family): job for job in common}
-    on_common = [
-        [shared[model.name, family] for model in both]
-        for family in dict.fromkeys(job.family for job in common)
-        if all((model.name, family) in by_model for model in both)
-    ]
+    on_common = paired(shared, dict.fromkeys(job.family for job in common))
     tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
     notebook = notebook_of(COMPARISON, suite.root)
     target = output.comparisons / f"{files.slug(entry.name)}.ipynb"

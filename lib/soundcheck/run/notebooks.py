@@ -12,6 +12,7 @@ Conventions
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import json
 import math
@@ -22,7 +23,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -195,11 +196,10 @@ class Notebooks:
         self,
         jobs: Sequence[Job],
         finished: Callable[[Outcome], None] = lambda outcome: None,
-        meanwhile: Callable[[], object] = lambda: None,
     ) -> list[Outcome]:
         """Execute all jobs that changed, in parallel; outcomes come in the order of the jobs.
 
-        ``finished`` is called with each outcome, for a progress bar; ``meanwhile`` when notebooks have begun.
+        ``finished`` is called with each outcome, for a progress bar.
         """
         outcomes = {
             number: outcome for number, job in enumerate(jobs) if (outcome := last_execution(job)) is not None
@@ -217,10 +217,16 @@ class Notebooks:
                     number = waiting.popleft()
                     running.add(number)
                     tries[number] += 1
-                    self._send(_task(number, jobs[number], folder / str(number)))
-                meanwhile()
-                meanwhile = bool
-                for ending in self._endings(running):
+                    self.start()
+                    with contextlib.suppress(OSError):  # the process has died, which the next reading notices
+                        self._connection.send(_task(number, jobs[number], folder / str(number)))
+                try:
+                    endings = [self._connection.recv()]
+                except (EOFError, OSError):  # the process of all has died
+                    self.close()
+                    what = "the process of all notebooks ended"
+                    endings = [Ending(number, what, died=True) for number in running]
+                for ending in endings:
                     number, job = ending.number, jobs[ending.number]
                     running.remove(number)
                     if ending.died and tries[number] < TRIES:
@@ -229,21 +235,6 @@ class Notebooks:
                     outcomes[number] = _store(job, folder / str(number), ending)
                     finished(outcomes[number])
         return [outcomes[number] for number in range(len(jobs))]
-
-    def _send(self, task: Task) -> None:
-        self.start()
-        try:
-            self._connection.send(task)
-        except OSError:  # the process has died, which the next reading notices
-            return
-
-    def _endings(self, running: Collection[int]) -> list[Ending]:
-        """Wait until a notebook has ended; if the process of all has died, they have all."""
-        try:
-            return [self._connection.recv()]
-        except (EOFError, OSError):
-            self.close()
-            return [Ending(number, "the process of all notebooks ended", died=True) for number in running]
 
 
 def _task(number: int, job: Job, folder: Path) -> Task:
@@ -261,7 +252,9 @@ def _store(job: Job, folder: Path, ending: Ending) -> Outcome:
     drafts = folder / "executed.ipynb", folder / "rows.json", (folder / "rows.json").with_suffix(REPLICATES)
     problem, status = ending.problem, "failed" if ending.problem else "ok"
     if ending.timeout:
-        status, problem = "timeout", _out_of_time(job)
+        what = f"a cell took longer than {job.limit:.0f} s, or all cells longer than {1.5 * job.limit:.0f} s"
+        remedy = f". Set limits: {{notebook_seconds: {60 * math.ceil(4 * job.limit / 60)}}} in the suite"
+        status, problem = "timeout", what + (remedy if job.judges else "")
     elif status == "ok" and job.judges and not drafts[1].is_file():
         status, problem = "failed", "the notebook saved no rows; its last cell must call evaluation.save()"
     job.state.unlink(missing_ok=True)  # from here on the old execution is not kept
@@ -272,9 +265,3 @@ def _store(job: Job, folder: Path, ending: Ending) -> Outcome:
     State(job.fingerprint, status, tuple(digests), ending.unshown).write(job.state)
     shutil.rmtree(folder, ignore_errors=True)
     return Outcome(job=job, status=status, error=problem, unshown=ending.unshown)
-
-
-def _out_of_time(job: Job) -> str:
-    what = f"a cell took longer than {job.limit:.0f} s, or all cells longer than {1.5 * job.limit:.0f} s"
-    more = 60 * math.ceil(4 * job.limit / 60)
-    return f"{what}. Set limits: {{notebook_seconds: {more}}} in the suite" if job.judges else what

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Self
 
@@ -74,11 +74,6 @@ class Output:
         """Folder of executed pages that depend on nothing but the version of Soundcheck."""
         return self.cache / "studies"
 
-    @property
-    def has_run(self) -> bool:
-        """Whether an earlier run has come as far as its record."""
-        return (self.folder / MARKER).is_file() and self.record.is_file()
-
     def segments(self, corpus: str) -> Path:
         """Name the file that holds the segment table of a corpus."""
         return self.corpora / f"{files.slug(corpus)}.parquet"
@@ -129,7 +124,13 @@ class Output:
             for entry in self._entries()
             if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
         )
-        names = [str(path.relative_to(self.folder)) for path in special if not _may_be_link(path, cache)]
+        names = [
+            str(path.relative_to(self.folder))
+            for path in special
+            # The cache may be a link, and so may what is in it and stays in it: models keep things there.
+            if path != cache
+            and not (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))
+        ]
         if not names:
             return
         first = min(names, key=lambda name: (name.count(os.sep), name))
@@ -166,6 +167,13 @@ class Output:
                 if part.is_file() and (old or not shared):
                     part.unlink()
 
+    def prune_below(self, folder: Path, keep: Iterable[Path]) -> None:
+        """Remove all but some files from the folders in one of our sub-folders, and empty folders."""
+        keep = set(keep)
+        self.prune(folder, {path.parent.name for path in keep})
+        for inner in {path.parent for path in keep}:
+            self.prune(inner, {path.name for path in keep if path.parent == inner})
+
     def prune(self, folder: Path, keep: set[str]) -> None:
         """Remove the entries of one of our sub-folders that no longer belong to the suite."""
         if not folder.is_dir() or folder.is_symlink():
@@ -177,11 +185,6 @@ class Output:
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:
                 os.unlink(entry.path)
-
-
-def _may_be_link(path: Path, cache: Path) -> bool:
-    """Whether a path is the cache, or a link in it that stays in it: models keep things there."""
-    return path == cache or (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))
 
 
 def seal(output: Output) -> str:

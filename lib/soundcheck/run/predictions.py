@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
-from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
@@ -24,9 +23,6 @@ from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
-
-RANDOM = "random"  # kind of models whose answers follow from the segments alone, and never fail
-COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  # of their answers
 
 
 def request_of(
@@ -47,24 +43,6 @@ def request_of(
         material.fingerprints[entry.name],
         functools.partial(planning.needed_segments, families, tasks, suite.seed),
         sounds,
-    )
-
-
-def _drawn(
-    request: PredictionRequest, depends: object, derived: Derived, draw: Callable[[], PredictionReport]
-) -> PredictionReport:
-    """Draw the answers of a random reference, unless an earlier run has drawn the very same."""
-    drawn = functools.cache(draw)
-    name = f"answers of {request.entry.name}"
-    tables = derived.write(name, depends, lambda: drawn().tables.values())
-    counts = derived.find(
-        f"{name}, counted", depends, lambda: {one: getattr(drawn(), one) for one in COUNTED}
-    )
-    return PredictionReport(
-        request.entry.name,
-        request.fingerprint,
-        dict(zip((corpus.name for corpus in request.corpora), tables, strict=True)),
-        **counts | {"notices": tuple(counts["notices"])},
     )
 
 
@@ -98,15 +76,10 @@ def predict_all(
         )
 
     suite, tested, sounds = material.suite, material.families, material.sounds
-    reports = {}
-    for entry in suite.models.values():
-        request = request_of(entry, material, output, material.corpora)
-        draw = functools.partial(predict, request)
-        if entry.about.keyword == RANDOM:
-            tables_asked = derived.tables(suite, tested, request.corpora, material.lists, {})
-            depends = [entry, request.fingerprint, request.changes, tables_asked]
-            draw = functools.partial(_drawn, request, depends, derived, draw)
-        reports[entry.name] = draw()
+    reports = {
+        name: predict(request_of(entry, material, output, material.corpora))
+        for name, entry in suite.models.items()
+    }
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
@@ -120,13 +93,11 @@ def predict_all(
         request = request_of(entry, material, output, probes)
         if request.corpora:
             reports[entry.name] = reports[entry.name].joined(predict(request, "words"))
-    output.prune(output.predictions, {files.slug(name) for name in suite.models})
-    for name, report in reports.items():
-        output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
+    output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
     about = (material.lists, tested, material.corpora, reports)
     depends = derived.tables(suite, tested, material.corpora, material.lists, reports)
     scores = derived.write("scores", depends, lambda: tables.write_scores(*about, output))
-    tables.prune_scores(scores, output)
+    output.prune_below(output.scores, scores)
     return material, reports
 
 

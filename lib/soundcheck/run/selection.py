@@ -10,31 +10,49 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from soundcheck.augment.registry import TRANSFORMS, check_change
-from soundcheck.common import files, resources
+from soundcheck.augment.registry import check_change
+from soundcheck.common import resources
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.resources import made_here
-from soundcheck.common.store import CACHE_VARIABLE, JsonCache
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
-from soundcheck.run.options import RunOptions
 from soundcheck.run.output import FolderLock, Output
-from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, Suite
-from soundcheck.suite.families import Family, Perturbation
+from soundcheck.suite.entries import ComparisonEntry, Suite
+from soundcheck.suite.families import Family
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 NO_FAMILY = ("",)  # of a model that no family of the book tests
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """A suite, an output folder, and how to run the one into the other."""
+
+    suite: Path
+    out: Path
+    # names to restrict the run to; such a run adds to the book; see above
+    models: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+    jobs: int = 1  # processes for synthesis, prediction and notebooks
+    no_code: bool = False  # refuse models that run code
+    fresh: bool = False  # forget what the models answered in earlier runs
+    # if not, that of an earlier run stays: its pages name their run, run.json and summary say so
+    book: bool = True
+    voices: str | None = None  # what is heard in the book, "all" or "none"; None: as the suite says
+    cluster: str = ""  # address of a Dask scheduler whose workers ask the models; empty: this machine
+    efficiency: float | None = None  # seconds that each model may take to be measured after the run
+    quick: bool = False  # a first look: few segments under each change, two levels, no sweeps
+    keep: bool = True  # keep the run in the history, if the suite wants one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,29 +185,18 @@ def corpus_folders(suite: Suite) -> dict[str, Path]:
     A manifest that lies beside suite.yml makes the whole project the corpus folder; that is no reason against
     an output folder in the project.
     """
-    entries = [entry for entry in suite.corpora.values() if entry.path is not None]
-    folders = {entry.name: _corpus_folder(entry).resolve() for entry in entries}
+    folders = {
+        entry.name: (entry.root or (entry.path if entry.path.is_dir() else entry.path.parent)).resolve()
+        for entry in suite.corpora.values()
+        if entry.path is not None
+    }
     project = suite.root.resolve()
     return {name: folder for name, folder in folders.items() if not project.is_relative_to(folder)}
 
 
-def _corpus_folder(entry: CorpusEntry) -> Path:
-    if entry.root is not None:
-        return entry.root
-    return entry.path if entry.path.is_dir() else entry.path.parent
-
-
-def changes_made(cache: Path | None = None) -> JsonCache:
-    """Give which changes of signals earlier runs into a cache could make."""
-    if cache is None:
-        return JsonCache()
-    return JsonCache(cache / "families" / "changes.json", made_here())
-
-
-def read_families(suite: Suite, made: JsonCache | None = None) -> list[Family]:
+def read_families(suite: Suite) -> list[Family]:
     """Read the families of a suite and check that each has its three files and known transforms."""
     families, problems = [], Problems()
-    made = made if made is not None else changes_made()
     grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
@@ -203,8 +210,7 @@ def read_families(suite: Suite, made: JsonCache | None = None) -> list[Family]:
                 f"family {name}", f"the page book/methods/{name}.md is missing", "Write what it tests"
             )
         for change in family.all_changes:
-            problem = _problem(change, made)
-            if problem:
+            if problem := check_change(change):
                 problems.add(f"thresholds/{name}.yml, change {change.name}", problem)
         for column in family.measured:
             if column not in MEASURES:
@@ -228,20 +234,6 @@ def read_families(suite: Suite, made: JsonCache | None = None) -> list[Family]:
         else family
         for family in families
     ]
-
-
-def _problem(change: Perturbation, tried: JsonCache) -> str:
-    """Say what is wrong with a change; one of ours that could be made need not be tried again."""
-    transform = TRANSFORMS.get(change.transform) if isinstance(change.transform, str) else None
-    if transform is None or not transform.function.__module__.startswith("soundcheck."):
-        return check_change(change)
-    done = files.digest(json.dumps([change.transform, change.options], sort_keys=True))
-    if tried.get(done):
-        return ""
-    problem = check_change(change)
-    if not problem:
-        tried.put(done, True)
-    return problem
 
 
 def refuse_code(suite: Suite) -> None:
@@ -271,8 +263,6 @@ class Opened(NamedTuple):
     plan: Plan
     families: list[Family]
     output: Output
-    has_run: bool  # whether there was a run
-    anew: bool  # whether families changed since
 
 
 def share_cache(suite: Suite) -> None:
@@ -293,15 +283,11 @@ def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
     chosen = select(suite, options.models, options.families)
     output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
-        has_run = output.has_run
         part = options.models or options.families
         plan = plan_part(suite, chosen, output) if part else plan_whole(suite)
-        made = changes_made(output.cache)
-        families = read_families(plan.suite, made)
+        families = read_families(plan.suite)
         if options.no_code:
             refuse_code(plan.suite)
         lock.take()
         output.prepare()
-        anew = made.grown
-        made.save()
-        yield Opened(plan, families, output, has_run, anew)
+        yield Opened(plan, families, output)

@@ -67,14 +67,6 @@ def write_scores(
     return written
 
 
-def prune_scores(written: Iterable[Path], output: Output) -> None:
-    """Remove the scores of models and trials that a run does not have."""
-    written = list(written)
-    output.prune(output.scores, {path.parent.name for path in written})
-    for folder in {path.parent for path in written}:
-        output.prune(folder, {path.name for path in written if path.parent == folder})
-
-
 def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
     """Keep the word errors of each recogniser, group and speaker as ``tables/word_errors.csv``, if any.
 

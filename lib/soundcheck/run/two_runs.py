@@ -222,23 +222,26 @@ def _corpora(
         ]
         if not all(path.is_file() for path in (*segments, *predictions)):
             continue
-        if files.digest(segments[0]) == files.digest(segments[1]):
-            missing = [
-                run.record.suite["models"][name].get("missing", LEFT_OUT)
-                for run, name in _sides(first, second, model)
-            ]
-            blocks = about["blocks"]
-            name = {"blocks": (blocks,) if isinstance(blocks, str) else tuple(blocks), "audio": False}
-            name |= {"base_condition": about["base_condition"], "probes_of": ""}
-            name |= {"root": output.folder.absolute(), "segments": segments[1].absolute()}
-            yield tuple(
-                CorpusDescription(
-                    name=corpus.name,
-                    title=corpus.title,
-                    synthetic=corpus.synthetic,
-                    predictions=path.absolute(),
-                    missing=how,
-                    **name,
-                )
-                for path, how in zip(predictions, missing, strict=True)
-            )
+        if files.digest(segments[0]) != files.digest(segments[1]):
+            continue
+        blocks = about["blocks"]
+        described = CorpusDescription(
+            name=corpus.name,
+            title=corpus.title,
+            synthetic=corpus.synthetic,
+            blocks=(blocks,) if isinstance(blocks, str) else tuple(blocks),
+            base_condition=about["base_condition"],
+            probes_of="",
+            audio=False,
+            root=output.folder.absolute(),
+            segments=segments[1].absolute(),
+            predictions=predictions[1].absolute(),
+        )
+        missing = [
+            run.record.suite["models"][name].get("missing", LEFT_OUT)
+            for run, name in _sides(first, second, model)
+        ]
+        yield tuple(
+            dataclasses.replace(described, predictions=path.absolute(), missing=how)
+            for path, how in zip(predictions, missing, strict=True)
+        )

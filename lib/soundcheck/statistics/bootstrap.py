@@ -86,9 +86,8 @@ class Resampled(Point):
 
     def lies_within(self, scale: Scale) -> bool:
         """Say whether all values and replicates lie within a scale."""
-        known = np.append(self.replicates.ravel(), self.value)
-        known = known[np.isfinite(known)]
-        return bool(((known >= scale.low) & (known <= scale.high)).all())
+        everything = np.append(self.replicates.ravel(), self.value)
+        return not ((everything < scale.low) | (everything > scale.high)).any()
 
     def block_values(self, n: int, scale: Scale) -> np.ndarray | None:
         """Give value ``n`` of each block by itself if replicates lie on a limit, when it is of use."""

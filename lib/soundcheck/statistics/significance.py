@@ -33,9 +33,8 @@ Alternative = Literal["two-sided", "greater", "less"]
 
 def standard_error(replicates: np.ndarray, blocks: int) -> float:
     r"""Compute the standard error of a value from its replicates."""
-    if blocks < LEAST_BLOCKS:
-        return np.nan
-    return corrected_sd(np.asarray(replicates, dtype=np.float64), blocks)
+    replicates = np.asarray(replicates, dtype=np.float64)
+    return corrected_sd(replicates, blocks) if blocks >= LEAST_BLOCKS else np.nan
 
 
 def interval_error(low: float, high: float, blocks: int, kind: str) -> float:

@@ -76,6 +76,18 @@ class TableKeys(CorpusKeys):
     layout: schema.choice(*TRIAL_LAYOUTS) = ""
 
 
+class FolderKeys(TableKeys):
+    """Keys of corpora that are a folder."""
+
+    path: Folder = ""
+
+
+class FileOrFolderKeys(TableKeys):
+    """Keys of corpora that are a folder, or a part of it as a file."""
+
+    path: FileOrFolder = ""
+
+
 @dataclasses.dataclass(frozen=True)
 class CorpusEntry:
     """A corpus as the suite describes it.

@@ -160,8 +160,8 @@ def read_tests(
             if test not in family.tests:
                 what = f"{name} has no test {quoted(test)}"
                 reader.note((*path, test), what, did_you_mean(test, family.tests))
-            elif own := _TestReader(reader, (*path, test), family, tested.get(name), margin).read(change):
-                changes[name][test] = own
+            elif changed := _TestReader(reader, (*path, test), family, tested.get(name), margin).read(change):
+                changes[name][test] = changed
     return changes
 
 

@@ -1,4 +1,4 @@
-"""Trials between segments of a corpus: names become rows, labels and speakers agree, tables are kept."""
+"""Trials between segments of a corpus: names become rows, labels and speakers agree, tables are copy."""
 
 import tempfile
 
@@ -156,7 +156,7 @@ def test_speakers_are_inferred_if_there_are_none():
 
 NONE = np.zeros(0, dtype=np.int64)
 THREE = resolved("0 a c\n0 c e\n0 e a\n").frame
-KEPT = [
+TABLES = [
     resolved(
         "0 ö e\n1 m1 b\n0 m1 e\n0 m3 a\n1 m1 a\n0 ö bad\n",
         enrolments={"ö": ["d", "c"], "m1": ["a"], "m3": ["e"]},
@@ -167,16 +167,16 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("table", KEPT, ids=["with what is left out", "enrolments in any order", "empty"])
+@pytest.mark.parametrize("table", TABLES, ids=["with what is left out", "enrolments in any order", "empty"])
 def test_tables_are_kept(tmp_path, table):
     path = tmp_path / "new" / "t.parquet"
     digest = write_table(path, table)
-    kept = read_table(path)
-    pd.testing.assert_frame_equal(kept.frame, table.frame)
-    assert (kept.members.tolist(), kept.member_of.tolist()) == (
+    copy = read_table(path)
+    pd.testing.assert_frame_equal(copy.frame, table.frame)
+    assert (copy.members.tolist(), copy.member_of.tolist()) == (
         table.members.tolist(),
         table.member_of.tolist(),
     )
     for name in ("origin", "notices", "left_out", "listed"):
-        assert getattr(kept, name) == getattr(table, name)
-    assert digest == files.digest(path) == write_table(tmp_path / "again.parquet", kept)
+        assert getattr(copy, name) == getattr(table, name)
+    assert digest == files.digest(path) == write_table(tmp_path / "again.parquet", copy)

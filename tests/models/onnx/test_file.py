@@ -7,7 +7,7 @@ import pytest
 from networks import onnx_model
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.onnx.session import read_onnx_file
+from soundcheck.models.onnx.graph import read_onnx_file
 
 onnx = pytest.importorskip("onnx")
 

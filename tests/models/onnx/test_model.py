@@ -10,7 +10,7 @@ from pages import example
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import check_output
 from soundcheck.models.library_model import resampled
-from soundcheck.models.onnx.inputs import Graph
+from soundcheck.models.onnx.graph import Graph
 from soundcheck.run.selection import refuse_code
 
 onnx = pytest.importorskip("onnx")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
 from soundcheck.metrics.word_errors import word_errors
-from soundcheck.models.tables.timed_texts import read_timed_texts
-from soundcheck.models.tables.timed_transcripts import Spans
+from soundcheck.models.tables.timed_transcripts import Spans, read_timed_texts
 
 STM = """;; by our recogniser
 m1 1 A 0.00 1.50 turn left

@@ -33,7 +33,7 @@ def test_the_family_of_the_largest_finding_comes_first(folder):
     first, second = scenes(folder)
     assert [sound.label for sound in first.sounds] == ["original", "noise"]
     assert first.title == f"Robustness noise: {title}" and "unchanged noise of arousal" in first.finding
-    assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].address == carried("audio/flac", flac())
+    assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].sound == carried("audio/flac", flac())
     assert second.finding == ""
 
 
@@ -77,8 +77,8 @@ def test_a_notebook_of_another_form_plays_nothing(folder, text):
 def test_long_sounds_are_cut_and_say_so(folder):
     played(folder, {"short": flac(1), "long": flac(20, seed=1)})
     short, long = scenes(folder)[0].sounds
-    assert short.address == carried("audio/flac", flac(1))
-    cut = base64.b64decode(long.address.partition(",")[2])
+    assert short.sound == carried("audio/flac", flac(1))
+    cut = base64.b64decode(long.sound.partition(",")[2])
     (signal, rate), (whole, _) = (soundfile.read(io.BytesIO(data)) for data in (cut, flac(20, seed=1)))
     assert len(signal) == LONGEST * rate and (signal == whole[: len(signal)]).all()
     assert long.caption == "said; 1 s; the first 8 of 20.0 s"

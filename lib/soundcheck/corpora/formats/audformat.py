@@ -15,17 +15,16 @@ from pathlib import Path
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
+from soundcheck.suite.corpus_format import FolderKeys, TableFormat
 from soundcheck.suite.entries import CorpusEntry
 
 HEADER = "db.yaml"
 _FLAVOUR = re.compile("[0-9a-f]{8}")
 
 
-class AudformatKeys(TableKeys):
+class AudformatKeys(FolderKeys):
     """Keys of a database."""
 
-    path: Folder = ""
     tables: schema.Texts = ()
     attributes: schema.Texts = ()  # tables that only tell more about the segments of the others
 

@@ -25,7 +25,7 @@ from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, row_places, take_columns
 from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
+from soundcheck.suite.corpus_format import FolderKeys, TableFormat
 from soundcheck.suite.entries import CorpusEntry
 
 NAMES = {"file": ("wav",), "emotion": ("emo",), "sex": ("gender",)}
@@ -35,10 +35,9 @@ SPLITS = ("train", "valid", "test")
 READ = {"task": ("", "category"), "type": ("", "raw")}  # lines that are read; others are listed
 
 
-class EmoboxKeys(TableKeys):
+class EmoboxKeys(FolderKeys):
     """Keys of a folder of lists."""
 
-    path: Folder = ""
     fold: schema.whole(1, 1000) | None = None
     speaker_pattern: schema.Text = ""
 

@@ -25,7 +25,7 @@ from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import RawTable, entry_name, format_hint, join, take_columns
 from soundcheck.corpora.splits import split_among
-from soundcheck.suite.corpus_format import FileOrFolder, Folder, TableFormat, TableKeys
+from soundcheck.suite.corpus_format import FileOrFolderKeys, FolderKeys, TableFormat
 from soundcheck.suite.entries import CorpusEntry
 
 FILE, LABEL, SPLIT = "file_name", "label", "split"
@@ -39,12 +39,6 @@ NAMES = {  # of data sets on the Hub: our column -> usual names, the first that 
 TABLES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 SOUNDS = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".aif", ".aiff")  # that are looked for in a folder
 MOST_LABELS = 10  # that a notice names
-
-
-class FolderKeys(TableKeys):
-    """Keys of a folder."""
-
-    path: Folder = ""
 
 
 class AudioFolderFormat(TableFormat):
@@ -141,21 +135,15 @@ def _add_splits(columns: dict[str, Sequence[str]], names: Sequence[str]) -> None
         columns[SPLIT] = splits
 
 
-class ParquetKeys(TableKeys):
-    """Keys of shards: their folder, or a single one."""
-
-    path: FileOrFolder = ""
-
-
 class ParquetFormat(TableFormat):
     """Data sets in Parquet shards; see :mod:`soundcheck.corpora.parquet_shards`."""
 
     keyword = "parquet"
     reader = "soundcheck.corpora.parquet_shards:read_shards"
-    keys = ParquetKeys
+    keys = FileOrFolderKeys
 
     @classmethod
-    def problems(cls, keys: ParquetKeys) -> Iterator[tuple[str, str, str]]:
+    def problems(cls, keys: FileOrFolderKeys) -> Iterator[tuple[str, str, str]]:
         """Refuse folders of sounds that lie in the shards."""
         yield from super().problems(keys)
         for key in ("root", "cut"):

@@ -25,7 +25,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text, parse_number
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, take_columns, unused
-from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
+from soundcheck.suite.corpus_format import FolderKeys, TableFormat
 from soundcheck.suite.entries import CorpusEntry
 
 NAMES = {"transcript": ("text",), "sex": ("gender",), "language": ("lang",)}
@@ -33,17 +33,11 @@ NEVER = ("spk", "utt", "uniq", "num_frames", "dur")  # utt2spk and others that a
 _ARCHIVE = re.compile(r"\.ark:\d+(\[.*\])?$")
 
 
-class KaldiKeys(TableKeys):
-    """Keys of a data folder."""
-
-    path: Folder = ""
-
-
 class KaldiFormat(TableFormat):
     """Data folders of Kaldi."""
 
     keyword = "kaldi"
-    keys = KaldiKeys
+    keys = FolderKeys
 
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:

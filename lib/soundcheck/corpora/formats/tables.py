@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import Task
@@ -31,14 +31,14 @@ from soundcheck.common.text_table import (
     read_text_table,
 )
 from soundcheck.corpora.raw_table import RawTable, entry_name, join, take_columns, with_format_hint
-from soundcheck.corpora.splits import TEST, evaluated, kinds_of, pick
+from soundcheck.corpora.splits import choose, kinds_of
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import (
     TRIAL_LAYOUTS,
     CorpusFormat,
     CorpusKeys,
     File,
-    FileOrFolder,
+    FileOrFolderKeys,
     Folder,
     TableFormat,
     TableKeys,
@@ -158,17 +158,11 @@ COMMON_VOICE_NAMES = {
 _SEVERAL_ACCENTS = re.compile(r"[,|]")  # between the accents that somebody chose
 
 
-class CommonVoiceKeys(TableKeys):
-    """Keys of a release: its folder, of which ``split`` names a table, or one of its tables."""
-
-    path: FileOrFolder = ""
-
-
 class CommonVoiceFormat(TableFormat):
     """Releases of Common Voice."""
 
     keyword = "commonvoice"
-    keys = CommonVoiceKeys
+    keys = FileOrFolderKeys  # of the tables in a folder ``split`` names one
     values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "sex": {"male_masculine": "male", "female_feminine": "female", "do_not_wish_to_say": ""},
         "age": {"fourties": "forties"},
@@ -178,24 +172,19 @@ class CommonVoiceFormat(TableFormat):
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read tables of a release under our column names."""
         paths, notices = _tables_of_release(entry)
-        table, places = join(
-            [_read_release(path, source) for path, source in paths.items()], ", ".join(paths.values())
-        )
+        tables = [_read_release(path, source) for path, source in paths.items()]
+        table, places = join(tables, ", ".join(paths.values()))
         folder = next(iter(paths)).parent
-        clips = folder / "clips"
-        raw = take_columns(
-            table, entry, tasks, COMMON_VOICE_NAMES, places=places, root=clips if clips.is_dir() else folder
-        )
-        accents = Counter(raw.table["accent"]) if "accent" in raw.table.columns else Counter()
-        accent_notices, several = (
-            [],
-            {text: count for text, count in accents.most_common() if _SEVERAL_ACCENTS.search(text)},
-        )
+        root = folder / "clips" if (folder / "clips").is_dir() else folder
+        raw = take_columns(table, entry, tasks, COMMON_VOICE_NAMES, places=places, root=root)
+        accents = Counter(raw.table.get("accent", ()))
+        several = [text for text, _ in accents.most_common() if _SEVERAL_ACCENTS.search(text)]
+        notices += raw.notices
         if several:
-            example = quoted(next(iter(several)), 60)
-            what = f"{sum(several.values())} rows name several accents, such as {example}"
-            accent_notices = [f"{what}: each such cell is a group of its own; `values:` maps them"]
-        return dataclasses.replace(raw, notices=(*notices, *raw.notices, *accent_notices))
+            count = sum(accents[text] for text in several)
+            what = f"{count} rows name several accents, such as {quoted(several[0], 60)}"
+            notices.append(f"{what}: each such cell is a group of its own; `values:` maps them")
+        return dataclasses.replace(raw, notices=tuple(notices))
 
 
 def _read_release(path: Path, source: str) -> TextTable:
@@ -213,20 +202,13 @@ def _tables_of_release(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
             what = f"path names a table already, so the split {quoted(entry.split[0])} says nothing"
             raise input_error(f"corpora.{entry.name}.split", what, "Remove it, or name the folder under path")
         return {entry.path: source}, []
-    names = sorted(path.stem for path in entry.path.glob("*.tsv") if path.is_file())
-    kinds, chosen = kinds_of(names, {}), []
-    for wanted in entry.split or (None,):
-        meant = [name for name in pick(kinds, wanted) if wanted or kinds[name]]
-        if not meant or (wanted and len(meant) > 1):
-            what = f"there is no table {quoted(f'{wanted or TEST}.tsv')}"
-            remedy = did_you_mean(wanted or TEST, names) or "Name the folder that holds test.tsv and clips"
-            raise input_error(source, what, f"`split:` names one of the tables. {remedy}")
-        chosen += meant
-    others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other not in chosen)
-    named = ", ".join(f"{name}.tsv" for name in chosen)
-    notice = evaluated("table", named, others, len(chosen))
-    tables = {entry.path / f"{name}.tsv": f"{source}/{name}.tsv" for name in chosen}
-    return tables, [notice] if others or len(chosen) > 1 else []
+    kinds = kinds_of(sorted(path.stem for path in entry.path.glob("*.tsv") if path.is_file()), {})
+    tables = {name: 1 for name, kind in kinds.items() if kind or name in (entry.split or ())}
+    if not tables:
+        remedy = "Name the folder that holds test.tsv and clips"
+        raise input_error(source, "there is no table of a split, such as test.tsv", remedy)
+    chosen, notices = choose(tables, entry, source, "table", {})
+    return {entry.path / f"{name}.tsv": f"{source}/{name}.tsv" for name in chosen}, notices
 
 
 class TrialKeys(CorpusKeys):

@@ -64,4 +64,4 @@ MEASURES: dict[str, Measure] = {
 }
 
 FINGERPRINT = "fingerprint"  # kept like a measure, and no column: it is a text
-KEPT = MEASURES | {FINGERPRINT: Measure(fingerprint, "fingerprint", "", 0.0, libraries=("scipy",))}
+CACHED = MEASURES | {FINGERPRINT: Measure(fingerprint, "fingerprint", "", 0.0, libraries=("scipy",))}

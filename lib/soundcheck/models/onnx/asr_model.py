@@ -34,7 +34,7 @@ from soundcheck.models.library_model import (
     read_configuration,
     resampled,
 )
-from soundcheck.models.onnx import session as onnx_session
+from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
@@ -70,7 +70,7 @@ class OnnxAsrKeys(ModelKeys):
     quantization: Annotated[schema.Text, AfterValidator(_check_part)] | None = None
     language: schema.Text | None = None
     confidence: schema.Boolean = False
-    device: schema.choice(*onnx_session.DEVICES) = "cpu"
+    device: schema.choice(*onnx_graph.DEVICES) = "cpu"
 
 
 class OnnxAsrModel(Recogniser, LibraryModel):
@@ -80,7 +80,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
     keys = OnnxAsrKeys
     has_scale = False
     extra = "onnx-asr"
-    distributions = ("onnx-asr", *onnx_session.DISTRIBUTIONS)
+    distributions = ("onnx-asr", *onnx_graph.DISTRIBUTIONS)
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -145,7 +145,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         os.environ["HF_HUB_OFFLINE"] = "1"  # of this process, which loads nothing else
         runtime, package = self.library("onnxruntime"), self.library("onnx_asr")
         loader, _ = self.library("onnx_asr.loader"), self.library("onnx")
-        device = onnx_session.provider(runtime, device, self.where)
+        device = onnx_graph.provider(runtime, device, self.where)
         try:
             resolver = loader.create_asr_resolver(self._architecture, folder, offline=True)
             used = resolver.resolve_model(quantization=quantization)
@@ -155,13 +155,13 @@ class OnnxAsrModel(Recogniser, LibraryModel):
             raise self.refusal(what, remedy) from error
         for path in used.values():
             if path.suffix == ".onnx":
-                onnx_session.checked_file(path, f"{self.where}: {path.relative_to(folder).as_posix()}")
+                onnx_graph.checked_file(path, f"{self.where}: {path.relative_to(folder).as_posix()}")
         with self.understood("onnx-asr cannot load it", "Is it the right architecture?"):
             return package.load_model(
                 self._architecture,
                 folder,
                 quantization=quantization,
-                sess_options=onnx_session.options(runtime),
+                sess_options=onnx_graph.options(runtime),
                 providers=[device],
             )
 

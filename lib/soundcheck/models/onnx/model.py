@@ -1,6 +1,6 @@
 """A model that is an ONNX graph: ``onnx: model.onnx``, or a folder that audonnx has written.
 
-The graph is given signals and its numbers are predictions: see :mod:`soundcheck.models.onnx.inputs` and
+The graph is given signals and its numbers are predictions: see :mod:`soundcheck.models.onnx.graph` and
 :mod:`soundcheck.models.onnx.outputs`. It computes in one thread. Nothing of it is code: operators of
 libraries are refused, and classes that a folder names.
 
@@ -14,6 +14,7 @@ nothing here runs.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,8 +27,8 @@ from soundcheck.common.files import inside, require_regular
 from soundcheck.common.tasks import Task
 from soundcheck.models.class_labels import Labels, Probabilities
 from soundcheck.models.library_model import LibraryModel, resampled
-from soundcheck.models.onnx import session as onnx_session
-from soundcheck.models.onnx.inputs import FILLS, Graph
+from soundcheck.models.onnx import graph as onnx_graph
+from soundcheck.models.onnx.graph import FILLS, Graph
 from soundcheck.models.onnx.outputs import Outputs, OutputsKey, metadata_labels
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
@@ -52,7 +53,7 @@ class OnnxKeys(ModelKeys):
     probabilities: Probabilities | None = None
     sampling_rate: schema.whole(1000, 384_000) | None = None
     pieces: schema.choice(*FILLS) | None = None
-    device: schema.choice(*onnx_session.DEVICES) = "cpu"
+    device: schema.choice(*onnx_graph.DEVICES) = "cpu"
 
 
 class OnnxModel(LibraryModel):
@@ -61,7 +62,7 @@ class OnnxModel(LibraryModel):
     keyword = "onnx"
     keys = OnnxKeys
     extra = "onnx"
-    distributions = onnx_session.DISTRIBUTIONS
+    distributions = onnx_graph.DISTRIBUTIONS
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -90,10 +91,12 @@ class OnnxModel(LibraryModel):
         """List the graph, the files with its weights and what describes it, and those of the suite."""
         graph, described = entry.path, []
         if entry.path.is_dir():
-            graph = find_graph(entry.path)
+            graph = entry.path / GRAPH
+            with contextlib.suppress(Exception):  # told when it is loaded
+                graph = read_folder(entry.path, entry.path.name).graph
             described = [entry.path / name for name in (LABELS, OBJECT) if (entry.path / name).is_file()]
         try:
-            weights = onnx_session.read_onnx_file(graph).weights
+            weights = onnx_graph.read_onnx_file(graph).weights
         except (InputError, ImportError):  # told when it is loaded
             weights = []
         return [*dict.fromkeys([graph, *weights, *described, *super().named_files(entry, suite)])]
@@ -107,8 +110,8 @@ class OnnxModel(LibraryModel):
             if not path.is_file():
                 raise self.refusal(f"the folder has no {path.name}", "Name the ONNX file itself")
         runtime, _ = self.library("onnxruntime"), self.library("onnx")
-        outputs = onnx_session.checked_file(path, self.where)
-        session = onnx_session.open_session(runtime, path, options["device"], self.where)
+        outputs = onnx_graph.checked_file(path, self.where)
+        session = onnx_graph.open_session(runtime, path, options["device"], self.where)
         self.rate = options["sampling_rate"] or USUAL_RATE
         self.graph = Graph(
             session,
@@ -143,14 +146,6 @@ class OnnxFolder(NamedTuple):
 
     graph: Path  # its ONNX file, absolute
     labels: dict[str, list[str]]  # output -> names of its numbers; empty name = the only output
-
-
-def find_graph(folder: Path) -> Path:
-    """Find the ONNX file of a folder as far as that is possible without complaint."""
-    try:
-        return read_folder(folder, folder.name).graph
-    except Exception:  # told when it is loaded
-        return folder / GRAPH
 
 
 def read_folder(folder: Path, source: str) -> OnnxFolder:
@@ -192,17 +187,13 @@ def _from_object(document: Document, name: str, folder: Path) -> OnnxFolder:
     for path, key in _objects(arguments, (name,)):
         what = f"it names the class {quoted(key[1:])}, which would have to run"
         raise input_error(document.where(path), what, REMEDY)
-    text = arguments.get("path")
-    graph = str(text) if _is_text(text) else GRAPH
-    labels = arguments.get("labels")
+    text, labels = arguments.get("path"), arguments.get("labels")
+    named = isinstance(text, str) and text and getattr(text, "value", text) is not None
+    graph = str(text) if named else GRAPH
     empty = labels is None or (isinstance(labels, Plain) and labels.value is None)
     return OnnxFolder(
         inside(folder, graph), {} if empty else _labels(labels, document.where((name, "labels")))
     )
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value) and getattr(value, "value", value) is not None
 
 
 def _objects(value: object, path: tuple) -> list[tuple[tuple, str]]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean
+from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models.class_labels import class_answers, classes_of, meant
@@ -192,11 +192,9 @@ class Outputs:
         elif not task.classes:
             self._problem(f"{name} has no classes", f"Write outputs: {{{output}: [{name}]}}")
         else:
-            try:
+            with self._problems.collected():
                 classes = classes_of(labels, task, self._labels, self._where)
                 self._add(Reading(task, output, len(labels), None, tuple(classes)))
-            except InputError as error:
-                self._problems.extend(error)
 
     def _no_task(self, output: str, name: str) -> None:
         what = f"outputs.{output} names {quoted(name)}, which is no task of the model"

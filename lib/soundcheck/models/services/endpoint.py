@@ -101,9 +101,11 @@ class EndpointModel(Recogniser, Model):
         return [f"{what}, so the days on which its answers were given belong to the results"]
 
     def __init__(self, entry: ModelEntry, secret: Secret) -> None:
-        self.name = entry.name
-        self.tasks = tuple(entry.tasks)
         self._entry, self._secret = entry, secret
+        declared = {name: entry.options[name] for name in ("model", "language")}
+        form = SURE_FIELDS if entry.options["confidence"] else {"response_format": "json"}
+        self._fields = {name: text for name, text in declared.items() if text} | form | {"temperature": "0"}
+        self.fingerprint = files.digest(repr(("endpoint", entry.target, sorted(self._fields.items()))))
         self._breaker = Breaker()
         most = entry.options["most_requests"]
         self._count = RequestCount(entry.name, most) if most else None
@@ -137,17 +139,6 @@ class EndpointModel(Recogniser, Model):
     def public_target(cls, target: str) -> str:
         """Give the address without what may be secret in it."""
         return public_url(target)
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest of the address and of what is sent beside recordings."""
-        return files.digest(repr(("endpoint", self._entry.target, sorted(self._fields.items()))))
-
-    @property
-    def _fields(self) -> dict[str, str | tuple[str, ...]]:
-        declared = {name: self._entry.options[name] for name in ("model", "language")}
-        form = SURE_FIELDS if self._entry.options["confidence"] else {"response_format": "json"}
-        return {name: text for name, text in declared.items() if text} | form | {"temperature": "0"}
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> EndpointModel:

@@ -253,10 +253,8 @@ def used_by(
 
     problems, frames = Problems(), []
     for corpus in corpora:
-        try:
+        with problems.collected():
             frames += uses(corpus)
-        except InputError as error:
-            problems.extend(error)
     problems.raise_if_any()
     used = pd.concat(frames) if frames else pd.DataFrame(columns=["number", "file", "sound", "corpus"])
     return used, used["number"].nunique()

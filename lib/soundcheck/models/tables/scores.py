@@ -54,8 +54,7 @@ class ScoreModel(LookUpModel):
     for_trials = True
 
     def __init__(self, entry: ModelEntry, fingerprint: str, scores: Listing) -> None:
-        self.name, self.tasks = entry.name, entry.tasks
-        self._entry, self._fingerprint, self._scores = entry, fingerprint, scores
+        self._entry, self.fingerprint, self._scores = entry, fingerprint, scores
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -74,11 +73,6 @@ class ScoreModel(LookUpModel):
             return []
         remedy = f"Write tasks: [{EMBEDDING}], or leave the key out"
         return [("scores of trials are all that the file holds", remedy)]
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest of the file, and of how it is read."""
-        return self._fingerprint
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> ScoreModel:
@@ -125,7 +119,7 @@ class ScoreModel(LookUpModel):
         name them.
         """
         users = [corpus for corpus in corpora if self._entry.listens_to(corpus.entry)]
-        where = f"models.{self.name}"
+        where = f"models.{self._entry.name}"
         if corpora and not users:
             remedy = "Add `trials: file` to a corpus, or a corpus with `format: trials`"
             raise input_error(where, "no corpus that it is asked about brings a list of trials", remedy)

@@ -5,7 +5,7 @@ The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``
 says of its predictions, such as ``emotion.anger`` or ``confidence``. Rows may stand in any order. The content
 tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
 Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts` and
-:mod:`soundcheck.models.tables.timed_texts`; tables that a run wrote may be given back, see
+:mod:`soundcheck.models.tables.timed_transcripts`; tables that a run wrote may be given back, see
 :mod:`soundcheck.models.tables.cells`.
 
 Conventions
@@ -44,8 +44,7 @@ from soundcheck.models.tables.cells import (
     with_own_names,
 )
 from soundcheck.models.tables.rows import FileAnswers, compared, used_by, uses_of
-from soundcheck.models.tables.timed_texts import read_timed_texts
-from soundcheck.models.tables.timed_transcripts import TimedTranscripts
+from soundcheck.models.tables.timed_transcripts import TimedTranscripts, read_timed_texts
 from soundcheck.models.tables.transcripts import (
     CTM,
     JSONL,
@@ -81,10 +80,9 @@ class TableModel(LookUpModel):
     keys = PredictionKeys
     changes_audio = False
 
-    def __init__(self, name: str, source: str, digest: str, tasks: Sequence[Task], held: FileAnswers) -> None:
-        self.name = name
-        self.tasks = tuple(task.name for task in tasks)
-        self._source, self._digest, self._tasks, self._held = source, digest, tuple(tasks), held
+    def __init__(self, source: str, digest: str, tasks: Sequence[Task], held: FileAnswers) -> None:
+        self._source, self._tasks, self._held = source, tuple(tasks), held
+        self.fingerprint = files.digest(repr((digest, self._tasks)))
         self._rows = held.rows[""]
         self.changes_audio = len(held.rows) > 1
 
@@ -101,11 +99,6 @@ class TableModel(LookUpModel):
         """Name the changes that a table of a run has predictions for."""
         return changes_in(path) if path is not None else frozenset()
 
-    @property
-    def fingerprint(self) -> str:
-        """Digest of the file's content and format and of the tasks."""
-        return files.digest(repr((self._digest, self._tasks)))
-
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
         """Read and check the file."""
@@ -115,7 +108,7 @@ class TableModel(LookUpModel):
         if tables := tables_in(path):
             cells = read_folder(path, source)
             digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
-            return cls(entry.name, source, digest, tasks, read_table(cells, tasks, bounds))
+            return cls(source, digest, tasks, read_table(cells, tasks, bounds))
         files.require_regular(path, source)
         content = path.read_bytes()
         columns, where = entry.options.get("columns", {}), f"{suite.file.name}, models.{entry.name}"
@@ -123,7 +116,7 @@ class TableModel(LookUpModel):
         if not form:
             cells = with_own_names(parse_text_table(content, source), columns, tasks, f"{where}.columns")
             digest = files.digest(f"{files.digest(content)} {columns}") if columns else files.digest(content)
-            return cls(entry.name, source, digest, tasks, read_table(cells, tasks, bounds))
+            return cls(source, digest, tasks, read_table(cells, tasks, bounds))
         if others := ", ".join(task.name for task in tasks if not task.is_transcription):
             why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
             why = "its first line has no column file" if form == KALDI else why
@@ -136,10 +129,10 @@ class TableModel(LookUpModel):
             raise input_error(f"{where}.columns", what, remedy)
         digest = files.digest(f"{form} {files.digest(content)}")
         if form in (STM, CTM, SEGLST):
-            return TimedTranscripts(entry.name, digest, tasks, read_timed_texts(content, source, form))
+            return TimedTranscripts(digest, tasks, read_timed_texts(content, source, form))
         if form == JSONL:
-            return cls(entry.name, source, digest, tasks, read_results(content, source, tasks))
-        return cls(entry.name, source, digest, tasks, read_transcripts(content, source, form, tasks))
+            return cls(source, digest, tasks, read_results(content, source, tasks))
+        return cls(source, digest, tasks, read_transcripts(content, source, form, tasks))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:

@@ -1,6 +1,6 @@
 """Transcripts as recognisers write them: ``.trn`` of NIST's SCTK, ``text`` of Kaldi, JSON Lines of NeMo.
 
-Formats with times of their own for each word or line are in :mod:`soundcheck.models.tables.timed_texts`.
+Those with times for each word or line are in :mod:`soundcheck.models.tables.timed_transcripts`.
 
 Conventions
 -----------

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean
+from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, TRANSCRIPTION, Task
 from soundcheck.models.answers import CONFIDENCE
@@ -108,10 +108,8 @@ class Logits(Head):
             what = f"the model answers numbers, not a class of {self._names[0]}"
             problems.add(where, what, "Correct tasks:")
         else:
-            try:
+            with problems.collected():
                 self._classes = classes_of(labels, self._tasks[0], mapping, where)
-            except InputError as error:
-                problems.extend(error)
 
     @classmethod
     def fits(cls, tasks: Sequence[Task]) -> bool:

@@ -206,7 +206,7 @@ class TransformersModel(LibraryModel):
                 with self._torch.inference_mode():
                     group_outputs = self._ask([inputs[number] for number in group])
             except RuntimeError as error:
-                if not self._is_memory(error):
+                if not (isinstance(error, self._torch.OutOfMemoryError) or "allocate memory" in str(error)):
                     raise
                 if self.entry.options["device"] == "cuda":
                     self._torch.cuda.empty_cache()
@@ -215,9 +215,6 @@ class TransformersModel(LibraryModel):
             for number, output in zip(group, group_outputs, strict=True):
                 outputs[number] = output
         return outputs
-
-    def _is_memory(self, error: RuntimeError) -> bool:
-        return isinstance(error, self._torch.OutOfMemoryError) or "allocate memory" in str(error)
 
     def _inputs(self, signal: np.ndarray) -> dict[str, Any]:
         """Turn one signal into inputs of the network, first axis 1."""

@@ -24,7 +24,6 @@ from soundcheck.publish.cards.hub import described_tasks
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
-from soundcheck.suite.families import Family
 from soundcheck.suite.measures import HIGHER, info_of, measure_of, named
 from soundcheck.suite.thresholds import read_family
 
@@ -136,18 +135,18 @@ def measure_of_test(family: FamilyRecord, test: str, rule: str, compares: bool) 
 
 def note(family: FamilyRecord, test: str) -> str:
     """Say what a test does, as the threshold file says with which the run was made; else ``""``."""
-    shipped = _shipped(family.name)
-    same = shipped is not None and shipped.digest == family.digest and test in shipped.tests
-    return " ".join(shipped.tests[test].note.split()) if same else ""
+    return _notes(family.name, family.digest).get(test, "")
 
 
 @functools.cache
-def _shipped(family: str) -> Family | None:
-    """Read the threshold file that comes with the library; ``None`` for families that only a suite has."""
+def _notes(family: str, digest: str) -> dict[str, str]:
+    """Read what the tests of a family that comes with the library do; empty if its file is another one."""
     try:
-        return read_family(family)
-    except InputError:
-        return None
+        shipped = read_family(family)
+    except InputError:  # of families that only a suite has
+        return {}
+    tests = shipped.tests if shipped.digest == digest else {}
+    return {name: " ".join(test.note.split()) for name, test in tests.items()}
 
 
 def interval_methods(facts: ModelFacts) -> list[str]:

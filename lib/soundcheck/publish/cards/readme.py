@@ -63,14 +63,8 @@ def _lines(text: str) -> int:
     return len(re.findall(_BREAK, text))
 
 
-def _dumped(data: object, offset: int = 0) -> str:
-    """Write data as block YAML, items of lists indented by so much; comments of data that were read stay."""
-    written = io.StringIO()
-    _yaml(offset).dump(data, written)
-    return written.getvalue()
-
-
 def _yaml(offset: int = 0) -> YAML:
+    """Give what reads and writes block YAML, items of lists indented by so much; comments stay."""
     parser = YAML()
     parser.preserve_quotes, parser.width = True, 10**6
     parser.indent(mapping=2, sequence=offset + 2, offset=offset)
@@ -82,7 +76,9 @@ def _with_ours(
 ) -> str:
     data = _read(text, file_name, above)
     index = data.get(INDEX) or []
-    if not isinstance(index, list) or not all(map(_is_entry, index)):
+    if not isinstance(index, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get("results", ""), list | None) for entry in index
+    ):
         line = data.lc.key(INDEX)[0] + above + 1
         raise input_error(
             f"{file_name} line {line}", f"{INDEX} is no list of models with results", "Correct it"
@@ -140,7 +136,10 @@ def _changed(
             value = _merged(data.get(key) or [], model, _quoted(results))
         data[key] = value
         items = re.search(r"^( *)-(?= |$)", section, re.MULTILINE)
-        sections[key] = (_dumped(data, len(items[1]) if items else 0) if value else "") + below
+        made = io.StringIO()
+        if value:
+            _yaml(len(items[1]) if items else 0).dump(data, made)
+        sections[key] = made.getvalue() + below
     return "".join([*lines[: starts[0]], *sections.values()])
 
 
@@ -150,13 +149,12 @@ def _merged(index: list, model: str, results: list) -> list:
     target = names.index(model) if model in names else 0 if len(names) == 1 else len(names)
     for place in reversed(range(len(index))):
         entry = index[place]
-        listed = entry["results"] if entry["results"] is not None else []
-        ours = [number for number, one in enumerate(listed) if is_ours(one)]
-        new = results if place == target else []
-        if [listed[number] for number in ours] == new:
+        listed, new = entry["results"] or [], results if place == target else []
+        ours = [one for one in listed if is_ours(one)]
+        if ours == new:
             continue
-        for number in reversed(ours):
-            del listed[number]
+        for one in ours:
+            listed.remove(one)
         listed.extend(new)
         entry["results"] = listed
         if not listed and set(entry) == {"name", "results"}:
@@ -169,10 +167,6 @@ def _merged(index: list, model: str, results: list) -> list:
 def _quoted(value: Any) -> Any:
     """Give a value with quotes wherever programs for YAML 1.1 need them: no, 1e3."""
     return _yaml().load(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
-
-
-def _is_entry(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("results", ""), list | None)
 
 
 def _listed(value: Any) -> list:
@@ -195,10 +189,5 @@ def _with_block(text: str, block: str, lines: str, file_name: str, above: int) -
         what = f"the markers are no pair: {', '.join(quoted(line) for _, line in markers)}"
         remedy = f"Write {BEGIN} and, below it, {END}, each once and on a line of its own, or remove all"
         raise input_error(where, what, remedy)
-    return (
-        text
-        + ("" if not text or text.endswith(("\n", "\r")) else lines)
-        + (lines if text else "")
-        + ours
-        + lines
-    )
+    before = text if not text or text.endswith(("\n", "\r")) else text + lines
+    return before + (lines if text else "") + ours + lines

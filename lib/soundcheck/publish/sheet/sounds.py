@@ -16,7 +16,6 @@ from typing import Annotated
 import pandas as pd
 import soundfile
 from pydantic import Field, TypeAdapter
-from typing_extensions import TypedDict
 
 from soundcheck.common import files
 from soundcheck.common.media import EXAMPLES, NONE
@@ -28,50 +27,34 @@ from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.states import FAIL
 
 MOST_SCENES = 2
-MOST_SOUNDS = 2  # of a scene
 LONGEST = 8.0  # seconds of a sound; later ones are cut off, so that the page stays small
 _NOTEBOOK_BYTES = 50_000_000
 _SOUND_BYTES = 20_000_000
+_Medium = Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.(flac|png))?$")]  # its name; empty if there is none
 
 
 @dataclasses.dataclass(frozen=True)
 class Sound:
-    """A sound and the picture of its waveform as addresses that hold them; the picture may be missing."""
+    """A sound and the picture of its waveform: names of media in notebooks, on sheets addresses."""
 
     label: str
     caption: str
-    address: str
-    picture: str = ""
+    sound: _Medium
+    picture: _Medium
 
 
 @dataclasses.dataclass(frozen=True)
 class Scene:
-    """Sounds that belong together: from where, what the finding is, and who said or wrote which words."""
+    """Sounds that belong together, and who said or wrote which words; as notebooks and sheets have it."""
 
-    title: str
-    finding: str
-    sounds: tuple[Sound, ...]
-    words: tuple[tuple[str, str], ...]
-
-
-_MEDIUM = Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.(flac|png))?$")]  # its name; empty if there is none
-
-
-class _Player(TypedDict):
-    label: str
-    caption: str
-    sound: _MEDIUM
-    picture: _MEDIUM
-
-
-class _Example(TypedDict):
     title: str
     group: str
-    sounds: list[_Player]
-    words: list[tuple[str, str | None]]
+    sounds: tuple[Sound, ...]
+    words: tuple[tuple[str, str | None], ...]
+    finding: str = ""
 
 
-_OUTPUT = TypeAdapter(list[_Example])
+_OUTPUT = TypeAdapter(list[Scene])
 
 
 def carried(kind: str, data: bytes) -> str:
@@ -87,11 +70,11 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
     for row in findings.drop_duplicates("family").itertuples():
         examples = _examples(facts, rows_file(folder, facts.model.name, row.family).with_suffix(".ipynb"))
         # What is of the group, or under the change, of the finding comes first.
-        examples.sort(key=lambda one, about=row.about: about not in f"{one['group']} {one['title']}")
+        examples.sort(key=lambda one, about=row.about: about not in f"{one.group} {one.title}")
         finding = sentence(facts, row) if row.state == FAIL else ""
-        played = {sound.address for scene in scenes for sound in scene.sounds}
+        played = {sound.sound for scene in scenes for sound in scene.sounds}
         made = (_scene(folder, titles[row.family], finding, one) for one in examples)
-        scenes += [scene for scene in made if not played >= {sound.address for sound in scene.sounds}][:1]
+        scenes += [scene for scene in made if not played >= {sound.sound for sound in scene.sounds}][:1]
         if len(scenes) == MOST_SCENES:
             break
     return scenes
@@ -105,7 +88,7 @@ def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]
     return [scene for scene in scenes if scene.sounds][:MOST_SCENES]
 
 
-def _examples(facts: ModelFacts, path: Path) -> list[_Example]:
+def _examples(facts: ModelFacts, path: Path) -> list[Scene]:
     """Read what an executed notebook lets be heard; nothing if it is not there or cannot be read."""
     if facts.record.voices == NONE or path.is_symlink() or files.irregularity(path, _NOTEBOOK_BYTES):
         return []
@@ -117,25 +100,25 @@ def _examples(facts: ModelFacts, path: Path) -> list[_Example]:
         return []
 
 
-def _scene(folder: Path, family: str, finding: str, example: _Example) -> Scene:
+def _scene(folder: Path, family: str, finding: str, example: Scene) -> Scene:
     """Load the sounds of an example: of several the first and the last, which is that of a change."""
-    players = example["sounds"]
-    chosen = players if len(players) <= MOST_SOUNDS else [players[0], players[-1]]
-    sounds = tuple(filter(None, (_sound(folder, one) for one in chosen)))
-    words = tuple((who, text or "(nothing)") for who, text in example["words"])
-    return Scene(": ".join(filter(None, (family, example["title"]))), finding, sounds, words)
+    last = example.sounds[-1:] if len(example.sounds) > 1 else ()
+    sounds = tuple(filter(None, (_sound(folder, one) for one in (*example.sounds[:1], *last))))
+    words = tuple((who, text or "(nothing)") for who, text in example.words)
+    title = ": ".join(filter(None, (family, example.title)))
+    return dataclasses.replace(example, title=title, finding=finding, sounds=sounds, words=words)
 
 
-def _sound(folder: Path, player: _Player) -> Sound | None:
-    data, caption = _content(folder, player["sound"]), player["caption"]
+def _sound(folder: Path, player: Sound) -> Sound | None:
+    data, caption = _content(folder, player.sound), player.caption
     if not data:
         return None
     signal, rate = soundfile.read(io.BytesIO(data), dtype="float32")
     if len(signal) > LONGEST * rate:
         data = encode_flac(signal[: round(LONGEST * rate)], rate)
         caption += f"; the first {LONGEST:g} of {len(signal) / rate:.1f} s"
-    picture = carried("image/png", _content(folder, player["picture"]))
-    return Sound(player["label"], caption, carried("audio/flac", data), picture)
+    picture = carried("image/png", _content(folder, player.picture))
+    return Sound(player.label, caption, carried("audio/flac", data), picture)
 
 
 def _content(folder: Path, name: str) -> bytes:

@@ -22,6 +22,7 @@ from soundcheck.publish.facts import page
 from soundcheck.report.key_figures import RATES, sentence
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord, KeyFigure
+from soundcheck.suite.card import Card
 
 
 class HubResults(CardFormat):
@@ -88,47 +89,43 @@ class HuggingFaceCard(CardFormat):
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the card."""
-        keys = {**_written(facts, context), **_measured(facts)}
-        return self._put(f"\n# {heading(facts.model.name)}\n", "README.md", keys, facts, context)
+        title = f"\n# {heading(facts.model.name)}\n"
+        return self._put(title, "README.md", _measured(facts), facts, context)
 
     def updated(self, existing: str, name: str, facts: ModelFacts, context: CardContext) -> str:
         """Change what is ours; the rest stays."""
         if not existing.strip("\ufeff \t\r\n"):
             return self.text(facts, context)
-        return self._put(existing, name, _written(facts, context), facts, context)
+        return self._put(existing, name, {}, facts, context)
 
     def _put(
         self, text: str, file_name: str, keys: dict[str, Any], facts: ModelFacts, context: CardContext
     ) -> str:
         name = plain(context.card.id.rpartition("/")[2] or facts.model.name)
-        return updated(
-            text, file_name, keys, name, results_of(facts, context), content.text("card.md", facts, context)
-        )
+        block = content.text("card.md", facts, context)
+        keys = _written(context.card) | keys
+        return updated(text, file_name, keys, name, results_of(facts, context), block)
 
 
-def _written(facts: ModelFacts, context: CardContext) -> dict[str, Any]:
+def _written(card: Card) -> dict[str, Any]:
     """Give what people said about the model, as the hub has it."""
-    card = context.card
-    keys: dict[str, Any] = {}
-    if card.languages:
-        keys["language"] = [*card.languages]
-    if card.license:
-        known = card.license.lower() in _LICENCES
-        keys["license"] = card.license.lower() if known else "other"
-        keys |= {} if known else {"license_name": plain(card.license)}
-    if re.fullmatch(r"[\w.-]+/[\w.-]+", card.base_model):
-        keys["base_model"] = card.base_model
-    return keys
+    licence, known = card.license, card.license.lower() in _LICENCES
+    is_name = re.fullmatch(r"[\w.-]+/[\w.-]+", card.base_model)
+    return filled(
+        language=[*card.languages],
+        license=licence.lower() if known else licence and "other",
+        license_name="" if known else plain(licence),
+        base_model=card.base_model if is_name else "",
+    )
 
 
 def _measured(facts: ModelFacts) -> dict[str, Any]:
     """Give what the run knows; only for new cards, as people like to choose these words."""
-    keys: dict[str, Any] = {}
-    if facts.model.kind in _LIBRARIES:
-        keys["library_name"] = facts.model.kind
     types = {task_type(facts, task) for task in facts.model.tasks} & {*_TAGS}
-    if len(types) == 1:
-        keys["pipeline_tag"] = types.pop()
-    if any(figure.measure == RATES[0] for figure in facts.figures):
-        keys["metrics"] = ["wer"]
-    return keys | {"tags": ["soundcheck"]}
+    has_rate = any(figure.measure == RATES[0] for figure in facts.figures)
+    return filled(
+        library_name=facts.model.kind if facts.model.kind in _LIBRARIES else "",
+        pipeline_tag=types.pop() if len(types) == 1 else "",
+        metrics=["wer"] if has_rate else [],
+        tags=["soundcheck"],
+    )

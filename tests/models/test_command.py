@@ -16,7 +16,7 @@ from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
 from soundcheck.models.answers import check_output, unpack
 from soundcheck.models.base import load_model
-from soundcheck.models.programs.command import parse_command
+from soundcheck.models.command import parse_command
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
@@ -41,7 +41,7 @@ def test_commands_are_split_as_in_a_shell(target, arguments):
     assert parse_command(target) == (arguments, "", "")
 
 
-REFUSED = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text())
+REFUSED = yaml.safe_load(Path(__file__).with_name("refused_commands.yml").read_text())
 
 
 @pytest.mark.parametrize(("target", "words"), REFUSED.items())

@@ -10,10 +10,10 @@ import psutil
 import pytest
 from programs import World, emptied, gone, predict
 
+from soundcheck.models import command
 from soundcheck.models.answers import NoAnswer
 from soundcheck.models.base import load_model
-from soundcheck.models.programs import command
-from soundcheck.models.programs.command import CommandModel
+from soundcheck.models.command import CommandModel
 from soundcheck.predict.tables import read_predictions
 
 # Tells its starts, then answers each path with what stands in {answer}.
@@ -178,7 +178,7 @@ def test_each_worker_has_its_own(world):
 KILLED = """
 import pathlib, sys; import numpy as np
 from soundcheck.suite.entries import ModelEntry
-from soundcheck.models.programs.command import CommandModel
+from soundcheck.models.command import CommandModel
 root, target, stays = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
 entry = ModelEntry("mine", "command", target, ("transcript",), options={"stays": stays})
 CommandModel(entry, root / "my-asr", target.split()[1:], root).predict([np.zeros(9, "float32")], 16000)

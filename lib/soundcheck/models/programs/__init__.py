@@ -1,1 +1,0 @@
-"""Models that are programs, started with a command."""
