@@ -82,12 +82,13 @@ def test_groups_and_what_they_lose():
         (group, value, name) for group, value in (("male", 0.02), (HOSTILE, 0.12)) for name in ("", "A")
     ]
     rows = [("c", "sex", group, name, value, 0.0, 0.2, 30, 9) for group, value, name in losses]
-    table = severity_views.group_table(
-        [pd.DataFrame(rows, columns=names)], "rate", ("segments", "in", "speakers")
-    )
-    texts = [" ".join(line) for line in cells(table)]
-    assert "12.0 points" in texts[1] and HOSTILE in texts[1] and "2.0 points" in texts[2]
-    assert "No groups" in str(severity_views.group_table([], "rate", ("segments", "in", "speakers")))
+    counts = ("segments", "in", "speakers")
+    _, *lines = cells(severity_views.group_table([pd.DataFrame(rows, columns=names)], "rate", counts))
+    assert [line[2:4] for line in lines] == [
+        [HOSTILE, "12.0 points 0.0 to 20.0"],
+        ["male", "2.0 points 0.0 to 20.0"],
+    ]
+    assert "No groups" in str(severity_views.group_table([], "rate", counts))
 
 
 @pytest.fixture

@@ -74,16 +74,12 @@ def test_findings_are_sentences(changes, told):
     assert told in failures.sentence(one(**changes)).replace("\xa0", " ")
 
 
-PUBLISHED = "the published rule (|value| < 0.075); arousal of spanish speakers differs from that of "
-PUBLISHED += "the others by 0.18"
-
-
 @pytest.mark.parametrize(
     ("passed", "state", "given", "said"),
     [
-        (True, "fail", {}, f"passes {PUBLISHED}, more than the margin of 0.10"),
-        (False, "pass", {}, f"fails {PUBLISHED}, within the margin of 0.10"),
-        (True, "fail", {"rule": "|gap| <", "against": "us"}, "passes the rule (|gap| < 0.075); arousal"),
+        (True, "fail", {}, "passes the published rule (|value| < 0.075)"),
+        (False, "pass", {}, "fails the published rule (|value| < 0.075)"),
+        (True, "fail", {"rule": "|gap| <", "against": "us"}, "passes the rule (|gap| < 0.075)"),
         (True, "pass", {}, ""),
         (False, "fail", {}, ""),
         (False, "inconclusive", {}, ""),
@@ -93,7 +89,7 @@ PUBLISHED += "the others by 0.18"
 )
 def test_two_rules_that_differ_are_said_in_one_sentence(passed, state, given, said):
     told = failures.both_rules(one(**{"matters": 0.1} | given | {"passed": passed, "state": state}))
-    assert told.startswith(said) and bool(told) == bool(said)
+    assert told == said
 
 
 def test_a_value_stands_with_its_interval_counts_threshold_and_the_random_reference():

@@ -7,7 +7,7 @@ from tests.support.first_pages import golden
 
 from soundcheck.results import facts
 from soundcheck.results.facts import counts, facts_by_model, headline
-from soundcheck.results.states import STATES, aspects
+from soundcheck.results.states import STATES
 from soundcheck.results.table import to_frame
 
 FINE, FAILS = value(), value("U", 0.1)
@@ -39,13 +39,6 @@ def test_differences_of_these_speakers_are_no_all_clear(state, state_sample, tex
     few = difference(0.2, state=state, state_sample=state_sample)
     assert headline(to_frame([FINE, few])) == text
     assert headline(to_frame([FAILS, few])).endswith(("test fails", "tests fails"))
-
-
-def test_differences_between_groups_are_about_fairness_wherever_they_stand():
-    rows = [value(label="a", category="robustness"), value(label="b"), value(label="c", group="sex: male")]
-    frame = to_frame([*rows, difference(0.1, label="d")])
-    by_label = dict(zip(frame["label"], aspects(frame), strict=True))
-    assert by_label == {"a": "robustness", "b": "correctness", "c": "fairness", "d": "fairness"}
 
 
 def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():

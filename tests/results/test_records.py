@@ -3,8 +3,10 @@
 import contextlib
 import copy
 import csv
+import functools
 import io
 import json
+import operator
 import random
 import re
 
@@ -46,34 +48,27 @@ def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, reco
     content = json.loads(path.read_text(encoding="ascii"))
     assert {name: content[name] for name in FULL} == FULL
     assert [one.display_name for one in record.failed] == ["f of m", "s"]
-    for name in ("figures", "accepted", "matters_worse"):
+    for name in ("figures", "accepted", "matters_worse", "verdicts", "book_digest", "library"):
         del content[name]
-    content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}]}
+    content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}], "suite": {"shown": "old.yml"}}
     path.write_text(json.dumps(content))
-    assert RunRecord.read(path).figures is None
+    older = RunRecord.read(path)
+    assert (older.figures, older.verdicts, older.suite) == (None, {}, {"source": "old.yml"})
 
 
-@pytest.mark.parametrize(
-    ("asked", "days", "origin"),
-    [
-        (0, {}, ""),  # a table of predictions
-        (1200, {}, "1,200 computed now, none from the cache"),
-        (0, {"2026-11-20": 7}, "7 from the cache of 2026-11-20, 0 computed now"),
-        (
-            *(3, {"2026-11-22": 2, "2026-11-20": 7}),
-            "9 from the cache of 2026-11-20 (7) and 2026-11-22 (2), 3 computed now",
-        ),
-        (
-            *(0, {f"2026-11-{n}": 1 for n in (12, 11, 10)}),
-            "3 from the cache of 2026-11-10 to 2026-11-12, 0 computed now",
-        ),
-    ],
-)
-def test_where_answers_come_from(asked, days, origin):
+def test_where_answers_come_from():
     empty = dict.fromkeys(("name", "slug", "kind", "target", "description", "license", "fingerprint"), "")
     empty |= dict.fromkeys(("inputs", "failed", "unusable", "repeated", "repeated_different"), 0)
     empty |= {"tasks": (), "notes": (), "failures": (), "out_of_range": 0, "unknown_classes": {}}
-    assert ModelRecord(**empty, asked=asked, days=days).origin == origin
+    both, many = {"2026-11-22": 2, "2026-11-20": 7}, {f"2026-11-{n}": 1 for n in (12, 11, 10)}
+    for asked, days, origin in (
+        (0, {}, ""),  # a table of predictions
+        (1200, {}, "1,200 computed now, none from the cache"),
+        (0, {"2026-11-20": 7}, "7 from the cache of 2026-11-20, 0 computed now"),
+        (3, both, "9 from the cache of 2026-11-20 (7) and 2026-11-22 (2), 3 computed now"),
+        (0, many, "3 from the cache of 2026-11-10 to 2026-11-12, 0 computed now"),
+    ):
+        assert ModelRecord(**empty, asked=asked, days=days).origin == origin
 
 
 # What is refused
@@ -83,7 +78,7 @@ TASKS = {
     for name, task in BUILTIN.items()
 }
 SUITE = {
-    **{"title": "Small", "shown": "suite.yml", "digest": "s" * 40, "normaliser": "basic", "synonyms": []},
+    **{"title": "Small", "source": "suite.yml", "digest": "s" * 40, "normaliser": "basic", "synonyms": []},
     **{"tasks": TASKS, "models": {"m": {"name": "m", "kind": "predictions", "tasks": ["arousal"]}}},
     "corpora": {"c": {"name": "c", "blocks": "speaker", "split": None, "base_condition": ""}},
 }
@@ -93,14 +88,7 @@ SUITE = {
 def runs(tmp_path_factory, recorded):
     """Two runs of a suite, ``one`` to be spoilt and ``two``."""
     folder = tmp_path_factory.mktemp("runs")
-    figure = FIGURE | {
-        "reason": "",
-        "low": 0.4,
-        "high": 0.7,
-        "segments": 200,
-        "blocks": 20,
-        "standing": "better",
-    }
+    figure = FIGURE | {"reason": "", "low": 0.4, "high": 0.7, "blocks": 20, "standing": "better"}
     about = {"figures": [figure], "accepted": [{"test": "A", "why": "known", "until": "2030-01-01"}]}
     for name, value in (("one", 0.6), ("two", 0.65)):
         rows = [verdict(value=value, state_sample="pass"), verdict(test="A", **FAILED)]
@@ -135,9 +123,8 @@ REMOVED = "removed"
 )
 def test_what_is_wrong_with_a_record_is_said(runs, tmp_path, place, cell, why):
     tree = {"record": json.loads((runs / "two" / "run.json").read_text())}
-    node, path = tree, ("record", *place)
-    for key in path[:-1]:
-        node = node[key]
+    path = ("record", *place)
+    node = functools.reduce(operator.getitem, path[:-1], tree)
     if cell is REMOVED:
         del node[path[-1]]
     else:
@@ -173,9 +160,7 @@ def spoil(record: dict, chance: random.Random) -> dict:
     spoilt = copy.deepcopy(record)
     top = "suite" if chance.random() < 0.3 else chance.choice(list(spoilt))
     place = chance.choice(places(spoilt[top], (top,)))
-    node = spoilt
-    for key in place[:-1]:
-        node = node[key]
+    node = functools.reduce(operator.getitem, place[:-1], spoilt)
     how = chance.choice(["remove", "junk", "junk", "rename"])
     if how == "junk":
         node[place[-1]] = chance.choice(JUNK)

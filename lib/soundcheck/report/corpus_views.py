@@ -174,9 +174,8 @@ def facts_of(
     facts |= {name: _values(segments, name) for name in COLUMNS[:3] if _known(segments, name)}
     labels = {name: segments[name].notna().sum() for name in labelled(segments, tasks)}
     facts |= {"labels": ", ".join(f"{name} ({count:,})" for name, count in labels.items())} if labels else {}
-    if formats:
-        stored = pd.Series([one.files for one in formats], [_stored(one) for one in formats])
-        facts["files"] = _ranked(stored.groupby(level=0).sum(), "file")
+    stored = dict.fromkeys(f"{one.name}, {one.sampling_rate / 1000:g} kHz" for one in formats)
+    facts |= {"files": some(list(stored), NAMED)} if stored else {}
     if not audio:
         facts["audio"] = "none here: models that need sound are not tested on this corpus"
     return facts
@@ -208,45 +207,25 @@ def many(count: int, noun: str) -> str:
     return counted(count, noun).replace(str(count), f"{count:,}", 1)
 
 
-def _stored(one: SoundFormat) -> str:
-    channels = "mono" if one.channels == 1 else f"{one.channels} channels"
-    return f"{one.name}, {one.sampling_rate / 1000:g} kHz, {channels}"
-
-
-def _ranked(counts: pd.Series, noun: str, speakers: Mapping[str, int] | None = None) -> str:
-    """Write ``female (20 speakers, 488 segments), male (...)``, the most frequent first."""
-    counts, texts = counts.sort_values(ascending=False, kind="stable"), []
-    for value, count in counts.head(NAMED).items():
-        who = f"{many(speakers[value], 'speaker')}, " if speakers else ""
-        texts.append(f"{shorten(str(value), 60)} ({who}{many(int(count), noun)})")
-    if len(counts) > NAMED:
-        rest = many(int(counts.iloc[NAMED:].sum()), noun)
-        texts.append(f"and {len(counts) - NAMED:,} more ({rest})")
-    return ", ".join(texts)
-
-
 def _values(segments: pd.DataFrame, column: str) -> str:
-    speakers = segments.groupby(column)["speaker"].nunique().to_dict() if "speaker" in segments else None
-    missing = int(segments[column].isna().sum())
-    text = _ranked(segments[column].value_counts(), "segment", speakers)
-    return f"{text}, not known of {many(missing, 'segment')}" if missing else text
+    """Write ``female (20 speakers, 488 segments), male (...)``, the most frequent first."""
+    counts, missing, texts = segments[column].value_counts(), int(segments[column].isna().sum()), []
+    speakers = segments.groupby(column)["speaker"].nunique() if "speaker" in segments else None
+    for value, count in counts.head(NAMED).items():
+        who = "" if speakers is None else f"{many(speakers[value], 'speaker')}, "
+        texts.append(f"{shorten(str(value), 60)} ({who}{many(count, 'segment')})")
+    if rest := int(counts.iloc[NAMED:].sum()):
+        texts.append(f"and {len(counts) - NAMED:,} more ({many(rest, 'segment')})")
+    return ", ".join(texts) + (f", not known of {many(missing, 'segment')}" if missing else "")
 
 
 def format_table(formats: Sequence[SoundFormat]) -> Html:
     """List how files are stored, a row a way, and what models get of them."""
-    columns = {
-        "format": "name",
-        "sampling rate": lambda row: Cell(
-            f"{row.sampling_rate / 1000:g} kHz", row.sampling_rate, "sc-number"
-        ),
-        "channels": "channels",
-        "bits a sample": lambda row: row.bits or "–",
-        "files": "files",
-        "segments": "segments",
-        "length": lambda row: Cell(hours(row.seconds), row.seconds, "sc-number"),
-        "models get": _used_as,
-    }
-    frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits} for one in formats])
+    columns = {"format": "name", "channels": "channels", "bits a sample": "bits", "files": "files"}
+    columns["sampling rate in kHz"] = lambda row: row.sampling_rate / 1000
+    columns |= {"segments": "segments", "models get": _used_as}
+    columns["length"] = lambda row: Cell(hours(row.seconds), row.seconds, "sc-number")
+    frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits or "–"} for one in formats])
     return table(frame, columns, first=SHOWN)
 
 

@@ -36,16 +36,7 @@ from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import place
-from soundcheck.report.players import (
-    Player,
-    Side,
-    players_of,
-    row,
-    segment_name,
-    segment_player,
-    side,
-    silent,
-)
+from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player, side
 
 WORST, TYPICAL, BEST = "worst", "typical", "best"
 OTHERS = "the others"
@@ -171,10 +162,8 @@ def _played(
         if view.audio and scene.sounds:
             add(players_of(evaluation.media, scene.sounds(one.row)), caption, words, "sc-pair")
             continue
-        player = silent(segment_name(segment), caption)
-        if view.audio:
-            color = "changed" if one.why == TYPICAL else "original"
-            player = segment_player(evaluation.media, view.root, segment, caption, color)
+        color, root = "changed" if one.why == TYPICAL else "original", view.root if view.audio else None
+        player = segment_player(evaluation.media, root, segment, caption, color)
         if words:
             add([player], "", words)
         else:
@@ -590,9 +579,8 @@ def _name(setting: Setting) -> str:
 
 def _error(subset: Subset) -> str:
     """Name the mean of :func:`segment_errors`."""
-    if subset.task.is_transcription:
-        return "mean share of wrong words"
-    return "mean error" if subset.task.is_regression else "share of errors"
+    names = {"regression": "mean error", "transcription": "mean share of wrong words"}
+    return names.get(subset.task.kind, "share of errors")
 
 
 def _written(value: object) -> str:

@@ -11,18 +11,10 @@ from soundcheck.report import key_figures
 from soundcheck.report.formats import rule, significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written
 from soundcheck.report.names import in_words, label
+from soundcheck.results import states
 from soundcheck.results.facts import ModelFacts, counts, first, headline
 from soundcheck.results.record import RunRecord
-from soundcheck.results.states import (
-    FAIL,
-    FAIRNESS,
-    INCONCLUSIVE,
-    NOT_EVALUATED,
-    PASS,
-    REPORTED,
-    ROBUSTNESS,
-    aspects,
-)
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, one_sided
 from soundcheck.suite.measures import measure_of
@@ -216,20 +208,16 @@ def adjustment(row: object) -> str:
 
 
 def both_rules(row: object) -> str:
-    """Say how the rule of the threshold and the state of a row go together, where they differ; else ``""``.
+    """Say what the rule of a threshold says where the state of a row is another; else ``""``.
 
-    ``passes the published rule (|value| < 0.075); recall of female speakers differs from that of the others
-    by 0.32, more than the margin of 0.175``
+    ``passes the published rule (|value| < 0.075)``
     """
     if not row.group or pd.isna(row.passed) or pd.isna(row.matters) or pd.isna(row.gap):
         return ""
     if (bool(row.passed), row.state) not in ((True, FAIL), (False, PASS)):
         return ""
     kind = "the rule" if row.rule in GAP_RULES else "the published rule"
-    size = f"{significant(abs(row.gap))}, {'more than' if row.state == FAIL else 'within'} the margin of"
-    against = "the others" if row.against in ("", OTHERS) else label(row.against)
-    differs = f"{subject(row)} differs from that of {against} by {size} {significant(row.matters)}"
-    return f"{'passes' if row.passed else 'fails'} {kind} ({rule(row)}); {differs}"
+    return f"{'passes' if row.passed else 'fails'} {kind} ({rule(row)})"
 
 
 def measured(row: object, label_: bool = True) -> str:
@@ -309,7 +297,7 @@ def for_groups(facts: ModelFacts) -> Brief:
         who, *more = dict.fromkeys(map(people, groups["group"]))
         return Brief(FAIL, who, f"{'' if row.side else 'differs: '}{_both(row)}", some(more, MOST_ALSO))
     if (row := facts.largest_difference) is None:
-        return Brief(NOT_EVALUATED, "", _why_not(facts, FAIRNESS))
+        return Brief(NOT_EVALUATED, "", _why_not(facts, states.FAIRNESS))
     if few(row):
         state = "too few speakers to generalise"
     else:
@@ -324,7 +312,7 @@ def under_changes(facts: ModelFacts) -> Brief:
     """Say under which change of the signal a model fails by most, or comes nearest to."""
     row = facts.worst_condition
     if row is None:
-        return Brief(NOT_EVALUATED, "", _why_not(facts, ROBUSTNESS))
+        return Brief(NOT_EVALUATED, "", _why_not(facts, states.ROBUSTNESS))
     about = condition(row)
     if change_of_quality(row) and row.after == row.after:
         quantity, says = before_and_after(row)
@@ -347,10 +335,10 @@ def _both(row: object) -> str:
 
 def _why_not(facts: ModelFacts, aspect: str) -> str:
     """Say why nothing is known of groups or changes: not counted, not evaluated or not tested."""
-    if aspects(facts.uncounted).eq(aspect).any():
+    if states.aspects(facts.uncounted).eq(aspect).any():
         return "not counted: no better than chance"
     rows = facts.not_evaluated
-    reasons = rows.loc[aspects(rows).eq(aspect), "skipped"]
+    reasons = rows.loc[states.aspects(rows).eq(aspect), "skipped"]
     return f"not evaluated: {label(reasons.mode().iloc[0])}" if len(reasons) else NOT_TESTED
 
 

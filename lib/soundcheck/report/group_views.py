@@ -22,7 +22,7 @@ from soundcheck.evaluation.worst_groups import GroupSearch
 from soundcheck.metrics.regression import BINS, bin_numbers
 from soundcheck.report import examples, failures, figures, notices, states, views
 from soundcheck.report import words as word_views
-from soundcheck.report.formats import Cell, p_value, significant, value_cell
+from soundcheck.report.formats import p_value, significant, value_cell
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, place, sentence
 from soundcheck.report.study_figures import recorded
@@ -30,7 +30,7 @@ from soundcheck.report.style import show
 from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
-from soundcheck.statistics.worst_groups import PLANNED_POWER, Subgroup
+from soundcheck.statistics.worst_groups import PLANNED_POWER
 from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
 
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
@@ -172,16 +172,15 @@ def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
     measures = {f"{name}{BALANCED * one.subset.balanced}": measure for name, measure in TAKEN_FOR.items()}
     parts = {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
     frame = evaluation.estimates(one.subset, measures, parts)
-    ends = frame.groupby("label")["value"].agg(["max", "min"])
-    spread = frame["label"].map(ends["max"] - ends["min"])
-    frame = frame.iloc[np.lexsort((-frame["value"], frame["label"], -spread))]
-    frame = frame.assign(group=frame["part"].map(label))
+    each = frame.groupby("label")["value"]
+    frame = frame.assign(group=frame["part"].map(label), spread=each.transform("max") - each.transform("min"))
+    frame = frame.sort_values(["spread", "label", "value"], ascending=[False, True, False], kind="stable")
     frame["name"] = frame["label"] + ", " + frame["group"]
     most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
-    each = [f"{row.group} {written(row)}" for row in most.itertuples()]
+    ends = [f"{row.group} {written(row)}" for row in most.itertuples()]
     figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
     alt = f"Wrong predictions by {one.column}, {place(one.subset)}"
-    text = f"{place(one.subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
+    text = f"{place(one.subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(ends)}"
     return show(evaluation.media, figure, alt, finding=text)
 
 
@@ -338,19 +337,16 @@ def _drawn_search(search: GroupSearch) -> Figure:
 
 def _search_table(search: GroupSearch) -> Html:
     rows, level = [], f"{100 * search.search.level:.4g}".rstrip(".")
-    heads = ["group", search.unit, "of the others", f"difference ({level} %)", "segments"]
     for one in search.search.named:
-        rows += [_subgroup(one, ""), *(_subgroup(each, "– ") for each in one.folded[:MOST_FOLDED])]
+        for each, mark in [(one, ""), *((each, "– ") for each in one.folded[:MOST_FOLDED])]:
+            row = {"group": f"{mark}{each.name}", search.unit: value_cell(each.value)}
+            row |= {"of the others": value_cell(each.others), "segments": len(each.segments)}
+            row[f"difference ({level} %)"] = value_cell(each.gap, each.low, each.high)
+            row |= {"speakers or blocks": each.blocks, "adjusted p": p_value(each.adjusted)}
+            rows.append(row)
         if len(one.folded) > MOST_FOLDED:
-            rows.append((f"– {len(one.folded) - MOST_FOLDED} more", *[""] * 6))
-    heads += ["speakers or blocks", "adjusted p"]
-    return views.listed(rows, heads, caption=place(search.subset), sortable=False)
-
-
-def _subgroup(one: Subgroup, mark: str) -> tuple[object, ...]:
-    values = value_cell(one.value), value_cell(one.others), value_cell(one.gap, one.low, one.high)
-    p = Cell(p_value(one.adjusted), one.adjusted, "sc-number")
-    return f"{mark}{one.name}", *values, len(one.segments), one.blocks, p
+            rows.append({"group": f"– {len(one.folded) - MOST_FOLDED} more"})
+    return views.table(rows, caption=place(search.subset), sortable=False)
 
 
 def named_segments(evaluation: Evaluation, searches: Iterable[GroupSearch]) -> Html:

@@ -209,14 +209,17 @@ def segment_name(segment: pd.Series) -> str:
 
 
 def segment_player(
-    media: MediaStore, root: Path, segment: pd.Series, caption: str, color: str = "original"
+    media: MediaStore, root: Path | None, segment: pd.Series, caption: str, color: str = "original"
 ) -> Player:
-    """Let a row of a segment table be heard; where the sound cannot be read, say so."""
+    """Let a row of a segment table be heard; its name stands where there is no sound, or none to be read."""
+    name = segment_name(segment)
+    if root is None:
+        return silent(name, caption)
     try:
         signal = signal_of(root, segment)
     except (OSError, soundfile.LibsndfileError):  # the folder of the corpus may have changed since
-        return silent(segment["file"], *filter(None, [caption]), "the sound cannot be read")
-    return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption, color=color)
+        return silent(name, *filter(None, [caption]), "the sound cannot be read")
+    return player(media, signal, SAMPLING_RATE, name, caption=caption, color=color)
 
 
 def settings(drawn: Mapping[str, object]) -> str:

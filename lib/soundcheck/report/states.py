@@ -35,11 +35,10 @@ STATE = {state.name: state for state in _ROWS}
 JUDGED = (PASS, INCONCLUSIVE, FAIL)  # from the best to the worst, the order of a bar's parts
 
 
-def mark(name: str, words: str | None = None) -> Html:
-    """Show a state as a badge: its sign and its name, or other words."""
+def mark(name: str) -> Html:
+    """Show a state as a badge: its sign and its name."""
     state = STATE[name]
-    text = f"{state.sign} {name if words is None else words}".strip()
-    return element("span", text, class_=f"sc-badge {state.css}", title=state.explained)
+    return element("span", f"{state.sign} {name}", class_=f"sc-badge {state.css}", title=state.explained)
 
 
 def bar(counts: Mapping[str, int]) -> Html:

@@ -14,17 +14,7 @@ import pandas as pd
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, states, views
-from soundcheck.report.formats import (
-    Cell,
-    digits_for,
-    number,
-    p_value,
-    rule,
-    span,
-    stacked,
-    value_cell,
-    values,
-)
+from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, value_cell
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
@@ -76,7 +66,9 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
     final, same = "tests" in frame, mirrors(frame).ne("")
     rows = frame[~same]
     rows = rows.assign(block=rows["corpus"].map(lambda name: blocks.get(name, "speaker")))
-    left_out = _not_evaluated_at_all(rows)
+    places = rows.groupby(["corpus", "task"], sort=False)  # of which nothing is known, for one reason
+    known = places["passed"].transform("count") + places["value"].transform("count")
+    left_out = known.eq(0) & places["skipped"].transform("nunique").eq(1) & rows["skipped"].notna()
     compared = rows["group"].ne("") & ~left_out
     groups, single = rows[compared], rows[~compared & ~left_out]
     adjusted = rows["adjusted_by"].fillna("")
@@ -114,7 +106,7 @@ def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: s
 
 def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
     columns: dict[str, views.Column] = {
-        "group": values("group_value"),
+        "group": lambda row: value_cell(row.group_value),
         "reference, margin": _reference,
         "difference (95 %)": difference_cell,
     }
@@ -245,13 +237,6 @@ def _side(row: object, state: str) -> str:
 def state_order(state: str, p: float) -> float:
     """Order states from fail to pass, what is not evaluated last; among them by p."""
     return round(_ORDER.index(state) + (0.5 if pd.isna(p) else p / 2), 6)
-
-
-def _not_evaluated_at_all(rows: pd.DataFrame) -> pd.Series:
-    """Find rows of a corpus and task of which no test was evaluated, all for one reason, bool a row."""
-    groups = rows.groupby(["corpus", "task"], sort=False)
-    known = groups["passed"].transform("count") + groups["value"].transform("count")
-    return known.eq(0) & groups["skipped"].transform("nunique").eq(1) & rows["skipped"].notna()
 
 
 def without_row(rows: pd.DataFrame, placed: bool = True) -> Html:

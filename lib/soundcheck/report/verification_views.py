@@ -35,7 +35,7 @@ MOST_LINKED = 100_000  # trials whose scores a book takes along
 POINTS = 400  # of a curve
 BINS = 60  # of a histogram
 BANDS_END = 0.7  # false acceptance rate up to which curves have bands
-TICKS = (0.0001, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
+TICKS = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
 _MARKS = {"equal": ("o", "equal errors"), "minimum": ("v", "lowest cost")}

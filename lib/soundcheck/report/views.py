@@ -174,13 +174,10 @@ def forest(
 
 
 def _panels(frame: pd.DataFrame, column: str | None) -> tuple[list[tuple[str, pd.DataFrame]], str]:
-    """Divide rows by a column, in the order of first appearance, and say what is left out.
-
-    Without any row there is one empty panel.
-    """
-    if column is None or frame.empty:
-        return [("", frame)], ""
-    parts = [(str(title), rows) for title, rows in frame.groupby(column, sort=False)]
+    """Divide rows by a column, in the order of first appearance; say what is left out. One panel at least."""
+    parts = [("", frame)]
+    if column is not None and len(frame):
+        parts = [(str(title), rows) for title, rows in frame.groupby(column, sort=False)]
     fewer = f"the first {MOST_PANELS} of {len(parts)} panels" if len(parts) > MOST_PANELS else ""
     return parts[:MOST_PANELS], fewer
 

@@ -162,11 +162,12 @@ def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resamp
 
 def rating_table(options: Mapping[str, object]) -> Html:
     """Show how comprehensible people found each setting; those below the limit stand in brackets."""
-    rows, least = [], options["shown_rating"]
+    least = options["shown_rating"]
+    rows = []
     for name, levels in options["ratings"].items():
-        texts = [f"{level}: {rating:g}" for level, rating in levels.items()]
-        pairs = zip(texts, levels.values(), strict=True)
-        marked = [text if rating >= least else f"({text})" for text, rating in pairs]
-        rows.append({"transformation": name} | {f"level {n}": text for n, text in enumerate(marked, 1)})
+        row = {"transformation": name}
+        for n, (level, rating) in enumerate(levels.items(), 1):
+            row[f"level {n}"] = f"{level}: {rating:g}" if rating >= least else f"({level}: {rating:g})"
+        rows.append(row)
     caption = f"Mean rating of each level, 1 to 10; in brackets below {least:g}"
     return views.table(rows, caption=caption, sortable=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -114,19 +113,15 @@ def speakers_needed(frame: pd.DataFrame) -> pd.Series:
     return np.ceil(needed.clip(lower=frame["blocks"] + 1).round(6))
 
 
-def of_these_speakers(rows: pd.DataFrame) -> pd.Series:
-    """Say of which rows nothing follows for new speakers: they are too few, or nobody knows them; bool."""
-    few = rows["state_sample"].eq(REPORTED) & rows["state"].eq(INCONCLUSIVE)
-    return few | rows["state"].eq(NOT_EVALUATED)
-
-
 def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give the differences with too few speakers to generalise, the largest in units of its margin first.
+    """Give the differences with too few or unknown speakers, the largest in units of its margin first.
 
     What two families find is one difference.
     """
-    few = counted(rows)
-    few = few[of_these_speakers(few) & few["gap"].notna() & few["against"].ne("")]
+    rows = counted(rows)
+    few = rows["state_sample"].eq(REPORTED) & rows["state"].eq(INCONCLUSIVE)
+    few |= rows["state"].eq(NOT_EVALUATED)
+    few = rows[few & rows["gap"].notna() & rows["against"].ne("")]
     ordered = few.loc[_in_margins(few).sort_values(ascending=False, kind="stable").index]
     return ordered.drop_duplicates(["model", "corpus", "task", "test", "group", "label", "gap"])
 
@@ -152,7 +147,10 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     tests = rows[["family", "test"]].drop_duplicates()
     tests = tests.assign(
         better=[measure_of(row.test, row.family).better for row in tests.itertuples()],
-        first=[_is_any(row.test, headlines.get(row.family, ())) for row in tests.itertuples()],
+        first=[
+            any(fnmatch.fnmatchcase(row.test, one) for one in headlines.get(row.family, ()))
+            for row in tests.itertuples()
+        ],
     )
     tests = rows[["family", "test"]].merge(tests, "left").set_axis(rows.index)
     better = tests["better"]
@@ -179,10 +177,6 @@ def _other_of_two(rows: pd.DataFrame) -> np.ndarray:
     mirrored = rows[rows["mirrors"].ne("")].set_index([*key, "mirrors"])["group"]
     mirrored = mirrored.str.replace(r"^.*?: ", "", regex=True)
     return mirrored.reindex(pd.MultiIndex.from_frame(rows[[*key, "group"]])).fillna("").to_numpy()
-
-
-def _is_any(test: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(test, one) for one in patterns)
 
 
 def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:

@@ -264,7 +264,7 @@ class _Suite(TypedDict, total=False):
     """What is read of the suite in a record; versions may add to it."""
 
     title: str
-    shown: str
+    source: str  # name of the file
     digest: str
     normaliser: str
     alternatives: bool
@@ -345,6 +345,8 @@ class RunRecord(MadeOf):
         """Read a record, or refuse it with an ``InputError``."""
         try:
             record = super().read(path)
+            if "shown" in record.suite:  # as versions before called it
+                record.suite["source"] = record.suite.pop("shown")
             TypeAdapter(_Suite).validate_python(record.suite)
             return record
         except (OSError, ValueError) as error:

@@ -40,13 +40,13 @@ from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
 # Applied here, or of a part of the suite that a run may leave out.
-_NOT_NAMED = ("accepted", "tests", "digest", "shown", "models", "families", "comparisons")
+_NOT_NAMED = ("accepted", "tests", "digest", "source", "models", "families", "comparisons")
 _STATES = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL}
 
 
 def changed(run: FinishedRun) -> list[str]:
     """Say whether ``accepted`` or ``tests`` changed since the run, if its suite is beside the results."""
-    file = run.record.suite.get("shown", "") if run.record else ""
+    file = run.record.suite.get("source", "") if run.record else ""
     for path in (Path(file), run.path.parent.parent / file) if file else ():
         try:
             suite = _suite_of(run, path)

@@ -108,11 +108,11 @@ def plan_part(suite: Suite, chosen: Suite, output: Output) -> Plan:
 def _check_same(suite: Suite, record: RunRecord, output: Output) -> None:
     """Refuse the book of another suite: one of another title or file name, or without a common name."""
     described = record.suite
-    same = (described.get("title"), described.get("shown")) == (suite.title, suite.file.name)
+    same = (described.get("title"), described.get("source")) == (suite.title, suite.file.name)
     for known, named in ((record.order, suite.models), ((c.name for c in record.corpora), suite.corpora)):
         same = same and not set(known).isdisjoint(named)
     if not same:
-        title, file = quoted(record.title, 60), described.get("shown", "suite.yml")
+        title, file = quoted(record.title, 60), described.get("source", "suite.yml")
         what = (
             f"the folder holds the book of another suite ({title} of {file}), so nothing can be added to it"
         )

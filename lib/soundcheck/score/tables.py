@@ -10,7 +10,7 @@ Conventions
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.text_table import read_tab_table, read_text_table
 from soundcheck.corpora.labels import without_nobody
-from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
+from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS, first_of
 
 NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id", "key", "name")
 PREDICTIONS = ("prediction", "predicted", "hypothesis", "hyp", "pred", "pred_text", "output", "answer")
@@ -137,19 +137,19 @@ def recognise(
     """
     of_references = [name for name in frame if name not in predicted]
     both = [name for name in of_references if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
-    truth = named.get("truth") or next(iter(both), "") or _first(of_references, LABELS)
+    truth = named.get("truth") or next(iter(both), "") or first_of(of_references, LABELS)
     columns = {"truth": truth, "prediction": named.get("prediction") or _prediction(predicted, truth)}
     for role, of in (("truth", of_references), ("prediction", predicted)):
         if not columns[role]:
             remedy = f"Name it with --{role}. There are: {', '.join(map(str, of))}"
             raise input_error("the tables", f"no column is known to hold the {role}", remedy)
-    speaker = named.get("speaker") or _first(of_references, _spellings("speaker")) or None
+    speaker = named.get("speaker") or first_of(of_references, _spellings("speaker")) or None
     return columns | {"speaker": speaker, "groups": named.get("groups") or usual_groups(frame[of_references])}
 
 
 def usual_groups(frame: pd.DataFrame) -> tuple[str, ...]:
     """Name the columns of sex, accent and language that have two groups or more."""
-    known = [_first(list(frame), _spellings(role)) for role in GROUPS]
+    known = [first_of(list(frame), _spellings(role)) for role in GROUPS]
     return tuple(name for name in known if name and without_nobody(frame[name])[0].nunique() > 1)
 
 
@@ -166,15 +166,9 @@ _NUMBERS = [name for name, task in BUILTIN.items() if task.is_regression]
 LABELS = (*_spellings("transcript", *_NUMBERS), *CLASSES, *RATINGS)
 
 
-def _first(columns: Iterable[str], names: Iterable[str]) -> str:
-    """Find the column with the first of some names, in lower case; empty if there is none."""
-    lower = {str(name).strip().lower(): name for name in reversed(list(columns))}
-    return next((lower[name] for name in names if name in lower), "")
-
-
 def _prediction(columns: Sequence[str], truth: str) -> str:
     """Find the column of predictions: called like that of labels, by a usual name, or the only one."""
     plain = {str(name).removesuffix(PREDICTED): name for name in columns}
-    usual = _first(plain, (truth.lower(), *PREDICTIONS, *LABELS))
+    usual = first_of(plain, (truth.lower(), *PREDICTIONS, *LABELS))
     others = [name for name in plain if name.lower() not in NAMES]
     return plain[usual or others[0]] if usual or len(others) == 1 else ""

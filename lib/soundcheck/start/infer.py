@@ -18,7 +18,7 @@ from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL
-from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
+from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS, first_of
 from soundcheck.start.detect import DetectedFormat
 from soundcheck.start.folder_index import FolderIndex, by_split
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
@@ -68,12 +68,14 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     """Read data by the reader of their format, and infer what the columns are; ``data`` is what was named."""
     path, sounds_inside = detected.path, detected.format == "parquet"
     shards = sorted(path.rglob("*.parquet"), key=by_split) if sounds_inside and path.is_dir() else [path]
-    columns = _file_column(path) if detected.format == "csv" else {}
+    names = FolderIndex(path).columns(Path(path.name)) if detected.format == "csv" else ()
+    file = first_of(names, FILE_NAMES) or "file"
+    columns = {} if file == "file" else {"file": file}
     frame, root = _read(detected, shards[0], columns)
     inferred = InferredColumns(frame.copy(), len(shards) > 1, columns)
     for ours, others in SYNONYMS.items():
-        theirs = None if ours in frame and _filled(frame[ours]) else _named(frame, (ours, *others))
-        if theirs is not None:
+        theirs = "" if ours in frame and _filled(frame[ours]) else _named(frame, (ours, *others))
+        if theirs:
             inferred.columns[ours] = theirs
             inferred.frame[ours] = frame[theirs]
     _find_numbers(inferred)
@@ -90,14 +92,6 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     if not sounds_inside:
         _find_audio(inferred, root, data)
     return inferred
-
-
-def _file_column(path: Path) -> dict[str, str]:
-    """Find the column of files in a table of any kind."""
-    names = FolderIndex(path).columns(Path(path.name))
-    known = {name.lower(): name for name in reversed(names)}
-    theirs = next((known[name] for name in FILE_NAMES if name in known), "file")
-    return {} if theirs == "file" else {"file": theirs}
 
 
 def _read(detected: DetectedFormat, path: Path, columns: dict[str, str]) -> tuple[pd.DataFrame, Path]:
@@ -127,10 +121,9 @@ def _filled(column: pd.Series) -> bool:
     return bool((column != "").any())
 
 
-def _named(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
+def _named(frame: pd.DataFrame, names: Iterable[str]) -> str:
     """Find a column with content by one of its names."""
-    known = {str(name).strip().lower(): name for name in reversed(list(frame))}
-    return next((known[name] for name in names if name in known and _filled(frame[known[name]])), None)
+    return first_of([name for name in frame if _filled(frame[name])], names)
 
 
 def _find_numbers(inferred: InferredColumns) -> None:
@@ -138,7 +131,7 @@ def _find_numbers(inferred: InferredColumns) -> None:
     frame = inferred.frame
     for name in [*(task.name for task in BUILTIN.values() if task.is_regression), *RATINGS]:
         theirs = _named(frame, [name])
-        if theirs is None or (name in RATINGS and not _NAME.fullmatch(theirs)):
+        if not theirs or (name in RATINGS and not _NAME.fullmatch(theirs)):
             continue
         given = frame[theirs][frame[theirs] != ""]
         numbers = pd.to_numeric(given, errors="coerce")
@@ -167,7 +160,7 @@ def _find_classes(inferred: InferredColumns) -> None:
     frame = inferred.frame
     for name in CLASSES:
         theirs = _named(frame, [name])
-        if theirs is None or theirs in inferred.tasks or theirs in inferred.columns.values():
+        if not theirs or theirs in inferred.tasks or theirs in inferred.columns.values():
             continue
         labels = sorted(set(frame[theirs]) - {""})
         numbers = pd.to_numeric(pd.Series(labels), errors="coerce").notna().all()

@@ -82,7 +82,7 @@ class Suite:
     tasks: dict[str, Task] = dataclasses.field(default_factory=dict)  # built-in and declared tasks by name
     root: Path = Path()
     file: Path = Path("suite.yml")
-    shown: str = "suite.yml"  # suite.yml as the user named it
+    source: str = "suite.yml"  # suite.yml as the user named it
     digest: str = ""  # digest of the file's bytes
     comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
     # thresholds of tests that compare groups: ``"published"``; ``"simulated"``, which are the published ones
@@ -152,7 +152,7 @@ class Suite:
         described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
         for name in ("root", "file", "history", "shown_history", "cache"):  # places on this machine
             del described[name]
-        described["shown"] = self.file.name
+        described["source"] = self.file.name
         for entry in described["corpora"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
             entry["cut"] = public_path(entry["cut"])
