@@ -17,7 +17,7 @@ PLACES = """
 notebooks predictions corpora html scores tables media logs comparisons results.csv results.parquet
 run.json sounds.json log.txt left_out.csv derived.json manifest.sha256 book.json book-src book-build
 book-cells html-old mine .lock notebooks/m notebooks/m/f.ipynb predictions/m/c.parquet
-html/_static/x html/a/b/c.html cache/studies cache/families/changes.json cache/predictions.sqlite
+html/_static/x html/a/b/c.html cache/studies cache/requests/1-m cache/predictions.sqlite
 .soundcheck
 """.split()
 

@@ -48,7 +48,6 @@ def content(project, out="out"):
 
 
 def test_nothing_is_written_that_is_there_and_models_are_asked_again(repeated):
-    assert [path.name for path in (repeated.out / "cache" / "families").iterdir()] == ["changes.json"]
     before = {name: (path.stat().st_ino, path.stat().st_mtime_ns) for name, path in tables(repeated).items()}
     said = []
     for _ in range(2):
@@ -67,9 +66,8 @@ def test_tables_that_were_edited_and_a_broken_memory_are_put_right(repeated):
         path.write_bytes(path.read_bytes()[:-1] + b"!")
     repeated.run("--no-book")
     assert content(repeated) == before
-    for name in ("derived.json", "cache/families/changes.json"):
-        path = repeated.out / name
-        path.write_text(path.read_text().replace('"values"', '"other"'))
+    path = repeated.out / "derived.json"
+    path.write_text(path.read_text().replace('"values"', '"other"'))
     repeated.run("--no-book")
     assert content(repeated) == before
 

@@ -55,10 +55,10 @@ def test_word_errors_follow_from_the_normal_numbers_as_published():
 @pytest.mark.parametrize("size", [5, 30])
 def test_a_small_study_agrees_with_the_published_one(size):
     study = coverage_of_word_errors(size, 0.4, 60, replicates=300)
-    found = study["ordinary"]["percentile"], study["blockwise"]["percentile"]
+    result = study["ordinary"]["percentile"], study["blockwise"]["percentile"]
     widths = PUBLISHED[size, 0.4][0], PUBLISHED[size, 0.4][2]
-    assert [each.width for each in found] == pytest.approx(widths, rel=0.06)
-    assert found[1].coverage >= 0.95 - 4 * monte_carlo_error(60) and found[0].coverage < found[1].coverage
+    assert [each.width for each in result] == pytest.approx(widths, rel=0.06)
+    assert result[1].coverage >= 0.95 - 4 * monte_carlo_error(60) and result[0].coverage < result[1].coverage
 
 
 # What was recorded
@@ -93,9 +93,9 @@ def test_the_recorded_coverages_are_what_is_promised_and_what_the_book_says():
     shown = frame["design"].ne("unpaired")
     for row in frame[shown & (few | (frame["speakers"] >= 40))].to_dict("records"):
         assert f"{100 * row['percentile']:.1f} ({100 * row['expanded']:.1f})" in prose, row
-    for (_, speakers), own in frame[few].groupby(["design", "speakers"]):
+    for (_, speakers), rows in frame[few].groupby(["design", "speakers"]):
         if speakers <= 20:
-            ends = (f"{round(100 * end + 1e-9)}" for end in (own.percentile.min(), own.percentile.max()))
+            ends = (f"{round(100 * end + 1e-9)}" for end in (rows.percentile.min(), rows.percentile.max()))
             assert f"{' to '.join(ends)} %" in few_speakers
 
 
@@ -110,10 +110,10 @@ def test_recorded_intervals_are_those_of_the_study():
     """Records go stale if the bootstrap changes; the first data sets are the same in any study."""
     study = coverage_of_word_errors(30, 0.4, 2)
     frame, _ = recorded("word_error_intervals")
-    for way, own in study.items():
+    for way, intervals in study.items():
         drawn = frame[frame["way"].eq(way)].head(2)
-        found = np.array([own["percentile"].low, own["percentile"].high]).T
-        np.testing.assert_allclose(drawn[["low", "high"]], found, rtol=1e-5)
+        result = np.array([intervals["percentile"].low, intervals["percentile"].high]).T
+        np.testing.assert_allclose(drawn[["low", "high"]], result, rtol=1e-5)
     few, more = (DESIGNS["mae"].coverage(5, 0.0, n, replicates=50)["percentile"] for n in (3, 60))
     assert few.low.tobytes() == more.low[:3].tobytes()
 
@@ -125,13 +125,13 @@ def test_recorded_intervals_are_those_of_the_study():
 def test_the_true_value_of_a_design_is_the_mean_of_its_data(name):
     design, rng = DESIGNS[name], np.random.default_rng(3)
     for share in (0.0, 0.5):
-        found = np.array([values(design.draw(rng, 200, share))[design.label] for _ in range(30)])
-        assert abs(found.mean() - design.true) < 5 * found.std() / np.sqrt(30) + 1e-3
+        result = np.array([values(design.draw(rng, 200, share))[design.label] for _ in range(30)])
+        assert abs(result.mean() - design.true) < 5 * result.std() / np.sqrt(30) + 1e-3
 
 
 def test_intervals_of_speakers_hold_the_truth_and_those_of_segments_do_not():
-    for found in DESIGNS["unchanged"].coverage(100, 0.2, 120, replicates=300).values():
-        assert found.coverage >= 0.95 - 4 * monte_carlo_error(120) and found.withheld == 0
+    for result in DESIGNS["unchanged"].coverage(100, 0.2, 120, replicates=300).values():
+        assert result.coverage >= 0.95 - 4 * monte_carlo_error(120) and result.withheld == 0
     options = {"kinds": ["percentile"], "replicates": 300}
     blockwise, ignoring = (
         DESIGNS["mae"].coverage(40, 0.5, 60, each_segment=each, **options)["percentile"]
@@ -143,10 +143,10 @@ def test_intervals_of_speakers_hold_the_truth_and_those_of_segments_do_not():
 
 
 def test_verdicts_on_the_threshold_are_undecided():
-    found = DESIGNS["mae"].calibration(100, 0.2, 100)
-    assert found.p_value > 0.001 and found.inconclusive >= 0.95 - 4 * monte_carlo_error(100)
+    result = DESIGNS["mae"].calibration(100, 0.2, 100)
+    assert result.p_value > 0.001 and result.inconclusive >= 0.95 - 4 * monte_carlo_error(100)
 
 
 def test_withheld_intervals_neither_hold_nor_miss():
-    found = Intervals(0.5, np.full(3, 0.5), np.array([0.4, 0.6, np.nan]), np.array([0.6, 0.7, np.nan]))
-    assert (found.coverage, found.withheld) == (0.5, 1 / 3) and found.width == pytest.approx(0.15)
+    result = Intervals(0.5, np.full(3, 0.5), np.array([0.4, 0.6, np.nan]), np.array([0.6, 0.7, np.nan]))
+    assert (result.coverage, result.withheld) == (0.5, 1 / 3) and result.width == pytest.approx(0.15)

@@ -133,9 +133,9 @@ def test_the_plain_difference_is_as_large_whatever_its_cause(column):
         gap = answers[group].mean() - answers[~group].mean()
         assert gap == pytest.approx(-adjusting.EFFECT, abs=0.025)
         assert len(values) == len(subset) == 2 * 400 * adjusting.EACH
-    found = adjusting.data_set(adjusting.Kind(adjusting.DEVICE, adjusting.MICROPHONE, 60), 0)
-    assert found["refused"] == 0 and found["counterpart"] == 1 and np.isnan(found["ten"])
-    assert abs(found["adjusted"]) < abs(found["plain"])
+    result = adjusting.data_set(adjusting.Kind(adjusting.DEVICE, adjusting.MICROPHONE, 60), 0)
+    assert result["refused"] == 0 and result["counterpart"] == 1 and np.isnan(result["ten"])
+    assert abs(result["adjusted"]) < abs(result["plain"])
 
 
 def test_balancing_is_for_labels_that_differ(rng):

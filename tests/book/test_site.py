@@ -52,11 +52,7 @@ FAULTS = [  # what stands in a file, and what is said of it
     ("results.csv", HOME, "html/results.csv: the file holds the path of the home folder"),
     ("results.csv", WORK, "html/results.csv: the file holds the path of the working folder"),
     ("results.csv", "https://example.org/root/x, /rooted, a/root", ""),  # likeness is no leak
-    (
-        "index.html",
-        "abcdefgh-123 run",
-        "html/index.html: the file holds the value of the environment variable",
-    ),
+    ("index.html", "abcdefgh-123 run", "html/index.html: the file holds the value of the environment var"),
     ("index.html", "x" * PAGE_BYTES, f"the page is larger than {PAGE_BYTES} bytes"),
     ("index.html", "", ""),
 ]

@@ -39,7 +39,7 @@ def sine(peak: float = 1.0, frequency: float = 441.0, seconds: float = 1.0, rate
 
 
 @pytest.mark.parametrize("kind", known.STEADY)
-@pytest.mark.parametrize("ratio", [0, 10, 20, 40])
+@pytest.mark.parametrize("ratio", [0, 40])
 def test_noise_of_known_strength(kind, ratio, rng):
     mixed = known.mixed(known.syllables(rng, 6.0), known.noise(kind, 6 * RATE, rng), ratio)
     assert signal_to_noise(mixed, RATE) == pytest.approx(ratio, abs=1)
@@ -73,7 +73,7 @@ def test_level_and_duration_of_known_signals():
     assert duration(np.zeros(24000), RATE) == 1.5
 
 
-@pytest.mark.parametrize("edge", [1000, 3400, 5500, 7000])
+@pytest.mark.parametrize("edge", [1000, 7000])
 @pytest.mark.parametrize("kind", ["noise", "syllables"])
 def test_edge_of_a_low_pass(edge, kind, rng):
     signal = rng.standard_normal(3 * RATE) if kind == "noise" else known.syllables(rng)
@@ -115,8 +115,8 @@ def test_round_tops_voices_and_noise_are_not_clipped(rng):
         assert clipping(np.round(signal * 2**15) / 2**15, RATE) == 0
 
 
-@pytest.mark.parametrize("noise", [0, 1e-4, 0.01, 0.03])
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("noise", [0, 0.01, 0.03])
+@pytest.mark.parametrize("share", [0.2, 0.8])
 def test_share_of_silence(noise, share, rng):
     speech = np.where(np.arange(4 * RATE) % RATE < (1 - share) * RATE, 0.3, 0.0)
     signal = speech * rng.standard_normal(4 * RATE) + noise * rng.standard_normal(4 * RATE)
@@ -134,7 +134,7 @@ def test_pitch_of_a_voice():
         assert mean_pitch(buzz(frequency).astype(np.float32), RATE) == pytest.approx(frequency, rel=0.01)
 
 
-@pytest.mark.parametrize("rate", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("rate", [2, 4, 6])
 @pytest.mark.parametrize("noise", [None, 20])
 def test_syllables_a_second(rate, noise, rng):
     signal = buzz(130, 3) * (0.5 - 0.5 * np.cos(2 * np.pi * rate * TIME)) ** 2

@@ -72,4 +72,4 @@ def test_every_family_tests_a_model_that_does_not_guess(limited):
     models = [entry for entry in suite.models.values() if entry.kind != "random"]
     for name, family in families.items():
         tasks = [planning.tasks_of(suite, entry) for entry in models if entry.is_for(name)]
-        assert any(planning.supported_tasks(family, own) for own in tasks), name
+        assert any(planning.supported_tasks(family, of_model) for of_model in tasks), name

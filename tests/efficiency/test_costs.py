@@ -8,7 +8,7 @@ import pytest
 from soundcheck.efficiency.costs import GIVEN, MEASURED, costs
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
 from soundcheck.efficiency.page import page
-from soundcheck.efficiency.sizes import named_bytes, parameters
+from soundcheck.efficiency.step import named_bytes, parameters
 
 MADE = {"machine": {}, "day": "2030-01-01", "notes": [], "synthetic": False, "table": "t"}
 

@@ -62,16 +62,6 @@ def test_labels_count_only_where_the_family_needs_them(table):
     assert changed_rows(NOISE, RECOGNISER, table, 0).all()
 
 
-def test_both_families_of_recognisers_change_the_same_segments_alike(table):
-    localisation = read_family("asr_fault_localisation")
-    spoken = table.assign(transcript=["go"] * 150 + [None] * 150)
-    rows = [swept_rows(family, RECOGNISER, spoken, ["speaker"], 5) for family in (FAIRNESS, localisation)]
-    assert np.array_equal(*rows) and rows[0].sum() == 80
-    for name, series in localisation.transformations.items():
-        for step, change in series.steps.items():
-            assert change.identity == FAIRNESS.transformations[name].steps[step].identity
-
-
 @pytest.fixture(scope="module")
 def people():
     """Accents of 200, 60, 49 and 1 segments, of ten speakers each but the last; two sexes."""

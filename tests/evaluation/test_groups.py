@@ -117,6 +117,8 @@ def test_each_group_against_all(subset, against):
     whole = means.mean() if against == groups.AVERAGE else table["value"].mean()
     frame, expected = values(judge), {f"language: {name}": means[name] - whole for name in names}
     assert frame["value"].to_dict() == pytest.approx(expected, abs=1e-11)
+    others = [table[table["language"].ne(name)]["value"].mean() for name in names]  # all together
+    assert frame["gap"].tolist() == pytest.approx(list(means - others), abs=1e-11)
     assert frame["segments"].tolist() == [119, 60, 30] and set(judge.simulated()["groups"]) == {3}
 
 

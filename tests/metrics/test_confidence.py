@@ -49,17 +49,17 @@ def test_calibration_errors_are_those_of_loops(data):
     _, _, sure, correct, blocks = data
     bins, expected = equal_mass_bins(sure, 7), 0.0
     for number in set(bins.tolist()):
-        own = bins == number
-        expected += own.mean() * abs(sure[own].mean() - correct[own].mean())
+        inside = bins == number
+        expected += inside.mean() * abs(sure[inside].mean() - correct[inside].mean())
     assert value(calibration_error(sure, correct, 7)) == pytest.approx(expected)
     shares = values(metrics.reliability(sure, correct, 7))
     assert shares == pytest.approx([correct[bins == number].mean() for number in range(len(shares))])
     # Without what chance adds, by simulation:
     bins, expected, rng = equal_mass_bins(sure, 5), 0.0, np.random.default_rng(0)
     for number in range(5):
-        own = bins == number
-        gap, count = (sure - correct)[own].sum(), own.sum()
-        rest = [((sure - correct)[own & (blocks == b)] - gap / count).sum() for b in np.unique(blocks)]
+        inside = bins == number
+        gap, count = (sure - correct)[inside].sum(), inside.sum()
+        rest = [((sure - correct)[inside & (blocks == b)] - gap / count).sum() for b in np.unique(blocks)]
         error = np.sqrt(np.square(rest).sum() * 20 / 19)
         chance = np.abs(rng.normal(gap, error, 1_000_000)).mean() - abs(gap)
         expected += (abs(gap) - chance) / len(sure)
@@ -74,10 +74,10 @@ def test_intervals_of_the_calibration_error_reach_down_to_0_unless_chance_seldom
     for seed in range(40):
         sure = rng.uniform(0.3, 1, 600)
         correct = (rng.random(600) < sure).astype(float)
-        for own, bold in ((correct, False), (correct * (rng.random(600) < 0.6), True)):
-            found = resample(debiased_calibration_error(sure, own, blocks), blocks, 200, seed)
-            low, high = (bound[0] for bound in found.interval("t"))
-            assert 0 <= low <= found.value[0] <= high
+        for right, bold in ((correct, False), (correct * (rng.random(600) < 0.6), True)):
+            result = resample(debiased_calibration_error(sure, right, blocks), blocks, 200, seed)
+            low, high = (bound[0] for bound in result.interval("t"))
+            assert 0 <= low <= result.value[0] <= high
             if bold:
                 bold_low.append(low)
             else:
@@ -107,10 +107,10 @@ def test_area_under_risk_is_the_mean_over_all_orders_of_equal_confidences():
     for _ in range(200):
         order = np.lexsort((rng.random(3000), -sure))
         areas.append((np.cumsum(1 - correct[order]) / np.arange(1, 3001)).mean())
-    found = value(area_under_risk(sure, correct, np.arange(3000)))
-    assert found == pytest.approx(np.mean(areas), abs=1e-3)
+    result = value(area_under_risk(sure, correct, np.arange(3000)))
+    assert result == pytest.approx(np.mean(areas), abs=1e-3)
     relative = value(area_under_risk(sure, correct, np.arange(3000), relative=True))
-    assert relative == pytest.approx(found / (1 - correct.mean()))
+    assert relative == pytest.approx(result / (1 - correct.mean()))
     alike = np.full(4, 0.6)  # says nothing, and has the risk of all
     assert value(area_under_risk(alike, np.array([1.0, 0, 1, 1]), np.arange(4))) == pytest.approx(0.25)
     right = area_under_risk(alike, np.ones(4), np.arange(4), relative=True).point()
@@ -122,9 +122,9 @@ def test_a_block_that_is_drawn_twice_counts_twice(data):
     weights = np.random.default_rng(2).integers(0, 3, (4, 20))
     assert np.isfinite(debiased_calibration_error(sure, correct, blocks).evaluate(weights)).all()
     areas = area_under_risk(sure, correct, blocks).evaluate(weights)[:, 0]
-    for row, found in zip(weights, areas, strict=True):
+    for row, result in zip(weights, areas, strict=True):
         rows = np.repeat(np.arange(400), row[blocks])
-        assert found == pytest.approx(value(area_under_risk(sure[rows], correct[rows], blocks[rows])))
+        assert result == pytest.approx(value(area_under_risk(sure[rows], correct[rows], blocks[rows])))
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -170,20 +170,22 @@ def test_brier_score_is_that_of_scikit_learn_and_its_parts_those_of_a_loop(data)
     truth, probabilities, *_ = data
     score = value(metrics.brier_score(truth, probabilities, CLASSES))
     columns = dict(zip(CLASSES, probabilities.T, strict=True))
-    expected = [brier_score_loss(truth == name, own.clip(0, 1)) for name, own in columns.items()]
+    expected = [
+        brier_score_loss(truth == name, probability.clip(0, 1)) for name, probability in columns.items()
+    ]
     assert score == pytest.approx(sum(expected))
     parts = values(metrics.brier_parts(truth, probabilities, CLASSES, 5))
-    found = dict(zip(metrics.PARTS, parts, strict=True))
+    result = dict(zip(metrics.PARTS, parts, strict=True))
     reliability = resolution = uncertainty = 0.0
-    for name, own in columns.items():
-        true, bins = truth == name, equal_mass_bins(own, 5)
+    for name, probability in columns.items():
+        true, bins = truth == name, equal_mass_bins(probability, 5)
         uncertainty += true.mean() * (1 - true.mean())
         for number in set(bins.tolist()):
             inside = bins == number
-            reliability += inside.mean() * (own[inside].mean() - true[inside].mean()) ** 2
+            reliability += inside.mean() * (probability[inside].mean() - true[inside].mean()) ** 2
             resolution += inside.mean() * (true[inside].mean() - true.mean()) ** 2
-    assert [*found.values()][:3] == pytest.approx([reliability, resolution, uncertainty])
-    assert reliability - resolution + uncertainty + found["within bins"] == pytest.approx(score)
+    assert [*result.values()][:3] == pytest.approx([reliability, resolution, uncertainty])
+    assert reliability - resolution + uncertainty + result["within bins"] == pytest.approx(score)
     skill = value(metrics.brier_skill(truth, probabilities, CLASSES))
     assert skill == pytest.approx(1 - score / uncertainty)
 

@@ -52,7 +52,7 @@ DISTANCES = table(
 
 
 def thresholds_exceeded(found):
-    return {pair: sorted(own["tau"]) for pair, own in found.groupby(["base", "other"])}
+    return {pair: sorted(rows["tau"]) for pair, rows in found.groupby(["base", "other"])}
 
 
 def test_violations_by_hand():

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,20 +18,16 @@ TEXTS = st.lists(
 ).map(" ".join)
 
 
-def counts(reference, hypothesis):
-    """Give substitutions, deletions and insertions of marks."""
-    return tuple(format_errors([reference], [hypothesis]).marks[0].sum(axis=0)[1:].astype(int).tolist())
+def test_marks():
+    for reference, hypothesis, expected in CASES["punctuation"]:
+        errors = format_errors([reference], [hypothesis]).marks[0].sum(axis=0)[1:]
+        assert errors.tolist() == expected, reference
 
 
-@pytest.mark.parametrize(("reference", "hypothesis", "expected"), CASES["punctuation"])
-def test_marks(reference, hypothesis, expected):
-    assert counts(reference, hypothesis) == tuple(expected)
-
-
-@pytest.mark.parametrize(("reference", "hypothesis", "capitals", "wrong"), CASES["capitals"])
-def test_capitals(reference, hypothesis, capitals, wrong):
-    found = format_errors([reference], [hypothesis])
-    assert (found.capitals[0], found.capital_errors[0]) == (capitals, wrong)
+def test_capitals():
+    for reference, hypothesis, capitals, wrong in CASES["capitals"]:
+        result = format_errors([reference], [hypothesis])
+        assert (result.capitals[0], result.capital_errors[0]) == (capitals, wrong), reference
     missing = format_errors(["Go.", None, "Go."], [None, "Go.", "Go."])
     assert np.isnan([*missing.marks[:2].ravel(), *missing.capitals[:2]]).all()
     assert missing.mark_errors[2].sum() == 0

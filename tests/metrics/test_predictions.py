@@ -192,14 +192,14 @@ def test_names_of_classes_stay_as_written():
 def test_precision_at_given_shares_of_labels(rng):
     # Of four a three are called a; of two b one is. As many a as b: 0.75 / (0.75 + 0.5).
     truth, predicted = list("aaaabb"), list("aaabab")
-    found = values(with_label_shares(precision_per_class(truth, predicted, "ab"), [1, 1]))
-    assert found == pytest.approx([0.75 / 1.25, 0.5 / 0.75])
+    result = values(with_label_shares(precision_per_class(truth, predicted, "ab"), [1, 1]))
+    assert result == pytest.approx([0.75 / 1.25, 0.5 / 0.75])
     truth, predicted = rng.choice(ABC, 60), rng.choice(ABC, 60)
     times = np.select([truth == "a", truth == "b"], [3, 2], 1)
     repeated = np.repeat(truth, times)
     more = precision_per_class(repeated, np.repeat(predicted, times), ABC)
-    found = with_label_shares(precision_per_class(truth, predicted, ABC), class_counts(repeated, ABC))
-    np.testing.assert_allclose(values(found), values(more), atol=1e-12)
+    result = with_label_shares(precision_per_class(truth, predicted, ABC), class_counts(repeated, ABC))
+    np.testing.assert_allclose(values(result), values(more), atol=1e-12)
     without_c = precision_per_class(list("aab"), list("aba"), ABC)
     assert np.isnan(values(with_label_shares(without_c, [1, 1, 1]))[2])
     with pytest.raises(ValueError, match="2 classes"):
@@ -215,8 +215,8 @@ def test_exactly_the_tolerance_is_a_change_for_all_decimals():
         assert not is_unchanged(clean, changed).any() and not is_unchanged(changed, clean).any()
     assert is_unchanged(clean, clean + 0.0499999).all()
     assert value(unchanged([0.1, 0.2, 0.3, 0.4], [0.1, 0.24, 0.36, 0.4])) == 0.75
-    found = is_unchanged(["a", "b", "c", None], ["a", "c", None, None])
-    assert found.tolist()[:2] == [1.0, 0.0] and np.isnan(found[2:]).all()
+    result = is_unchanged(["a", "b", "c", None], ["a", "c", None, None])
+    assert result.tolist()[:2] == [1.0, 0.0] and np.isnan(result[2:]).all()
 
 
 def test_numbers_within_the_tolerance_are_right():
@@ -234,8 +234,8 @@ def test_corrections_and_added_errors_are_those_of_counting(rows):
         "corrections": np.mean((baseline != truth) & (candidate == truth)),
         "changed errors": np.mean((baseline != truth) & (candidate != truth) & (baseline != candidate)),
     }
-    found = dict(zip(EVENTS, values(impact(truth, baseline, candidate)), strict=True))
-    assert found == pytest.approx(counted, abs=1e-12)
+    result = dict(zip(EVENTS, values(impact(truth, baseline, candidate)), strict=True))
+    assert result == pytest.approx(counted, abs=1e-12)
     right = np.mean(candidate == truth) - np.mean(baseline == truth)
     assert value(net_corrections(truth, baseline, candidate)) == pytest.approx(right, abs=1e-12)
 

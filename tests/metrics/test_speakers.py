@@ -32,24 +32,24 @@ def averages(data, column="prediction"):
 
 def test_averages_and_shares_are_those_of_pandas(rng):
     data = corpus()
-    found, means = averages(data), data.groupby("speaker")[["truth", "prediction"]].mean()
-    assert found.names == tuple(means.index)
-    np.testing.assert_allclose(found.truth[:, 0], means["truth"], atol=1e-12)
-    errors, statistic = (means["truth"] - means["prediction"]).abs().to_numpy(), found.mean_absolute_error()
+    result, means = averages(data), data.groupby("speaker")[["truth", "prediction"]].mean()
+    assert result.names == tuple(means.index)
+    np.testing.assert_allclose(result.truth[:, 0], means["truth"], atol=1e-12)
+    errors, statistic = (means["truth"] - means["prediction"]).abs().to_numpy(), result.mean_absolute_error()
     assert value(statistic) == pytest.approx(errors.mean(), abs=1e-9)
     resampled = resample(statistic, block_codes(data["speaker"])[0], 60)  # speakers are drawn
     np.testing.assert_allclose(resampled.replicates[:, 0], weights(12, 60) @ errors / 12, atol=1e-11)
     rho = stats.spearmanr(means["truth"], means["prediction"]).statistic
-    assert value(found.spearmans_rho()) == pytest.approx(rho, abs=1e-9)
+    assert value(result.spearmans_rho()) == pytest.approx(rho, abs=1e-9)
     assert statistic.point().segments.tolist() == [300]
     labels, other = rng.choice(CLASSES, 500), rng.choice((*CLASSES, "boredom"), 500)
     guesses, names = np.where(rng.random(500) < 0.6, labels, other), rng.choice(list("abcdef"), 500)
-    found = speaker_proportions(labels, guesses, names, CLASSES)
-    errors, ranks = found.mean_absolute_error(), found.spearmans_rho()
+    result = speaker_proportions(labels, guesses, names, CLASSES)
+    errors, ranks = result.mean_absolute_error(), result.spearmans_rho()
     assert errors.labels == ranks.labels == CLASSES
     for n, label in enumerate(CLASSES):
         shares = pd.DataFrame({"t": labels == label, "p": guesses == label}).groupby(names).mean()
-        np.testing.assert_allclose(found.prediction[:, n], shares["p"], atol=1e-12)
+        np.testing.assert_allclose(result.prediction[:, n], shares["p"], atol=1e-12)
         assert values(errors)[n] == pytest.approx((shares["t"] - shares["p"]).abs().mean(), abs=1e-9)
         rho = stats.spearmanr(shares["t"], shares["p"]).statistic
         assert values(ranks)[n] == pytest.approx(rho, abs=1e-9)
@@ -66,8 +66,8 @@ def test_speakers_need_enough_segments():
     assert len(speaker_proportions(names, names, ["a"] * 31, CLASSES, class_minimum=7)) == 1
     nobody = speaker_averages([0.1], [0.2], ["a"])
     for statistic in (nobody.mean_absolute_error(), nobody.spearmans_rho()):
-        found = resample(statistic, np.zeros(1, dtype=int), 100)
-        assert found.reasons == ("no speaker has enough labelled segments",)
+        result = resample(statistic, np.zeros(1, dtype=int), 100)
+        assert result.reasons == ("no speaker has enough labelled segments",)
 
 
 def test_missing_predictions_leave_both_averages():
@@ -75,11 +75,11 @@ def test_missing_predictions_leave_both_averages():
     gaps = data["prediction"].mask(data["speaker"].eq("s03") | (np.arange(240) % 7 == 0))
     data["p"], data["few"] = gaps, np.where(np.arange(240) < 60, 0.5, np.nan)
     means = data[["speaker", "truth", "p"]].dropna().groupby("speaker").mean()
-    found = averages(data, "p")
-    point = found.mean_absolute_error().point()
+    result = averages(data, "p")
+    point = result.mean_absolute_error().point()
     assert point.value[0] == pytest.approx((means["truth"] - means["p"]).abs().mean(), abs=1e-9)
     assert point.notes[0] == f"no prediction for {int(gaps.isna().sum())} of 240 segments"
-    assert found.spearmans_rho().n_blocks == len(means)
+    assert result.spearmans_rho().n_blocks == len(means)
     few = averages(data, "few")
     for statistic in (few.mean_absolute_error(), few.spearmans_rho()):
         assert statistic.point().reasons == ("no prediction for 180 of 240 segments",)
@@ -101,10 +101,10 @@ def rho_of(truth, prediction):
 def test_rho_is_that_of_scipy_with_speakers_drawn_twice_as_two(pairs):
     truth, prediction = np.array(pairs, dtype=float).T
     statistic, drawn = rho_of(truth, prediction), weights(len(pairs), 5)
-    for row, found in zip(drawn, statistic.evaluate(drawn)[:, 0], strict=True):
+    for row, result in zip(drawn, statistic.evaluate(drawn)[:, 0], strict=True):
         x, y = np.repeat(truth, row), np.repeat(prediction, row)
         expected = stats.spearmanr(x, y).statistic if len(set(x)) > 1 < len(set(y)) else np.nan
-        assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        assert result == pytest.approx(expected, abs=1e-12, nan_ok=True)
     order = np.random.default_rng(0).permutation(len(pairs))
     one = value(statistic)
     for other in ((truth[order], prediction[order]), (np.exp(truth), prediction**3)):
@@ -122,8 +122,8 @@ def test_rho_is_that_of_scipy_with_speakers_drawn_twice_as_two(pairs):
     ],
 )
 def test_no_order(truth, prediction, reason):
-    found = resample(rho_of(truth, prediction), NO_BLOCKS, 100)
-    assert found.reasons == (reason,) and np.isnan(found.value[0])
+    result = resample(rho_of(truth, prediction), NO_BLOCKS, 100)
+    assert result.reasons == (reason,) and np.isnan(result.value[0])
 
 
 def test_ends_of_the_order():
@@ -154,22 +154,22 @@ def courses():
     """Files, starts, values and neighbouring segments of the courses, in a shuffled order of rows."""
     order = np.random.default_rng(1).permutation(len(COURSES) * N)
     files, starts = np.repeat(list(COURSES), N)[order], np.tile(3.0 * np.arange(N), len(COURSES))[order]
-    truth = np.concatenate([own for own, _ in COURSES.values()])[order]
+    truth = np.concatenate([values_of_file for values_of_file, _ in COURSES.values()])[order]
     return files, starts, truth, neighbours(files, starts, starts + 2.0)
 
 
 def test_known_changes_in_any_order(courses):
     files, starts, truth, pairs = courses
-    found = file_changes(truth, truth, pairs)
-    assert found.names == tuple(sorted(COURSES))
-    assert found.truth == pytest.approx([COURSES[name][1] for name in found.names])
+    result = file_changes(truth, truth, pairs)
+    assert result.names == tuple(sorted(COURSES))
+    assert result.truth == pytest.approx([COURSES[name][1] for name in result.names])
     assert np.allclose(starts[pairs.after] - starts[pairs.before], 3)
     assert (files[pairs.after] == files[pairs.before]).all() and len(pairs.before) == 4 * (N - 1)
-    assert files[pairs.first].tolist() == list(found.names) and (starts[pairs.first] == 0).all()
+    assert files[pairs.first].tolist() == list(result.names) and (starts[pairs.first] == 0).all()
     assert np.allclose(pairs.place, starts / starts.max())
     pairs = neighbours(["a"] * 5, np.arange(5.0), np.arange(1.0, 6.0))  # classes change or do not
-    found = file_changes(np.array([0, 0, 3, 1, 1.0]), np.array([2, 2, 2, 2, 0.0]), pairs, 1.0, classes=True)
-    assert found.truth.tolist() == [0.5] and found.prediction.tolist() == [0.25]
+    result = file_changes(np.array([0, 0, 3, 1, 1.0]), np.array([2, 2, 2, 2, 0.0]), pairs, 1.0, classes=True)
+    assert result.truth.tolist() == [0.5] and result.prediction.tolist() == [0.25]
 
 
 def test_a_perfect_a_constant_and_a_restless_model(courses):
@@ -177,8 +177,8 @@ def test_a_perfect_a_constant_and_a_restless_model(courses):
     measures = ("mean_absolute_error", "mean_error", "reactivity", "stability", "jensen_shannon_distance")
 
     def scores(prediction):
-        found = file_changes(truth, prediction, pairs)
-        return [value(getattr(found, measure)()) for measure in measures]
+        result = file_changes(truth, prediction, pairs)
+        return [value(getattr(result, measure)()) for measure in measures]
 
     assert scores(truth) == [0, 0, 1, 1, 0]
     assert scores(truth + 0.2) == pytest.approx([0, 0, 1, 1, 0])  # values themselves do not matter
@@ -193,12 +193,12 @@ def test_a_perfect_a_constant_and_a_restless_model(courses):
 def test_missing_predictions_leave_out_both_changes_and_are_counted(courses):
     files, starts, truth, pairs = courses
     missing = ((files == "linear") & (starts == 3)) | (files == "constant")
-    found = file_changes(truth, np.where(missing, np.nan, truth), pairs)
-    assert found.names == ("alternating", "falling", "linear")
-    point = found.mean_absolute_error().point()
+    result = file_changes(truth, np.where(missing, np.nan, truth), pairs)
+    assert result.names == ("alternating", "falling", "linear")
+    point = result.mean_absolute_error().point()
     assert point.value[0] == 0 and point.segments[0] == 3 * N - 1
     assert point.notes[0] == f"no prediction for {N + 1} of {4 * N} segments"
-    assert found.reactivity().point().reasons == ("3 files, 4 needed",)
+    assert result.reactivity().point().reasons == ("3 files, 4 needed",)
     prediction = np.where(missing | (files == "falling"), np.nan, truth)
     for sides in ((truth, prediction), (prediction, truth)):  # predictions for changed signals, or others
         refused = file_changes(*sides, pairs).mean_absolute_error().point()
@@ -209,9 +209,9 @@ def test_few_segments_and_none():
     pairs = neighbours(["a", "b", "b", None, "b"], [np.nan, 5, 0, 1, 2], [np.nan, 6, 1, 2, np.nan], 3)
     assert pairs.names == ("b",) and pairs.before.tolist() == [2, 4] and pairs.after.tolist() == [4, 1]
     nothing = neighbours(["a", "b"], [0, 0], [1, 1])
-    found = file_changes(np.zeros(2), np.zeros(2), nothing)
-    assert len(nothing) == len(found) == 0
-    assert np.isnan([value(found.mean_absolute_error()), value(drift([0, 1], [0, 1], nothing))]).all()
+    result = file_changes(np.zeros(2), np.zeros(2), nothing)
+    assert len(nothing) == len(result) == 0
+    assert np.isnan([value(result.mean_absolute_error()), value(drift([0, 1], [0, 1], nothing))]).all()
 
 
 def test_drift_is_the_slope_of_what_is_added(courses):
@@ -221,8 +221,10 @@ def test_drift_is_the_slope_of_what_is_added(courses):
     away = {"constant": 0.4, "linear": -0.2, "falling": 0.0, "alternating": 0.6}
     added = np.array([away[name] for name in files]) * pairs.place
     added += 0.1 * np.random.default_rng(0).standard_normal(len(before))
-    slopes = [np.polyfit(pairs.place[own], added[own], 1)[0] for own in (files == name for name in away)]
-    found = drift(before, before + added, pairs)
-    assert value(found) == pytest.approx(np.mean(slopes))
+    slopes = [
+        np.polyfit(pairs.place[of_file], added[of_file], 1)[0] for of_file in (files == name for name in away)
+    ]
+    result = drift(before, before + added, pairs)
+    assert value(result) == pytest.approx(np.mean(slopes))
     # A file belongs to the block of its first segment.
-    assert resample(found, np.unique(files, return_inverse=True)[1], 50, 0).blocks.tolist() == [4]
+    assert resample(result, np.unique(files, return_inverse=True)[1], 50, 0).blocks.tolist() == [4]

@@ -232,9 +232,9 @@ def test_differences_of_shifts_are_those_of_the_plain_formula(rng):
     ):
         shifts = [np.subtract(plain(group & context), plain(group)) for group in groups]
         for tested in range(3):
-            found = shift_difference(statistic, groups, tested, context)
-            np.testing.assert_allclose(values(found), shifts[tested] - np.mean(shifts, axis=0), atol=1e-9)
-            assert set(found.point().segments) == {int((groups[tested] & context).sum())}
+            result = shift_difference(statistic, groups, tested, context)
+            np.testing.assert_allclose(values(result), shifts[tested] - np.mean(shifts, axis=0), atol=1e-9)
+            assert set(result.point().segments) == {int((groups[tested] & context).sum())}
     point = shift_difference(mean_value(prediction), groups, 0, context & ~groups[2]).point()
     assert np.isnan(point.value[0]) and point.reasons == ("no segments",)  # no average over groups
 
@@ -256,23 +256,23 @@ def in_cells(seed=0, n=400, cells=5):
 
 def weight(side, cell, inside):
     """The weight of each segment, written out."""
-    found = np.zeros(len(side))
+    result = np.zeros(len(side))
     for c in set(cell[inside]):
         of_cell = inside & (cell == c)
-        for own in (side, ~side):
-            if (of_cell & own).any() and (of_cell & ~own).any():
-                found[of_cell & own] = of_cell.sum() / (of_cell & own).sum()
-    return found
+        for of_side in (side, ~side):
+            if (of_cell & of_side).any() and (of_cell & ~of_side).any():
+                result[of_cell & of_side] = of_cell.sum() / (of_cell & of_side).sum()
+    return result
 
 
 def weighted_concordances(w, group, x, y):
     """Subtract the concordance of others from that of the group."""
     both = []
     for side in (group, ~group):
-        own, a, b = w[side] / w[side].sum(), x[side], y[side]
-        mean_a, mean_b = (own * a).sum(), (own * b).sum()
-        covariance = (own * (a - mean_a) * (b - mean_b)).sum()
-        spread = (own * (a - mean_a) ** 2).sum() + (own * (b - mean_b) ** 2).sum()
+        share, a, b = w[side] / w[side].sum(), x[side], y[side]
+        mean_a, mean_b = (share * a).sum(), (share * b).sum()
+        covariance = (share * (a - mean_a) * (b - mean_b)).sum()
+        spread = (share * (a - mean_a) ** 2).sum() + (share * (b - mean_b) ** 2).sum()
         both.append(2 * covariance / (spread + (mean_a - mean_b) ** 2))
     return both[0] - both[1]
 
@@ -281,12 +281,12 @@ def test_concordance_is_that_of_weighted_moments_in_each_replicate():
     group, cell, truth, guess, *_ = in_cells()
     left_out = np.where(cell == 4, -1, cell)
     expected = weighted_concordances(weight(group, cell, left_out >= 0), group, truth, guess)
-    found = standardised_difference(concordance_cc(truth, guess), group, ~group, left_out, 5)
-    assert value(found) == pytest.approx(expected, abs=1e-9)
-    assert found.point().segments.tolist() == [int((group & (cell < 4)).sum())]
-    found = standardised_difference(concordance_cc(truth, guess), group, ~group, cell, 5)
+    result = standardised_difference(concordance_cc(truth, guess), group, ~group, left_out, 5)
+    assert value(result) == pytest.approx(expected, abs=1e-9)
+    assert result.point().segments.tolist() == [int((group & (cell < 4)).sum())]
+    result = standardised_difference(concordance_cc(truth, guess), group, ~group, cell, 5)
     blocks = np.arange(400) // 20
-    replicates = resample(found, blocks, 20, 3).replicates[:, 0]
+    replicates = resample(result, blocks, 20, 3).replicates[:, 0]
     for drawn, replicate in zip(weights(20, 20, 3), replicates, strict=True):
         rows = np.repeat(np.arange(400), drawn[blocks])
         w = weight(group[rows], cell[rows], np.ones(len(rows), bool))
@@ -296,8 +296,8 @@ def test_concordance_is_that_of_weighted_moments_in_each_replicate():
 
 def test_cells_of_one_side_and_segments_without_prediction_have_no_weight():
     group, cells = np.array([True, True, True, False, False]), np.array([0, 0, 1, 0, 0])
-    found = standardised_difference(mean_value([0.1, 0.3, 0.9, 0.2, 0.4]), group, ~group, cells, 2)
-    assert value(found) == pytest.approx(0.2 - 0.3)
+    result = standardised_difference(mean_value([0.1, 0.3, 0.9, 0.2, 0.4]), group, ~group, cells, 2)
+    assert value(result) == pytest.approx(0.2 - 0.3)
     nothing = standardised_difference(mean_value([0.1, 0.2]), *np.eye(2, dtype=bool), np.array([0, 1]), 2)
     assert nothing.point().reasons == ("undefined",)
     group, cell, truth, guess, *_ = in_cells()
@@ -314,12 +314,12 @@ def test_cells_of_one_side_and_segments_without_prediction_have_no_weight():
 def test_parts_over_different_segments_have_their_own_weights():
     group, cell, _, guess, *_ = in_cells()
     context, everybody = np.random.default_rng(1).random(400) < 0.3, np.ones(400, dtype=bool)
-    found = standardised_difference(shift(mean_value(guess), everybody, context), group, ~group, cell, 5)
+    result = standardised_difference(shift(mean_value(guess), everybody, context), group, ~group, cell, 5)
     gaps = []
     for rows in (context, everybody):
         w = weight(group, cell, rows)
         gaps.append(np.subtract(*(np.average(guess[rows & s], weights=w[rows & s]) for s in (group, ~group))))
-    assert value(found) == pytest.approx(gaps[0] - gaps[1], abs=1e-9)
+    assert value(result) == pytest.approx(gaps[0] - gaps[1], abs=1e-9)
 
 
 @settings(max_examples=15, deadline=None)
@@ -331,9 +331,9 @@ def test_one_cell_is_the_plain_difference(seed, n):
     recalls = recall_per_class(labels, guesses, CLASSES)
     for statistic in (*correlations(truth, guess), bin_proportions(guess), recalls):
         plain = difference(restrict(statistic, group), restrict(statistic, ~group)).point()
-        found = standardised_difference(statistic, group, ~group, np.zeros(n, dtype=int), 1).point()
-        assert found.value == pytest.approx(plain.value, abs=1e-9, nan_ok=True)
-        assert (found.reasons, found.segments.tolist()) == (plain.reasons, plain.segments.tolist())
+        result = standardised_difference(statistic, group, ~group, np.zeros(n, dtype=int), 1).point()
+        assert result.value == pytest.approx(plain.value, abs=1e-9, nan_ok=True)
+        assert (result.reasons, result.segments.tolist()) == (plain.reasons, plain.segments.tolist())
 
 
 def test_what_cannot_be_standardised_is_refused():

@@ -75,8 +75,10 @@ def test_thousands_of_pairs_as_jiwer_aligns_and_counts_them(ours, theirs):
         assert [align(*pair) for pair in zip(said, heard, strict=True)] == steps
     assert counts.words.tolist() == [len(units) for units in expected.references]
     for kind, name in KINDS.items():
-        assert getattr(counts, name).tolist() == [sum(step[0] == kind for step in own) for own in steps]
-    assert {"", *said} & set(heard)  # the shortcuts are taken
+        assert getattr(counts, name).tolist() == [
+            sum(step[0] == kind for step in of_pair) for of_pair in steps
+        ]
+    assert {"", *said} & set(heard)
 
 
 @some
@@ -216,7 +218,7 @@ short = st.lists(st.sampled_from("abc"), max_size=6).map(" ".join)
 @given(st.lists(st.tuples(short, short, short), min_size=1, max_size=8))
 def test_corrected_minus_broken_is_the_difference_of_right_words(rows):
     said, old, new = zip(*rows, strict=True)
-    changes, (before, after) = word_changes(said, old, new), (word_errors(said, own) for own in (old, new))
+    changes, (before, after) = word_changes(said, old, new), (word_errors(said, text) for text in (old, new))
     missed = [one.deletions + one.substitutions for one in (before, after)]
     np.testing.assert_array_equal(changes["corrected"] - changes["broken"], missed[0] - missed[1])
     np.testing.assert_array_equal(changes["put_in_baseline"], before.insertions)
@@ -244,15 +246,15 @@ def test_everybody_gets_another_ones_text(drawn):
 
 def test_rates_of_permuted_hypotheses(rng):
     said, heard = ["a b", "c d", "e f", "g", None], ["a b", "c x", "e f", None, "y"]
-    own, dealt, gap = map(value, permuted_word_error_rates(said, heard, [0.1, 0.5, 0.3, 0.2, 0.4]))
-    assert (own, dealt, gap) == pytest.approx((1 / 6, 1.0, 1 / 6 - 1))
-    own, dealt, gap = permuted_word_error_rates(["a", "b"], ["a", None], [0.1, 0.2])
-    assert value(own) == 0 and np.isnan([value(dealt), value(gap)]).all()
+    rate, dealt, gap = map(value, permuted_word_error_rates(said, heard, [0.1, 0.5, 0.3, 0.2, 0.4]))
+    assert (rate, dealt, gap) == pytest.approx((1 / 6, 1.0, 1 / 6 - 1))
+    rate, dealt, gap = permuted_word_error_rates(["a", "b"], ["a", None], [0.1, 0.2])
+    assert value(rate) == 0 and np.isnan([value(dealt), value(gap)]).all()
     said = [" ".join(rng.choice(list("abcdef"), rng.integers(1, 6))) for _ in range(60)]
     for constant in ("", "yes"):
         *_, gap = permuted_word_error_rates(said, [constant] * 60, rng.random(60))
-        found = resample(gap, np.arange(60) % 10, 100)
-        assert found.value[0] == 0 and (found.replicates == 0).all()
+        result = resample(gap, np.arange(60) % 10, 100)
+        assert result.value[0] == 0 and (result.replicates == 0).all()
 
 
 # Words that nobody said
@@ -299,14 +301,11 @@ def test_scripts_without_blanks():
     assert not without_blanks([*blanks, None, np.nan]).any()
 
 
-@pytest.mark.parametrize(("texts", "unit"), TEXTS["units"])
-def test_each_reference_has_a_unit_and_two_are_mixed(texts, unit):
-    assert unit_of(texts) == unit
-
-
-@pytest.mark.parametrize(("written", "apart", "closed"), TEXTS["characters apart and closed up"])
-def test_characters_of_such_scripts_are_words_of_their_own(written, apart, closed):
-    assert characters_apart(written) == apart and closed_up(apart) == closed == closed_up(written)
+def test_references_have_units_and_characters_of_such_scripts_are_words_of_their_own():
+    for texts, unit in TEXTS["units"]:
+        assert unit_of(texts) == unit, texts
+    for written, apart, closed in TEXTS["characters apart and closed up"]:
+        assert characters_apart(written) == apart and closed_up(apart) == closed == closed_up(written)
 
 
 def test_character_error_rates_with_and_without_blanks():

@@ -43,7 +43,7 @@ VECTOR = pack(np.array([3.0, -4.0]))  # travels as plain text
 
 
 @pytest.mark.parametrize(
-    ("task", "value", "kept"),
+    ("task", "value", "stored"),
     [
         (AROUSAL, 1, 1.0),
         (AROUSAL, np.float32(0.25), 0.25),
@@ -61,10 +61,10 @@ VECTOR = pack(np.array([3.0, -4.0]))  # travels as plain text
         (EMBEDDING, Tensor([3.0, -4.0]), VECTOR),
     ],
 )
-def test_predictions_are_kept_as_plain_values(task, value, kept):
+def test_predictions_are_kept_as_plain_values(task, value, stored):
     answer, problem = check_output({task.name: value, "further": object()}, [task])
-    assert (answer, problem) == ({task.name: kept}, "")
-    assert type(answer[task.name]) is type(kept)
+    assert (answer, problem) == ({task.name: stored}, "")
+    assert type(answer[task.name]) is type(stored)
 
 
 def test_classes_and_transcripts_can_be_written_and_are_bounded():
@@ -103,9 +103,9 @@ def test_probabilities(given, likeliest, shares):
 def test_words_are_kept_as_a_recogniser_gives_them(key):
     given = words((" Turn", np.float32(0.5)), ("left,", 1), key=key)
     output = {"transcript": "Turn left", "words": given, "confidence": np.float64(1)}
-    kept = {"transcript.words": '[[" Turn", 0.5], ["left,", 1.0]]', "confidence": 1.0}
-    assert check_output(output, [TRANSCRIPT]) == ({"transcript": "Turn left"} | kept, "")
-    assert answers.stated_names([TRANSCRIPT]) == list(kept)
+    stored = {"transcript.words": '[[" Turn", 0.5], ["left,", 1.0]]', "confidence": 1.0}
+    assert check_output(output, [TRANSCRIPT]) == ({"transcript": "Turn left"} | stored, "")
+    assert answers.stated_names([TRANSCRIPT]) == list(stored)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ NO_PREDICTIONS = {
         (np.ones(VECTOR_LIMIT + 1), f"a vector of {VECTOR_LIMIT + 1} numbers; at most {VECTOR_LIMIT} are"),
     ],
 }
-ROWS = [({task.name: given}, task, told) for task, rows in NO_PREDICTIONS.items() for given, told in rows]
+ROWS = [({task.name: given}, task, why) for task, rows in NO_PREDICTIONS.items() for given, why in rows]
 SURE = [
     *(({"confidence": number}, "confidence is ") for number in (1.01, -0.01, math.nan, "high", None, True)),
     ({"words": words(("turn", 0.5), ("right", 0.5))}, "do not join to the transcript: 'turn right' instead"),
@@ -199,17 +199,17 @@ SURE = [
     ({"words": [TWO, "turn"]}, "words of which one has no text under 'word'"),
     ({"words": [TWO, {"confidence": 0.5}]}, "words of which one has no text under 'word'"),
 ]
-ROWS += [({"transcript": "turn left"} | given, TRANSCRIPT, told) for given, told in SURE]
+ROWS += [({"transcript": "turn left"} | given, TRANSCRIPT, why) for given, why in SURE]
 
 
 @pytest.mark.parametrize(
-    ("output", "task", "told"), ROWS, ids=[f"{row[1].name} {row[2][:30]}" for row in ROWS]
+    ("output", "task", "why"), ROWS, ids=[f"{row[1].name} {row[2][:30]}" for row in ROWS]
 )
-def test_no_predictions(output, task, told):
+def test_no_predictions(output, task, why):
     answer, problem = check_output(output, [task])
     assert answer == {}
     assert problem.startswith((f"{task.name} is ", "confidence is ", "the prediction has "))
-    assert told in problem
+    assert why in problem
 
 
 @pytest.mark.parametrize("output", [None, 0.5, [0.5], np.array([0.5]), "anger", ("arousal", 0.5)])

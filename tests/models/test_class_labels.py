@@ -48,8 +48,8 @@ def test_the_best_of_those_that_count(rng):
     task = Task("animal", "classification", ("cat", "dog", "cow"))
     names = ["dog", "", "cow", "cat"]
     scores = rng.normal(size=(50, 4))
-    found = class_answers(scores, names)
-    for row, name in zip(scores, found, strict=True):
+    predictions = class_answers(scores, names)
+    for row, name in zip(scores, predictions, strict=True):
         assert name == max((row[place], names[place]) for place in (0, 2, 3))[1] and name in task.classes
     ties = np.array([[1.0, 9.0, 0.5, 0.0], [2.0, 0.0, 2.0, 0.0], [-np.inf, 0.0, -3.0, -4.0]])
     assert class_answers(ties, names) == ["dog", "dog", "cow"]
@@ -59,21 +59,21 @@ def test_the_best_of_those_that_count(rng):
 def test_probabilities_are_those_of_what_counts(rng, how):
     names, logits = ["dog", "", "cow", "cat", "cow"], rng.normal(size=(40, 5)) * 3
     shares = np.array([[math.exp(one) / sum(map(math.exp, row)) for one in row] for row in logits])
-    found = class_answers(logits if how == "softmax" else shares, names, how)
-    for row, one in zip(shares, found, strict=True):
+    predictions = class_answers(logits if how == "softmax" else shares, names, how)
+    for row, one in zip(shares, predictions, strict=True):
         rest = 1 - row[1]
         expected = {"dog": row[0] / rest, "cow": (row[2] + row[4]) / rest, "cat": row[3] / rest}
         assert one == pytest.approx(expected) and sum(one.values()) == pytest.approx(1)
 
 
 def test_what_is_said_to_be_probabilities_and_is_none_is_left_as_it_is():
-    found = class_answers(np.array([[0.5, 2.0], [0.0, 1.0]]), ["a", "b"], "given")
-    assert found == [{"a": 0.5, "b": 2.0}, {"a": 0.0, "b": 1.0}]
+    predictions = class_answers(np.array([[0.5, 2.0], [0.0, 1.0]]), ["a", "b"], "given")
+    assert predictions == [{"a": 0.5, "b": 2.0}, {"a": 0.0, "b": 1.0}]
 
 
 @pytest.mark.parametrize("how", [None, "softmax", "given"])
 @pytest.mark.parametrize("row", [[np.nan, 1.0, 0.0], [np.inf, 1.0, 0.0], [-np.inf, -np.inf, 0.0]])
 def test_scores_that_are_none_give_no_class(row, how):
-    (found,) = class_answers(np.array([row]), ["a", "b", ""], how)
-    assert isinstance(found, float) and np.isnan(found)
+    (predictions,) = class_answers(np.array([row]), ["a", "b", ""], how)
+    assert isinstance(predictions, float) and np.isnan(predictions)
     assert np.isnan(class_answers(np.array([[0.0, 1.0]]), ["a", ""], "given")[0])  # only what is left out

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from load import load_model
 from programs import SIGNAL, World, emptied, gone, predict
 
 from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
 from soundcheck.models.answers import check_output, unpack
-from soundcheck.models.base import load_model
 from soundcheck.models.command import parse_command
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code
@@ -115,8 +115,8 @@ def test_the_program_gets_a_wav_file_the_suites_folder_and_no_input(world):
 
 def test_audio_may_stand_anywhere_and_no_shell_runs_the_command(world):
     world.program('for each in "$@"; do echo "[${each##*/}]"; done; cmp "${1#--in=}" "$3" && echo same')
-    shown = "[audio.wav] [--] [audio.wav] [{other} {}] same"
-    assert world.ask("my-asr --in={audio} -- {audio} '{other} {}'") == shown
+    echo = "[audio.wav] [--] [audio.wav] [{other} {}] same"
+    assert world.ask("my-asr --in={audio} -- {audio} '{other} {}'") == echo
     world.program('shift; for each in "$@"; do echo "[$each]"; done')
     words = "; touch canary1 | tee canary2 > canary3 $(touch canary4) `id` && * ~ $HOME".split()
     assert world.ask(f"my-asr {{audio}} {' '.join(words)}") == " ".join(f"[{word}]" for word in words)

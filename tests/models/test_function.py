@@ -104,10 +104,10 @@ def test_refused(root, row):
     write(root, model=row.get("model", GOOD), helper="1 / 0", package__in____init__="")
     with pytest.raises(InputError) as caught:
         check(root, row.get("target", "model:predict"))
-    told = str(caught.value)
-    assert told.startswith("suite.yml, models.mine.python")
-    assert "Traceback" not in told and str(root) not in told
-    assert [word for word in row["words"] if word not in told] == []
+    message = str(caught.value)
+    assert message.startswith("suite.yml, models.mine.python")
+    assert "Traceback" not in message and str(root) not in message
+    assert [word for word in row["words"] if word not in message] == []
 
 
 def test_an_import_that_hangs_is_ended_but_fingerprint_may_take_longer(root, monkeypatch):

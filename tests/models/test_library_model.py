@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 import soundfile
 from library_models import noises
+from load import load_model
 from networks import answers, onnx_model
 
 from soundcheck.common import extras
 from soundcheck.common.files import digest
 from soundcheck.models import library_model
-from soundcheck.models.base import check_model, load_model
+from soundcheck.models.base import check_model
 from soundcheck.models.library_model import each_length, links_outside, read_configuration
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.request import PredictionRequest
@@ -76,8 +77,8 @@ def test_links_that_lead_out_of_a_folder_but_not_to_the_blobs_of_a_hub(tmp_path)
     (plain / "nowhere").symlink_to("/does/not/exist")
     (snapshot / "weights").symlink_to("../../blobs/f00")
     (snapshot / "other").symlink_to("../../../elsewhere")
-    found = [links_outside(folder, sorted(folder.iterdir())) for folder in (plain, snapshot)]
-    assert [[path.name for path in paths] for paths in found] == [["nowhere", "outside"], ["other"]]
+    results = [links_outside(folder, sorted(folder.iterdir())) for folder in (plain, snapshot)]
+    assert [[path.name for path in paths] for paths in results] == [["nowhere", "outside"], ["other"]]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +88,8 @@ def test_links_that_lead_out_of_a_folder_but_not_to_the_blobs_of_a_hub(tmp_path)
 def test_only_mappings_are_read(tmp_path, content, reason):
     if content is not None:
         (tmp_path / "config.json").write_text(content)
-    found, why = read_configuration(tmp_path / "config.json")
-    assert found == ({} if reason else {"a": 1})
+    results, why = read_configuration(tmp_path / "config.json")
+    assert results == ({} if reason else {"a": 1})
     assert reason in why and bool(why) == bool(reason)
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from load import load_model
 from pages import PAGES, example
 from tiny_transformers import SMALL
 from tones import make
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.base import check_model, load_model
+from soundcheck.models.base import check_model
 from soundcheck.suite.suite_file import read_suite
 
 pytestmark = pytest.mark.slow
@@ -110,8 +111,8 @@ def test_a_head_of_its_own(tmp_path):
     safetensors = pytest.importorskip("safetensors.torch")
     folder = tmp_path / "suite" / "dimensions"
     make(tmp_path / "suite")
-    own = {"architectures": ["Wav2Vec2ForSpeechClassification"], "id2label": dict(enumerate(DIMENSIONS))}
-    config = transformers.Wav2Vec2Config(**SMALL | own)
+    settings = {"architectures": ["Wav2Vec2ForSpeechClassification"], "id2label": dict(enumerate(DIMENSIONS))}
+    config = transformers.Wav2Vec2Config(**SMALL | settings)
     torch.manual_seed(0)
     encoder = transformers.Wav2Vec2Model(config).eval()
     weights = {f"wav2vec2.{name}": weight for name, weight in encoder.state_dict().items()}
@@ -128,9 +129,9 @@ def test_a_head_of_its_own(tmp_path):
         load_model(*suite(tmp_path / "suite", refused))
 
     (tmp_path / "suite" / "my_network.py").write_text(recipe("A head of its own"))
-    shown = yaml.safe_load(example("models", "Other frameworks"))
-    shown["models"]["network"]["files"] = "dimensions/*.safetensors"
-    model = load_model(*suite(tmp_path / "suite", yaml.safe_dump(shown)))
+    suite_of_page = yaml.safe_load(example("models", "Other frameworks"))
+    suite_of_page["models"]["network"]["files"] = "dimensions/*.safetensors"
+    model = load_model(*suite(tmp_path / "suite", yaml.safe_dump(suite_of_page)))
     for signal, answer in zip(SIGNALS, model.predict(SIGNALS, 16000), strict=True):
         values = torch.from_numpy((signal - signal.mean()) / np.sqrt(signal.var() + 1e-7))[None]
         with torch.inference_mode():

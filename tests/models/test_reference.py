@@ -66,11 +66,11 @@ def test_classes_are_uniform_and_a_quarter_stays():
 
 def test_transcripts_are_drawn_from_the_corpus():
     task, texts = BUILTIN["transcript"], ["go left", None, "stop", ""]
-    found = reference_predictions(task, 0, KEYS[:3000], "", texts)
-    assert [np.mean(found == text) for text in texts if text is not None] == pytest.approx(
+    drawn_texts = reference_predictions(task, 0, KEYS[:3000], "", texts)
+    assert [np.mean(drawn_texts == text) for text in texts if text is not None] == pytest.approx(
         [1 / 3] * 3, abs=0.03
     )
-    assert (found != reference_predictions(task, 0, KEYS[:3000], "noise", texts)).any()
+    assert (drawn_texts != reference_predictions(task, 0, KEYS[:3000], "noise", texts)).any()
     assert set(reference_predictions(task, 0, KEYS[:9])) == {None}
 
 

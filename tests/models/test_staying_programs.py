@@ -8,11 +8,11 @@ import time
 import numpy as np
 import psutil
 import pytest
+from load import load_model
 from programs import World, emptied, gone, predict
 
 from soundcheck.models import command
 from soundcheck.models.answers import NoAnswer
-from soundcheck.models.base import load_model
 from soundcheck.models.command import CommandModel
 from soundcheck.predict.tables import read_predictions
 

@@ -73,12 +73,12 @@ def test_the_same_bytes_and_failures_as_on_this_machine(world, cluster):
     here = run(world, "here")
     (world.root / "calls").unlink()
     (world.root / "slow").touch()  # so that each worker gets something to do
-    there = run(world, "there", cluster)
-    assert content(there) == content(here)
-    assert (there.failures, there.notes()) == (here.failures, here.notes())
-    assert failed(there) == {"7.wav": "the model's process ended (exit code 3)"}
+    remote = run(world, "there", cluster)
+    assert content(remote) == content(here)
+    assert (remote.failures, remote.notes()) == (here.failures, here.notes())
+    assert failed(remote) == {"7.wav": "the model's process ended (exit code 3)"}
     assert len(set((world.root / "calls").read_text().split())) >= 2  # a process on each worker
-    assert run(world, "there").reused == there.computed  # what the cluster has answered is kept here
+    assert run(world, "there").reused == remote.computed  # what the cluster has answered is kept here
 
 
 def test_a_worker_that_is_killed_costs_its_unit_only(world, cluster):
@@ -92,10 +92,10 @@ def test_a_worker_that_is_killed_costs_its_unit_only(world, cluster):
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    there = run(world, "there", cluster)
+    remote = run(world, "there", cluster)
     killer.join(5)
     (world.root / "slow").unlink()
-    assert content(there) == content(run(world, "here")) and not there.failures
+    assert content(remote) == content(run(world, "here")) and not remote.failures
 
 
 @contextlib.contextmanager
@@ -120,19 +120,19 @@ def test_a_worker_with_another_version_is_left_out_by_name(world, scheduler, clu
             workers = cluster.client.scheduler_info(n_workers=-1)["workers"].values()
             names = {str(info["name"]) for info in workers}
         (world.root / "slow").touch()
-        there = run(world, "there", cluster)
-    assert content(there) == content(run(world, "here"))
+        remote = run(world, "there", cluster)
+    assert content(remote) == content(run(world, "here"))
     assert "the worker odd" in caplog.text and "it has Soundcheck 0.0.1 instead of" in caplog.text
-    assert any("left out: 1, because it has Soundcheck 0.0.1" in notice for notice in there.notices)
+    assert any("left out: 1, because it has Soundcheck 0.0.1" in notice for notice in remote.notices)
     assert str(odd.pid) not in (world.root / "calls").read_text().split()
 
 
 def test_recordings_that_a_worker_does_not_see(world, cluster):
     corpus = world.corpus()
     (world.root / "38.wav").unlink()
-    there = world.run(TONE, [corpus], jobs=2, cluster=cluster)
-    assert (there.failed, there.unusable) == (0, 2)
-    assert all("the audio cannot be read" in reason for *_, reason in there.failures)
+    remote = world.run(TONE, [corpus], jobs=2, cluster=cluster)
+    assert (remote.failed, remote.unusable) == (0, 2)
+    assert all("the audio cannot be read" in reason for *_, reason in remote.failures)
 
 
 def test_no_worker_that_fits(world, cluster, monkeypatch):

@@ -52,10 +52,10 @@ class Workers:
 
 def items(count: int, each: int = 1) -> list[Item]:
     calls = [tuple(Call(f"{n}-{k}", k or None) for k in range(each)) for n in range(count)]
-    return [Item(f"{n}", None, None, f"{n}", own) for n, own in enumerate(calls)]
+    return [Item(f"{n}", None, None, f"{n}", of_item) for n, of_item in enumerate(calls)]
 
 
-def ask(workers: Workers, asked: list[Item], batch: int = 1) -> dict[str, Result]:
+def ask(workers: Workers, todo: list[Item], batch: int = 1) -> dict[str, Result]:
     results: dict[str, Result] = {}
 
     def finished(result: Result) -> None:
@@ -63,8 +63,8 @@ def ask(workers: Workers, asked: list[Item], batch: int = 1) -> dict[str, Result
         assert result.key not in results
         results[result.key] = result
 
-    Dispatcher(workers, batch, finished).run(asked)
-    assert set(results) == set(Unit(tuple(asked)).keys)
+    Dispatcher(workers, batch, finished).run(todo)
+    assert set(results) == set(Unit(tuple(todo)).keys)
     return results
 
 
@@ -92,9 +92,9 @@ def test_a_slow_model_gets_short_units(monkeypatch):
 @pytest.mark.parametrize(("count", "size"), [(1, 16), (3, 16), (2, 500)])
 def test_batches_are_whole_and_the_same_for_any_number_of_workers(count, size):
     workers = Workers(count, batch=size)
-    asked = items(172, 7)
-    ask(workers, asked, batch=size)
-    keys = Unit(tuple(asked)).keys
+    todo = items(172, 7)
+    ask(workers, todo, batch=size)
+    keys = Unit(tuple(todo)).keys
     expected = [keys[first : first + size] for first in range(0, len(keys), size)]
     assert sorted(workers.batches) == sorted(expected)
 
@@ -107,9 +107,9 @@ def test_a_lost_batch_is_asked_one_by_one_and_the_culprit_twice():
     results = ask(workers, items(40), batch=8)
     assert problems(results) == {"13-0": "it died"}
     assert results["13-0"].fault == protocol.BY_MODEL
-    asked = collections.Counter(tuple(batch) for batch in workers.batches)
-    assert asked[("13-0",)] == dispatch.TRIES
-    assert all(asked[(f"{n}-0",)] == 1 for n in range(8, 16) if n != 13)
+    todo = collections.Counter(tuple(batch) for batch in workers.batches)
+    assert todo[("13-0",)] == dispatch.TRIES
+    assert all(todo[(f"{n}-0",)] == 1 for n in range(8, 16) if n != 13)
 
 
 def test_a_signal_that_cannot_be_read_is_not_the_models_fault():
@@ -171,10 +171,10 @@ def test_a_model_that_does_not_start_is_not_asked_in_another_round_either():
     workers, results = Workers(2, die=lambda keys: protocol.STARTING), []
     dispatcher = Dispatcher(workers, 1, results.append)
     dispatcher.run(items(50))
-    asked = len(workers.batches)
-    assert dispatch.STARTS <= asked <= dispatch.STARTS + dispatch.AHEAD * 2
+    todo = len(workers.batches)
+    assert dispatch.STARTS <= todo <= dispatch.STARTS + dispatch.AHEAD * 2
     dispatcher.run(items(53)[50:])
-    assert len(workers.batches) == asked
+    assert len(workers.batches) == todo
     assert [result.problem for result in results] == ["not asked: it died"] * 53
 
 

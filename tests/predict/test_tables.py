@@ -87,14 +87,14 @@ def write(folder, name, rows=slice(None), **columns):
 
 @pytest.mark.parametrize("name", CASES)
 def test_answers_that_only_one_gave_are_taken_out(tmp_path, name):
-    own, other, kept, lost = CASES[name]
-    first, second = write(tmp_path, "first", t=own), write(tmp_path, "second", t=other)
+    first_answers, other, left, lost = CASES[name]
+    first, second = write(tmp_path, "first", t=first_answers), write(tmp_path, "second", t=other)
     table, columns = reduced(first, second)
-    assert (table.column("t").to_pylist(), columns) == (kept, lost)
-    assert table.column("t").type == pa.array(own).type
+    assert (table.column("t").to_pylist(), columns) == (left, lost)
+    assert table.column("t").type == pa.array(first_answers).type
     assert differ(first, second) == bool(lost or reduced(second, first)[1])
     turned = write(tmp_path, "turned", slice(None, None, -1), t=other)  # rows are matched by what they are
-    assert reduced(first, turned)[0].column("t").to_pylist() == kept
+    assert reduced(first, turned)[0].column("t").to_pylist() == left
 
 
 def test_changes_and_tasks_that_the_other_model_was_not_asked_about(tmp_path):

@@ -8,9 +8,9 @@ from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.facts import as_markdown, sentence, verdict_lines
+from soundcheck.publish.facts import as_markdown, verdict_lines
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
-from soundcheck.results.facts import ModelFacts, counts
+from soundcheck.results.facts import ModelFacts
 from soundcheck.suite.card import Card
 
 
@@ -19,32 +19,17 @@ def read(tmp_path, recorded):
     """Write a run of some rows and read the facts of a model."""
 
     def facts(rows, model=None, kinds=None, **changes):
-        folder = finished(tmp_path, recorded, rows, kinds, **changes)
-        return ModelFacts.read(folder, *([] if model is None else [model]))
+        return ModelFacts.read(finished(tmp_path, recorded, rows, kinds, **changes), model)
 
     return facts
 
 
-@pytest.fixture
-def lines(read):
-    return lambda rows, model="m", **changes: verdict_lines(read(rows, model, **changes))
-
-
-def test_the_only_model_beside_random_references(read):
+def test_the_model_is_the_only_one_beside_random_references_or_has_to_be_named(read, tmp_path):
     assert read([verdict(), verdict("r")], kinds={"r": "random"}).model.name == "m"
     assert read([verdict(), verdict("r")], "r", {"r": "random"}).model.name == "r"
-
-
-@pytest.mark.parametrize(
-    ("name", "told"), [(None, "2 models.*Name one of them"), ("mm", "no results of such a model")]
-)
-def test_a_model_that_is_not_named_or_not_there_is_refused(read, name, told):
-    with pytest.raises(InputError, match=told):
-        read([verdict(), verdict("n")], name)
-
-
-def test_a_run_without_a_record_is_refused(read, tmp_path):
-    read([verdict()])
+    for name, said in ((None, "2 models.*Name one of them"), ("mm", "no results of such a model")):
+        with pytest.raises(InputError, match=said):
+            read([verdict(), verdict("n")], name)
     (tmp_path / "run.json").unlink()
     with pytest.raises(InputError, match="no record of the run"):
         ModelFacts.read(tmp_path)
@@ -56,20 +41,6 @@ def test_what_people_say_of_the_model_comes_first(read, tmp_path):
     about["models"][0] |= {"license": "apache-2.0", "card": {"owner": "we"}}
     (tmp_path / "run.json").write_text(json.dumps(about))
     assert ModelFacts.read(tmp_path).card == Card(owner="we", license="apache-2.0", contact="c")
-
-
-def test_of_two_groups_that_are_one_test_one_row_counts(read):
-    one = GAP | {"group": "sex: female"}
-    facts = read([verdict(**one), verdict(**one | {"group": "sex: male", "mirrors": "sex: female"})])
-    assert facts.failing["group"].tolist() == ["sex: female"] and len(facts.rows) == 2
-    assert str(counts(facts.rows)).startswith("0 pass, 1 fail")
-
-
-def test_both_rules_stand_in_the_sentence(read):
-    published = {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
-    facts = read([verdict(**GAP | published)])
-    (row,) = facts.failing.itertuples()
-    assert sentence(facts, row).endswith("margin of 0.075); passes the published rule (|value| < 0.5)")
 
 
 def test_values_of_groups_are_estimates(read, tmp_path):
@@ -92,43 +63,57 @@ HOLLOW = FIGURE | {"value": 0.0, "low": -0.1, "high": 0.1, "standing": "hollow",
 BROKEN = [{"model": "m", "family": "correctness_regression", "status": "failed", "error": "x"}]
 
 
-GOOD, NO_FIGURE = {"figures": [FIGURE]}, {"figures": [], "notebooks": BROKEN}
+PUBLISHED = {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
 LINES = [  # rows, what the record says, parts of the lines
     (
         [{}, GAP, FRENCH],
-        GOOD,
+        {"figures": [FIGURE]},
         "How good: m is better than chance: concordance of arousal 0.61 (95 % 0.57 to 0.66,",
+        "What fails: 1 of 3 tests fails; the largest about fairness: arousal of german speakers",
+        "1 pass, 1 fail, 1 inconclusive, 0 not evaluated, 0 reported.",
+        "a difference of up to 0.21 is not excluded (arousal of french speakers).",
+    ),
+    (  # one bias hides no other
+        [FAILED, GAP | PUBLISHED],
+        {"figures": [FIGURE]},
+        "2 of 2 tests fail; the largest about correctness: ",
+        "; the largest about fairness: arousal of german",
+        "margin of 0.075); passes the published rule (|value| < 0.5). 0 pass, 2 fail",
     ),
     (
-        [{}, GAP, FRENCH],
-        GOOD,
-        "What fails: 1 of 3 tests fails; the largest about fairness: arousal of german speakers",
+        [GAP | FEW],
+        {"figures": [FIGURE]},
+        "What fails: Nothing could be concluded: 1 difference has too few speakers. 0 pass",
+        "95 % −0.25 to −0.12 for these speakers, 2 speakers, margin 0.075",
     ),
-    ([{}, GAP, FRENCH], GOOD, "1 pass, 1 fail, 1 inconclusive, 0 not evaluated, 0 reported."),
-    ([{}, GAP, FRENCH], GOOD, "a difference of up to 0.21 is not excluded (arousal of french speakers)."),
-    ([FAILED, GAP], GOOD, "2 of 2 tests fail; the largest about correctness: "),  # one bias hides no other
-    ([FAILED, GAP], GOOD, "; the largest about fairness: arousal of german"),
-    ([GAP | FEW], GOOD, "What fails: Nothing could be concluded: 1 difference has too few speakers. 0 pass"),
-    ([GAP | FEW], GOOD, "95 % −0.25 to −0.12 for these speakers, 2 speakers, margin 0.075"),
-    ([{}, GAP], {"figures": [HOLLOW]}, "m is no better than chance: concordance of arousal 0 "),
-    ([{}, GAP], {"figures": [HOLLOW]}, "Not counted, no better than chance at arousal: 1 test."),
-    ([NOTHING], NO_FIGURE, "How good: of m that cannot be said: no corpus has labels for its tasks."),
-    ([NOTHING], NO_FIGURE, ": 1 test not evaluated; the tests of correctness_regression failed to run."),
+    (
+        [{}, GAP],
+        {"figures": [HOLLOW]},
+        "m is no better than chance: concordance of arousal 0 ",
+        "Not counted, no better than chance at arousal: 1 test.",
+    ),
+    (
+        [NOTHING],
+        {"figures": [], "notebooks": BROKEN},
+        "How good: of m that cannot be said: no corpus has labels for its tasks.",
+        ": 1 test not evaluated; the tests of correctness_regression failed to run.",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("rows", "changes", "said"), LINES)
-def test_three_lines_say_how_good_it_is_what_fails_and_what_is_unknown(lines, rows, changes, said):
-    told = lines([verdict(**row) for row in rows], **changes)
-    assert len(told) == 3 and said in "\n".join(f"{head}: {text}" for head, text in told)
+@pytest.mark.parametrize(("rows", "changes", "parts"), [(*line[:2], line[2:]) for line in LINES])
+def test_three_lines_say_how_good_it_is_what_fails_and_what_is_unknown(read, rows, changes, parts):
+    lines = verdict_lines(read([verdict(**row) for row in rows], **changes))
+    text = "\n".join(f"{head}: {words}" for head, words in lines)
+    assert len(lines) == 3 and [part for part in parts if part not in text] == []
 
 
 NAMES = ["<img src=x onerror=alert(1)>", "[a](javascript:b)", "`x` *y* _z_", "# h\n- i\n\n> j", "| a | b |"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_become_no_markup(lines, name):
-    text = as_markdown(lines([verdict(name)], name), name)
+def test_names_become_no_markup(read, name):
+    text = as_markdown(verdict_lines(read([verdict(name)])), name)
     html = MarkdownIt("gfm-like", {"linkify": False}).render(text)
     plain = " ".join(name.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert plain.replace('"', "&quot;") in html.replace("\u2060", "")

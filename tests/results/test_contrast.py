@@ -350,6 +350,11 @@ NO_SAMPLE = dict.fromkeys(("difference_low_sample", "difference_high_sample", "p
             "(difference 0.032 to 0.07, p < 0.001); no significant difference for new speakers "
             "(difference −0.01 to 0.11, p = 0.08).",
         ),
+        (
+            {"outcome": "worse", "p_value": 0.004},
+            "significantly worse for these speakers (difference 0.032 to 0.07, p < 0.001) and for new "
+            "speakers (difference −0.01 to 0.11, p = 0.004).",
+        ),
         (UNKNOWN | {"blocks": 4}, "; nothing follows for new speakers (4 are too few)."),
         (
             NO_SAMPLE | {"outcome_sample": ""},

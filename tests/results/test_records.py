@@ -48,12 +48,12 @@ def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, reco
     content = json.loads(path.read_text(encoding="ascii"))
     assert {name: content[name] for name in FULL} == FULL
     assert [one.display_name for one in record.failed] == ["f of m", "s"]
-    for name in ("figures", "accepted", "matters_worse"):
+    for name in ("figures", "accepted", "matters_worse", "verdicts", "book_digest", "library"):
         del content[name]
     content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}], "suite": {"shown": "old.yml"}}
     path.write_text(json.dumps(content))
     older = RunRecord.read(path)
-    assert older.figures is None and older.suite == {"source": "old.yml"}
+    assert (older.figures, older.verdicts, older.suite) == (None, {}, {"source": "old.yml"})
 
 
 def test_where_answers_come_from():

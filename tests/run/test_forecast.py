@@ -53,10 +53,10 @@ def test_a_plan_says_what_the_run_then_does_and_writes_nothing_but_the_cache(pro
     project.succeed()
     counts = planned(plan)
     assert set(counts) == {"loud", "several"}
-    for name, (inputs, kept, asked) in counts.items():
+    for name, (inputs, cached, missing) in counts.items():
         model = project.models()[name]
-        assert (inputs, asked) == (INPUTS, model["asked"]) == (model["inputs"], INPUTS - kept)
-        assert 0 < kept < INPUTS  # those with which the model was timed
+        assert (inputs, missing) == (INPUTS, model["asked"]) == (model["inputs"], INPUTS - cached)
+        assert 0 < cached < INPUTS  # those with which the model was timed
     calls, before = project.calls.read_text(), project.outside_cache()
     assert max(map(int, calls.split())) == 4  # a batch is timed as the model gets it
     again = project.succeed("--plan")
@@ -67,13 +67,13 @@ def test_a_plan_says_what_the_run_then_does_and_writes_nothing_but_the_cache(pro
     changed = project.succeed("--plan")
     assert "as in the last run" in changed
     project.succeed()
-    for name, (inputs, kept, asked) in planned(changed).items():
-        assert (inputs, asked) == (INPUTS, project.models()[name]["asked"])
-        assert 0 <= asked < SEGMENTS and inputs == kept + asked
+    for name, (inputs, cached, missing) in planned(changed).items():
+        assert (inputs, missing) == (INPUTS, project.models()[name]["asked"])
+        assert 0 <= missing < SEGMENTS and inputs == cached + missing
     of_one = project.succeed("--plan", "--model", "loud")
     assert planned(of_one)["several"] == (INPUTS, INPUTS, 0)  # it is in the book
-    for _, kept, asked in planned(project.succeed("--plan", "--fresh")).values():
-        assert (kept, asked) == (0, INPUTS)
+    for _, cached, missing in planned(project.succeed("--plan", "--fresh")).values():
+        assert (cached, missing) == (0, INPUTS)
 
 
 def test_what_is_left_out_of_a_corpus_is_told(project):

@@ -42,15 +42,15 @@ FOLDERS = {  # what lies in the output folder; names that end with / are folders
 }
 
 
-@pytest.mark.parametrize("there", FOLDERS)
-def test_of_three_at_once_exactly_one_runs(tmp_path, there):
+@pytest.mark.parametrize("state", FOLDERS)
+def test_of_three_at_once_exactly_one_runs(tmp_path, state):
     make(tmp_path / "project")
     out = tmp_path / "project" / "out"
-    for name in FOLDERS[there] or ():
+    for name in FOLDERS[state] or ():
         place = out / name
         place.parent.mkdir(exist_ok=True)
         place.mkdir() if name.endswith("/") else place.write_text("{}")
-    if FOLDERS[there] == []:
+    if FOLDERS[state] == []:
         out.mkdir()
     pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
     command = [sys.executable, "-c", BEGIN]

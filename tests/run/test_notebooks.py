@@ -136,9 +136,9 @@ def test_what_a_notebook_started_is_ended_with_it_and_all_with_the_server(execut
 
 def test_outputs_stand_in_the_order_in_which_they_came_and_are_written_soon(executed):
     folder, _, _ = executed
-    found = outputs(folder, "order")
-    texts = [one.get("text") or one.data.get("text/html") or one.data["text/plain"] for one in found]
-    assert texts == ["first\n", "after", "second\nthird\r\n", "3"] and found[-1].execution_count == 3
+    shown_outputs = outputs(folder, "order")
+    texts = [one.get("text") or one.data.get("text/html") or one.data["text/plain"] for one in shown_outputs]
+    assert texts == ["first\n", "after", "second\nthird\r\n", "3"] and shown_outputs[-1].execution_count == 3
     assert printed(folder, "watches", 3).strip() == "[1, 2, 3, None, None]"  # before the next cell ended
     cells = json.loads((folder / "watches.ipynb").read_text())["cells"]
     assert all(cell["execution_count"] for cell in cells)
@@ -147,10 +147,10 @@ def test_outputs_stand_in_the_order_in_which_they_came_and_are_written_soon(exec
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_a_cell_shows_is_an_output_of_a_kind_that_a_page_shows(executed, name):
     folder, _, outcomes = executed
-    found, kinds = outputs(folder, name), SHOWN[name][1]
-    assert [kind_of(output["data"]) for output in found if "data" in output] == kinds
+    shown_outputs, kinds = outputs(folder, name), SHOWN[name][1]
+    assert [kind_of(output["data"]) for output in shown_outputs if "data" in output] == kinds
     lost = kinds.count("")
-    assert len(unshown([{"outputs": found}])) == len(outcomes[name].unshown) == lost
+    assert len(unshown([{"outputs": shown_outputs}])) == len(outcomes[name].unshown) == lost
     assert bool(without_outputs(outcomes[name])) == bool(lost)
 
 

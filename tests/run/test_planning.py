@@ -118,7 +118,7 @@ def test_a_corpus_for_other_families_is_asked_nothing():
 
 
 @pytest.mark.parametrize(
-    ("named", "about", "asked"),
+    ("named", "about", "listens"),
     [
         (("c",), {}, True),
         (("c",), {"probes_of": "c"}, True),
@@ -131,11 +131,11 @@ def test_a_corpus_for_other_families_is_asked_nothing():
         (("d",), {"name": "words", "probes_of": "c", "listener": "r"}, False),
     ],
 )
-def test_a_model_is_asked_about_the_corpora_that_it_names(named, about, asked):
+def test_a_model_is_asked_about_the_corpora_that_it_names(named, about, listens):
     recogniser, known = model("r", tasks=("transcript",), corpora=named), corpus(**about)
     families = [read_family("asr_word_errors"), read_family("fairness_sex")]
     found = planning.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
-    assert found == ([known] if asked else [])
+    assert found == ([known] if listens else [])
 
 
 def test_a_table_knows_nothing_about_probes():

@@ -32,16 +32,16 @@ class Sharded(Project):
             file.write('\nopen(__file__.replace("my_model.py", "weights.txt")).close()\n')
         (folder / "weights.txt").write_text("0.5")
 
-    def told(self, *words: str, **more: str) -> str:
+    def output_of(self, *words: str, **more: str) -> str:
         """Run the command, and give what it prints; a shard may have none of the inputs that fail."""
         done = self.soundcheck(*words, **more)
         assert done.returncode in ((0, 3) if "--shard" in words else (3,)), done.stderr + done.stdout
         return done.stdout + done.stderr
 
     def shard(self, share: str, out: str, **more: str) -> str:
-        return self.told("run", "suite.yml", "--shard", share, "--out", out, **more)
+        return self.output_of("run", "suite.yml", "--shard", share, "--out", out, **more)
 
-    def asked(self) -> int:
+    def answers(self) -> int:
         return len(self.calls.read_text().split()) if self.calls.exists() else 0
 
     def tables(self, out: str) -> dict[str, bytes]:
@@ -60,17 +60,17 @@ def models_of(folder: Path) -> dict[str, dict]:
 def project(small_suite, command):
     """One run; three shards, the last with a cache elsewhere; their merge where no model loads."""
     project = Sharded(small_suite("shards"), command)
-    project.told("run", "suite.yml", "--no-book", "--out", "one")
+    project.output_of("run", "suite.yml", "--no-book", "--out", "one")
     project.calls.unlink()
     elsewhere = str(project.folder / "elsewhere")
     project.said = [project.shard(share, f"shards/{share[0]}") for share in SHARES[:2]]
     project.said.append(project.shard("3/3", "shards/3", cache=elsewhere))
-    project.before = project.asked()
+    project.before = project.answers()
     shutil.copytree(elsewhere, project.folder / "shards" / "3" / "cache")
     merge = ("merge", "suite.yml", "shards/1", "shards/2", "shards/3", "--no-book", "--out", "merged")
     shutil.move(project.folder / "shards" / "3" / "cache", project.folder / "kept")
-    project.merged = project.told(*merge, cache=elsewhere, NOT_HERE="1")
-    project.after = project.asked()
+    project.merged = project.output_of(*merge, cache=elsewhere, NOT_HERE="1")
+    project.after = project.answers()
     shutil.move(project.folder / "kept", project.folder / "shards" / "3" / "cache")
     return project
 
@@ -102,7 +102,7 @@ def test_shards_share_the_work_tell_failures_and_write_no_results(project):
     assert all(problem.startswith("ValueError: too loud") for problem in problems)
     assert any("without a prediction: ValueError: too loud" in said for said in project.said)
     assert f"picky gave no prediction for {failures} inputs" in project.merged
-    plan = project.told("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
+    plan = project.output_of("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
     assert f"loud: {inputs[0]} inputs" in plan and "0 to predict" in plan
     assert "Plan of shard 1/3" in plan and "book " not in plan
 
@@ -110,7 +110,7 @@ def test_shards_share_the_work_tell_failures_and_write_no_results(project):
 def test_a_run_after_the_merge_asks_failed_inputs_only(project):
     shutil.copytree(project.folder / "merged", project.folder / "again")
     elsewhere = str(project.folder / "elsewhere")
-    said = project.told("run", "suite.yml", "--no-book", "--out", "again", cache=elsewhere)
+    said = project.output_of("run", "suite.yml", "--no-book", "--out", "again", cache=elsewhere)
     for name, failed in (("loud", 0), ("several", 0), ("picky", project.models("one")["picky"]["failed"])):
         assert f"{name}: predictions: {36 - failed} from the cache" in said
         assert f"{failed} computed now" in said
@@ -120,9 +120,9 @@ def test_a_run_after_the_merge_asks_failed_inputs_only(project):
 def test_several_shards_in_one_folder_which_then_holds_the_book(project):
     for share in ("1/2", "2/2"):
         project.shard(share, "all")
-    before = project.asked()
-    project.told("merge", "suite.yml", "all", "--no-book", "--out", "all")
-    assert project.asked() == before
+    before = project.answers()
+    project.output_of("merge", "suite.yml", "all", "--no-book", "--out", "all")
+    assert project.answers() == before
     assert project.tables("all") == project.tables("one")
 
 
@@ -131,7 +131,7 @@ def test_a_shard_that_was_killed_goes_on_where_it_stopped(project):
     settings = {"CALLS": str(project.folder / "killed.txt"), "SOUNDCHECK_CACHE": ""}
     killed_run(*words, cwd=project.folder, answers=3, **settings)
     assert not list((project.folder / "killed").glob("shard-*"))
-    said = project.told(*words)
+    said = project.output_of(*words)
     assert models_of(project.folder / "killed") == models_of(project.folder / "shards" / "1")
     inputs = models_of(project.folder / "killed")["loud"]["inputs"]
     assert f"loud: {inputs} inputs of the share, {inputs - 3} computed now" in said
@@ -153,7 +153,10 @@ ANOTHER_MODEL = "shard 1/3 in {1}, code and files of models: '%s' is another one
 REFUSED = {  # what is done to copies 1, 2, 3, which of them (or folders) are merged -> where and what
     "missing": (None, "13", ["shard 2/3 is missing. Name its folder, or run it"]),
     "twice": (None, "1231", ["shard 1/3: it is there 2 times, in {1} and {1}"]),
-    "numbers": (lambda one, two, three: edit(two, of=4), "123", ["they do not belong together (1/3 in"]),
+    "numbers": (
+        *(lambda one, two, three: edit(two, share={"number": 2, "of": 4}), "123"),
+        ["they do not belong together (1/3 in"],
+    ),
     "no shards": (
         *(lambda one, two, three: spoil(two), ["1", "2", "data", "nowhere"]),
         ["shard-2-of-3.json: the file is not one that a shard has left"]

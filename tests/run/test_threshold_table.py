@@ -32,10 +32,10 @@ def test_a_family_for_its_own_and_other_sizes(tmp_path):
         "--family", "fairness_sex", "--samples", "60", "--runs", "10", "--jobs", "1", "--out", str(out)
     )
     assert result.exit_code == 0 and "6 settings" in result.output
-    found = pd.read_csv(out)
-    assert set(found["samples"]) == {60} and set(found["groups"]) == {2}
+    table = pd.read_csv(out)
+    assert set(table["samples"]) == {60} and set(table["groups"]) == {2}
     tests = {test.simulation["name"]: test for test in read_family("fairness_sex").tests.values()}
-    for row in found.to_dict("records"):
+    for row in table.to_dict("records"):
         test = tests[row["metric"]]
         published = max(test.thresholds.values())
         judged = simulated_threshold(published, test.simulation, 2, 60).threshold
@@ -45,15 +45,15 @@ def test_a_family_for_its_own_and_other_sizes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("wanted", "message"),
     [
         ({"metrics": ["cc"]}, "Did you mean 'ccc'"),
         ({"family": "fairness_sx"}, "fairness_sex"),
         ({"family": "correctness_regression"}, "rests on a simulation"),
     ],
 )
-def test_refusals(wanted, told):
-    with pytest.raises(InputError, match=told):
+def test_refusals(wanted, message):
+    with pytest.raises(InputError, match=message):
         threshold_table.settings(**wanted)
 
 

@@ -13,7 +13,7 @@ import soundfile
 
 from soundcheck.common.errors import InputError
 from soundcheck.results.table import read_results
-from soundcheck.start import families, suites
+from soundcheck.start import suites
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", ["my_tests", "true", "MY_TITLE_NAME", "a" * 40])
 def test_the_files_of_a_family_are_valid_and_not_overwritten(tmp_path, name):
     suites.write_suite(tmp_path, None, None)
-    summary = families.write_family(tmp_path, name)
+    summary = suites.write_family(tmp_path, name)
     family = read_family(name, tmp_path)
     assert family.name == name and list(family.tests) == ["Rarely Exceeded Error"]
     notebook = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
@@ -37,13 +37,13 @@ def test_the_files_of_a_family_are_valid_and_not_overwritten(tmp_path, name):
     assert name in read_suite(tmp_path / "suite.yml").families
     (tmp_path / "thresholds" / f"{name}.yml").unlink()
     with pytest.raises(InputError, match=f"notebooks/{name}.ipynb: the file exists already"):
-        families.write_family(tmp_path, name)
+        suites.write_family(tmp_path, name)
     assert not (tmp_path / "thresholds" / f"{name}.yml").exists()
 
 
 @pytest.mark.parametrize("like", ["robustness_small_changes", "speaker_verification"])
 def test_a_family_may_copy_a_shipped_one(tmp_path, like):
-    families.write_family(tmp_path, "mine", like)
+    suites.write_family(tmp_path, "mine", like)
     copy, shipped = read_family("mine", tmp_path), read_family(like, tmp_path)
     assert (copy.name, copy.title, copy.category) == ("mine", "Mine", shipped.category)
     assert copy.tests == shipped.tests and copy.changes == shipped.changes
@@ -56,11 +56,11 @@ def test_names_that_cannot_be_used(tmp_path):
     odd = ["", "a b", "a-b", "../a", "a.b", "9a", "_a", "é", "a\n", "a" * 41, "all", "ALL", "Null"]
     for name in [*odd, "fairness_sex", "Fairness_Sex", "comparison"]:
         with pytest.raises(InputError, match="cannot be the name of a family|of this name already"):
-            families.write_family(tmp_path, name)
+            suites.write_family(tmp_path, name)
     with pytest.raises(InputError, match="Did you mean 'fairness_sex'"):
-        families.write_family(tmp_path, "other", "fairness_six")
+        suites.write_family(tmp_path, "other", "fairness_six")
     with pytest.raises(InputError, match="no: the folder does not exist"):
-        families.write_family(tmp_path / "no", "mine")
+        suites.write_family(tmp_path / "no", "mine")
     assert not list(tmp_path.iterdir())
 
 

@@ -20,9 +20,9 @@ def draw(truth, groups, samples, kind, seed=0, keys=None, **options):
 
 def test_groups_have_the_same_size_and_the_proportions_that_both_have(rng):
     truth, groups = rng.choice(CLASSES, 3000), rng.choice(["female", "male"], 3000, p=[0.3, 0.7])
-    found = draw(truth, groups, 500, "classification")
-    assert found.segments_per_group == found.wanted == 500 and len(set(found.rows)) == 1000
-    drawn = pd.crosstab(groups[found.rows], truth[found.rows])
+    result = draw(truth, groups, 500, "classification")
+    assert result.segments_per_group == result.wanted == 500 and len(set(result.rows)) == 1000
+    drawn = pd.crosstab(groups[result.rows], truth[result.rows])
     shared = pd.crosstab(groups, truth).min()
     for group in ("female", "male"):
         assert (drawn.loc[group] - 500 * shared / shared.sum()).abs().max() < 1
@@ -34,15 +34,15 @@ def test_every_group_gives_equally_many_of_every_cell(seed, samples, decimals, e
     rng = np.random.default_rng(seed)
     truth, groups = np.round(rng.beta(2, 3, 90), decimals), rng.choice(["a", "b", "c"], 90)
     edges = (0.25, 0.5, 0.75) if edged else ()
-    found = draw(truth, groups, samples, "regression", seed, edges=edges)
+    result = draw(truth, groups, samples, "regression", seed, edges=edges)
     cells = label_cells(truth, edges)
-    table, drawn = pd.crosstab(groups, cells), pd.crosstab(groups[found.rows], cells[found.rows])
+    table, drawn = pd.crosstab(groups, cells), pd.crosstab(groups[result.rows], cells[result.rows])
     assert drawn.nunique().eq(1).all() and len(drawn) in (0, 3)
-    assert found.segments_per_group == min(samples, table.min().sum()) == len(found.rows) / 3
+    assert result.segments_per_group == min(samples, table.min().sum()) == len(result.rows) / 3
     assert (drawn <= table[drawn.columns].min()).all(axis=None)
-    if edged and len(found.rows):
-        bins = np.searchsorted(edges, truth[found.rows])
-        assert pd.crosstab(groups[found.rows], bins).nunique().eq(1).all()
+    if edged and len(result.rows):
+        bins = np.searchsorted(edges, truth[result.rows])
+        assert pd.crosstab(groups[result.rows], bins).nunique().eq(1).all()
 
 
 def test_cells_of_labels(rng):
@@ -91,9 +91,9 @@ def test_order_of_rows_does_not_matter(kind, rng):
     ],
 )
 def test_notes_count_what_was_not_drawn(truth, groups, samples, per_group, note):
-    found = draw(truth, groups, samples, "regression")
-    assert (found.note, found.segments_per_group, found.wanted) == (note, per_group, samples)
-    assert len(found.rows) == 2 * per_group
+    result = draw(truth, groups, samples, "regression")
+    assert (result.note, result.segments_per_group, result.wanted) == (note, per_group, samples)
+    assert len(result.rows) == 2 * per_group
 
 
 def test_at_most_keeps_small_groups_and_draws_from_large_ones():
@@ -108,8 +108,8 @@ def test_at_most_keeps_small_groups_and_draws_from_large_ones():
 
 def draw_from(table, wanted):
     columns = (list(column) for column in zip(*table, strict=True))
-    found = draw_speakers(*columns, wanted, lambda keys: uniform(0, "speakers", keys=keys))
-    return {table[n][:2] for n in found.rows}, found
+    result = draw_speakers(*columns, wanted, lambda keys: uniform(0, "speakers", keys=keys))
+    return {table[n][:2] for n in result.rows}, result
 
 
 def test_so_many_speakers_of_each_sex_whatever_their_order():
@@ -117,14 +117,14 @@ def test_so_many_speakers_of_each_sex_whatever_their_order():
     people += [("y", "f9", "female"), ("z", "a", "other"), ("z", None, "male"), (None, "b", "male")]
     table = [person for person in people for _ in range(3)] + [("y", "f9", "male"), ("y", "m9", None)]
     wanted = {"female": 5, "male": 5}
-    drawn, found = draw_from(table, wanted)
-    assert found.counts == {
+    drawn, result = draw_from(table, wanted)
+    assert result.counts == {
         "x": {"female": (5, 9), "male": (4, 4)},
         "y": {"female": (1, 1), "male": (0, 0)},  # most of f9's segments say female
         "z": {"female": (0, 0), "male": (0, 0)},
     }
-    assert len(found.rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(found.rows) > 0).all()
-    assert found.unknown == 3 + 3 + 1  # of another sex, of nobody, without sex
+    assert len(result.rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(result.rows) > 0).all()
+    assert result.unknown == 3 + 3 + 1  # of another sex, of nobody, without sex
     assert draw_from(table, {"female": 1, "male": 0})[1].counts["x"] == {"female": (1, 9), "male": (0, 4)}
     for seed in range(5):
         mixed = [table[n] for n in np.random.default_rng(seed).permutation(len(table))]
@@ -162,24 +162,24 @@ def test_cells_with_few_speakers_on_a_side_and_missing_values_are_left_out():
     blocks, group, rng = sides()
     level = rng.integers(0, 4, 800).astype(float)
     level[group & (blocks >= 4) & (level == 0)] = 1  # the lowest ones of the group are those of four speakers
-    found = cells(level, blocks, group)
-    assert found.n_cells == 3 and ((found.codes == -1) == (level == 0)).all()
-    assert found.counterpart == np.mean(level[group] > 0) < 1
+    result = cells(level, blocks, group)
+    assert result.n_cells == 3 and ((result.codes == -1) == (level == 0)).all()
+    assert result.counterpart == np.mean(level[group] > 0) < 1
     device = rng.choice(np.array(["phone", "headset"], dtype=object), 800)
     device[blocks == 0] = "only mine"
-    found = cells(device, blocks, group)
-    assert found.n_cells == 2 and ((found.codes == -1) == (blocks == 0)).all()
-    assert found.counterpart == pytest.approx(0.95)
+    result = cells(device, blocks, group)
+    assert result.n_cells == 2 and ((result.codes == -1) == (blocks == 0)).all()
+    assert result.counterpart == pytest.approx(0.95)
     x = np.where(rng.random(800) < 0.2, np.nan, rng.normal(size=800))
-    found = cells(x, blocks, group)
-    assert ((found.codes == -1) == np.isnan(x)).all() and found.counterpart == np.mean(~np.isnan(x[group]))
+    result = cells(x, blocks, group)
+    assert ((result.codes == -1) == np.isnan(x)).all() and result.counterpart == np.mean(~np.isnan(x[group]))
 
 
 def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own():
     blocks, group, rng = sides()
     clipped = np.where(rng.random(800) < 0.95, 0.0, rng.random(800))
-    found = cells(clipped, blocks, group)
-    assert found.n_cells == 2 and ((found.codes == 0) == (clipped == 0)).all()
+    result = cells(clipped, blocks, group)
+    assert result.n_cells == 2 and ((result.codes == 0) == (clipped == 0)).all()
     few = rng.integers(0, 4, 800).astype(float)
     assert (cells(few, blocks, group).codes == few).all()
     ends = np.clip(rng.normal(size=800), -0.8, 0.8)
@@ -187,9 +187,9 @@ def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own
     assert all(len(set(codes[ends == end])) == 1 for end in (-0.8, 0.8))
     assert not np.isin(codes[ends < 0.8], codes[ends == 0.8]).any()
     silent = np.where(rng.random(800) < 0.3, np.inf, rng.normal(size=800))  # signal-to-noise ratios
-    found = cells(silent, blocks, group)
-    assert found.reason == "" and len(set(found.codes[np.isinf(silent)])) == 1
-    assert not np.isin(found.codes[np.isfinite(silent)], found.codes[np.isinf(silent)]).any()
+    result = cells(silent, blocks, group)
+    assert result.reason == "" and len(set(result.codes[np.isinf(silent)])) == 1
+    assert not np.isin(result.codes[np.isfinite(silent)], result.codes[np.isinf(silent)]).any()
 
 
 @pytest.mark.parametrize(
@@ -215,19 +215,21 @@ def test_what_cannot_be_adjusted_by_is_refused_with_words(make, reason):
 def test_cells_are_the_tenths_of_both_sides_or_the_fifths_and_two_columns_make_their_product():
     blocks, group, rng = sides()
     x = rng.normal(size=800)
-    found = cells(x, blocks, group)
-    assert (found.n_cells, found.cuts, found.counterpart, found.reason) == (10, 10, 1.0, "")
-    assert np.bincount(found.codes).tolist() == [80] * 10 and (np.diff(found.codes[np.argsort(x)]) >= 0).all()
+    result = cells(x, blocks, group)
+    assert (result.n_cells, result.cuts, result.counterpart, result.reason) == (10, 10, 1.0, "")
+    assert (
+        np.bincount(result.codes).tolist() == [80] * 10 and (np.diff(result.codes[np.argsort(x)]) >= 0).all()
+    )
     few, first, chance = sides(speakers=14)  # ten cells would have too few speakers
-    found = cells(chance.normal(size=280) + 0.8 * first, few, first)
-    assert found.cuts == found.n_cells == 5
+    result = cells(chance.normal(size=280) + 0.8 * first, few, first)
+    assert result.cuts == result.n_cells == 5
     word = rng.choice(np.array(["a", "b"], dtype=object), 800)
-    found = cells(x, blocks, group, word=word)
-    assert found.n_cells == 20 and all(len(set(word[found.codes == cell])) == 1 for cell in range(20))
+    result = cells(x, blocks, group, word=word)
+    assert result.n_cells == 20 and all(len(set(word[result.codes == cell])) == 1 for cell in range(20))
     one = np.arange(800) % 2
     both = np.where(one.astype(bool) ^ group, "p", "q").astype(object)
-    found = cells(one.astype(float), blocks, group, y=both)
-    assert found.reason == "x and y together decide the group" and found.counterpart == 0
+    result = cells(one.astype(float), blocks, group, y=both)
+    assert result.reason == "x and y together decide the group" and result.counterpart == 0
     odd, even = np.where(one, blocks % 3, np.nan), np.where(one, np.nan, blocks % 3)
     assert cells(odd, blocks, group, y=even).reason == "no segment has both x and y"
 
@@ -245,12 +247,14 @@ def test_whatever_is_compared_has_speakers_on_both_sides(seed, speakers, levels,
     x = (rng.integers(0, levels, len(blocks)) + shift * group).astype(float)
     x[rng.random(len(blocks)) < missing] = np.nan
     usable = rng.random(len(blocks)) < 0.9
-    found = cells(x, blocks, group, usable, word=rng.choice(np.array(["a", None], dtype=object), len(blocks)))
-    assert 0 <= found.counterpart <= 1 and found.codes.min() >= -1
-    assert found.codes.max() < max(1, found.n_cells)
-    assert (found.codes[~usable | np.isnan(x)] == -1).all()
-    for cell in range(found.n_cells):
+    result = cells(
+        x, blocks, group, usable, word=rng.choice(np.array(["a", None], dtype=object), len(blocks))
+    )
+    assert 0 <= result.counterpart <= 1 and result.codes.min() >= -1
+    assert result.codes.max() < max(1, result.n_cells)
+    assert (result.codes[~usable | np.isnan(x)] == -1).all()
+    for cell in range(result.n_cells):
         for side in (group, ~group):
-            assert len(np.unique(blocks[side & (found.codes == cell)])) >= 5
-    if not found.reason:
-        assert found.n_cells > 0 and found.counterpart == np.mean(found.codes[group & usable] >= 0) >= 0.5
+            assert len(np.unique(blocks[side & (result.codes == cell)])) >= 5
+    if not result.reason:
+        assert result.n_cells > 0 and result.counterpart == np.mean(result.codes[group & usable] >= 0) >= 0.5

@@ -25,8 +25,8 @@ def speakers(rng, blocks=30, each=20, share=0.3):
     block = np.repeat(np.arange(blocks), each)
 
     def correlated():
-        own = rng.normal(size=blocks)[block]
-        return np.sqrt(share) * own + np.sqrt(1 - share) * rng.normal(size=len(block))
+        of_block = rng.normal(size=blocks)[block]
+        return np.sqrt(share) * of_block + np.sqrt(1 - share) * rng.normal(size=len(block))
 
     truth = 0.5 + 0.15 * correlated()
     return truth, truth + 0.1 * correlated(), block
@@ -110,21 +110,21 @@ def test_few_segments_or_blocks_and_constant_predictions(rng):
     truth, prediction, block = speakers(rng)
     constant = resample(concordance_cc(truth, np.full(len(truth), 1 / 3)), block)
     assert [ends.tolist() for ends in (constant.value, *constant.interval())] == [[0.0]] * 3
-    found = resample(mean_absolute_error(truth, prediction), block, 200)
-    assert found.standard_error[0] == pytest.approx(np.std(found.replicates, ddof=1), rel=1e-11)
-    assert found.lies_within(Scale(0.0, 1.0)) and not found.lies_within(Scale(0.5, 1.0))
+    result = resample(mean_absolute_error(truth, prediction), block, 200)
+    assert result.standard_error[0] == pytest.approx(np.std(result.replicates, ddof=1), rel=1e-11)
+    assert result.lies_within(Scale(0.0, 1.0)) and not result.lies_within(Scale(0.5, 1.0))
     assert np.isnan(resample(mean_value([0.1, 0.2]), np.array([0, 0])).standard_error[0])
 
 
 @pytest.mark.parametrize(("rare", "withheld"), [(5, False), (1, True)])
 def test_a_rare_class_is_noted_and_then_withheld(rare, withheld):
     truth = np.array(["b"] * rare + ["a"] * (40 - rare))
-    found = resample(recall_per_class(truth, truth, ["a", "b"]), np.arange(40), 4000)
-    missing = np.isnan(found.replicates[:, 1]).mean()
+    result = resample(recall_per_class(truth, truth, ["a", "b"]), np.arange(40), 4000)
+    missing = np.isnan(result.replicates[:, 1]).mean()
     assert missing == pytest.approx((1 - rare / 40) ** 40, abs=0.02)
-    assert bool(found.withheld[1]) == np.isnan(found.interval()[0][1]) == withheld
+    assert bool(result.withheld[1]) == np.isnan(result.interval()[0][1]) == withheld
     if not withheld:
-        assert found.notes == ("", f"undefined in {100 * missing:.1f} % of the replicates")
+        assert result.notes == ("", f"undefined in {100 * missing:.1f} % of the replicates")
 
 
 # Intervals
@@ -140,8 +140,8 @@ def test_blocks_widen_the_interval_by_the_design_effect(rng):
 
 def test_certainty_on_an_exact_threshold():
     n = 200_000
-    found = resample(mean_absolute_error(np.full(n, 0.5), np.full(n, 0.6)), np.arange(n) % 200)
-    assert (found.replicates == 0.1).all() and found.certainty(0, "<", 0.1, False) == 1.0
+    result = resample(mean_absolute_error(np.full(n, 0.5), np.full(n, 0.6)), np.arange(n) % 200)
+    assert (result.replicates == 0.1).all() and result.certainty(0, "<", 0.1, False) == 1.0
 
 
 @pytest.mark.parametrize(("blocks", "kind"), [(40, "percentile"), (10, "expanded")])
@@ -180,8 +180,8 @@ def test_crossings_with_known_answers():
     words, blocks = np.full(20, 10.0), np.repeat(np.arange(10), 2)
     errors = [np.full(20, rate) for rate in (1.0, 2.0, 3.0, 5.0)]
     for limit, place in ((2.5, 1.5), (9.0, np.inf), (0.5, -np.inf)):  # ten speakers who are all alike
-        found = crossed(errors, words, limit, blocks)
-        assert found.place == found.low == found.high == place
+        result = crossed(errors, words, limit, blocks)
+        assert result.place == result.low == result.high == place
     words, limit = np.full(8, 10.0), np.full(8, 2.0)
     few = crossed([0 * words, np.full(8, 4.0)], words, limit, np.repeat(np.arange(4), 2))
     assert few.place == 0.5 and np.isnan([few.low, few.high]).all()
@@ -198,18 +198,18 @@ def test_intervals_of_crossings_hold_the_true_level():
     def shifted(rate, shift):
         return 1 / (1 + np.exp(-(np.log(rate / (1 - rate)) + shift)))
 
-    own, suffers = rng.normal(0, 0.6, (2, 200_000)) * [[1], [0.8]]
-    before = shifted(base, own).mean()
-    excess = [shifted(rate, own + suffers).mean() - 2 * before for rate in rates]
+    habit, suffers = rng.normal(0, 0.6, (2, 200_000)) * [[1], [0.8]]
+    before = shifted(base, habit).mean()
+    excess = [shifted(rate, habit + suffers).mean() - 2 * before for rate in rates]
     true = first_reached(np.array(excess), np.arange(levels, dtype=float))
     blocks, trials, too_high, too_low = np.repeat(np.arange(people), 6), 300, 0, 0
     for trial in range(trials):
-        own, suffers = rng.normal(0, 0.6, (2, people, 1)) * [[[1]], [[0.8]]]
+        habit, suffers = rng.normal(0, 0.6, (2, people, 1)) * [[[1]], [[0.8]]]
         words = rng.integers(3, 12, (people, 6))
-        shares = [shifted(base, own), *(shifted(rate, own + suffers) for rate in rates)]
+        shares = [shifted(base, habit), *(shifted(rate, habit + suffers) for rate in rates)]
         clean, *changed = (rng.binomial(words, np.broadcast_to(p, words.shape)).ravel() for p in shares)
-        found = crossed(changed, words.ravel(), 2.0 * clean, blocks, trial)
-        too_high, too_low = too_high + (found.low > true), too_low + (found.high < true)
+        result = crossed(changed, words.ravel(), 2.0 * clean, blocks, trial)
+        too_high, too_low = too_high + (result.low > true), too_low + (result.high < true)
     # 0.93 to 0.97, and what 300 trials leave to chance
     assert 0.91 <= 1 - (too_high + too_low) / trials <= 0.99
     assert max(too_high, too_low) / trials <= 0.06

@@ -63,16 +63,16 @@ def test_on_a_limit_the_speakers_that_reach_it_are_counted():
     drawn = np.where(np.arange(100) < 40, 1.0, 0.97)
     of_blocks = np.array([1.0] * 8 + [0.9, 0.8])
     expected = stats.binomtest(8, 10).proportion_ci()
-    found = t_interval(0.97, drawn, 10, SHARE, of_blocks)
-    assert found == pytest.approx((expected.low, expected.high))
+    result = t_interval(0.97, drawn, 10, SHARE, of_blocks)
+    assert result == pytest.approx((expected.low, expected.high))
     for value, rule, threshold, scale, expected in (
         (0.0, ">", 0.5, SHARE, 0.5**10),
         (1.0, ">", 0.5, SHARE, 1.0),
         (1.0, "<", 0.25, SHARE, 0.25**10),
         (0.0, "<", 15.0, a_minute, 1.0),
     ):
-        found = p_value(value, np.full(100, value), 10, rule, threshold, scale)
-        assert found == pytest.approx(expected)
+        result = p_value(value, np.full(100, value), 10, rule, threshold, scale)
+        assert result == pytest.approx(expected)
 
 
 def test_without_replicates_blocks_or_spread():
@@ -109,8 +109,8 @@ def test_intervals_and_certainties_of_given_replicates():
     assert interval(samples, "expanded", blocks=10) == pytest.approx((-reach, reach), abs=0.03)
     assert interval(samples, "expanded", blocks=10**6) == pytest.approx(interval(samples), abs=1e-4)
     assert np.isnan(interval(samples, "expanded", blocks=1)).all()
-    found = interval([0.1, 0.2, 0.3], "gaussian", value=0.25)
-    assert found == pytest.approx((0.25 - 0.195996, 0.25 + 0.195996), abs=1e-6)
+    result = interval([0.1, 0.2, 0.3], "gaussian", value=0.25)
+    assert result == pytest.approx((0.25 - 0.195996, 0.25 + 0.195996), abs=1e-6)
     with pytest.raises(ValueError, match="percentile, expanded, gaussian, t, not 'bca'"):
         interval([0.1, 0.2], "bca")
     samples = np.array([0.1, 0.5, 0.6, np.nan, 0.7])
@@ -130,8 +130,8 @@ def test_the_same_blocks_are_the_textbook_t_test(blocks, alternative):
     for ends in (paired_interval(drawn, values.mean(), blocks), t_interval(values.mean(), drawn, blocks)):
         assert ends == pytest.approx((both.low, both.high), abs=0.03)
     oracle = stats.ttest_1samp(values, 0, alternative=alternative).pvalue
-    found = paired_p_value(drawn, values.mean(), blocks, alternative)
-    assert found == pytest.approx(oracle, abs=0.01)
+    result = paired_p_value(drawn, values.mean(), blocks, alternative)
+    assert result == pytest.approx(oracle, abs=0.01)
     if alternative != "two-sided":
         rule = {"greater": "<", "less": ">"}[alternative]
         assert p_value(values.mean(), drawn, blocks, rule, 0.0) == pytest.approx(oracle, abs=0.01)

@@ -187,8 +187,8 @@ def test_differences_of_sides_that_share_recordings_have_the_error_of_the_differ
     errors = np.array([0.05, 0.04, 0.04, 0.03, 0.03, 0.02])
     exactness = FixedSpeakers(errors, np.full(6, 12.0), np.zeros(6, dtype=bool))
     reach = error * stats.t.ppf(0.975, 12)
-    found = exactness.difference(label, (0.4, 0.2)).interval()
-    assert found == pytest.approx((0.2 - reach, 0.2 + reach))
+    result = exactness.difference(label, (0.4, 0.2)).interval()
+    assert result == pytest.approx((0.2 - reach, 0.2 + reach))
 
 
 def test_word_errors_of_two_recordings_stay_below_those_of_a_model_that_does_everything_wrong():

@@ -23,8 +23,8 @@ def test_few_speakers_are_permuted_exactly():
     gap = values[:4].mean() - values[4:].mean()
     gaps = np.array(
         [
-            values[list(own)].mean() - np.delete(values, list(own)).mean()
-            for own in itertools.combinations(range(9), 4)
+            values[list(members)].mean() - np.delete(values, list(members)).mean()
+            for members in itertools.combinations(range(9), 4)
         ]
     )
     assert p_of(values, group) == pytest.approx(np.mean(abs(gaps) >= abs(gap) - 1e-12))
@@ -42,14 +42,14 @@ def test_many_speakers_agree_with_scipy():
 
     both = values[:25], values[25:]
     expected = stats.permutation_test(both, gap, vectorized=True, n_resamples=20_000, rng=1).pvalue
-    found = p_of(values, group, seed=5)
-    assert found == pytest.approx(expected, abs=4 * np.sqrt(expected / 2000))
+    result = p_of(values, group, seed=5)
+    assert result == pytest.approx(expected, abs=4 * np.sqrt(expected / 2000))
 
 
 def test_p_values_of_fair_models_are_uniform():
     rng = np.random.default_rng(0)
-    found = [p_of(rng.uniform(size=24), np.arange(24) < 9, seed=n % 20) for n in range(300)]
-    assert stats.kstest(found, "uniform").pvalue > 0.01
+    result = [p_of(rng.uniform(size=24), np.arange(24) < 9, seed=n % 20) for n in range(300)]
+    assert stats.kstest(result, "uniform").pvalue > 0.01
 
 
 def test_more_arrangements_are_drawn_where_few_are_as_extreme():

@@ -89,19 +89,19 @@ class Recipe:
         classes = _classes(first, SHARES["sparse"]), _classes(second, SHARES["uniform"])
         for name, cells in (("bins", bins), ("classes", classes)):
             together = cells[0].astype(int) * 4 + cells[1]
-            counts = [np.bincount(own, minlength=16) for own in together.reshape(shape)]
+            counts = [np.bincount(cells_of_group, minlength=16) for cells_of_group in together.reshape(shape)]
             self._keep(f"confusions of {name}", np.array(counts).reshape(self.groups, 4, 4))
 
     def _keep(self, name: str, table: np.ndarray) -> None:
         self.tables.setdefault(name, []).append((table[0], table.sum(axis=0)))
 
     def scores(self, setting: Setting) -> np.ndarray:
-        own, prediction = METRICS[setting.metric], setting.prediction
-        if own.needs_truth:
+        metric, prediction = METRICS[setting.metric], setting.prediction
+        if metric.needs_truth:
             name = "confusions of bins" if prediction == "gaussian" else "confusions of classes"
-            name = name if own.cells else "moments"
+            name = name if metric.cells else "moments"
         else:
-            name = ("bins" if own.cells else "means") if prediction == "gaussian" else prediction
+            name = ("bins" if metric.cells else "means") if prediction == "gaussian" else prediction
         tested, everyone = (np.stack(part) for part in zip(*self.tables[name], strict=True))
         return score(setting, tested, everyone)
 
@@ -120,7 +120,7 @@ def _classes(uniform: np.ndarray, shares: list[float]) -> np.ndarray:
 
 def _counts(cells: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     groups = cells.reshape(-1, shape[-1])
-    return np.array([np.bincount(own, minlength=4) for own in groups]).reshape(*shape[:-1], 4)
+    return np.array([np.bincount(group, minlength=4) for group in groups]).reshape(*shape[:-1], 4)
 
 
 def test_draws_of_the_recipe_are_those_of_its_libraries():
@@ -205,9 +205,9 @@ def test_seven_classes_drawn_segment_by_segment(metric):
             rows.append({"recall": recalls.mean(), "recall_per_class": recalls}.get(metric, shares))
         scores.append(np.abs(np.subtract(*rows)).max())
     truth = "" if metric == "relative_difference_per_class" else "sparse"
-    found = simulate(Setting(metric, groups, size, "uniform", truth, classes=7), 4000)
+    result = simulate(Setting(metric, groups, size, "uniform", truth, classes=7), 4000)
     for share in (50, 90):
-        assert np.percentile(found, share) == pytest.approx(np.percentile(scores, share), rel=0.08)
+        assert np.percentile(result, share) == pytest.approx(np.percentile(scores, share), rel=0.08)
 
 
 # Thresholds for groups of other sizes: (family, metric) -> test, the simulation behind it, the threshold
@@ -279,9 +279,9 @@ def test_the_record_is_complete_and_rows_are_what_is_simulated():
         setting = Setting(metric, groups, samples, prediction, truth)
         once, often = summary(simulate(setting, RUNS)), summary(simulate(setting, MANY_RUNS))
         expected = once["maximum"], once["percentile_99"], often["percentile_999"]
-        found = frame.loc[row, ["maximum", "percentile_99", "percentile_999"]].to_numpy(float)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=5.1e-6, err_msg=str(row))
-        assert quantile(setting) == found[2]
+        result = frame.loc[row, ["maximum", "percentile_99", "percentile_999"]].to_numpy(float)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=5.1e-6, err_msg=str(row))
+        assert quantile(setting) == result[2]
 
 
 @pytest.mark.slow

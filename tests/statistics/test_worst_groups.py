@@ -34,34 +34,38 @@ def searched(columns, errors, blocks, replicates=REPLICATES):
     return search(columns, mean_value(errors), blocks, MARGIN, replicates)
 
 
+def numbers_of(groups):
+    return [(one.words, one.gap, one.error, one.p_value, one.blocks) for one in groups]
+
+
 def plain_search(columns, errors, counts, blocks, seed):
     """Search with loops over candidates, blocks and replicates' sums; words -> gap, error, p, adjusted p."""
-    found, seen = {}, []
+    result, seen = {}, []
     for names in [(n,) for n in columns] + list(itertools.combinations(columns, 2)):
         values = [tuple(columns[n][row] for n in names) for row in range(len(errors))]
         known = np.array([None not in value for value in values])
         for value in sorted({value for value in values if None not in value}):
-            own = np.array([one == value for one in values])
-            rest = known & ~own
-            sides = [len(set(blocks[side])) for side in (own, rest)]
-            repeated = any((own == other).all() for other in seen)
-            if min(own.sum(), rest.sum()) < LEAST_SEGMENTS or min(sides) < 5 or repeated:
+            group = np.array([one == value for one in values])
+            rest = known & ~group
+            sides = [len(set(blocks[side])) for side in (group, rest)]
+            repeated = any((group == other).all() for other in seen)
+            if min(group.sum(), rest.sum()) < LEAST_SEGMENTS or min(sides) < 5 or repeated:
                 continue
-            seen.append(own)
+            seen.append(group)
             sums = np.array(
                 [
-                    [(x * (side & (blocks == b))).sum() for side in (own, rest) for x in (errors, counts)]
+                    [(x * (side & (blocks == b))).sum() for side in (group, rest) for x in (errors, counts)]
                     for b in sorted(set(blocks[known]))
                 ]
             )
             drawn = weights(len(sums), REPLICATES, seed).astype(float) @ sums
             gaps = drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]
-            gap = errors[own].sum() / counts[own].sum() - errors[rest].sum() / counts[rest].sum()
+            gap = errors[group].sum() / counts[group].sum() - errors[rest].sum() / counts[rest].sum()
             least = min(sides)
             error = np.sqrt(least / (least - 1)) * np.std(gaps, ddof=1)
-            found[value] = gap, error, stats.t.sf(gap / error, least - 1) if gap >= MARGIN else 1.0
-    adjusted = stats.false_discovery_control([numbers[2] for numbers in found.values()])
-    return {value: (*found[value], p) for value, p in zip(found, adjusted, strict=True)}
+            result[value] = gap, error, stats.t.sf(gap / error, least - 1) if gap >= MARGIN else 1.0
+    adjusted = stats.false_discovery_control([numbers[2] for numbers in result.values()])
+    return {value: (*result[value], p) for value, p in zip(result, adjusted, strict=True)}
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -72,27 +76,27 @@ def test_equal_to_a_plain_loop(rng, missing):
         columns["room"][blocks == 3] = None  # a speaker who is on neither side
     lengths = rng.integers(1, 9, size=len(wrong)).astype(float)
     errors = wrong * lengths
-    found = search(columns, word_error_rate(lengths, errors), blocks, MARGIN, REPLICATES, 3)
+    result = search(columns, word_error_rate(lengths, errors), blocks, MARGIN, REPLICATES, 3)
     expected = plain_search(columns, errors, lengths, blocks, 3)
-    assert [one.words for one in found.candidates] == list(expected)
-    numbers = [(one.gap, one.error, one.p_value) for one in found.candidates]
+    assert [one.words for one in result.candidates] == list(expected)
+    numbers = [(one.gap, one.error, one.p_value) for one in result.candidates]
     np.testing.assert_allclose(numbers, [row[:3] for row in expected.values()], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found.adjusted, [row[3] for row in expected.values()], rtol=0, atol=1e-9)
-    assert found.p_value == found.adjusted.min() and found.named
+    np.testing.assert_allclose(result.adjusted, [row[3] for row in expected.values()], rtol=0, atol=1e-9)
+    assert result.p_value == result.adjusted.min() and result.named
 
 
 def test_a_planted_group_is_named_first_with_its_interval_and_others_folded_below(rng):
     columns, wrong, blocks, planted = corpus(rng, speakers=60, worse=0.5)
-    found = searched(columns, wrong, blocks)
-    (only,) = found.named
+    result = searched(columns, wrong, blocks)
+    (only,) = result.named
     assert only.name == "sex: 0 × channel: 1" and (only.segments == np.flatnonzero(planted)).all()
     assert only.value == pytest.approx(wrong[planted].mean(), abs=1e-11)
     assert only.others == pytest.approx(wrong[~planted].mean(), abs=1e-11)
     assert "channel: 1" in {one.name for one in only.folded}  # half of it is the planted group
     count = 1 + len(only.folded)
-    assert count == (found.adjusted <= 0.05).sum()
-    assert found.level == pytest.approx(1 - 0.05 * count / len(found.candidates))
-    reach = stats.t.ppf((1 + found.level) / 2, only.smaller - 1) * only.error
+    assert count == (result.adjusted <= 0.05).sum()
+    assert result.level == pytest.approx(1 - 0.05 * count / len(result.candidates))
+    reach = stats.t.ppf((1 + result.level) / 2, only.smaller - 1) * only.error
     assert (only.low, only.high) == pytest.approx((only.gap - reach, only.gap + reach))
 
 
@@ -131,17 +135,12 @@ def test_segments_without_prediction_are_left_out_and_groups_of_them_not_judged(
     columns, wrong, blocks, _ = corpus(rng, speakers=40, worse=0.4)
     some = np.where(rng.random(len(wrong)) < 0.2, np.nan, wrong)
     known = ~np.isnan(some)
-    found = searched(columns, some, blocks)
-    rest = {name: column[known] for name, column in columns.items()}
-    alone = searched(rest, some[known], blocks[known])
-    for one, other in zip(found.candidates, alone.candidates, strict=True):
-        assert (one.words, one.gap, one.p_value, one.blocks) == (
-            *(other.words, other.gap, other.p_value, other.blocks),
-        )
-    assert found.segments == known.sum()
+    result = searched(columns, some, blocks)
+    alone = searched({name: column[known] for name, column in columns.items()}, some[known], blocks[known])
+    assert numbers_of(result.candidates) == numbers_of(alone.candidates) and result.segments == known.sum()
     wrong[(columns["channel"] == "channel: 1") & (np.arange(len(wrong)) % 3 > 0)] = np.nan
-    found = searched(columns, wrong, blocks)
-    unknown = {one.name: one.p_value for one in found.candidates if np.isnan(one.gap)}
+    result = searched(columns, wrong, blocks)
+    unknown = {one.name: one.p_value for one in result.candidates if np.isnan(one.gap)}
     assert "channel: 1" in unknown and "channel: 0" not in unknown and set(unknown.values()) == {1}
 
 
@@ -154,10 +153,8 @@ def test_the_order_of_segments_changes_nothing(seed):
     order = rng.permutation(len(wrong))
     mixed = {name: column[order] for name, column in columns.items()}
     one, other = searched(columns, errors, blocks, 50), searched(mixed, errors[order], blocks[order], 50)
-    for left, right in ((one.candidates, other.candidates), (one.named, other.named)):
-        assert [(c.words, c.gap, c.error, c.p_value) for c in left] == [
-            (c.words, c.gap, c.error, c.p_value) for c in right
-        ]
+    assert numbers_of(one.candidates) == numbers_of(other.candidates)
+    assert numbers_of(one.named) == numbers_of(other.named)
 
 
 @pytest.mark.parametrize(
@@ -177,11 +174,11 @@ def test_which_of_several_groups_stands_for_one_weakness(groups, errors, expecte
     """Twelve segments; a group is served worse if its mean is higher by 0.2."""
     errors = np.pad(np.array(errors, dtype=float), (0, 12 - len(errors)))
 
-    def worse(own: np.ndarray, rest: np.ndarray) -> bool:
-        return bool(own.any() and rest.any() and errors[own].mean() - errors[rest].mean() > 0.2)
+    def worse(group: np.ndarray, rest: np.ndarray) -> bool:
+        return bool(group.any() and rest.any() and errors[group].mean() - errors[rest].mean() > 0.2)
 
     masks = [np.isin(np.arange(12), group) for group in groups]
-    assert repeated_groups([(own, ~own) for own in masks], worse) == expected
+    assert repeated_groups([(group, ~group) for group in masks], worse) == expected
 
 
 def test_more_speakers_show_smaller_gaps(rng):

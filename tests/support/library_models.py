@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+from load import load_model
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.base import Model, check_model, load_model
+from soundcheck.models.base import Model, check_model
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
 

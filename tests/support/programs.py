@@ -16,11 +16,12 @@ import audiofile
 import numpy as np
 import pandas as pd
 import pytest
+from load import load_model
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.base import check_model, load_model
+from soundcheck.models.base import check_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest

@@ -34,7 +34,7 @@ from soundcheck.common.store import signature
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
-from soundcheck.publish.sheet import content, tables, writing
+from soundcheck.publish.sheet import content, writing
 from soundcheck.report.corpus_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.notices import caveats_notice
@@ -160,17 +160,14 @@ class Book:
         """Register the page and the summary of a model, and its results, which the menu has below it."""
         record, name = self.record, page_names.model_page(model.slug)
 
-        def summary() -> content.Sheet:
-            facts = self.facts[model.name]
-            return content.model_sheet(facts, tables.since(facts), today())
-
         about = (pages_part(model), record.figures, record.families, record.accepted, record.caveats)
         rows = self.results[self.results["model"].eq(model.name)]
         estimates = self.output.estimates.with_suffix(".parquet")
         make = functools.partial(model_pages.model_cells, self.facts[model.name])
         self.sources.page(name, make, *about, rows, estimates)
         if model.name not in record.references:
-            self._summary(page_names.model_sheet(model.slug), summary)
+            summary = page_names.model_sheet(model.slug)
+            self._summary(summary, lambda: content.model_sheet(self.facts[model.name], today()))
         entries = {entry.family: entry for entry in record.notebooks if entry.model == model.name}
         below = [self._results(entries[one.name], one) for one in self._ordered if one.name in entries]
         return chapter(name, model.name, below)

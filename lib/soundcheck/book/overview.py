@@ -31,7 +31,7 @@ from soundcheck.results.record import (
 from soundcheck.results.states import FAIL, PASS, aspects
 
 HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
-FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS = 10, 5, 5, 8  # that are listed, the others one link away
+FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS = 8, 5, 5, 8  # that are listed, the others one link away
 WIDTH, EDGE = 190, 6  # of the drawing of a number against chance
 FEW_TITLE = "Too few speakers to generalise: what these speakers show"
 EVERY = "all_results"

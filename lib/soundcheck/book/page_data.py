@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -56,21 +55,12 @@ def text(value: str) -> str:
     return xml_text(shorten(value))
 
 
-class Value(NamedTuple):
-    """What a cell shows and is sorted and chosen by."""
-
-    text: str
-    small: tuple[str, ...] = ()
-    sort: object = None
-    facet: str | None = None
-
-    def written(self) -> str | list:
-        """Give it as the script takes it: as short as it can be said."""
-        small, facet = "\n".join(map(text, self.small)), self.facet and text(self.facet)
-        fields = [text(self.text), small, self.sort, facet]
-        while len(fields) > 1 and fields[-1] in (None, ""):
-            fields.pop()
-        return fields if len(fields) > 1 else fields[0]
+def cell(shown: str, *small: str, sort: object = None, facet: str | None = None) -> str | tuple:
+    """Give what a cell shows, and is sorted and chosen by, as the script takes it: as short as can be."""
+    fields = [text(shown), "\n".join(map(text, small)), sort, facet and text(facet)]
+    while len(fields) > 1 and fields[-1] in (None, ""):
+        fields.pop()
+    return tuple(fields) if len(fields) > 1 else fields[0]
 
 
 def all_results_cells(results: pd.DataFrame) -> list[dict]:
@@ -84,34 +74,31 @@ def all_results_cells(results: pd.DataFrame) -> list[dict]:
 
 def all_results(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """Write the file of all rows, which are those of :attr:`soundcheck.book.assembly.Book.rows`."""
-    places: list[dict[Value, int]] = [{} for _ in COLUMNS]
+    places: list[dict[str | tuple, int]] = [{} for _ in COLUMNS]
     linked: dict[str, int] = {}
     lines = []
     for row in rows.itertuples():
-        values = _values(row, titles)
-        numbers = [known.setdefault(value, len(known)) for known, value in zip(places, values, strict=True)]
+        cells = zip(places, _cells(row, titles), strict=True)
+        numbers = [known.setdefault(each, len(known)) for known, each in cells]
         page = linked.setdefault(result_page(row.model, row.family), len(linked))
         lines.append([*numbers, page, anchor_of(row).removeprefix("row-")])
     badges = {f"{look.sign} {look.name}": look.css for look in STATE.values()}
-    columns = [[value.written() for value in known] for known in places]
     about = {"badges": badges, "badge": BADGE, "linked": LINKED, "pages": list(linked)}
-    return script("rows", {**about, "columns": columns, "rows": lines})
+    return script("rows", {**about, "columns": [*map(list, places)], "rows": lines})
 
 
-def _values(row: object, titles: Mapping[str, str]) -> Iterator[Value]:
-    """Give the values of a row, column by column."""
-    yield from map(Value, (row.model, row.corpus, titles.get(row.family, row.family), row.task))
-    below = filter(None, [verdict_tables.below_test(row)])
-    yield Value(measure(row.test), tuple(below), facet=row.group)
+def _cells(row: object, titles: Mapping[str, str]) -> Iterator[str | tuple]:
+    """Give the cells of a row, column by column."""
+    yield from map(cell, (row.model, row.corpus, titles.get(row.family, row.family), row.task))
+    yield cell(measure(row.test), *filter(None, [verdict_tables.below_test(row)]), facet=row.group)
     state, lines = state_lines(row)
     look = STATE[state]
-    yield Value(f"{look.sign} {look.name}", tuple(lines), round(state_order(state, row.p_value), 3))
+    yield cell(f"{look.sign} {look.name}", *lines, sort=round(state_order(state, row.p_value), 3))
     digits = formats.digits_for(row.value, row.low, row.high)
-    bounds = filter(None, [formats.interval(row, digits)])
-    yield Value(formats.number(row.value, digits, row.threshold), tuple(bounds))
-    gap, *more = difference_lines(row)
-    yield Value(gap, tuple(more))
-    yield Value(formats.rule(row))
+    value = formats.number(row.value, digits, row.threshold)
+    yield cell(value, *filter(None, [formats.interval(row, digits)]))
+    yield cell(*difference_lines(row))
+    yield cell(formats.rule(row))
 
 
 def search_entries(

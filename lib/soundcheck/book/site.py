@@ -43,6 +43,7 @@ _FETCHED = re.compile(
 )
 _SOUNDING = re.compile(r"<(audio|video)\b|data:(audio|video)/", re.IGNORECASE)
 UNHEARD_REMEDY = "Show recordings by soundcheck.report.players alone, or build the book with --voices all"
+KINDS = {".css": "style sheet", ".html": "page"}
 OURS = {"_static"}  # folder of the theme, whose own links are not ours to check
 
 
@@ -124,26 +125,23 @@ def inspect(html: Path, expected: Iterable[str], out: Path, *, sounds: bool = Tr
     problems = [Problem(f"html/{name}.html", "the page is missing") for name in absent]
     leaks = _leaks(out)
     for path in sorted(html.rglob("*")):
-        name = path.relative_to(html)
-        where = f"html/{name.as_posix()}"
-        if not sounds and path.suffix.lower() in SOUNDS:
-            problems.append(Problem(where, "a sound, in a book without them", UNHEARD_REMEDY))
-        if path.suffix not in TEXT_SUFFIXES or not path.is_file():
-            continue
-        text = path.read_text(encoding="utf-8", errors="replace")
-        kind, ours = {".css": "style sheet", ".html": "page"}.get(path.suffix), bool(OURS & set(name.parts))
-        if kind and _FETCHED.search(text) and not (ours and kind == "page"):
-            problems.append(Problem(where, f"the {kind} loads something from outside"))
-        if ours:
-            continue
-        # Most texts do not hold the words at all, which is known sooner than what stands around them.
-        held = {what for word, pattern, what in leaks if word in text and pattern.search(text)}
-        problems += [Problem(where, f"the file holds {what}") for what in sorted(held)]
-        large = len(text.encode()) > PAGE_BYTES and name.parts[0] != "sheets"  # which carry their sounds
-        if kind == "page" and large:
-            problems.append(Problem(where, f"the page is larger than {PAGE_BYTES} bytes"))
-        if kind == "page" and not sounds and _SOUNDING.search(text):
-            problems.append(Problem(where, "the page plays a sound, in a book without them", UNHEARD_REMEDY))
+        name, suffix = path.relative_to(html), path.suffix.lower()
+        what = [("a sound, in a book without them", UNHEARD_REMEDY)] * (suffix in SOUNDS and not sounds)
+        if suffix in TEXT_SUFFIXES and path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            ours = bool(OURS & set(name.parts))
+            if _FETCHED.search(text) and (suffix == ".css" or (suffix == ".html" and not ours)):
+                what.append((f"the {KINDS[suffix]} loads something from outside", ""))
+            # Most texts do not hold the words at all, which is known sooner than what stands around them.
+            held = {of for word, pattern, of in leaks if not ours and word in text and pattern.search(text)}
+            what += [(f"the file holds {of}", "") for of in sorted(held)]
+            if suffix == ".html" and not ours:
+                # Summaries carry their sounds and pictures.
+                if len(text.encode()) > PAGE_BYTES and name.parts[0] != "sheets":
+                    what.append((f"the page is larger than {PAGE_BYTES} bytes", ""))
+                if not sounds and _SOUNDING.search(text):
+                    what.append(("the page plays a sound, in a book without them", UNHEARD_REMEDY))
+        problems += [Problem(f"html/{name.as_posix()}", *each) for each in what]
     return problems
 
 
@@ -169,25 +167,22 @@ def user_name() -> str:
         return ""
 
 
-Leak = tuple[str, re.Pattern[str], str]  # a word, where it is a leak, and what it is
-
-
-def _leaks(out: Path) -> list[Leak]:
-    """List what belongs to this machine and not into a publication."""
-    leaks: list[Leak] = []
+def _leaks(out: Path) -> list[tuple[str, re.Pattern[str], str]]:
+    """List what belongs to this machine alone: a word, where it is a leak, and what it is."""
+    leaks = []
     for folder, what in {out: "output", Path.home(): "home", Path.cwd(): "working"}.items():
         for text in sorted({str(folder), escape(folder, None)}):  # as it is and as HTML has it
             if len(folder.parts) > 1:
                 # Not inside of a longer path or address: "/root" is no leak in "https://a.org/root".
-                pattern = re.compile(rf"(?<![\w.~-]){re.escape(text)}(?![\w.-])")
+                pattern = rf"(?<![\w.~-]){re.escape(text)}(?![\w.-])"
                 leaks.append((text, pattern, f"the path of the {what} folder"))
     if name := user_name():
-        leaks.append((name, re.compile(rf"/(home|Users)/{re.escape(name)}\b"), "the user's name"))
+        leaks.append((name, rf"/(home|Users)/{re.escape(name)}\b", "the user's name"))
     for name, value in os.environ.items():
         if len(value) > 8 and SECRET.search(name.upper()):
             what = f"the value of the environment variable {name}"
-            leaks.append((value, re.compile(re.escape(value)), what))
+            leaks.append((value, re.escape(value), what))
     host = socket.gethostname()
     if len(host) > 5 and "." in host:
-        leaks.append((host, re.compile(re.escape(host)), "the name of this computer"))
-    return leaks
+        leaks.append((host, re.escape(host), "the name of this computer"))
+    return [(word, re.compile(pattern), what) for word, pattern, what in leaks]

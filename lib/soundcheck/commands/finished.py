@@ -77,7 +77,7 @@ def card(
     """
     from soundcheck.publish.cards import writing
 
-    end(writing.write_cards(results, model, formats, out, book_url).summary)
+    end(writing.write_cards(results, model, formats, out, book_url))
 
 
 @click.command()

@@ -68,15 +68,11 @@ def init(folder: Path, family: str | None, like: str | None, kind: str | None, d
         raise click.UsageError("--family goes beside a suite that is there: leave out --model and --data.")
     if like is not None and family is None:
         raise click.UsageError("--like needs --family NAME, the name of the copy.")
+    from soundcheck.start import suites
+
     if family is None:
-        from soundcheck.start.suites import write_suite
-
-        summary = write_suite(folder, kind, data)
-    else:
-        from soundcheck.start.families import write_family
-
-        summary = write_family(folder, family, like or "")
-    end(summary)
+        end(suites.write_suite(folder, kind, data))
+    end(suites.write_family(folder, family, like or ""))
 
 
 @click.command()

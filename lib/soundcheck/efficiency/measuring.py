@@ -85,7 +85,7 @@ class Measured(JsonFile):
     # What it has read, without installed packages: absolute path or one relative to the suite -> bytes
     files: dict[str, int] = dataclasses.field(default_factory=dict)
     stopped: str = ""  # why it was stopped
-    # Of the model, where its files tell; see :mod:`soundcheck.efficiency.sizes`
+    # Of the model, where its files tell; see :mod:`soundcheck.efficiency.step`
     parameters: int | None = None
     # Seconds that predictions took and those of their sounds, of a model that is a file which tells them
     given: list[tuple[float, float]] = dataclasses.field(default_factory=list)

@@ -14,12 +14,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import importlib.util
 import json
+import math
 import os
 import platform
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import psutil
@@ -34,7 +36,6 @@ from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import costs
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import page
-from soundcheck.efficiency.sizes import named_bytes, parameters
 from soundcheck.models.base import LookUpModel
 from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
@@ -185,3 +186,49 @@ def _notes(record: Kept) -> list[str]:
         why = "their predictions are looked up, guessed, of a service, or of an earlier run"
         notes.append(f"Not measured, because {why}: {names}")
     return notes
+
+
+# Sizes ------------------------------------------------------------------------------------------------------
+
+_HEADER_BYTES = 100_000_000  # of a safetensors file, by its specification
+
+
+def named_bytes(paths: Iterable[Path | None]) -> dict[str, int]:
+    """Give the size of files, and of all files in folders, in bytes; what is not there has none."""
+    sizes: dict[str, int] = {}
+    for path in paths:
+        inside = sorted(path.rglob("*")) if path is not None and path.is_dir() else [path]
+        sizes |= {str(one): one.stat().st_size for one in inside if one is not None and one.is_file()}
+    return sizes
+
+
+def parameters(paths: Iterable[Path]) -> int | None:
+    """Count the numbers in safetensors files and ONNX graphs; ``None`` if that cannot be known."""
+    counts = [_COUNTERS[path.suffix](path) for path in sorted(set(paths)) if path.suffix in _COUNTERS]
+    return sum(counts) if counts and None not in counts else None
+
+
+def _safetensors(path: Path) -> int | None:
+    """Count by the header: its length as 8 bytes, then JSON that gives the shape of each tensor."""
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size)) if size <= _HEADER_BYTES else {}
+        return sum(math.prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _onnx(path: Path) -> int | None:
+    if importlib.util.find_spec("onnx") is None:  # ONNX Runtime does without
+        return None
+    import onnx
+
+    try:
+        graph = onnx.load(path, load_external_data=False).graph
+    except Exception:  # of Protocol Buffers, whose errors have no common base
+        return None
+    return sum(math.prod(one.dims) for one in graph.initializer)
+
+
+_COUNTERS = {".safetensors": _safetensors, ".onnx": _onnx}

@@ -23,7 +23,6 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
-from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.metrics.combinators import MOST_SUMS, restrict, sides, standardised_difference
@@ -46,8 +45,6 @@ from soundcheck.suite.measures import HIGHER, UNCHANGED, MeasureInfo, info_of
 BY_GAP = "no threshold: judged by the margin"
 BY_CHANCE = "no threshold: compared with the same answers given at random"
 LEAST_ERRORS = 5  # on either side, below which a ratio of error rates says nothing
-
-Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
 
 
 def scale_within(info: MeasureInfo, resampled: Resampled) -> Scale:
@@ -98,20 +95,22 @@ def estimate_rows(
     """Make a row of estimates a label."""
     rows, info = [], info_of(about["measure"])
     for n, label in enumerate(resampled.labels):
-        value, ends = resampled.value[n], info.within(resampled.value[n], bounds[0][n], bounds[1][n])
+        value, blocks = resampled.value[n], int(resampled.blocks[n])
+        low, high = info.within(value, bounds[0][n], bounds[1][n])
         sample = info.within(value, *for_these(resampled, fixed, n, scale, info).interval())
         if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
-            ends, sample = (value, value), (np.nan, np.nan)
-        why = evidence.withheld(value, *ends, int(resampled.blocks[n]), scale)
-        numbers = zip(("value", "low", "high"), (value, *((np.nan, np.nan) if why else ends)), strict=True)
+            (low, high), sample = (value, value), (np.nan, np.nan)
+        why = evidence.withheld(value, low, high, blocks, scale)
+        if why:
+            low = high = np.nan
         rows.append(
             Estimate(
                 **about,
                 label=label,
-                **{name: float(number) if np.isfinite(number) else None for name, number in numbers},
+                **{"value": _finite(value), "low": _finite(low), "high": _finite(high)},
                 **_cells(low_sample=sample[0], high_sample=sample[1]),
                 segments=int(resampled.segments[n]),
-                speakers=int(resampled.blocks[n]) if speakers else 0,
+                speakers=blocks if speakers else 0,
                 excluded=resampled.reasons[n] or resampled.withheld[n] or why,
             )
         )
@@ -140,12 +139,10 @@ def concluded_value(
         of_blocks = resampled.block_values(n, scale)
         p_value = evidence.p_value(value, replicates, blocks, rule, threshold, scale, of_blocks)
         if resampled.by_chance is not None and not passes(rule, value, threshold):
-            p_value = max(
-                p_value, float(resampled.by_chance[n])
-            )  # as the interval, which reaches down to 0 then
+            p_value = max(p_value, float(resampled.by_chance[n]))  # the interval reaches down to 0 then
         added |= _cells(gap_low=low - nearest, gap_high=high - nearest)
         added |= {"evidence": evidence.evidence(rule, low, high, threshold)}
-        added |= {"bound": evidence.bound(rule, low, high), "p_value": _some(p_value)}
+        added |= {"bound": evidence.bound(rule, low, high), "p_value": _finite(p_value)}
     sample = for_these(resampled, fixed, n, scale, info)
     low, high = info.within(value, *sample.interval())
     if not np.isnan(low):
@@ -159,29 +156,26 @@ def above_chance(
 ) -> Verdict:
     """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
     m = len(resampled.labels) // 3
-    place, chance = 2 * m + n, resampled.value[m + n]
+    place, chance = 2 * m + n, float(resampled.value[m + n])
     if verdict.evidence != SHOWN or resampled.reasons[place] or ONE_CLASS in verdict.skipped:
         return verdict
     gap, blocks = float(resampled.value[place]), int(resampled.blocks[place])
-    replicates = resampled.replicates[:, place]
-    low = high = p_value = np.nan
+    replicates, low, high, p_value = resampled.replicates[:, place], np.nan, np.nan, np.nan
     if not resampled.withheld[place]:
         low, high = interval(replicates, kind, blocks=blocks, value=gap)
         p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
-    sample = difference_for_these(resampled, fixed, n, info)
-    passed = bool(passes(ABOVE, verdict.value, chance))
-    return dataclasses.replace(
-        verdict,
-        threshold=float(chance),
-        rule=ABOVE,
-        passed=passed,
-        certainty=None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed),
-        evidence=evidence.evidence(ABOVE, low, high, 0.0),
-        skipped=verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE),
-        p_value=_some(p_value),
-        **_cells(gap=gap, gap_low=low, gap_high=high, bound=low, p_sample=sample.p_value(0.0, "less")),
-        **_cells(**dict(zip(("gap_low_sample", "gap_high_sample"), sample.interval(), strict=True))),
+    sample, passed = (
+        difference_for_these(resampled, fixed, n, info),
+        bool(passes(ABOVE, verdict.value, chance)),
     )
+    sample_low, sample_high = sample.interval()
+    added = {"threshold": chance, "rule": ABOVE, "passed": passed, "p_value": _finite(p_value)}
+    added["certainty"] = None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed)
+    added["evidence"] = evidence.evidence(ABOVE, low, high, 0.0)
+    added["skipped"] = verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE)
+    added |= _cells(gap=gap, gap_low=low, gap_high=high, bound=low, p_sample=sample.p_value(0.0, "less"))
+    added |= _cells(gap_low_sample=sample_low, gap_high_sample=sample_high)
+    return dataclasses.replace(verdict, **added)
 
 
 def believable(verdict: Verdict, scale: Scale) -> Verdict:
@@ -189,9 +183,8 @@ def believable(verdict: Verdict, scale: Scale) -> Verdict:
     if verdict.low is None or verdict.high is None:
         return verdict
     why = evidence.withheld(verdict.value, verdict.low, verdict.high, verdict.blocks, scale)
-    return (
-        dataclasses.replace(verdict, low=None, high=None, skipped=_joined(verdict, why)) if why else verdict
-    )
+    nothing = {"low": None, "high": None, "skipped": _joined(verdict, why)}
+    return dataclasses.replace(verdict, **nothing) if why else verdict
 
 
 # Groups and their reference
@@ -215,8 +208,7 @@ class GroupGap:
 class Settings:
     """How the differences of a suite are judged."""
 
-    interval: str  # see soundcheck.statistics.evidence.interval
-    seed: int
+    published: float | None  # the threshold as it was published
     by_gap: bool  # whether `passed` compares the difference with the margin
     block: str  # what is resampled; of files nothing follows for new speakers
     margin: Margin
@@ -234,26 +226,14 @@ class Gaps:
     p_values: np.ndarray
     least_p: float | None  # the smallest that so many speakers can give; None without such a limit
     fixed: FixedSpeakers
-    of: GroupGap | None = None
-    reference: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0))  # of the random reference
 
     def difference(self, n: int) -> int:
         """Give the place of a difference among the values."""
         return 2 * len(self.blocks) + n
 
 
-def gaps_of(
-    gap: GroupGap, subset: Subset, definition: TestDefinition, resample: Resample, settings: Settings
-) -> Gaps:
-    """Compute the differences of a group, with intervals and p-values for new speakers and for these."""
-    both, rows = gap.sides(subset, subset.predictions), (gap.group, gap.others)
-    result = compared_sides(
-        *both, rows, subset.blocks, definition, resample, settings.interval, settings.seed
-    )
-    group, others = (additive.values(side) for side in gap.sides(subset, subset.reference))
-    known = dict(zip(both[0].labels, group - others, strict=False))
-    random = np.array([known.get(label, np.nan) for label in both[0].labels])
-    return dataclasses.replace(result, of=gap, reference=random)
+def _finite(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None
 
 
 def compared_sides(
@@ -262,7 +242,7 @@ def compared_sides(
     rows: tuple[np.ndarray, np.ndarray],
     blocks_of: np.ndarray,
     definition: TestDefinition,
-    resample: Resample,
+    resample: Callable,
     kind: str,
     seed: int,
 ) -> Gaps:
@@ -329,13 +309,16 @@ def _of_constants(
 
 
 def concluded_group(
-    verdict: Verdict, n: int, gaps: Gaps, published: float | None, settings: Settings
+    verdict: Verdict, n: int, compared: GroupGap, gaps: Gaps, random: float, settings: Settings
 ) -> Verdict:
-    """Add what may be concluded from the difference of a group, label ``n``, to its row."""
-    result, place, against = gaps.resampled, gaps.difference(n), gaps.of.against
+    """Add what may be concluded from the difference of a group, label ``n``, to its row.
+
+    ``random`` is the difference of the random reference.
+    """
+    result, place, against = gaps.resampled, gaps.difference(n), compared.against
     if verdict.value is None:
         return verdict
-    if against != OTHERS and not gaps.of.others.any():  # the reference itself, or there is none
+    if against != OTHERS and not compared.others.any():  # the reference itself, or there is none
         group_name = verdict.group.partition(": ")[2].partition(", ")[0]
         why = REFERENCE if group_name == against else f"{NO_REFERENCE}: {against}"
         about = _cells(group_value=result.value[n]) | {"against": against, "skipped": _joined(verdict, why)}
@@ -344,8 +327,9 @@ def concluded_group(
         return verdict
     group, others, gap = (float(result.value[k]) for k in (n, len(gaps.blocks) + n, place))
     rule, reported = of_gap(verdict.rule), verdict.evidence == SHOWN
-    margin = settings.margin.of(published, others, settings.measure)
-    absolute = settings.margin.of(published, None, settings.measure)
+    margin, absolute = (
+        settings.margin.of(settings.published, one, settings.measure) for one in (others, None)
+    )
     by_gap = (settings.by_gap or reported) and absolute is not None and rule in GAP_RULES
     by_gap &= ONE_CLASS not in verdict.skipped
     remarks = [verdict.skipped]
@@ -360,7 +344,7 @@ def concluded_group(
     added |= _cells(gap_low=low, gap_high=high, gap_low_sample=sample[0], gap_high_sample=sample[1])
     if not reported:
         p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
-        added |= {"matters": margin, "least_p": gaps.least_p, "p_value": _some(gaps.p_values[n])}
+        added |= {"matters": margin, "least_p": gaps.least_p, "p_value": _finite(gaps.p_values[n])}
         added |= _cells(p_sample=p_here)
     if margin is not None and not reported:
         added["evidence"] = evidence.evidence(rule, low, high, margin)
@@ -380,7 +364,7 @@ def concluded_group(
         remarks.append(NO_SPEAKERS)
         added |= {"p_value": None, "least_p": None}
     if by_gap:
-        passed, random = bool(passes(rule, gap, absolute)), gaps.reference[n]
+        passed = bool(passes(rule, gap, absolute))
         sure = None if np.isnan(low) else certainty(result.replicates[:, place], rule, absolute, passed)
         added |= {"rule": rule, "threshold": absolute, "passed": passed, "certainty": sure}
         added["reference_passed"] = None if np.isnan(random) else bool(passes(rule, random, absolute))
@@ -410,10 +394,6 @@ def _cells(**numbers: float) -> dict[str, float | None]:
     return {name: float(round_significant(n)) if np.isfinite(n) else None for name, n in numbers.items()}
 
 
-def _some(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)
-
-
 # Adjusted gaps
 
 
@@ -431,57 +411,36 @@ def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndar
 
 
 def adjusted_gap(
-    gap: GroupGap, subset: Subset, columns: Mapping[str, np.ndarray], resample: Resample, kind: str
+    gap: GroupGap, subset: Subset, names: Sequence[str], column: str, resample: Callable, kind: str
 ) -> list[dict[str, float | str | None]]:
-    """Compute the gap of a group as if it and the others had the same of some columns: cells, one a label.
+    """Compute the gap of a group of a column as if it and the others had the same of some other columns.
 
-    ``counterpart`` is the share of the group's segments that others can be compared with.
+    Gives cells, one a label; ``counterpart`` is the share of the group's segments that others can be compared
+    with.
     """
-    base = gap.base(subset, subset.predictions)
+    base, columns = gap.base(subset, subset.predictions), adjusting_columns(subset, names)
+    if column in columns:  # ranges of a number: where two meet, a cell would hold some of both
+        return [{"adjusted_by": f"{NOT_ADJUSTED}{column} decides the group"}] * len(base.labels)
     cells = cells_of(columns, gap.group, gap.others, subset.blocks, base.rows)
     reason, counterpart = cells.reason, cells.counterpart if cells.n_cells else np.nan
     if not reason and 2 * cells.n_cells * base.size > MOST_SUMS:
         reason = f"{cells.n_cells} cells are too many for so many classes"
-    rows: list[dict] = [{"counterpart": _some(round_significant(counterpart))} for _ in base.labels]
+    rows: list[dict] = [_cells(counterpart=counterpart) for _ in base.labels]
     if reason:
         return [row | {"adjusted_by": f"{NOT_ADJUSTED}{reason}"} for row in rows]
     statistic = standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells)
-    resampled = resample(statistic, subset.blocks)
-    blocks = _smaller_side(
-        base, [members & (cells.codes >= 0) for members in (gap.group, gap.others)], subset.blocks
-    )
+    resampled, n_blocks = resample(statistic, subset.blocks), int(subset.blocks.max(initial=-1)) + 1
+    sides = [restrict(base, members & (cells.codes >= 0)) for members in (gap.group, gap.others)]
+    contributing = [base.count(side.block_sums(subset.blocks, n_blocks)) > 0 for side in sides]
+    blocks = np.minimum(*(side.sum(axis=0) for side in contributing))
     for n, (row, why) in enumerate(zip(rows, resampled.reasons, strict=True)):
-        row["adjusted"] = _some(resampled.value[n])
+        row["adjusted"] = _finite(resampled.value[n])
         row["adjusted_by"] = f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns)
         if why or resampled.withheld[n] or blocks[n] < LEAST_BLOCKS:
             continue
-        bounds = interval(resampled.replicates[:, n], kind, blocks=int(blocks[n]), value=resampled.value[n])
-        if bounds[0] < bounds[1]:
-            row["adjusted_low"], row["adjusted_high"] = map(_some, round_significant(np.array(bounds)))
+        low, high = interval(
+            resampled.replicates[:, n], kind, blocks=int(blocks[n]), value=resampled.value[n]
+        )
+        if low < high:
+            row |= _cells(adjusted_low=low, adjusted_high=high)
     return rows
-
-
-def _smaller_side(base: Statistic, sides: Sequence[np.ndarray], blocks: np.ndarray) -> np.ndarray:
-    n_blocks = int(blocks.max(initial=-1)) + 1
-    counts = [base.count(restrict(base, rows).block_sums(blocks, n_blocks)) for rows in sides]
-    return np.minimum(*((values > 0).sum(axis=0) for values in counts))
-
-
-def with_adjusted(
-    verdicts: Sequence[Verdict],
-    gap: GroupGap,
-    subset: Subset,
-    names: Sequence[str],
-    resample: Resample,
-    kind: str,
-) -> list[Verdict]:
-    """Add the adjusted gap to the rows of a group that have a plain one."""
-    if all(verdict.gap is None for verdict in verdicts):
-        return list(verdicts)
-    columns, column = adjusting_columns(subset, names), verdicts[0].group.partition(": ")[0]
-    if column in columns:  # ranges of a number: where two meet, a cell would hold some of both
-        rows = [{"adjusted_by": f"{NOT_ADJUSTED}{column} decides the group"}] * len(verdicts)
-    else:
-        rows = adjusted_gap(gap, subset, columns, resample, kind)
-    pairs = zip(verdicts, rows, strict=True)
-    return [verdict if verdict.gap is None else dataclasses.replace(verdict, **row) for verdict, row in pairs]

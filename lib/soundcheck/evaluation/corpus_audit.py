@@ -176,10 +176,10 @@ def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping
     sounds, unreadable = measured_values(part_corpus, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
     known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
     whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
-    sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table
-    return sounds | {
-        name: sample[name].to_dict() for name in SAMPLED if name not in whole
-    } | whole, unreadable
+    if not {*SAMPLED} <= {*known}:
+        sample = sampled(corpus, SAMPLED, cache).set_index("audio")
+        sounds = sounds | {name: sample[name].to_dict() for name in SAMPLED}
+    return sounds | whole, unreadable
 
 
 def _recordings(table: pd.DataFrame, sounds: Measured) -> Iterator[Quantity]:
@@ -214,12 +214,8 @@ def _parts(
         groups = sorted(counts.index[:MOST_GROUPS], key=str) if len(counts) > 1 else []
         for place, group in enumerate(groups):
             others = (values.notna() & values.ne(group)).to_numpy()
-            yield (
-                column,
-                str(group),
-                values.eq(group).to_numpy(),
-                others if len(counts) > 2 or not place else None,
-            )
+            once = len(counts) == 2 and place
+            yield column, str(group), values.eq(group).to_numpy(), None if once else others
 
 
 def _gaps(

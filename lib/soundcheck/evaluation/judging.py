@@ -9,7 +9,6 @@ import collections
 import dataclasses
 import functools
 import itertools
-import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -19,7 +18,7 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.evaluation import conclusions
-from soundcheck.evaluation.conclusions import GroupGap, estimate_rows, scale_within, with_adjusted
+from soundcheck.evaluation.conclusions import GroupGap, estimate_rows, scale_within
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
     PlainMeasureError,
@@ -28,7 +27,7 @@ from soundcheck.evaluation.plain_measures import (
     statistic_of,
 )
 from soundcheck.evaluation.subset import CorpusView, Measure, Subset
-from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results import judged as judged_rows
@@ -119,9 +118,9 @@ class Judging:
         excluded: str = "",
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
-        resampled, info = self.resample(statistic, subset.blocks, self._block_of(subset)), info_of(measure)
+        resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
         condition = subset.change if condition is None else condition
-        compared = part != ALL and info.name in HEADLINES and not condition
+        compared = part != ALL and info_of(measure).name in HEADLINES and not condition
         computed = Computed(subset, statistic, resampled).known(spread=compared)
         rows = self._rows(computed, measure, part, condition)
         for n, row in enumerate(rows):
@@ -304,17 +303,27 @@ class Judging:
         margin = definition.margin or self.margin
         if definition.is_own(subset.task) and not definition.margin:  # its own threshold comes first
             margin = dataclasses.replace(margin, absolute=None)
-        block, measure = self._block_of(subset), measure_of(definition.name, self.family.name)
-        settings = conclusions.Settings(
-            self.interval, self.seed, self.thresholds == "gap", block, margin, measure
-        )
+        block, published = self._block_of(subset), definition.threshold_for(subset.task)
+        measure, by_gap = measure_of(definition.name, self.family.name), self.thresholds == "gap"
+        settings = conclusions.Settings(published, by_gap, block, margin, measure)
+        both, guessed = (gap.sides(subset, one) for one in (subset.predictions, subset.reference))
         resample = functools.partial(self.resample, noun=block)
-        gaps = conclusions.gaps_of(gap, subset, definition, resample, settings)
-        published = definition.threshold_for(subset.task)
-        result = [conclusions.concluded_group(v, n, gaps, published, settings) for n, v in enumerate(rows)]
+        about = subset.blocks, definition, resample, self.interval, self.seed
+        gaps = conclusions.compared_sides(*both, (gap.group, gap.others), *about)
+        random = dict(enumerate(np.subtract(*map(values, guessed))))
+        result = [
+            conclusions.concluded_group(verdict, n, gap, gaps, random.get(n, np.nan), settings)
+            for n, verdict in enumerate(rows)
+        ]
         names = self.view(subset).adjust
-        if names and not subset.task.is_embedding:
-            result = with_adjusted(result, gap, subset, names, self.resample, self.interval)
+        known = any(verdict.gap is not None for verdict in result)
+        if names and known and not subset.task.is_embedding:
+            column = rows[0].group.partition(": ")[0]
+            cells = conclusions.adjusted_gap(gap, subset, names, column, self.resample, self.interval)
+            result = [
+                verdict if verdict.gap is None else dataclasses.replace(verdict, **row)
+                for verdict, row in zip(result, cells, strict=True)
+            ]
         return result, gaps.blocks
 
     def _computed(self, subset: Subset, measure: Measure) -> tuple[Computed, np.ndarray]:
@@ -327,10 +336,7 @@ class Judging:
             return Computed(subset, statistic, resampled), random
         finally:
             if plain:
-                took = time.monotonic() - start
-                self._seconds_left = max(0.0, self._seconds_left - took)
-                place = f"{subset.corpus}, {subset.task.name}"  # kept with the notebook; pages show no times
-                print(f"{place}: the measure was called for {took:.1f} s", file=sys.stderr)
+                self._seconds_left = max(0.0, self._seconds_left - (time.monotonic() - start))
 
     # Thresholds
 

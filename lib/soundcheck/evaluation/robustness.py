@@ -26,7 +26,7 @@ from soundcheck.metrics.combinators import paired, paired_difference, relative_d
 from soundcheck.metrics.differential import Setting
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.verification import equal_error_rate, min_dcf
-from soundcheck.metrics.weighted import Memoised, Weighted, weighted_sums
+from soundcheck.metrics.weighted import Weighted, memoised, weighted_sums
 from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import characters_of, missing_as_empty
 from soundcheck.metrics.writing import WORD, unit_of
@@ -312,7 +312,7 @@ class TrialSweep(Sweep):
             trials = trials if mask is None else trials.only(mask)
             costs = self.evaluation.cost
             result = min_dcf(trials, **costs, normalised=True) if cost else equal_error_rate(trials)
-            self._known[place] = Memoised(result)
+            self._known[place] = memoised(result)
         return self._known[place]
 
     def excess(

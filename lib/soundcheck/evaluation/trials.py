@@ -130,7 +130,7 @@ def _estimates(
 
 def det_curves(evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bool = True) -> Curves:
     """Compute curves of both errors with their bands and their points."""
-    curves = {}
+    curves: Curves = {}
     for name, trials in named.items():
         equal = equal_error_rate(trials).point().value[0]
         if np.isnan(equal):
@@ -140,7 +140,12 @@ def det_curves(evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bo
         place = max(0, int(np.searchsorted(thresholds, best, side="right")) - 1)
         curves[name] = {"far": far, "frr": frr, "equal": float(equal), "minimum": (far[place], frr[place])}
         if bands:
-            curves[name] |= _band(evaluation, trials)
+            others = int((~trials.target & ~np.isnan(trials.scores)).sum())
+            deviates = scipy.special.ndtri([min(0.01, max(1 / others, 1e-5)), 0.7])
+            rates = scipy.special.ndtr(np.linspace(*deviates, RATES))
+            resampled = evaluation.resample(frr_at_far(trials, rates), NO_BLOCKS)
+            low, high = resampled.interval(evaluation.interval)
+            curves[name] |= {"rates": rates, "low": low, "high": high}
     return curves
 
 
@@ -159,15 +164,6 @@ def curves_of_changes(evaluation: Evaluation, changed: Sequence[Subset]) -> dict
         trials = named.setdefault(subset.corpus, {"clean": clean})
         trials[subset.change] = evaluation.trials(subset, subset.predictions.changed)
     return {corpus: det_curves(evaluation, trials, bands=False) for corpus, trials in named.items()}
-
-
-def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
-    others = int((~trials.target & ~np.isnan(trials.scores)).sum())
-    deviate = scipy.special.ndtri
-    rates = scipy.special.ndtr(np.linspace(deviate(min(0.01, max(1 / others, 1e-5))), deviate(0.7), RATES))
-    resampled = evaluation.resample(frr_at_far(trials, rates), NO_BLOCKS)
-    low, high = resampled.interval(evaluation.interval)
-    return {"rates": rates, "low": low, "high": high}
 
 
 def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:

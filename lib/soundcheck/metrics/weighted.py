@@ -8,6 +8,8 @@ it is: speakers that are ranked, speakers that trials compare.
 from __future__ import annotations
 
 import abc
+import copy
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -166,33 +168,16 @@ def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weig
     return _Linear(parts, terms, factors, np.min)
 
 
-class Memoised(Weighted):
-    """A statistic that several others are made of: its value and its last replicates are remembered."""
+def memoised(statistic: Weighted) -> Weighted:
+    """Remember the value and the last replicates of a statistic that several others are made of."""
+    remembered, known = copy.copy(statistic), {}
 
-    def __init__(self, statistic: Weighted) -> None:
-        self.labels, self.n_blocks = statistic.labels, statistic.n_blocks
-        self._statistic = statistic
-        self._replicates: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
-        self._point: Point | None = None
-
-    def point(self) -> Point:
-        """Compute the values from all data, once."""
-        if self._point is None:
-            self._point = self._statistic.point()
-        return self._point
-
-    def blocks(self) -> np.ndarray:
-        """Count the blocks of each value."""
-        return self._statistic.blocks()
-
-    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
-        """Give the influence values of recordings."""
-        return self._statistic.influence(of_speakers=of_speakers)
-
-    def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Compute the values of replicates, or give those of the same weights."""
-        before, replicates = self._replicates.get(weights.shape, (None, None))
+    def evaluate(weights: np.ndarray) -> np.ndarray:
+        before, replicates = known.get(weights.shape, (None, None))
         if before is None or not np.array_equal(before, weights):
-            replicates = self._statistic.evaluate(weights)
-            self._replicates[weights.shape] = weights, replicates
+            replicates = statistic.evaluate(weights)
+            known[weights.shape] = weights, replicates
         return replicates
+
+    remembered.point, remembered.evaluate = functools.cache(statistic.point), evaluate
+    return remembered

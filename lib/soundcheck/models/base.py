@@ -163,11 +163,6 @@ def reason(error: BaseException, *folders: str | os.PathLike) -> str:
     return shorten(line.encode("utf-8", "backslashreplace").decode(), REASON_LIMIT)
 
 
-def load_model(entry: ModelEntry, suite: Suite) -> Model:
-    """Load a model into this process; Python models run their module's code."""
-    return entry.about.load(entry, suite)
-
-
 def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
     """Make sure that a model can be loaded; code runs in a child process with a time limit.
 

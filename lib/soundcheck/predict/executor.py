@@ -232,10 +232,12 @@ class LocalExecutor:
         idle: float | None = None,
     ) -> None:
         self.count = max(1, jobs)
-        self._setup, self._cache, self._log, self._idle = setup, cache, log, idle
-        self._all: list[ModelProcess] = []
-        self._free: list[ModelProcess] = []
         self._stopped = threading.Event()
+        self._all = [
+            ModelProcess(setup, cache, log(number), self._stopped.is_set, idle)
+            for number in range(1, self.count + 1)
+        ]
+        self._free = self._all[::-1]  # those that have begun come first
         self._threads = ThreadPoolExecutor(self.count)
 
     def __enter__(self) -> Self:
@@ -263,12 +265,7 @@ class LocalExecutor:
     def _answer(self, unit: Unit, emit: Emit) -> Outcome:
         if self._stopped.is_set():
             return Outcome(problem=STOPPED)
-        try:
-            one = self._free.pop()
-        except IndexError:
-            log = self._log(len(self._all) + 1)
-            one = ModelProcess(self._setup, self._cache, log, self._stopped.is_set, self._idle)
-            self._all.append(one)
+        one = self._free.pop()
         try:
             return one.answer(unit, emit)
         finally:

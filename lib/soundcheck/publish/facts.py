@@ -90,12 +90,11 @@ def _good(facts: ModelFacts) -> str:
         why = "no corpus has labels for its tasks" if known else "the run did not compute it"
         return f"of {name} that cannot be said: {why}."
     several = len({one.corpus for one in figures}) > 1
-    figures_by_chance: dict[str, list[str]] = {}
+    by_chance: dict[str, list[str]] = {}
     for figure in figures[:MOST_FIGURES]:
-        figures_by_chance.setdefault(key_figures.against_chance(figure) or _NO_CHANCE, []).append(
-            _figure(figure, several)
-        )
-    text = "; ".join(f"{words}: {', '.join(numbers)}" for words, numbers in figures_by_chance.items())
+        words = key_figures.against_chance(figure) or _NO_CHANCE
+        by_chance.setdefault(words, []).append(_figure(figure, several))
+    text = "; ".join(f"{words}: {', '.join(numbers)}" for words, numbers in by_chance.items())
     text += f", {len(figures) - MOST_FIGURES} more" if len(figures) > MOST_FIGURES else ""
     synthetic = " Some of the speech is synthetic, made by a machine." if facts.synthetic else ""
     return f"{name} is {text}.{synthetic}"

@@ -93,21 +93,24 @@ def _sentence(row: dict) -> str:
         return f"{where}: {values}; {row['skipped'] or 'not compared'}."
     if row["skipped"].startswith("on "):
         values += f" {row['skipped'].partition(':')[0]}"
-    significant = {row["outcome"], row["outcome_sample"]} & {BETTER, WORSE}
-    if significant and info.error and row["rule"] != ABOVE and before:
+    either = {row["outcome"], row["outcome_sample"]} & {BETTER, WORSE}
+    if either and info.error and row["rule"] != ABOVE and before:
         share = row["difference"] / before
         values += f", {100 * abs(share):.0f} % {'more' if share > 0 else 'fewer'} errors"
-    here, new = _answer(row, "for these speakers", *_THESE), _answer(row, "for new speakers", *_NEW)
-    if not new:
+    answers: dict[str, list[str]] = {}
+    for who, (outcome, p_value, low, high) in (("these", _THESE), ("new", _NEW)):
+        if pd.isna(row[p_value]):
+            continue
+        says = (
+            f"significantly {row[outcome]}"
+            if row[outcome] in (BETTER, WORSE)
+            else "no significant difference"
+        )
+        p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
+        interval = f"{row[low]:.2g} to {row[high]:.2g}".replace("-", "−")
+        answers.setdefault(says, []).append(f"for {who} speakers (difference {interval}, {p})")
+    parts = [f"{says} {' and '.join(of)}" for says, of in answers.items()]
+    if pd.isna(row["p_value"]):
         few = f"{row['blocks']} are too few" if row["blocks"] < LEAST_BLOCKS else "values are too uncertain"
-        new = f"nothing follows for new speakers ({few})"
-    return f"{where}: {values}: {'; '.join(filter(None, (here, new)))}."
-
-
-def _answer(row: dict, who: str, outcome: str, p_value: str, low: str, high: str) -> str:
-    if pd.isna(row[p_value]):
-        return ""
-    p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
-    says = f"significantly {row[outcome]}" if row[outcome] in (BETTER, WORSE) else "no significant difference"
-    interval = f"{row[low]:.2g} to {row[high]:.2g}".replace("-", "−")
-    return f"{says} {who} (difference {interval}, {p})"
+        parts.append(f"nothing follows for new speakers ({few})")
+    return f"{where}: {values}: {'; '.join(parts)}."

@@ -13,6 +13,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import operator
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,15 +47,12 @@ class Estimate:
     speakers: int = 0
     excluded: str = ""
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What it is a value of."""
-        return tuple(getattr(self, name) for name in KEY)
-
 
 ESTIMATES = schema_of(Estimate)
 COLUMNS = list(ESTIMATES)
 KEY = ("model", "corpus", "task", "measure", "label", "part", "condition")
+_key_of = operator.attrgetter(*KEY)  # what it is a value of
+_numbers_of = operator.attrgetter(*columns_of(ESTIMATES, "float", "int"))
 
 
 def collected(rows: Iterable[Estimate]) -> list[Estimate]:
@@ -64,18 +62,14 @@ def collected(rows: Iterable[Estimate]) -> list[Estimate]:
     """
     rows_by_key: dict[tuple[str, ...], Estimate] = {}
     for row in rows:
-        known = rows_by_key.setdefault(row.key, row)
-        both = list(zip(_numbers(known), _numbers(row), strict=True))
+        known = rows_by_key.setdefault(_key_of(row), row)
+        both = list(zip(_numbers_of(known), _numbers_of(row), strict=True))
         if any(one != other for one, other in both if None not in (one, other)):
             row = dataclasses.replace(row, measure=f"{row.measure} ({row.family})")
-            rows_by_key[row.key] = row
+            rows_by_key[_key_of(row)] = row
         elif sum(one is None for one, _ in both) > sum(other is None for _, other in both):
-            rows_by_key[row.key] = row
+            rows_by_key[_key_of(row)] = row
     return list(rows_by_key.values())
-
-
-def _numbers(row: Estimate) -> tuple:
-    return tuple(getattr(row, name) for name in columns_of(ESTIMATES, "float", "int"))
 
 
 def estimate_frame(rows: Iterable[Estimate]) -> pd.DataFrame:

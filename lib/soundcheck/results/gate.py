@@ -96,8 +96,7 @@ def check(
         elif not baselines:
             undecided.append(_undecided(model, tests))
     if baselines:
-        margin = record.matters_worse if record else RunRecord.matters_worse
-        margin = margin if matters_worse is None else matters_worse
+        margin = (record or RunRecord).matters_worse if matters_worse is None else matters_worse
         failing, compared, incomparable = _got_worse(run, rows, baselines, margin)
         notes, undecided = [*notes, *compared], [*undecided, *incomparable]
     else:
@@ -156,8 +155,10 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[dict[int, str], l
     """Say for each row under a hard bar why it misses it, empty if it does not; and which did not run."""
     missed, absent = {}, []
     own_tests = run.record.own_tests if run.record else {}
-    bars = [(f, test, rule) for f, tests in own_tests.items() for test, rule in tests.items() if rule.hard]
-    for family, test, rule in bars:
+    rules = ((family, test, rule) for family, tests in own_tests.items() for test, rule in tests.items())
+    for family, test, rule in rules:
+        if not rule.hard:
+            continue
         bar = ": ".join(filter(None, ("hard bar", rule.why)))
         rows = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
         rows = rows[rows["value"].isna() | rows["label"].isin(rule.labels or rows["label"])]
@@ -249,10 +250,8 @@ def _with_status(
     today: datetime.date | None,
 ) -> pd.DataFrame:
     """Add what becomes of each row and why, ``status`` and ``message``; its hard bar, and what excuses it."""
-    bar, failure = (
-        pd.Series([texts.get(n, "") for n in rows.index], rows.index, dtype=object)
-        for texts in (bars, failing)
-    )
+    texts = (pd.Series(reasons, dtype=object) for reasons in (bars, failing))
+    bar, failure = (one.reindex(rows.index, fill_value="") for one in texts)
     excuses = states.accepted_reasons(rows, entries, today, failure.ne("") & bar.eq(""))
     rows = rows.assign(bar=bar, failure=failure.mask(bar.ne(""), bar), excuse=excuses)
     outcomes = [_outcome(row) for row in rows.itertuples()]

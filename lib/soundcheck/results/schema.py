@@ -11,9 +11,9 @@ import dataclasses
 import io
 import math
 import os
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow
@@ -76,24 +76,19 @@ def plain(frame: pd.DataFrame, schema: Schema) -> dict[str, list]:
 
 def csv_text(columns: Mapping[str, Sequence], schema: Schema) -> str:
     """Write a CSV of plain values; a text that a spreadsheet would run gets an apostrophe."""
-    cells = []
+    cells, lines = [], []
     for name, kind in schema.items():
-        if kind == "str":
-            made = {text: _in_quotes(spreadsheet(text)) for text in set(columns[name])}
-            cells.append([made[text] for text in columns[name]])
-        else:
-            cells.append(["" if value is None else repr(value) for value in columns[name]])
-    return "".join(",".join(row) + "\n" for row in [list(schema), *zip(*cells, strict=True)])
+        safe = {text: spreadsheet(text) for text in set(columns[name])} if kind == "str" else {}
+        cells.append([safe.get(value, value) for value in columns[name]])
+    # Its lines end in \r\n, so that it quotes a lone carriage return: without, no reader takes the file.
+    writer = csv.writer(SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n"))))
+    writer.writerows([list(schema), *zip(*cells, strict=True)])
+    return "".join(f"{line}\n" for line in lines)
 
 
 def frame_csv(frame: pd.DataFrame, schema: Schema) -> bytes:
     """Write the CSV of a table."""
     return csv_text(plain(frame, schema), schema).encode()
-
-
-def _in_quotes(text: str) -> str:
-    # csv.writer leaves a lone carriage return unquoted, and then no reader takes the file.
-    return '"' + text.replace('"', '""') + '"' if re.search('[",\r\n]', text) else text
 
 
 def write_table(frame: pd.DataFrame, schema: Schema, path: Path) -> str:

@@ -57,11 +57,8 @@ _PAIR = ["model", "corpus", "family", "task", "test", "label"]
 def decide(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill ``holds``, ``state``, ``state_sample`` and ``mirrors`` of the results of a whole run."""
     frame = frame.assign(mirrors=mirrors(frame))
-    counts = frame["mirrors"].eq("")
-    beyond = candidates(frame)
-    holds = significant(frame, frame["p_value"], beyond, counts)
-    sample = significant(frame, frame["p_sample"], beyond, counts)
-    too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame, counts))
+    holds, sample = (significant(frame, frame[name]) for name in ("p_value", "p_sample"))
+    too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame))
     state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
     state[frame["evidence"].eq(evidence.CLEAR_PASS)] = PASS
     state[holds.eq(True)] = FAIL
@@ -95,30 +92,28 @@ def candidates(frame: pd.DataFrame) -> pd.Series:
     return (size >= frame["matters"]).where(frame["matters"].notna(), frame["passed"].eq(False)).astype(bool)
 
 
-def significant(frame: pd.DataFrame, p_values: pd.Series, beyond: pd.Series, counts: pd.Series) -> pd.Series:
+def significant(frame: pd.DataFrame, p_values: pd.Series) -> pd.Series:
     """Say which rows are significant after correction: True, False, or None for those without p-value."""
     decided = pd.Series([None] * len(frame), index=frame.index, dtype=object)
-    tested = counts & p_values.notna()
-    judged = p_values.where(beyond, 1.0)[tested]
+    judged = p_values.where(candidates(frame), 1.0)[frame["mirrors"].eq("") & p_values.notna()]
     for rows in judged.groupby([frame["model"], frame["category"]]).groups.values():
         adjusted = adjusted_p_values(judged[rows].to_numpy(np.float64))
         decided[rows] = pd.Series((adjusted <= FALSE_DISCOVERY_RATE).tolist(), index=rows, dtype=object)
     return decided
 
 
-def tests(frame: pd.DataFrame, counts: pd.Series | None = None) -> pd.Series:
+def tests(frame: pd.DataFrame) -> pd.Series:
     """Count for each row the tests of its model and category that it is corrected for, int."""
-    counts = frame["mirrors"].eq("") if counts is None else counts
-    known = frame["p_value"].notna() & counts
+    known = frame["p_value"].notna() & frame["mirrors"].eq("")
     return known.groupby([frame["model"], frame["category"]]).transform("sum").astype(int)
 
 
-def cannot_be_significant(frame: pd.DataFrame, counts: pd.Series | None = None) -> pd.Series:
+def cannot_be_significant(frame: pd.DataFrame) -> pd.Series:
     """Say of which rows so few speakers cannot show anything among so many tests, bool.
 
     They could only together with others, however large the difference.
     """
-    return frame["least_p"] > FALSE_DISCOVERY_RATE / tests(frame, counts).clip(lower=1)
+    return frame["least_p"] > FALSE_DISCOVERY_RATE / tests(frame).clip(lower=1)
 
 
 def mirrors(frame: pd.DataFrame) -> pd.Series:

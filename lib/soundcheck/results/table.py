@@ -5,6 +5,7 @@ Reading is strict: nothing that was cut, edited or contradicts itself gets throu
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,15 +20,11 @@ from soundcheck.results.verdict import EVIDENCE, KEY, RESULT_COLUMNS, RESULTS, S
 from soundcheck.statistics.evidence import CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
+key_of = operator.attrgetter(*KEY)  # of a verdict: what was tested
 _NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
 _ALLOWED = {"rule": (*RULES, *GAP_RULES), "evidence": EVIDENCE, "state": STATES, "state_sample": STATES}
 _SHARES = ("certainty", "p_value", "p_sample", "least_p", "counterpart")
 _LOWER_ENDS = [name for name in RESULT_COLUMNS if "low" in name.split("_")]
-
-
-def key_of(row: Verdict) -> tuple[str, ...]:
-    """Say what was tested, values of :data:`KEY`."""
-    return tuple(getattr(row, name) for name in KEY)
 
 
 def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:

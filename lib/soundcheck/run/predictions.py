@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
@@ -83,7 +83,7 @@ def predict_all(
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
-    probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True, derived=derived)
+    probes = keyword_corpora(suite, localising, output.cache, jobs, derived)
     material = dataclasses.replace(material, corpora=[*material.corpora, *probes])
     tables.write_segments(probes, {}, output)
     segment_tables = [output.segments(corpus.name) for corpus in material.corpora]
@@ -102,27 +102,22 @@ def predict_all(
 
 
 def keyword_corpora(
-    suite: Suite,
-    jobs: Iterable[Job],
-    cache: Path,
-    workers: int = 1,
-    progress: bool = False,
-    derived: Derived | None = None,
+    suite: Suite, jobs: Sequence[Job], cache: Path, workers: int, derived: Derived
 ) -> list[Corpus]:
     """Speak the probes that families ask for."""
-    corpora, jobs = [], list(jobs)
+    corpora = []
     several = len({job.family for job in jobs}) > 1
     for job in jobs:
         if not suite.models[job.model].about.changes_audio:
             continue
         make = functools.partial(_spoken, job)
-        spoken = derived.find("words", [of_notebooks([job]), speech_digest()], make) if derived else make()
+        spoken = derived.find("words", [of_notebooks([job]), speech_digest()], make)
         for corpus, kinds, count, complements in spoken:
             speech = speech_source()
-            about = {"seed": suite.seed, "complements": complements, "jobs": workers, "progress": progress}
+            about = {"seed": suite.seed, "complements": complements, "jobs": workers, "progress": True}
             table = speech.sentences(cache, kinds, count, **about)
             entry = _entry(corpus, job, speech, table, several)
-            corpora.append(load_corpus(entry, suite, cache, workers, progress))
+            corpora.append(load_corpus(entry, suite, cache, workers, progress=True))
     return corpora
 
 

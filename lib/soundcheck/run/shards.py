@@ -34,22 +34,12 @@ _AGAIN = "Run the shard again with the suite, version and data of the merge"
 
 
 @dataclasses.dataclass(frozen=True)
-class Failure:
-    """An input without an answer; fields of :class:`soundcheck.predict.protocol.Result`."""
-
-    key: str
-    problem: str
-    fault: str
-    drawn: dict[str, object] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass(frozen=True)
 class ModelShard:
     """What a shard has predicted with a model."""
 
     fingerprint: str
     inputs: int
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[Result, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,14 +47,8 @@ class Shard(JsonFile):
     """What a shard leaves, as ``shard-2-of-3.json`` in its output folder."""
 
     version: str
-    number: int
-    of: int
+    share: Share
     models: dict[str, ModelShard]  # that listen
-
-    @property
-    def share(self) -> Share:
-        """Which share."""
-        return Share(self.number, self.of)
 
 
 def _listening(suite: Suite) -> list[ModelEntry]:
@@ -79,10 +63,10 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
     for entry in _listening(material.suite):
         request = request_of(entry, material, output, material.corpora)
         report, failures = predict_share(request, share, jobs=jobs)
-        failed = tuple(Failure(one.key, one.problem, one.fault, one.drawn) for one in failures)
-        models[entry.name] = ModelShard(report.code, report.inputs, failed)
+        failed = (dataclasses.replace(one, seconds=0.0, before=0.0) for one in failures)
+        models[entry.name] = ModelShard(report.code, report.inputs, tuple(failed))
         lines.append(_summary(entry.name, report))
-    Shard(__version__, share.number, share.of, models).write(place)
+    Shard(__version__, share, models).write(place)
     complete = not any(one.fault == BY_MODEL for model in models.values() for one in model.failures)
     lines.append(f"Shard {share}: {Path(output.display_name) / place.name}")
     return EXIT_OK if complete else EXIT_INCOMPLETE, "\n".join(lines)
@@ -125,10 +109,7 @@ class Shards:
             for place in places:
                 store.merge(place / NAME)
             store.close()
-            lost = (one for _, shard in self._shards.values() for one in shard.models[name].failures)
-            failed[name] = [
-                Result(one.key, drawn=one.drawn, problem=one.problem, fault=one.fault) for one in lost
-            ]
+            failed[name] = [one for _, shard in self._shards.values() for one in shard.models[name].failures]
         return failed
 
     def _check(self, problems: Problems, entry: ModelEntry, material: Material, output: Output) -> set[Path]:

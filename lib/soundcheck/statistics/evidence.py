@@ -242,13 +242,11 @@ def evidence(rule: str, low: float, high: float, threshold: float) -> str:
     """
     if np.isnan(low) or np.isnan(high):
         return NO_INTERVAL
-    if rule == ABOVE:
-        passing, failing = low > threshold, high <= threshold
-    elif rule in (WITHIN, GAP_WITHIN):
-        passing, failing = max(-low, high) < threshold, max(low, -high) >= threshold
-    else:
-        passing, failing = high < threshold, low >= threshold
-    return CLEAR_PASS if passing else CLEAR_FAIL if failing else OPEN
+    if passes(rule, bound(rule, low, high), threshold):
+        return CLEAR_PASS
+    best = high if rule == ABOVE else max(low, -high) if rule in (WITHIN, GAP_WITHIN) else low
+    fails = best <= threshold if rule == ABOVE else best >= threshold
+    return CLEAR_FAIL if fails else OPEN
 
 
 def bound(rule: str, low: float, high: float) -> float:

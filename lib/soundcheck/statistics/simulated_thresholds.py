@@ -93,10 +93,7 @@ def _round_up(value: float) -> float:
 
 def quantile(setting: Setting) -> float:
     """Give the absolute score that 99.9 % of 10,000 unbiased random models stay below."""
-    try:
-        return _quantiles()[setting]
-    except KeyError:
-        return _simulated_quantile(setting)
+    return _quantiles().get(setting) or _simulated_quantile(setting)
 
 
 @functools.lru_cache(maxsize=1000)

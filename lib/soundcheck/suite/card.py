@@ -95,7 +95,7 @@ class Benchmark:
 
 def read_card(reader: DocumentReader, path: tuple, value: object) -> Card:
     """Read what people say about a model, or about all models of a suite; ``None`` = nothing."""
-    card = None if value is None else reader.section(path, value, Card)
+    card = reader.section(path, value, Card)
     if len(path) == 1 and isinstance(value, dict):
         for key in [key for key in _OF_ONE_MODEL if key in value]:
             reader.note((*path, key), "this belongs to one model", "Write it in the card of that model")
@@ -106,7 +106,7 @@ def read_benchmark(
     reader: DocumentReader, path: tuple, value: object, tasks: Collection[str]
 ) -> Benchmark | None:
     """Read which published benchmark a corpus is; ``tasks`` are those of the suite."""
-    benchmark = None if value is None else reader.section(path, value, Benchmark)
+    benchmark = reader.section(path, value, Benchmark)
     if benchmark and benchmark.task and benchmark.task not in tasks:
         what = f"unknown task {quoted(benchmark.task)}"
         reader.note((*path, "task"), what, did_you_mean(benchmark.task, tasks))

@@ -54,11 +54,13 @@ class DocumentReader:
     def check(self, path: tuple, value: object, kind: Any, meant: Collection[str] = ()) -> Any:
         """Check a value against the type of a field.
 
-        - ``path, value``: place of the value, and the value as read.
+        - ``path, value``: place of the value, and the value as read; ``None`` = the key is not there.
         - ``kind``: its type, see :mod:`soundcheck.suite.schema`.
         - ``meant``: keys whose absence is not told.
         - Returns the value, ``None`` if it cannot be used; all its problems are noted.
         """
+        if value is None:
+            return None
         try:
             return _adapter(kind).validate_python(value, context=schema.YAML)
         except pydantic.ValidationError as error:
@@ -104,6 +106,27 @@ class DocumentReader:
             value = {**more, **{key: item for key, item in value.items() if key in keys}}
         return self.check(path, value, kind, meant)
 
+    def entries(self, *path: str, needed: bool = False) -> list[tuple[str, object]]:
+        """List the named entries of a section, names checked."""
+        value = functools.reduce(dict.get, path, self.document.data)
+        if value is None:
+            if needed:
+                self.note(path, "the key is missing", f"Name at least one of the {path[-1]}")
+            return []
+        if not isinstance(value, dict) or not value:
+            empty = isinstance(value, dict | str) and not value
+            what = "the section is empty" if empty else f"{schema.display(value)} is not a mapping of names"
+            self.note(path, what, "Write name: {...}, at least one")
+            return []
+        self.check_names(path, value)
+        return list(value.items())
+
+    def check_possible(self, path: tuple, threshold: float, limits: tuple[float, float] | None) -> None:
+        """Note a threshold that no score can be on either side of."""
+        if limits and not limits[0] <= threshold <= limits[1]:
+            what = f"{threshold:g} is impossible, scores lie from {limits[0]:g} to {limits[1]:g}"
+            self.note(path, what, "Give a threshold in between")
+
     def check_names(self, path: tuple, names: Sequence[object]) -> None:
         """Note names that cannot be names, and those that look like one before them."""
         seen: dict[str, str] = {}
@@ -116,12 +139,15 @@ class DocumentReader:
                 what = f"{' and '.join(told_apart(alike, name))} look the same"
                 self.note((*path, name), what, "Give them names that readers can tell apart")
 
-    def known_names(self, path: tuple, value: Sequence, known: Sequence[str], what: str) -> tuple[str, ...]:
-        """Take a list of different known names."""
-        for position, item in enumerate(value):
+    def known_names(
+        self, path: tuple, value: Collection, known: Collection[str], what: str
+    ) -> tuple[str, ...]:
+        """Take a list of different known names, or the known keys of a mapping."""
+        places = value if isinstance(value, Mapping) else range(len(value))
+        for place, item in zip(places, value, strict=True):
             if item not in known:
                 remedy = did_you_mean(str(item), known)
-                self.note((*path, position), f"unknown {what} {schema.display(item)}", remedy)
+                self.note((*path, place), f"unknown {what} {schema.display(item)}", remedy)
         names = tuple(str(item) for item in value if item in known)
         self.check_repeated(path, names)
         return names
@@ -189,11 +215,6 @@ class EntryReader(DocumentReader):
         if not isinstance(value, dict):
             bounds = self.check(path, value, schema.Scale)
             return dict.fromkeys(regression, bounds) if bounds else {}
-        for task in [task for task in value if task not in regression]:
-            self.note((*path, task), "not a regression task", did_you_mean(task, regression))
-        ranges = {
-            task: self.check((*path, task), item, schema.Scale)
-            for task, item in value.items()
-            if task in regression
-        }
+        names = self.known_names(path, value, regression, "regression task")
+        ranges = {task: self.check((*path, task), value[task], schema.Scale) for task in names}
         return {task: bounds for task, bounds in ranges.items() if bounds}

@@ -147,7 +147,7 @@ def read_groups(
 def read_adjust(reader: EntryReader, value: object, path: tuple = ()) -> tuple[str, ...]:
     """Read the columns by which differences are adjusted, in a suite or below the path of a corpus."""
     path = (*path, "adjust")
-    columns = () if value is None else reader.check(path, value, schema.Names) or ()
+    columns = reader.check(path, value, schema.Names) or ()
     if len(columns) > MOST_ADJUSTED:
         what = f"{len(columns)} columns are more than the {MOST_ADJUSTED} that can be adjusted for at once"
         reader.note(path, what, "Name those that matter most")

@@ -140,36 +140,27 @@ def read_tests(
 
     - ``tested``: family -> tasks that models of the suite predict for it. ``margin``: that of the suite.
     """
-    if "tests" not in reader.document.data:
+    names = reader.known_names(("tests",), dict(reader.entries("tests")), reader.families, "family")
+    if not names:
         return {}
     from soundcheck.suite.thresholds import read_family  # heavy, and most suites change nothing
 
     changes: dict[str, dict[str, OwnTest]] = {}
-    for name, value in _mapping(reader, ("tests",), reader.document.data["tests"]).items():
+    for name in names:
         path = ("tests", name)
-        if name not in reader.families:
-            reader.note(path, f"unknown family {quoted(name)}", did_you_mean(name, reader.families))
-            continue
         try:
             family = read_family(name, reader.root)
         except InputError as error:
             reader.problems.extend(error)
             continue
         changes[name] = {}
-        for test, change in _mapping(reader, path, value).items():
+        for test, change in reader.entries(*path):
             if test not in family.tests:
                 what = f"{name} has no test {quoted(test)}"
                 reader.note((*path, test), what, did_you_mean(test, family.tests))
             elif changed := _TestReader(reader, (*path, test), family, tested.get(name), margin).read(change):
                 changes[name][test] = changed
     return changes
-
-
-def _mapping(reader: EntryReader, path: tuple, value: object) -> dict:
-    if isinstance(value, dict):
-        return value
-    reader.note(path, f"{schema.display(value)} is not a mapping", "Write name: {...}")
-    return {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,7 +193,7 @@ class _TestReader:
             return left
         others = ("threshold", "matters", "label")
         change = reader.section(path, value, OwnTest, others, fixed | {"run": True}, ("why",))
-        labels = reader.check((*path, "label"), value["label"], schema.Names) if "label" in value else ()
+        labels = reader.check((*path, "label"), value.get("label"), schema.Names)
         thresholds = self.thresholds(value.get("threshold"))
         if change is None:
             return None
@@ -263,11 +254,9 @@ class _TestReader:
     def threshold(self, path: tuple, value: object) -> float | None:
         """Read a threshold that a score can be on either side of."""
         threshold, test = self.reader.check(path, value, schema.Number), self.family.tests[self.path[-1]]
-        if threshold is not None and test.range and not test.range[0] <= threshold <= test.range[1]:
-            low, high = test.range
-            what = f"{threshold:g} is impossible, scores lie from {low:g} to {high:g}"
-            self.reader.note(path, what, "Give a threshold in between")
-        elif threshold is not None and test.rule == WITHIN and threshold <= 0:
+        if threshold is not None and test.rule == WITHIN and threshold <= 0:
             what = f"no size of a value lies below {threshold:g}"
             self.reader.note(path, what, "Give a threshold above 0")
+        elif threshold is not None:
+            self.reader.check_possible(path, threshold, test.range)
         return threshold

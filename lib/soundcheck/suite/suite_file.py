@@ -212,23 +212,21 @@ class _Reader(EntryReader):
         data = self.document.data
         fixed = {name: value for name, value in vars(Suite()).items() if name not in SETTINGS}
         suite = self.section((), data, Suite, _SECTIONS, fixed)
-        limits = self.section(("limits",), data.get("limits", {}), _Limits) or _Limits()
-        balance = self.section(("balance",), data.get("balance", {}), _Balance) or _Balance()
-        for name, value in self.entries("tasks", needed=False):
+        limits = self.section(("limits",), data.get("limits"), _Limits) or _Limits()
+        balance = self.section(("balance",), data.get("balance"), _Balance) or _Balance()
+        sounds = dict(self.entries("sounds"))
+        kinds = self.known_names(("sounds",), sounds, SOUND_KINDS, "kind of sound")
+        for name, value in self.entries("tasks"):
             self.read_task(name, value)
         groups, against = read_groups(self, ("groups",), data.get("groups"))
         shared = {"groups": groups, "against": against, "adjust": read_adjust(self, data.get("adjust"))}
-        corpora = {name: self.read_corpus(name, value, shared) for name, value in self.entries("corpora")}
-        models = {
-            name: read_model(self, name, value, limits.model_seconds)
-            for name, value in self.entries("models")
-        }
+        corpora, models = (dict(self.entries(key, needed=True)) for key in ("corpora", "models"))
+        corpora = {name: self.read_corpus(name, value, shared) for name, value in corpora.items()}
+        models = {name: read_model(self, name, value, limits.model_seconds) for name, value in models.items()}
         comparisons = self.read_comparisons(models)
         self.check_audio(corpora, models)
         families = self.read_families(data.get("families"))
-        for name in [name for name in limits.transformations if name not in self.families]:
-            path = ("limits", "transformations", name)
-            self.note(path, f"unknown family {schema.display(name)}", did_you_mean(name, self.families))
+        self.known_names(("limits", "transformations"), limits.transformations, self.families, "family")
         margin = read_margin(self, ("matters",), data.get("matters", {}), Margin())
         tested = {family: self.predicted(family, corpora, models) for family in families}
         fields = {
@@ -238,7 +236,7 @@ class _Reader(EntryReader):
             **{"source": self.document.source, "digest": self.document.digest},
             "tests": read_tests(self, tested, margin),
             "accepted": read_accepted(self),
-            "sounds": {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", False)},
+            "sounds": {kind: self.read_sound(kind, sounds[kind]) for kind in kinds},
             "card": read_card(self, ("card",), data.get("card")),
             "measured": self.read_measured(data.get("measured")),
             "synonyms": read_synonyms(self, data.get("synonyms"), suite.normaliser if suite else "none"),
@@ -253,7 +251,7 @@ class _Reader(EntryReader):
 
     def read_measured(self, value: object) -> tuple[str, ...]:
         """Read what is measured on the sounds of all corpora, whoever needs it."""
-        names = (None if value is None else self.check(("measured",), value, schema.Texts)) or ()
+        names = self.check(("measured",), value, schema.Texts) or ()
         for name in [name for name in names if name not in MEASURED_COLUMNS]:
             remedy = did_you_mean(name, MEASURED_COLUMNS)
             self.note(("measured",), f"nothing measures {quoted(name)}", remedy)
@@ -261,28 +259,13 @@ class _Reader(EntryReader):
 
     def read_folder(self, key: str, value: object) -> tuple[Path | None, str]:
         """Read a folder that need not exist, of finished runs or of what is computed once."""
-        text = None if value is None else self.check((key,), value, schema.Text)
+        text = self.check((key,), value, schema.Text)
         if text is None:
             return None, ""
         folder = self.root / os.path.expanduser(text)
         if folder.exists() and not folder.is_dir():
             self.note((key,), f"{quoted(text)}: this is a file, not a folder", "Name a folder")
         return folder, text
-
-    def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
-        """List the named entries of a section, names checked."""
-        value = self.document.data.get(key)
-        if value is None:
-            if needed:
-                self.note((key,), "the key is missing", f"Name at least one of the {key}")
-            return []
-        if not isinstance(value, dict) or not value:
-            empty = isinstance(value, dict | str) and not value
-            what = "the section is empty" if empty else f"{schema.display(value)} is not a mapping of names"
-            self.note((key,), what, "Write name: {...}, at least one")
-            return []
-        self.check_names((key,), value)
-        return list(value.items())
 
     def check_audio(self, corpora: Corpora, models: Models) -> None:
         """Note models that need audio and whose corpora have none."""
@@ -303,7 +286,7 @@ class _Reader(EntryReader):
     def read_comparisons(self, models: Models) -> dict[str, ComparisonEntry]:
         """Read which models are compared."""
         comparisons: dict[str, ComparisonEntry] = {}
-        for name, value in self.entries("comparisons", needed=False):
+        for name, value in self.entries("comparisons"):
             path = ("comparisons", name)
             comparison = self.section(path, value, ComparisonEntry, more={"name": name})
             if comparison is None:
@@ -326,9 +309,6 @@ class _Reader(EntryReader):
     def read_sound(self, kind: str, value: object) -> SoundEntry | None:
         """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
         path = ("sounds", kind)
-        if kind not in SOUND_KINDS:
-            self.note(path, f"unknown kind of sound {quoted(kind)}", did_you_mean(kind, SOUND_KINDS))
-            return None
         place = path if isinstance(value, str) else (*path, "path")
         sound = self.section(path, {"path": value} if isinstance(value, str) else value, _Sound)
         if sound is None:

@@ -372,7 +372,7 @@ class _Reader(DocumentReader):
 
     def expanded(self) -> Iterator[tuple[str, tuple[tuple, object]]]:
         """List the tests by name, each with its place and what it says, the defaults of the file included."""
-        defaults, changes = self.document.data.get("defaults", {}), self.document.data.get("changes", {})
+        defaults, changes = self.document.data.get("defaults"), self.document.data.get("changes")
         self.section(("defaults",), defaults, _Defaults)
         for name, value in self.entries("tests", needed=True):
             path = ("tests", name)
@@ -389,15 +389,6 @@ class _Reader(DocumentReader):
                 if isinstance(value, dict) and isinstance(notes := value.get("note"), dict):
                     definition = value | {"note": notes.get(change, "")}
                 yield name.replace(EACH_CHANGE, change), (path, definition)
-
-    def entries(self, key: str, needed: bool = False) -> list[tuple[str, object]]:
-        """List the named entries of a section."""
-        value = self.document.data.get(key, {})
-        if not isinstance(value, dict) or (needed and not value):
-            self.note((key,), f"there are no {key}", "Write name: {...}, at least one")
-            return []
-        self.check_names((key,), value)
-        return list(value.items())
 
     def check_localisation(self, family: Family) -> None:
         """Check what families need that localise words."""
@@ -456,8 +447,7 @@ class _Reader(DocumentReader):
         fixed = {"name": name, "margin": None, "off": "", "shipped": None, "why": ""}
         given = threshold = None
         if isinstance(value, dict):
-            if "threshold" in value:
-                threshold = self.check((*path, "threshold"), value["threshold"], schema.Number)
+            threshold = self.check((*path, "threshold"), value.get("threshold"), schema.Number)
             given = value.get("simulation")
             value = {"thresholds": {}, **value, "simulation": {}}
         test = self.section(path, value, TestDefinition, ("threshold",), fixed, ("source",))
@@ -469,14 +459,13 @@ class _Reader(DocumentReader):
         limits = test.range if "range" in value else _limits(name, test, family)
         thresholds = test.thresholds or dict.fromkeys(family.kinds, threshold)
         for task, number in thresholds.items():
-            if number is not None and limits and not limits[0] <= number <= limits[1]:
-                what = f"{number:g} is impossible, scores lie from {limits[0]:g} to {limits[1]:g}"
-                self.note((*path, "thresholds", task), what, "Give a threshold in between")
+            if number is not None:
+                self.check_possible((*path, "thresholds", task), number, limits)
         simulated = self.read_simulation((*path, "simulation"), given)
         return dataclasses.replace(test, thresholds=thresholds, range=limits, simulation=simulated)
 
     def read_simulation(self, path: tuple, given: object) -> dict[str, Any]:
-        setting = None if given is None else self.section(path, given, _Simulation)
+        setting = self.section(path, given, _Simulation)
         if setting is None:
             return {}
         known = {key: value for key, value in vars(setting).items() if value not in ("", None)}

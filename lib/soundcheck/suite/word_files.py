@@ -65,7 +65,7 @@ def read_synonyms(reader: EntryReader, value: object, normaliser: str) -> tuple[
 
 def _read_table(reader: EntryReader, path: tuple, value: object) -> TextTable | None:
     """Read a table that a suite names; ``None`` if there is none, or it cannot be read."""
-    text = None if value is None else reader.check(path, value, schema.Text)
+    text = reader.check(path, value, schema.Text)
     if text is None:
         return None
     try:

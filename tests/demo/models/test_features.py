@@ -31,13 +31,13 @@ def test_finite_on_odd_signals_and_any_noise():
 
 def test_pitch_in_semitones_and_its_slope(rng):
     for pitch in (100.0, 200.0, 400.0):
-        found = named(voice(pitch))
-        assert found["pitch_median"] == pytest.approx(12 * np.log2(pitch / 100), abs=0.1)
-        assert found["pitch_range"] < 0.1 and min(found["voiced_share"], found["periodicity"]) > 0.95
+        result = named(voice(pitch))
+        assert result["pitch_median"] == pytest.approx(12 * np.log2(pitch / 100), abs=0.1)
+        assert result["pitch_range"] < 0.1 and min(result["voiced_share"], result["periodicity"]) > 0.95
     phase = 2 * np.pi * np.cumsum(100 * 2 ** (TIME / 2)) / SAMPLING_RATE  # one octave in two seconds
-    found = named(0.1 * sum(np.sin(n * phase) / n for n in range(1, 10)))
-    assert found["pitch_slope"] == pytest.approx(12, abs=1)
-    assert found["pitch_range"] == pytest.approx(0.7 * 12, abs=1)
+    result = named(0.1 * sum(np.sin(n * phase) / n for n in range(1, 10)))
+    assert result["pitch_slope"] == pytest.approx(12, abs=1)
+    assert result["pitch_range"] == pytest.approx(0.7 * 12, abs=1)
     assert named(0.1 * rng.standard_normal(SAMPLING_RATE))["voiced_share"] < 0.1
 
 

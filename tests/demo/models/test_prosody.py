@@ -144,9 +144,9 @@ def test_one_is_calibrated_and_the_other_too_sure(full):
     table, answers, _ = full
     blocks, bounds = draws.block_codes(table["speaker"])[0], {}
     test = read_family("correctness_calibration").tests["Expected Calibration Error"]
-    for name, own in answers.items():
-        correct = own["emotion"].eq(table["emotion"]).to_numpy(dtype=float)
-        error = confidence.debiased_calibration_error(own["confidence"], correct, blocks)
+    for name, rows in answers.items():
+        correct = rows["emotion"].eq(table["emotion"]).to_numpy(dtype=float)
+        error = confidence.debiased_calibration_error(rows["confidence"], correct, blocks)
         bounds[name] = [end[0] for end in bootstrap.resample(error, blocks).interval("t")]
     assert bounds["prosody"][1] < test.thresholds["classification"] < bounds["biased"][0]
 
@@ -166,18 +166,18 @@ def test_speakers_drawn_anew_do_not_explain_a_planted_bias(full, column, group, 
     used = table[column].notna().to_numpy()
     truth = table["arousal"].to_numpy()[used]
     codes, names = pd.factorize(table["speaker"][used])
-    own = table[used].drop_duplicates("speaker")[column].eq(group).to_numpy()
-    assert 10 <= own.sum() <= len(names) - 10
+    members = table[used].drop_duplicates("speaker")[column].eq(group).to_numpy()
+    assert 10 <= members.sum() <= len(names) - 10
 
     def gap(prediction, speakers):
         rows = speakers[codes]
         return statistic(truth[rows], prediction[rows]) - statistic(truth[~rows], prediction[~rows])
 
     rng = np.random.default_rng(0)
-    drawn = [rng.permutation(own) for _ in range(1000)]
+    drawn = [rng.permutation(members) for _ in range(1000)]
     for name, rows in answers.items():
         prediction = rows["arousal"].to_numpy()[used]
-        actual, chance = gap(prediction, own), np.abs([gap(prediction, speakers) for speakers in drawn])
+        actual, chance = gap(prediction, members), np.abs([gap(prediction, speakers) for speakers in drawn])
         exceeded = (chance >= abs(actual)).mean()
         if name == "biased":
             assert exceeded <= 0.002 and abs(actual) > 0.15 and sign * actual >= 0

@@ -60,20 +60,20 @@ def transcript(model, signal, rate=16000):
 def test_word_errors(spoken):
     table, signals = spoken
     errors = {
-        model: {accent: word_errors(own, model) for accent, own in table.groupby("accent")}
+        model: {accent: word_errors(rows, model) for accent, rows in table.groupby("accent")}
         for model in ("grammar", "words")
     }
     assert errors["grammar"]["american"] < 0.3 and errors["words"]["american"] < 0.6
     assert errors["grammar"]["german"] > errors["grammar"]["american"] + 0.2
     assert word_errors(table, "words") > word_errors(table, "grammar") + 0.1 > 0.1
     at_48 = [audresample.resample(signal, 16000, 48000)[0] for signal in signals[:8]]
-    found = [transcript(recogniser.grammar, signal, 48000) for signal in at_48]
-    assert word_errors(table[:8].assign(found=found), "found") < 0.3
+    result = [transcript(recogniser.grammar, signal, 48000) for signal in at_48]
+    assert word_errors(table[:8].assign(found=result), "found") < 0.3
     speaker, rng = BY_NAME["c04"], np.random.default_rng(4)
     said = ["four", "seven two nine", "zero eight one five", "six three"]
     signals = [synthesis.speak(speaker, text, settings(speaker, UNMOVED, rng), rng) for text in said]
-    found = [transcript(recogniser.digits, signal) for signal in signals]
-    assert word_errors(pd.DataFrame({"transcript": said, "found": found}), "found") < 0.4
+    result = [transcript(recogniser.digits, signal) for signal in signals]
+    assert word_errors(pd.DataFrame({"transcript": said, "found": result}), "found") < 0.4
 
 
 @slow
@@ -169,9 +169,9 @@ def test_random_graphs_keep_their_sentences():
         ]
         if not any(arc[1] == size - 1 for arc in arcs):
             continue
-        start, final, found = word_graph.condense(0, size - 1, arcs)
-        assert sentences(start, final, found) == sentences(0, size - 1, arcs)
-        smaller += len({*itertools.chain(*(arc[:2] for arc in found))}) < size
+        start, final, result = word_graph.condense(0, size - 1, arcs)
+        assert sentences(start, final, result) == sentences(0, size - 1, arcs)
+        smaller += len({*itertools.chain(*(arc[:2] for arc in result))}) < size
     assert smaller > 20  # states with the same future are merged
     again = [(0, 1, "0.5", "a"), (1, 1, "0.5", "a"), (1, 2, "0.5", "b")]  # a word may be said again
     assert word_graph.condense(0, 2, again) == (0, 2, again)
@@ -184,13 +184,13 @@ def test_commands_are_recognised_as_with_the_whole_graph(spoken):
     decoder.add_jsgf_string("whole", commands.GRAMMAR)
     decoder.activate_search("whole")
     try:
-        found = [recogniser.grammar(signal, 16000)["transcript"] for signal in signals]
-        assert found == table["grammar"].tolist()
+        result = [recogniser.grammar(signal, 16000)["transcript"] for signal in signals]
+        assert result == table["grammar"].tolist()
         for signal in signals[::2]:
-            noisy, found = signal + 0.02 * rng.standard_normal(len(signal)), set()
+            noisy, result = signal + 0.02 * rng.standard_normal(len(signal)), set()
             for search in ("grammar", "whole"):
                 decoder.activate_search(search)
-                found.add(recogniser.grammar(noisy, 16000)["transcript"])
-            assert len(found) == 1
+                result.add(recogniser.grammar(noisy, 16000)["transcript"])
+            assert len(result) == 1
     finally:
         recogniser._decoder.cache_clear()

@@ -78,5 +78,5 @@ def test_tells_people_apart(speech):
     embeddings = np.array([embed(*audiofile.read(speech / name)) for name in table["file"]])
     alike = embeddings @ embeddings.T
     same = table["speaker"].to_numpy()[:, np.newaxis] == table["speaker"].to_numpy()
-    own = same & ~np.eye(len(table), dtype=bool)
-    assert alike[own].mean() > alike[~same].mean() + 0.05
+    pairs = same & ~np.eye(len(table), dtype=bool)
+    assert alike[pairs].mean() > alike[~same].mean() + 0.05

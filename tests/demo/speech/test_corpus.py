@@ -83,8 +83,8 @@ def test_groups_have_enough_women_and_men_and_no_speaker_speaks_for_one(part, co
     sexes = test.drop_duplicates("speaker").groupby([column, "sex"]).size().unstack()
     assert len(sexes) == groups and sexes.eq(5).all(axis=None)
     assert test[column].value_counts().eq(segments).all()
-    for _, own in test.groupby(column):  # they weigh as much as eight equal ones or more
-        counts = own["speaker"].value_counts()
+    for _, rows in test.groupby(column):  # they weigh as much as eight equal ones or more
+        counts = rows["speaker"].value_counts()
         assert counts.sum() ** 2 / (counts**2).sum() > 8
 
 

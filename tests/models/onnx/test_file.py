@@ -57,11 +57,11 @@ def own_function(model):
 
 def test_what_a_file_needs(tmp_path):
     path, beside = tmp_path / "m.onnx", tmp_path / "weights.bin"
-    found = read_onnx_file(onnx_model(path, metadata={"labels": "a, b", "by": "me"}))
-    assert (found.weights, found.foreign, found.metadata) == ((), (), {"labels": "a, b", "by": "me"})
+    file = read_onnx_file(onnx_model(path, metadata={"labels": "a, b", "by": "me"}))
+    assert (file.weights, file.foreign, file.metadata) == ((), (), {"labels": "a, b", "by": "me"})
     assert read_onnx_file(onnx_model(path, external="weights.bin")).weights == (beside,)
-    found = read_onnx_file(onnx_model(path, change=in_a_branch("weights.bin")))
-    assert (found.weights, found.foreign) == ((beside,), ("com.acme:Magic",))
+    file = read_onnx_file(onnx_model(path, change=in_a_branch("weights.bin")))
+    assert (file.weights, file.foreign) == ((beside,), ("com.acme:Magic",))
     assert read_onnx_file(onnx_model(path, change=own_function)).foreign == ("own:Other",)
     beside.unlink()
     onnx_model(path, change=relocate("weights.bin"))

@@ -13,13 +13,14 @@ import audiofile
 import numpy as np
 import pytest
 import yaml
+from load import load_model
 from services import Asked, Reply, serving, text
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import NoAnswer, check_output
-from soundcheck.models.base import check_model, load_model
+from soundcheck.models.base import check_model
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.models.services import endpoint
 from soundcheck.models.services.endpoint import FAILED_AFTER, REFUSED_AFTER, RequestCount
@@ -81,20 +82,20 @@ def reply_of(row: dict) -> Reply:
 
 def then(first: Reply, number: int = 1, last: str = "at last"):
     """Give a reply so many times, then a transcript."""
-    return lambda _, asked: first if asked <= number else text(last)
+    return lambda _, requests: first if requests <= number else text(last)
 
 
 # What is sent and understood --------------------------------------------------------------------------------
 
 
 def test_a_recording_is_uploaded_as_programs_get_it(ask, tmp_path):
-    output, (asked,) = ask(text("grün  one\ntwo "), "model: whisper-1, language: de, key: $ASR_KEY")
+    output, (requests,) = ask(text("grün  one\ntwo "), "model: whisper-1, language: de, key: $ASR_KEY")
     assert output == {"transcript": "grün  one\ntwo "}
     fields = {"model": "whisper-1", "language": "de", "response_format": "json", "temperature": "0"}
-    assert asked.fields == fields and asked.path == "/v1/audio/transcriptions"
-    assert asked.headers["Authorization"] == f"Bearer {SECRET}"
+    assert requests.fields == fields and requests.path == "/v1/audio/transcriptions"
+    assert requests.headers["Authorization"] == f"Bearer {SECRET}"
     audiofile.write(tmp_path / "x.wav", np.clip(SIGNAL, -1, 1), 16000, bit_depth=16)
-    assert asked.content == (tmp_path / "x.wav").read_bytes()
+    assert requests.content == (tmp_path / "x.wav").read_bytes()
 
 
 def test_a_service_says_how_sure_it_is_if_it_is_asked(ask):
@@ -102,13 +103,13 @@ def test_a_service_says_how_sure_it_is_if_it_is_asked(ask):
     segments = [{"avg_logprob": -0.5, "tokens": [1, 2, 3]}, {"avg_logprob": -1.5, "tokens": [4]}]
     reply = Reply({"text": "Turn left.", "words": words, "segments": segments, "language": "english"})
     assert ask(reply)[0] == {"transcript": "Turn left."}
-    output, (asked,) = ask(reply, "confidence: true")
+    output, (requests,) = ask(reply, "confidence: true")
     sure = pytest.approx(np.exp(-0.75))
     assert output == {"transcript": "Turn left.", "words": words, "confidence": sure}
-    kept, problem = check_output(output, [BUILTIN["transcript"]])
-    assert not problem and kept["transcript.words"] == '[["turn", 0.9], ["left", 0.4]]'
-    assert asked.fields["response_format"] == "verbose_json"
-    assert asked.fields["timestamp_granularities[]"] in ("word", "segment")
+    checked, problem = check_output(output, [BUILTIN["transcript"]])
+    assert not problem and checked["transcript.words"] == '[["turn", 0.9], ["left", 0.4]]'
+    assert requests.fields["response_format"] == "verbose_json"
+    assert requests.fields["timestamp_granularities[]"] in ("word", "segment")
 
 
 GO = [{"word": "go", "probability": 1}]
@@ -135,10 +136,10 @@ def test_what_services_say_beside_the_text(content, expected):
 
 
 def test_so_many_requests_at_a_time_and_answers_in_order(model):
-    def answer(asked: Asked, _: int) -> Reply:
-        if asked.samples == 160:
+    def answer(requests: Asked, _: int) -> Reply:
+        if requests.samples == 160:
             return Reply({"error": {"message": "too short"}}, 400)
-        return Reply({"text": str(asked.samples)}, sleep=0.3 - asked.samples / 32000)
+        return Reply({"text": str(requests.samples)}, sleep=0.3 - requests.samples / 32000)
 
     signals = [np.zeros(samples, np.float32) for samples in (160, 1600, 3200, 4800)]
     with serving(answer) as service:
@@ -152,13 +153,13 @@ def test_so_many_requests_at_a_time_and_answers_in_order(model):
 
 @pytest.mark.parametrize("row", ROWS["replies"], ids=lambda row: row["words"][:40])
 def test_answers_that_are_none_are_not_asked_for_again(ask, row):
-    output, asked = ask(reply_of(row))
-    assert row["words"] in output.problem and len(asked) == 1
+    output, requests = ask(reply_of(row))
+    assert row["words"] in output.problem and len(requests) == 1
 
 
 def test_a_duration_and_a_file_that_fit_are_fine(ask):
     usage = {"type": "duration", "seconds": 2}
-    output, _ = ask(lambda asked, _: text("x", duration="1.2", file=f"up/{asked.name}", usage=usage))
+    output, _ = ask(lambda requests, _: text("x", duration="1.2", file=f"up/{requests.name}", usage=usage))
     assert output == {"transcript": "x"}
 
 
@@ -171,10 +172,10 @@ def test_a_duration_and_a_file_that_fit_are_fine(ask):
     ids=["408", "429", "500", "503", "cut off"],
 )
 def test_what_may_go_better_is_tried_again(ask, reply):
-    output, asked = ask(then(reply, 2))
-    assert output == {"transcript": "at last"} and len(asked) == 3
-    output, asked = ask(reply)
-    assert output.problem and len(asked) == endpoint.TRIES
+    output, requests = ask(then(reply, 2))
+    assert output == {"transcript": "at last"} and len(requests) == 3
+    output, requests = ask(reply)
+    assert output.problem and len(requests) == endpoint.TRIES
 
 
 def date(seconds: float) -> str:
@@ -195,15 +196,15 @@ def test_the_service_says_how_long_to_wait(ask, wait, least):
 @pytest.mark.parametrize("wait", ["3600", "9" * 400, "Wed, 21 Oct 2099 07:28:00 GMT"])
 def test_nobody_waits_longer_than_there_is_time(ask, wait):
     start = time.monotonic()
-    output, asked = ask(Reply({}, 429, {"Retry-After": wait}), "time_limit: 20")
-    assert time.monotonic() - start < 10 and len(asked) == 1
+    output, requests = ask(Reply({}, 429, {"Retry-After": wait}), "time_limit: 20")
+    assert time.monotonic() - start < 10 and len(requests) == 1
     assert output.problem.startswith("HTTP 429, Too Many Requests; it asks to wait ")
     assert len(output.problem) < 500
 
 
 def test_a_slow_try_is_given_up_for_another_and_all_end_in_time(ask):
-    output, asked = ask(then(Reply({"text": "x"}, sleep=3)), "time_limit: 2")
-    assert output == {"transcript": "at last"} and len(asked) == 2
+    output, requests = ask(then(Reply({"text": "x"}, sleep=3)), "time_limit: 2")
+    assert output == {"transcript": "at last"} and len(requests) == 2
 
 
 @pytest.mark.parametrize("dripping", [False, True])
@@ -279,7 +280,7 @@ def test_a_service_that_is_started_anew_is_waited_for(model, monkeypatch):
 
 def test_recordings_that_fail_do_not_stop_a_service_that_has_answered(model):
     bad = [SIGNAL[:160]] * (FAILED_AFTER + 4)
-    with serving(lambda asked, _: text("x") if asked.samples > 200 else Reply({}, 400)) as service:
+    with serving(lambda requests, _: text("x") if requests.samples > 200 else Reply({}, 400)) as service:
         mine = model(service.url)
         assert mine.predict([SIGNAL], 16000)[0] == {"transcript": "x"}
         assert not any(output.rest for output in mine.predict(bad, 16000))
@@ -332,17 +333,17 @@ def test_a_key_in_the_suite_is_not_repeated(suite):
     for key in ("sk-1234567890abcdef", "hf_abcdefghijkl", "$sk", "[a, b]", "{a: b}", "${ASR_KEY"):
         with pytest.raises(InputError) as caught:
             suite(keys=f'key: "{key}"')
-        told = str(caught.value)
-        assert "models.mine.key: this is not the name of an environment variable, in capitals" in told
-        assert key not in told
+        message = str(caught.value)
+        assert "models.mine.key: this is not the name of an environment variable, in capitals" in message
+        assert key not in message
     assert suite(keys="key: '${ASR_KEY}'")
 
 
 @pytest.mark.parametrize("row", ROWS["repeats"], ids=str)
 def test_a_key_that_the_service_repeats_is_cut_out(ask, row, capfd):
     output, _ = ask(reply_of(row), "key: ASR_KEY, confidence: true")
-    told = (output.problem + "".join(capfd.readouterr())).lower()
-    assert not [n for n in range(len(SECRET) - 4) if SECRET[n : n + 5].lower() in told]
+    message = (output.problem + "".join(capfd.readouterr())).lower()
+    assert not [n for n in range(len(SECRET) - 4) if SECRET[n : n + 5].lower() in message]
     assert Secret("abc").hide("abcde of ABC") == "[key]de of ABC" and Secret().hide("/v1") == "/v1"
 
 

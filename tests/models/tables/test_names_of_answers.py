@@ -73,12 +73,12 @@ UNCLEAR = [
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_names_fit_by_all_that_both_sides_give(load, name):
-    for names, known, expected, told in CASES:
+    for names, known, expected, words in CASES:
         model, where = load(FORMATS[name](names), name), files(*known)
-        found = [one is not None for one in model.look_up(where, "")[0]["transcript"]]
-        assert found == expected, names
+        answered = [one is not None for one in model.look_up(where, "")[0]["transcript"]]
+        assert answered == expected, names
         notices = [notice for notice in model.notices([where]) if " of the file (" in notice]
-        assert len(notices) == bool(told) and all(told in notice for notice in notices), names
+        assert len(notices) == bool(words) and all(words in notice for notice in notices), names
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -100,7 +100,9 @@ def test_one_prediction_is_for_one_sound(load, name):
     third = files("1.wav", "2.wav", name="C", audio=one.segments["audio"].tolist())
     with pytest.raises(InputError, match="for '1.wav' of 'A' and '1.wav' of 'B', two"):
         model.notices([one, third, two])
-    assert model.notices([files("1.wav", "2.wav", name=own, audio=["same", "too"]) for own in "AB"]) == []
+    assert (
+        model.notices([files("1.wav", "2.wav", name=letter, audio=["same", "too"]) for letter in "AB"]) == []
+    )
 
 
 @pytest.mark.parametrize(

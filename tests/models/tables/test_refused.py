@@ -21,9 +21,9 @@ def test_refused(load, group, row):
     content = text.encode(row.get("encoding", "utf-8"), "surrogatepass")
     with pytest.raises(InputError) as caught:
         load(content, group["name"], *group["tasks"], **row.get("options", {})).look_up(CORPUS, "")
-    told = str(caught.value)
-    assert re.search(row["words"], told), told
-    assert row.get("options") or told.startswith(group["name"])
+    message = str(caught.value)
+    assert re.search(row["words"], message), message
+    assert row.get("options") or message.startswith(group["name"])
     assert len(caught.value.problems) == row.get("problems", 1)
 
 

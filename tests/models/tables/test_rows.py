@@ -25,10 +25,10 @@ def sort(rows, corpora=None, numbers=None) -> tuple[Rows, list[str]]:
     frame = sort_rows(cells, numbers, np.array(start, float), np.array(end, float), problems)
     try:
         problems.raise_if_any()
-        told = []
+        messages = []
     except InputError as error:
-        told = [str(problem) for problem in error.problems]
-    return Rows(names, lambda *numbers: cells.where_all(numbers, "file"), frame), told
+        messages = [str(problem) for problem in error.problems]
+    return Rows(names, lambda *numbers: cells.where_all(numbers, "file"), frame), messages
 
 
 def zero(value: float) -> float:
@@ -42,21 +42,23 @@ def endless(value: float) -> float:
 def plainly(rows, corpora, segments, name) -> list[int]:
     """Find the row of each segment by walking all rows of its file."""
     known: dict[tuple, list] = {}
-    for number, (row, own) in enumerate(zip(rows, corpora, strict=True)):
-        known.setdefault((own, row[0]), []).append((row[1], row[2], number))
+    for number, (row, rows_of_one) in enumerate(zip(rows, corpora, strict=True)):
+        known.setdefault((rows_of_one, row[0]), []).append((row[1], row[2], number))
     for same in known.values():
         same.sort(key=lambda row: (zero(row[0]), endless(row[1]), row[2]))
-    found = []
+    places = []
     for file, start, end, duration in segments:
-        own = next((known[one, file] for one in (name, files.slug(name), "") if (one, file) in known), [])
-        if len(own) == 1 and math.isnan(own[0][0]) and math.isnan(own[0][1]):
+        rows_of_one = next(
+            (known[one, file] for one in (name, files.slug(name), "") if (one, file) in known), []
+        )
+        if len(rows_of_one) == 1 and math.isnan(rows_of_one[0][0]) and math.isnan(rows_of_one[0][1]):
             if sum(other[0] == file for other in segments) > 1:
                 return ["refused"]
-            found.append(own[0][2])
+            places.append(rows_of_one[0][2])
             continue
         begin, best, distance = zero(start), -1, math.inf
-        first = bisect.bisect_left([zero(row[0]) for row in own], begin - TOLERANCE)
-        for row_start, row_end, number in own[first:]:
+        first = bisect.bisect_left([zero(row[0]) for row in rows_of_one], begin - TOLERANCE)
+        for row_start, row_end, number in rows_of_one[first:]:
             if zero(row_start) > begin + TOLERANCE:
                 break
             if math.isnan(row_end):
@@ -66,8 +68,8 @@ def plainly(rows, corpora, segments, name) -> list[int]:
             late = abs(zero(row_start) - begin)
             if away <= TOLERANCE and away + late < distance:
                 best, distance = number, away + late
-        found.append(best)
-    return found
+        places.append(best)
+    return places
 
 
 TIMES = st.one_of(
@@ -113,13 +115,13 @@ def test_duplicates_are_neighbours_in_time(rows):
 
 
 def test_rows_without_file_are_named_in_their_order():
-    _, told = sort([("a.wav", 0, 1), ("", 0, 1), ("b.wav", 0, 1), ("", 1, 2)])
-    assert [line.split(":")[0] for line in told] == [f"t.csv line {n}, column file" for n in (3, 5)]
+    _, messages = sort([("a.wav", 0, 1), ("", 0, 1), ("b.wav", 0, 1), ("", 1, 2)])
+    assert [line.split(":")[0] for line in messages] == [f"t.csv line {n}, column file" for n in (3, 5)]
 
 
 def test_some_rows_of_a_table_keep_their_numbers():
-    index, told = sort([("a.wav", 0, 1), ("a.wav", 0, 1), ("b.wav", 0, 2)], numbers=[1, 2])
-    assert not told and len(index) == 3
+    index, messages = sort([("a.wav", 0, 1), ("a.wav", 0, 1), ("b.wav", 0, 2)], numbers=[1, 2])
+    assert not messages and len(index) == 3
     assert index.find(corpus(("b.wav", 0.0, 2.0, 2.0), ("a.wav", 0.0, 1.0, 1.0))).tolist() == [2, 1]
 
 
@@ -136,8 +138,8 @@ def test_many_rows_that_share_a_time_are_no_matter(side):
 def test_a_corpus_is_looked_at_once_but_errors_are_not_remembered():
     index, _ = sort([("a.wav", NAN, NAN)])
     one, wrong = corpus(("a.wav", NAN, NAN, 1.0)), corpus(("a.wav", 0, 1, 1), ("a.wav", 1, 2, 1))
-    found = index.find(one)
-    assert index.find(one) is found and not found.flags.writeable
+    places = index.find(one)
+    assert index.find(one) is places and not places.flags.writeable
     for _ in range(2):
         with pytest.raises(InputError, match="several segments"):
             index.find(wrong)

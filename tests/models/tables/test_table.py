@@ -24,7 +24,7 @@ def parquet(table: pd.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def found(model: TableModel, where, task: str, change: str = "") -> list:
+def predictions(model: TableModel, where, task: str, change: str = "") -> list:
     return model.look_up(where, change)[0][task].tolist()
 
 
@@ -34,8 +34,8 @@ def test_rows_in_any_order(load, change, step):
     header, *rows = GOOD.splitlines(keepends=True)
     model = load(change(header + "".join(rows[::step])), "hyp.csv", *BOTH)
     where = files("a.wav", "b.wav", "sub/c.wav")
-    assert found(model, where, "arousal") == [0.25, 0.5, 1.5]
-    assert found(model, where, "emotion") == ["anger", "boredom", "sadness"]
+    assert predictions(model, where, "arousal") == [0.25, 0.5, 1.5]
+    assert predictions(model, where, "emotion") == ["anger", "boredom", "sadness"]
     assert model.look_up(where, "")[1] == ["", "", ""]
 
 
@@ -78,7 +78,7 @@ def test_the_fingerprint_is_that_of_content_format_and_tasks(load):
 def test_times_tell_segments_of_a_file_apart(load, rows):
     where = corpus(("a.wav", 0.0, 1.5, 1.5), ("a.wav", 1.5, 2.25, 0.75), ("a.wav", 2.25, NAN, 0.75))
     table = "file,start,end,arousal\n" + rows
-    assert found(load(table, "hyp.csv", "arousal"), where, "arousal") == [0.1, 0.2, 0.3]
+    assert predictions(load(table, "hyp.csv", "arousal"), where, "arousal") == [0.1, 0.2, 0.3]
     other = load(table.replace("2.25", "2.23", 1), "hyp.csv", "arousal")  # 0.01 s may differ
     assert other.look_up(where, "")[1][1] == "not asked: no row in hyp.csv"
 
@@ -88,7 +88,7 @@ def test_durations_may_be_cut_into_groups(load):
     where.segments = where.segments.rename(columns={"duration": number_of("duration")}).assign(
         duration="short"
     )
-    assert found(
+    assert predictions(
         load("file,start,end,arousal\na.wav,0,1.2,0.1\n", "hyp.csv", "arousal"), where, "arousal"
     ) == [0.1]
 
@@ -111,8 +111,8 @@ def test_a_transcript_is_kept_as_written_an_empty_one_is_a_prediction_a_missing_
     rows = 'a,  Turn  LEFT \nb,nan\nc,NaN\nd,"<b>no</b>, ""yes"" \x07\x1b[1m"\ne,\nf,"  "\n'
     where = files(*(f"{name}.wav" for name in "abcdefg"))
     values, problems = load("file,transcript\n" + rows).look_up(where, "")
-    kept = ["Turn  LEFT", "nan", "NaN", '<b>no</b>, "yes" \x07\x1b[1m', "", "", None]
-    assert values["transcript"].tolist() == kept
+    expected_texts = ["Turn  LEFT", "nan", "NaN", '<b>no</b>, "yes" \x07\x1b[1m', "", "", None]
+    assert values["transcript"].tolist() == expected_texts
     assert problems == [""] * 6 + ["not asked: no row in hyp.csv"]
 
 
@@ -121,7 +121,7 @@ def test_a_missing_transcript_of_parquet_is_empty(load, name):
     frame = pd.DataFrame({"file": ["a.wav"] * 2, "start": [1.5, 0.0], "transcript": [None, "turn left"]})
     where = corpus(("a.wav", 0.0, 1.5, 1.5), ("a.wav", 1.5, 2.25, 0.75))
     model = load(frame.assign(end=frame["start"] + [0.75, 1.5]), name)
-    assert found(model, where, "transcript") == ["turn left", ""]
+    assert predictions(model, where, "transcript") == ["turn left", ""]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -191,7 +191,7 @@ def test_columns_may_be_called_otherwise(load, separator, name):
 def test_a_column_of_corpora_tells_them_apart(load):
     model = load("corpus,file,transcript\nA,1.wav,one\nB,1.wav,two\n")
     assert model.notices([files("1.wav", name="A"), files("1.wav", name="B")]) == []
-    assert found(model, files("1.wav", name="B"), "transcript") == ["two"]
+    assert predictions(model, files("1.wav", name="B"), "transcript") == ["two"]
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,10 @@ def test_a_folder_of_tables_has_one_for_each_corpus(tmp_path):
     assert (place, what) == (tmp_path / "run", "")
     entry, suite = ModelEntry("theirs", "predictions", "run", ("arousal",), path=place), suite_of(tmp_path)
     model = TableModel.load(entry, suite)
-    assert [found(model, files("a.wav", name=name), "arousal")[0] for name in ("demo", "other")] == [0.1, 0.2]
+    assert [predictions(model, files("a.wav", name=name), "arousal")[0] for name in ("demo", "other")] == [
+        0.1,
+        0.2,
+    ]
     assert model.look_up(files("a.wav", name="third"), "")[1] == ["not asked: no row in run"]
     assert not model.changes_audio
     write(tmp_path / "run" / "other.parquet", ("a.wav||", "", 0.4, ""))

@@ -160,16 +160,16 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
     spans = Spans(group.astype(int), start, start + length)
     theirs, begin, long = np.array(items, dtype=float).T
     times = (theirs.astype(int), begin, begin + long)
-    for found, (own, low, more) in zip(spans.holders(*times, words), items, strict=True):
+    for holder, (file, low, more) in zip(spans.holders(*times, words), items, strict=True):
         high = low + more
-        held = [n for n, (g, s, d) in enumerate(segments) if g == own and s <= (low + high) / 2 < s + d]
+        held = [n for n, (g, s, d) in enumerate(segments) if g == file and s <= (low + high) / 2 < s + d]
         if not words:  # a line has to lie inside
             held = [n for n in held if segments[n][1] <= low and sum(segments[n][1:]) >= high]
             same = [n for n in held if segments[n][1:] == (low, more)]
             held = same if len(same) == 1 else held
-        assert found == (held[0] if len(held) == 1 else -2 if held else -1)
-    for touched, (own, low, more) in zip(spans.touched(*times), segments, strict=True):
-        assert touched == any(g == own and s < low + more and s + n > low for g, s, n in items)
+        assert holder == (held[0] if len(held) == 1 else -2 if held else -1)
+    for touched, (file, low, more) in zip(spans.touched(*times), segments, strict=True):
+        assert touched == any(g == file and s < low + more and s + n > low for g, s, n in items)
 
 
 def test_many_lines_of_one_recording_are_quick(transcripts):
@@ -210,9 +210,9 @@ def test_confidences_that_are_none_are_told_and_not_used(load, numbers, told):
 )
 def test_labels_are_told_line_by_line(lines, texts, remark):
     stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
-    found = read_timed_texts(stm.encode(), "x", "stm")
-    assert found.items["text"].tolist() == texts
-    assert [told[: len(remark)] for told in found.remarks] == ([remark] if remark else [])
+    timed = read_timed_texts(stm.encode(), "x", "stm")
+    assert timed.items["text"].tolist() == texts
+    assert [told[: len(remark)] for told in timed.remarks] == ([remark] if remark else [])
 
 
 def test_lines_that_are_not_to_be_scored_are_counted(load):
@@ -228,13 +228,13 @@ def test_what_a_line_of_a_ctm_may_leave_out():
         "m1 1 0.0 0.5 turn\nm1 1 0.5 0.5 left 0.9\nm1 1.0 0.5 now\nm1 1.5 0.5 please 0.8\n"
         "m1 1 2.0 0.5 um 0.7 fp A\nm1 1 2.5 0.5 [cough] 0.2 non-lex null\nm1 1 3.0 0.5 7 NA lex A\n"
     )
-    found = read_timed_texts(ctm.encode(), "x", "ctm")
-    assert found.items["text"].tolist() == ["turn", "left", "now", "please", "um", "7"]
-    assert list(found.items["channel"]) == ["1", "1", "", "", "1", "1"]
-    assert list(found.items["speaker"]) == ["", "", "", "", "A", "A"]
-    np.testing.assert_array_equal(found.items["confidence"], [NAN, 0.9, NAN, 0.8, 0.7, NAN])
-    assert found.items["start"].tolist() == [0, 0.5, 1, 1.5, 2, 3]
-    (remark,) = found.remarks
+    timed = read_timed_texts(ctm.encode(), "x", "ctm")
+    assert timed.items["text"].tolist() == ["turn", "left", "now", "please", "um", "7"]
+    assert list(timed.items["channel"]) == ["1", "1", "", "", "1", "1"]
+    assert list(timed.items["speaker"]) == ["", "", "", "", "A", "A"]
+    np.testing.assert_array_equal(timed.items["confidence"], [NAN, 0.9, NAN, 0.8, 0.7, NAN])
+    assert timed.items["start"].tolist() == [0, 0.5, 1, 1.5, 2, 3]
+    (remark,) = timed.remarks
     assert remark == "left out, as their type says that they are no words: 1 of x, such as '[cough]'"
 
 

@@ -254,8 +254,8 @@ def test_speed_is_told_of_lines_that_have_both_times(load):
     where = corpus(*[(f"{name}.wav", NAN, NAN) for name in "abc"], ("d.wav", 1.0, 3.5))
     model = load(lines(*items), "results.jsonl")
     assert model.computing_times().tolist() == [[1.0, 0.5], [2.0, 2.5]]
-    (told,) = model.notices([where])
-    assert told.endswith("1.5 s for 4.5 s of sound (2 of 4 lines): 3 times real time, as given")
+    (notice,) = model.notices([where])
+    assert notice.endswith("1.5 s for 4.5 s of sound (2 of 4 lines): 3 times real time, as given")
     for time in (None, 0):
         assert load(lines(line("a.wav", time=time)), "results.jsonl").notices([files("a.wav")]) == []
 
@@ -263,7 +263,7 @@ def test_speed_is_told_of_lines_that_have_both_times(load):
 def test_times_of_lines_tell_segments_of_a_file_apart():
     where = corpus(("a.wav", 0, 1.5), ("a.wav", 1.5, NAN), ("b.wav", NAN, NAN))
 
-    def found(*items: dict) -> list[int]:
+    def places_of(*items: dict) -> list[int]:
         return read_results(lines(*items).encode(), "results.jsonl", ()).rows[""].find(where).tolist()
 
     rounded = line("b.wav", offset=0, duration=1.93)  # the only one of its file
@@ -272,5 +272,5 @@ def test_times_of_lines_tell_segments_of_a_file_apart():
         line("/d/a.wav", offset=0, duration=1.5),
         rounded,
     ]
-    assert found(*items) == [1, 0, 2]
-    assert found(line("a.wav", start=0.02, end=1.5), line("b.wav")) == [-1, -1, 1]
+    assert places_of(*items) == [1, 0, 2]
+    assert places_of(line("a.wav", start=0.02, end=1.5), line("b.wav")) == [-1, -1, 1]

@@ -63,8 +63,8 @@ def test_labels_are_in_the_order_of_outputs(folder, labels, expected):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["words"][0])
 def test_refused(folder, spoil, row):
     spoil(folder, row)
-    told = "\n".join(problems(folder))
-    assert [words for words in row["words"] if words not in told] == []
+    message = "\n".join(problems(folder))
+    assert [words for words in row["words"] if words not in message] == []
     if row.get("code"):
         read_folder(folder, "model", code=True)
 

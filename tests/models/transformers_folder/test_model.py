@@ -12,13 +12,13 @@ import soundfile
 import yaml
 from late import late
 from library_models import Project, noises
+from load import load_model
 from pages import example
 from tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
 from soundcheck.common.errors import InputError
 from soundcheck.models.answers import check_output
-from soundcheck.models.base import load_model
 from soundcheck.models.transformers_folder.model import pads_exactly
 from soundcheck.run.selection import refuse_code
 
@@ -298,8 +298,11 @@ class Own(Wav2Vec2ForSequenceClassification):
 
 def test_code_of_the_folder_runs_only_if_it_is_trusted(copy, project, spoil, monkeypatch, tmp_path):
     monkeypatch.setattr(transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
-    own = {"architectures": ["Own"], "auto_map": {"AutoModelForAudioClassification": "modeling_own.Own"}}
-    spoil(copy("values"), {"write": {"modeling_own.py": OWN}, "update": {"config.json": own}})
+    configuration = {
+        "architectures": ["Own"],
+        "auto_map": {"AutoModelForAudioClassification": "modeling_own.Own"},
+    }
+    spoil(copy("values"), {"write": {"modeling_own.py": OWN}, "update": {"config.json": configuration}})
     text = "{transformers: values, tasks: [arousal]}"
     assert "auto_map" in project.refused(text)
     refuse_code(project.read(text)[1])
@@ -331,8 +334,8 @@ def test_a_run_in_several_processes_gives_what_the_library_gives(tmp_path, netwo
 
 def test_the_example_of_the_page(copy, project):
     """Networks of the names that the page shows are loaded and answer."""
-    shown = {"emotions": "emotion", "dimensions": "values", "whisper-small": "whisper"}
-    for name, network in (shown | {"voices": "voices", "wavlm": "encoder"}).items():
+    copies = {"emotions": "emotion", "dimensions": "values", "whisper-small": "whisper"}
+    for name, network in (copies | {"voices": "voices", "wavlm": "encoder"}).items():
         copy(network, f"models/{name}")
     models = yaml.safe_load(example("models", "Transformers"))["models"]
     assert len(models) == 5

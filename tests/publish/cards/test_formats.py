@@ -26,9 +26,7 @@ from soundcheck.results.facts import ModelFacts
 from soundcheck.suite.card import Card
 
 RECORDED = Path(__file__).with_name("recorded")
-SCHEMA = json.loads(
-    Path(__file__).with_name("oracles").joinpath("every_eval_ever/eval.schema.json").read_text()
-)
+SCHEMA = json.loads(RECORDED.with_name("oracles").joinpath("every_eval_ever/eval.schema.json").read_text())
 CORPUS = {
     **{"name": "c", "slug": "c", "format": "csv", "title": "c", "description": "", "synthetic": True},
     **{"segments": 200, "speakers": 0, "seconds": 6.0, "left_out": (), "notices": (), "digest": "d" * 40},
@@ -42,14 +40,9 @@ TASKS = {
     for name, kind in (("transcript", "transcription"), ("arousal", "regression"))
 }
 HOLLOW = figure("m", "arousal", "concordance", value=0.0, low=-0.1, high=0.1, guessing=0.0, standing="hollow")
-VARIANTS = {name: {} for name in MODELS} | {
-    "recogniser, said": {
-        "card": SAID,
-        "accepted": [ACCEPTED],
-        "corpora": [CORPUS | {"benchmark": BENCHMARK}],
-    },
-    "fairness only, hollow": {"figures": [HOLLOW]},
-}
+LISTED = {"card": SAID, "accepted": [ACCEPTED], "corpora": [CORPUS | {"benchmark": BENCHMARK}]}
+VARIANTS = dict.fromkeys(MODELS, {}) | {"recogniser, said": LISTED}
+VARIANTS |= {"fairness only, hollow": {"figures": [HOLLOW]}}
 ABOUT = {"model": "m", "corpus": "c", "family": "f", "segments": 9, "speakers": 3}
 RECALL, RATE = {"task": "arousal", "measure": "recall"}, {"task": "transcript", "measure": "word_error_rate"}
 ESTIMATES = [
@@ -129,12 +122,8 @@ def test_without_a_published_book_there_are_no_links_and_the_serial_number_is_an
 
 
 BETTER = GAP | {"test": "Unweighted Average Recall", "gap": 0.1, "gap_low": 0.05, "gap_high": 0.2}
-PROVEN = HOLLOW | {
-    "task": "transcript",
-    "measure": "word error rate",
-    "standing": "proven",
-    "value": 0.1234567,
-}
+PROVEN = HOLLOW | {"task": "transcript", "measure": "word error rate", "standing": "proven"}
+PROVEN |= {"value": 0.1234567}
 NO_ENDS = {"low": None, "high": None, "reason": "1 speaker"}
 
 
@@ -155,18 +144,17 @@ def test_what_else_a_card_says(cards, keyword, row, figures, said):
     assert said in cards("fairness only", rows=[verdict(**row)], figures=figures)[keyword]
 
 
-@pytest.mark.parametrize(
-    ("license", "base", "expected"),
-    [
+def test_licences_and_base_models(cards):
+    for license, base, expected in (
         ("Apache-2.0", "us/base", {"license": "apache-2.0", "base_model": "us/base"}),
         ("Ours: all", "a network of 2019", {"license": "other", "license_name": "Ours: all"}),
         ("", "", {}),
-    ],
-)
-def test_licences_and_base_models(cards, license, base, expected):
-    text = cards("recogniser", card={"license": license, "base_model": base})["huggingface"]
-    about = yaml.safe_load(text.split("---\n")[1])
-    assert {key: about[key] for key in ("license", "license_name", "base_model") if key in about} == expected
+    ):
+        text = cards("recogniser", card={"license": license, "base_model": base})["huggingface"]
+        about = yaml.safe_load(text.split("---\n")[1])
+        assert {
+            key: about[key] for key in about if key in ("license", "license_name", "base_model")
+        } == expected
 
 
 def test_a_readme_of_others(tmp_path, recorded):

@@ -1,20 +1,20 @@
 """The one-page summary: complete, bounded, carrying everything with it, whatever names are in it."""
 
+import dataclasses
 import datetime
 import io
 import json
 import sys
-from html.parser import HTMLParser
 
 import pypdf
 import pytest
+from bs4 import BeautifulSoup
 from played import flac, played
 from tests.support.findings import FIGURE, GAP, HOSTILE, OPEN, many
 from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.sheet.content import model_sheet
-from soundcheck.publish.sheet.tables import Table, since
+from soundcheck.publish.sheet.content import Table, model_sheet
 from soundcheck.publish.sheet.writing import MOST_BYTES, page, typeset
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
@@ -24,21 +24,14 @@ pytestmark = pytest.mark.slow
 DAY = datetime.date(2027, 3, 1)
 
 
-class Seen(HTMLParser):
-    """Collects addresses and what could run, of a page that is read as browsers read it."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.addresses, self.tags, self.events, self.words = [], [], [], ""
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.addresses += [value for name, value in attributes if name in ("href", "src", "srcset", "poster")]
-        self.events += [name for name, _ in attributes if name.startswith("on")]
-
-    def handle_data(self, text):
-        self.words += text
+def seen(text):
+    """Give addresses, elements, what could run, and words of a page, read as browsers read it."""
+    page_ = BeautifulSoup(text, "html.parser")
+    elements = page_.find_all(True)
+    attributes = [attribute for one in elements for attribute in one.attrs.items()]
+    addresses = [value for name, value in attributes if name in ("href", "src", "srcset", "poster")]
+    events = [name for name, _ in attributes if name.startswith("on")]
+    return addresses, {one.name for one in elements}, events, page_.get_text()
 
 
 @pytest.fixture
@@ -48,8 +41,8 @@ def sheet(tmp_path, recorded):
     def made(rows, model="m", changed=(), edit=lambda text: text, **changes):
         folder = finished(tmp_path, recorded, rows, **changes)
         (folder / "run.json").write_text(edit((folder / "run.json").read_text()))
-        facts = ModelFacts.read(folder, model)
-        return model_sheet(facts, changed or since(facts), DAY)
+        made = model_sheet(ModelFacts.read(folder, model), DAY)
+        return dataclasses.replace(made, tables=[*made.tables, *changed])
 
     return made
 
@@ -65,22 +58,22 @@ def test_what_stands_on_it(sheet, tmp_path):
         family="fairness_accent",
     )
     text = page(sheet([verdict(), verdict(**GAP)], changed=[CHANGED], figures=[FIGURE]), "../models/m.html")
-    seen = Seen(text)
-    for told in (
+    addresses, _, _, words = seen(text)
+    for part in (
         *("How good.", "m is better than chance", "1 of 2 tests fails", "c (200 segments"),
         *("arousal of german speakers", "0.30 against 0.48 of the others", "margin of 0.075"),
         "difference −0.18, 95 % −0.32 to −0.11",
         *("✓ 1 pass", "✗ 1 fail", "Against the last release", "Worse on 1 of 9 tests.", "recall"),
         *("a.wav under Noise: 1 → 2", "results.csv, SHA-256", "Soundcheck 0.1.0"),
     ):
-        assert told in seen.words, told
-    kinds = [address.partition(";")[0] for address in seen.addresses]
+        assert part in words, part
+    kinds = [address.partition(";")[0] for address in addresses]
     assert kinds.count("data:image/svg+xml") == 2 and kinds.count("data:audio/flac") == 2
-    assert [address for address in seen.addresses if not address.startswith("data:")] == ["../models/m.html"]
-    assert "Synthetic" not in seen.words
-    told = sheet([verdict()], edit=lambda text: text.replace('"synthetic": false', '"synthetic": true'))
-    assert "Synthetic speech: the numbers show" in Seen(page(told)).words
-    assert "(synthetic speech, " in Seen(page(told)).words
+    assert [address for address in addresses if not address.startswith("data:")] == ["../models/m.html"]
+    assert "Synthetic" not in words
+    synthetic = sheet([verdict()], edit=lambda text: text.replace('"synthetic": false', '"synthetic": true'))
+    words = seen(page(synthetic))[3]
+    assert "Synthetic speech: the numbers show" in words and "(synthetic speech, " in words
 
 
 def test_hostile_names_are_shown_and_do_nothing(sheet):
@@ -88,9 +81,9 @@ def test_hostile_names_are_shown_and_do_nothing(sheet):
     rows.append(verdict(HOSTILE, **GAP | OPEN | {"group": f"x: {HOSTILE}", "gap": 0.05}))
     made = sheet(rows, HOSTILE, title=HOSTILE, figures=[FIGURE | {"model": HOSTILE, "task": HOSTILE}])
     text = page(made)
-    seen = Seen(text)
-    assert seen.events == [] and "script" not in seen.tags and "x" not in seen.addresses
-    assert "<img src=x" in seen.words and "\u202e" not in text and "\x07" not in text
+    addresses, elements, events, words = seen(text)
+    assert events == [] and "script" not in elements and "x" not in addresses
+    assert "<img src=x" in words and "\u202e" not in text and "\x07" not in text
     assert sheets(typeset(made)) in (1, 2)
 
 

@@ -6,7 +6,7 @@ from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
-from soundcheck.publish.sheet.tables import since
+from soundcheck.publish.sheet.content import since
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.finished_run import read_run, rows_file

@@ -59,7 +59,6 @@ class CardFormat(abc.ABC):
     """A format of cards; :meth:`filename` and :meth:`text` are all that one needs."""
 
     keyword: ClassVar[str] = ""  # what stands behind --format
-    title: ClassVar[str] = ""  # what people call it, for messages
     file: ClassVar[str] = ""  # name of the file, if it is the same for all models
 
     def obstacle(self, facts: ModelFacts, context: CardContext) -> str:

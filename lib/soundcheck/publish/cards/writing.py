@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
@@ -15,31 +14,14 @@ from soundcheck.results.facts import ModelFacts
 MAXIMUM_BYTES = 10 * 1024**2  # of a file that is updated
 
 
-class Cards(NamedTuple):
-    """What was written."""
-
-    written: tuple[Path, ...]
-    passed_over: dict[str, str]  # keyword of a format -> why there is no such card
-    missing: tuple[str, ...]  # what nobody wrote about the model, in words
-
-    @property
-    def summary(self) -> str:
-        """Say it, a line each."""
-        lines = [f"Wrote {path}" for path in self.written]
-        lines += [f"No {keyword}: {reason}." for keyword, reason in self.passed_over.items()]
-        missing = ", ".join(self.missing)
-        lines += [f"The cards list as missing: {missing}. Say it in card: of the suite."] if missing else []
-        return "\n".join(lines)
-
-
 def write_cards(
     results: Path,
     model: str | None = None,
     formats: Sequence[str] = (),
     out: Path | None = None,
     book_url: str = "",
-) -> Cards:
-    """Write the cards of a model, by default in all formats that apply.
+) -> str:
+    """Write the cards of a model, by default in all formats that apply; gives what came out, a line each.
 
     ``results`` is the output folder of a run or ``results.csv`` in it, ``out`` by default ``cards/MODEL``
     beside it. Raises an ``InputError`` if the results cannot be used, a format is unknown or does not apply,
@@ -56,20 +38,22 @@ def write_cards(
     context = CardContext.of(facts, book_url)
     folder = out or facts.run.path.parent / "cards" / facts.model.slug
     made: dict[Path, str] = {}
-    passed_over: dict[str, str] = {}
+    lines: list[str] = []
     for keyword in dict.fromkeys(formats) or CARD_FORMATS:
         form = CARD_FORMATS[keyword]()
         obstacle = form.obstacle(facts, context)
         if obstacle and formats:
             raise input_error(f"--format {keyword}", obstacle, "Leave the format out")
         if obstacle:
-            passed_over[keyword] = obstacle
+            lines.append(f"No {keyword}: {obstacle}.")
             continue
         name = form.filename(facts)
         files.inside(folder, name)  # refuses links that lead elsewhere
         made[folder / name] = _content(form, folder / name, name, facts, context)
     files.write_all(made)
-    return Cards(tuple(made), passed_over, context.card.missing)
+    if missing := ", ".join(context.card.missing):
+        lines.append(f"The cards list as missing: {missing}. Say it in card: of the suite.")
+    return "\n".join([*(f"Wrote {path}" for path in made), *lines])
 
 
 def _content(form: CardFormat, path: Path, name: str, facts: ModelFacts, context: CardContext) -> str:

@@ -1,37 +1,67 @@
 """The content of the one-page summary of a model or a comparison, for HTML and PDF alike.
 
-Its figures are how good a model is against chance, and the largest differences.
+Its figures are how good a model is against chance, and the largest differences; its tables what fails, values
+of groups and classes, what is not known, what changed. Texts come from data in part: whoever shows them
+escapes and cuts them. Lists are short; what is left out is counted.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from soundcheck.common.errors import input_error
+from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
 from soundcheck.publish.facts import comparison_lines, page, plain, verdict_lines
-from soundcheck.publish.sheet import tables
 from soundcheck.publish.sheet.sounds import Scene, carried, comparison_scenes, model_scenes
-from soundcheck.publish.sheet.tables import Table
 from soundcheck.report import failures, key_figures, states
-from soundcheck.report.formats import significant
+from soundcheck.report.formats import estimate, significant
 from soundcheck.report.html import Html
 from soundcheck.report.names import remark
 from soundcheck.report.states import JUDGED
 from soundcheck.report.style import label, svg
 from soundcheck.report.views import forest
-from soundcheck.results.contrast import BETTER, WORSE
-from soundcheck.results.facts import ModelFacts, findings
+from soundcheck.results import worse
+from soundcheck.results.conclusion import conclusion
+from soundcheck.results.contrast import BETTER, PAIRED, WORSE
+from soundcheck.results.facts import ModelFacts, findings, headline
+from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord, CorpusRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS
 
 MOST_CORPORA = 3
 MOST_DRAWN = 8  # rows of a figure
+MOST_ROWS = 8
+MOST_UNKNOWN = 5
+MOST_MEASURES = 4  # columns of values
+MOST_COMPARISONS = 3
+MOST_CHANGES = 4  # tests that are worse, and that are better
+FEW = "Too few speakers to generalise: what these speakers show"
+SINCE = "Against the last release"
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """A table: without rows only its title and notes are shown."""
+
+    title: str
+    columns: Sequence[str] = ()
+    rows: Sequence[tuple[str, ...]] = ()
+    notes: Sequence[str] = ()
+
+    @classmethod
+    def of_first(cls, title: str, frame: pd.DataFrame, total: int, notes: Sequence[str] = ()) -> Table:
+        """Make a table of the first of so many rows in all, without columns that no row fills."""
+        filled = frame.loc[:, frame.ne("").any()]
+        left = total - len(frame)
+        notes = [*notes, *([f"{left:,} more are in the tables of the run."] if left > 0 else [])]
+        return cls(title, [*filled], [*filled.itertuples(index=False, name=None)], notes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,19 +97,15 @@ class Sheet:
     page: str  # its page in the book, relative to the book
 
 
-def model_sheet(facts: ModelFacts, since: Sequence[Table], day: datetime.date) -> Sheet:
-    """Put the page of a model together.
-
-    ``since`` is what changed, see :func:`soundcheck.publish.sheet.tables.since`; new predictions are of
-    ``day``.
-    """
+def model_sheet(facts: ModelFacts, day: datetime.date, baseline: FinishedRun | None = None) -> Sheet:
+    """Put the page of a model together; new predictions are of ``day``, changes :func:`since` a baseline."""
     return _sheet(
         facts,
         day,
         title=facts.model.name,
         lines=verdict_lines(facts),
         pictures=model_pictures(facts),
-        tables=[*tables.failing(facts), *tables.values(facts), tables.unknown(facts), *since],
+        tables=[*failing(facts), *values(facts), unknown(facts), *since(facts, baseline)],
         scenes=model_scenes(facts),
         page=page(facts),
     )
@@ -89,18 +115,18 @@ def comparison_sheet(
     facts: ModelFacts, entry: ComparisonRecord, frame: pd.DataFrame, day: datetime.date
 ) -> Sheet:
     """Put the page of a comparison together, of its rows and the facts of the candidate."""
-    failed = ["The comparison failed to run, so nothing can be said about it."] if entry.failed else []
-    lines = comparison_lines(frame, facts)
-    if failed:
+    lines, failed = comparison_lines(frame, facts), []
+    if entry.failed:
+        failed = ["The comparison failed to run, so nothing can be said about it."]
         lines[0] = ("The difference", *failed)
-    changed = tables.changed("Tests that became worse or better", frame, failed)
+    worse_or_better = changed("Tests that became worse or better", frame, failed)
     return _sheet(
         facts,
         day,
         title=f"{entry.name}: {entry.candidate} against {entry.baseline}",
         lines=lines,
         pictures=comparison_pictures(frame, facts),
-        tables=[changed, *tables.failing(facts), tables.unknown(facts)],
+        tables=[worse_or_better, *failing(facts), unknown(facts)],
         scenes=comparison_scenes(facts, entry),
         page=f"{comparison_page(entry.slug)}.html",
     )
@@ -194,3 +220,131 @@ def _values(facts: ModelFacts) -> list[Picture]:
     alt = "; ".join(plain(key_figures.sentence(one, corpus=several), 200) for one in figures)
     title = "How good, 95 % intervals; grey: chance"
     return [Picture.of(title, alt, forest(pd.DataFrame(rows), panels="panel"))] if rows else []
+
+
+def failing(facts: ModelFacts) -> Iterator[Table]:
+    """List what fails, a row a fact, then what few speakers show, the largest first."""
+    if facts.findings.empty:
+        yield Table("What fails", notes=[f"{headline(facts.counted)}."])
+    for title, rows in (("What fails", facts.findings), (FEW, facts.few)):
+        if len(rows):
+            lines = pd.DataFrame(_finding(facts, row) for row in rows.head(MOST_ROWS).itertuples())
+            yield Table.of_first(title, lines, len(rows))
+
+
+def _finding(facts: ModelFacts, row: object) -> dict[str, str]:
+    fact, more = failures.finding(row, facts.record.block_of(row.corpus)), getattr(row, "more", 0)
+    about = [f"accepted: {row.accepted}" if row.accepted else ""]
+    about.append(f"and {counted(more, 'more measure')}" if more else "")
+    return {
+        "what": ", ".join(filter(None, [failures.subject(row), *about])),
+        "value": fact.says,
+        "interval and limit": "; ".join(filter(None, [fact.rests, fact.limit])),
+    }
+
+
+def values(facts: ModelFacts) -> Iterator[Table]:
+    """Give values of groups and classes, a column a measure; those that are worse in most of them first."""
+    classes = facts.classes.assign(part=facts.classes["label"], title="recall", order=facts.classes["value"])
+    groups = ("Values by group", facts.group_values, failures.people)
+    for title, rows, named in (groups, ("Values by class", classes, label)):
+        if rows.empty:
+            continue
+        measures = rows["title"] + rows["task"].map(
+            lambda task: "" if task in failures.SINGLE else f" of {task}"
+        )
+        rows = rows.assign(measure=measures, cell=[*map(_cell, rows.itertuples())])
+        rows["rank"] = rows.groupby(["corpus", "measure"])["order"].rank(pct=True)
+        parts = rows.groupby(["corpus", "part"])
+        worst = parts["rank"].mean().sort_values(kind="stable").index
+        key = {"index": ["corpus", "part"], "columns": "measure", "values": "cell"}
+        shown = rows.pivot_table(**key, aggfunc="last").reindex(worst[:MOST_ROWS]).fillna("")
+        several = rows["corpus"].nunique() > 1
+        names = [named(part) + (f" ({corpus})" if several else "") for corpus, part in shown.index]
+        table = shown[measures.unique()[:MOST_MEASURES]]
+        table.insert(0, "", names)
+        table["speakers"] = [f"{number or ''}" for number in parts["speakers"].max()[shown.index]]
+        few = table.map(lambda text: text.endswith("*")).any(axis=None)
+        notes = ["* for these speakers, who are too few to generalise"] if few else []
+        yield Table.of_first(f"{title} (95 % intervals)", table, len(worst), notes)
+
+
+def _cell(row: object) -> str:
+    few = pd.isna(row.low) and not pd.isna(row.low_sample)
+    low, high = (row.low_sample, row.high_sample) if few else (row.low, row.high)
+    text = estimate(row.value, low, high, percent=row.title in key_figures.RATES)
+    return text.replace("(95 % ", "(") + ("*" if few else "")
+
+
+def unknown(facts: ModelFacts) -> Table:
+    """List groups with the most inconclusive tests, what is not excluded, and what would decide."""
+    left = [f"{counted(len(facts.not_evaluated), 'test')} not evaluated."] if len(facts.not_evaluated) else []
+    left += [f"Failed to run: {', '.join(facts.failed)}."] if facts.failed else []
+    lines = []
+    for one in facts.unknown.head(MOST_UNKNOWN).itertuples():
+        row = None if one.row == -1 else facts.rows.loc[one.row]
+        bound = "" if row is None else f"{failures.points(row, abs(row.bound))}: {failures.subject(row)}"
+        plan = "" if pd.isna(one.needed) else failures.planned(one.needed, one.blocks)
+        lines.append((one.kind.replace("_", " "), f"{one.tests}", bound, plan))
+    columns = ["groups by", "inconclusive", "difference not excluded", "speakers to decide half of them"]
+    lines = pd.DataFrame(lines, columns=columns)
+    return Table.of_first("What could not be concluded", lines, len(facts.unknown), left)
+
+
+def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]:
+    """Say what got worse or better since an earlier run by the rule of the gate.
+
+    Without one, the comparisons of the suite that have the model as candidate say it. Raises an
+    ``InputError`` if the earlier run has no judged test in common with the model, or ``comparisons.csv`` was
+    edited.
+    """
+    if baseline is not None:
+        return [_since(facts, baseline)]
+    entries = [one for one in facts.record.comparisons if one.candidate == facts.model.name]
+    frames = [facts.run.contrasts(one) for one in entries[:MOST_COMPARISONS]]
+    notes = [
+        f"The comparison with {one.baseline} failed to run." if one.failed else remark(conclusion(frame))
+        for one, frame in zip(entries, frames, strict=False)
+    ]
+    if len(entries) > MOST_COMPARISONS:
+        notes.append(f"{len(entries) - MOST_COMPARISONS} more comparisons are in comparisons.csv.")
+    differing = [frame for frame in frames if frame["outcome"].isin((WORSE, BETTER)).any()]
+    return [changed(SINCE, [*differing, *frames][0], notes)] if frames else []
+
+
+def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table:
+    """List the tests of a comparison that are worse, then those that are better, the surest first."""
+    rows = frame[frame["outcome"].isin((WORSE, BETTER))].sort_values("p_value", kind="stable")
+    rows = rows.sort_values("outcome", ascending=False, kind="stable")  # worse before better
+    lines = []
+    for row in rows.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
+        before, after = (failures.amount(row, one) for one in (row.baseline_value, row.candidate_value))
+        ends = "" if pd.isna(row.low) else f" ({failures.span(row, row.low, row.high).removeprefix('95 % ')})"
+        difference = f"{failures.points(row, row.difference)}{ends}"
+        lines.append((row.outcome, failures.subject(row), f"{before} → {after}", difference))
+    none = ["No test is better or worse; that is not the same as no difference."]
+    lines = pd.DataFrame(lines, columns=["", "what", "before → after", "difference (95 %)"])
+    return Table.of_first(title, lines, len(rows), notes or ([] if len(lines) else none))
+
+
+def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
+    frame = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
+    now = dataclasses.replace(facts.run, frame=frame)
+    changes, margin = worse.changes(now, baseline), facts.record.matters_worse
+    if changes.empty:
+        models = ", ".join(quoted(name) for name in list(dict.fromkeys(baseline.frame["model"]))[:20])
+        what = f"it has no judged test in common with {quoted(facts.model.name)}: its models are {models}"
+        raise input_error("--baseline", what, "Name an earlier run with a model of this name")
+    (rows,) = worse.with_outcomes([changes], margin)
+    tested, paired = int(rows["p_value"].notna().sum()), int(rows["pairing"].eq(PAIRED).sum())
+    lost, won = (int(rows["outcome"].eq(outcome).sum()) for outcome in (WORSE, BETTER))
+    notes = [
+        f"Worse on {lost} and better on {won} of {counted(tested, 'test')} ({paired} paired) "
+        f"by more than {margin:g}."
+    ]
+    if tested < len(rows):
+        left = counted(len(rows) - tested, "test")
+        notes.append(f"{left} could not be compared: no interval, or too few speakers.")
+    notes += [f"The earlier run differs: {what}." for what in worse.differences(now, baseline)]
+    p_value = rows["p_value"].where(rows["outcome"].eq(WORSE), 1 - rows["p_value"])
+    return changed(SINCE, rows.assign(p_value=p_value), notes)

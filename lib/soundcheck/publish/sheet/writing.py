@@ -18,7 +18,6 @@ from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
 from soundcheck.publish.facts import as_markdown, plain
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
-from soundcheck.publish.sheet.tables import since
 from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.results import page_names
@@ -53,7 +52,7 @@ def write(
     if comparison is None:
         facts = ModelFacts.read(results, model)
         earlier = read_run(baseline, f"--baseline {baseline}") if baseline is not None else None
-        made = model_sheet(facts, since(facts, earlier), _day(facts.run))
+        made = model_sheet(facts, _day(facts.run), earlier)
         name = page_names.model_sheet(facts.model.slug)
     else:
         run = read_recorded(results)

@@ -23,7 +23,6 @@ class AnnexIV(CardFormat):
     """A Markdown page: procedures, data, metrics, accuracy, robustness, groups, logs, and a place to sign."""
 
     keyword = "annex-iv"
-    title = "Evidence for Annex IV"
     file = "evidence_annex_iv.md"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:

@@ -35,7 +35,6 @@ class CycloneDX(CardFormat):
     """One JSON file a model: a ``machine-learning-model`` with its card, and the corpora of its tests."""
 
     keyword = "cyclonedx"
-    title = "CycloneDX bill of materials"
     file = "bom.cdx.json"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:

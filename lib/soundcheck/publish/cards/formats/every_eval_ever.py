@@ -29,7 +29,6 @@ class EveryEvalEver(CardFormat):
     """One JSON file a model: all numbers with intervals, counts, replicates and thresholds."""
 
     keyword = "every-eval-ever"
-    title = "Every Eval Ever record"
     file = "every_eval_ever.json"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:

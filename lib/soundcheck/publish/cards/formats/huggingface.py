@@ -29,7 +29,6 @@ class HubResults(CardFormat):
     """Entries of benchmarks; error rates are in per cent."""
 
     keyword = "hub-results"
-    title = "results for the leaderboards of the Hugging Face Hub"
     file = ".eval_results/soundcheck.yaml"
 
     def obstacle(self, facts: ModelFacts, context: CardContext) -> str:
@@ -84,7 +83,6 @@ class HuggingFaceCard(CardFormat):
     """``README.md``; one that is there is updated in the keys and between the markers that are ours."""
 
     keyword = "huggingface"
-    title = "model card for the Hugging Face Hub"
     file = "README.md"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
