@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from finished import FAILED, finished, verdict
 
-from soundcheck.book import build, model_pages
+from soundcheck.book import build, overview
 from soundcheck.common import files, manifest, resources
 from soundcheck.common.day import day_of, today
 from soundcheck.results.facts import ModelFacts
@@ -119,7 +119,7 @@ def test_predictions_are_of_that_day_on_the_page_of_a_model(monkeypatch, evening
     assert str(today()) == DAY and day_of(EVENING) == datetime.date(2023, 11, 14)
     model = RunRecord.read(evening / "run.json").models[0]
     assert build.pages_part(model).days == {DAY: 200}
-    assert f"200 given on {DAY}" in str(model_pages.model_cells(ModelFacts.read(evening, model.name)))
+    assert f"200 given on {DAY}" in str(overview.model_cells(ModelFacts.read(evening, model.name)))
 
 
 def test_nothing_asks_for_the_local_day():

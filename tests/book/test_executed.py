@@ -72,7 +72,6 @@ def test_long_many_and_large_outputs_stay_below_the_limit_of_a_page_and_say_so(c
     for text in ("x" * 2_000_000, "line\n" * 100_000):
         shown = json.dumps(clean(code(outputs=[stream(text)])))
         assert len(shown) < 50_000 and "left out" in shown
-    assert "440 outputs left out" in json.dumps(clean(code(outputs=[stream(f"<{n}>") for n in range(500)])))
     large = data({"text/html": f"<p>{'x' * 100_000}</p>"})
     shown = json.dumps(clean(*[code(outputs=[large])] * 20))
     assert len(shown) < 800_000

@@ -9,7 +9,7 @@ from tests.support.finished import finished
 from tests.support.first_pages import first_page, page_html, plain
 from tests.support.rows import CORRECT, FEW, PLAIN, row
 
-from soundcheck.book import model_pages, overview
+from soundcheck.book import overview
 from soundcheck.results.estimates import estimate_frame
 from soundcheck.results.facts import facts_by_model
 from soundcheck.results.finished_run import read_run
@@ -66,7 +66,7 @@ def run(tmp_path, recorded):
 
 
 def model_page(record, frame, name):
-    cells = model_pages.model_cells(facts_by_model(record, frame, NOTHING)[name])
+    cells = overview.model_cells(facts_by_model(record, frame, NOTHING)[name])
     return "\n".join(
         cell["source"] if cell["cell_type"] == "markdown" else cell["outputs"][0]["data"]["text/html"]
         for cell in cells

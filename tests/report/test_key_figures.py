@@ -8,7 +8,7 @@ from tests.support.findings import FIGURE, GAP
 from tests.support.finished import finished, verdict
 from tests.support.rows import FEW, row
 
-from soundcheck.book.model_pages import figures_table
+from soundcheck.book.overview import figures_table
 from soundcheck.report import page
 from soundcheck.report.failures import summary_lines
 from soundcheck.report.key_figures import sentence, standing_notes, worse_than_chance

@@ -17,7 +17,6 @@ from soundcheck.book import (
     executed,
     history_page,
     methods,
-    model_pages,
     overview,
     page_data,
     pages,
@@ -83,7 +82,7 @@ class Book:
         if history_page.write(sources, self.output, self.history):
             results.append(chapter(history_page.NAME))
         if record.failed:
-            sources.page("failures", lambda: model_pages.failures_cells(record))
+            sources.page("failures", lambda: overview.failures_cells(record))
             results.append(chapter("failures"))
         compared = [self._comparison(entry) for entry in record.comparisons]
         studies = [
@@ -92,7 +91,7 @@ class Book:
         ]
         for name in written.REPORT:
             sources.words(name, functools.partial(written.page, name))
-        sources.page("provenance", lambda: model_pages.provenance_cells(record))
+        sources.page("provenance", lambda: overview.provenance_cells(record))
         menu = {
             "Results": results,
             "Comparisons": compared,
@@ -163,7 +162,7 @@ class Book:
         about = (pages_part(model), record.figures, record.families, record.accepted, record.caveats)
         rows = self.results[self.results["model"].eq(model.name)]
         estimates = self.output.estimates.with_suffix(".parquet")
-        make = functools.partial(model_pages.model_cells, self.facts[model.name])
+        make = functools.partial(overview.model_cells, self.facts[model.name])
         self.sources.page(name, make, *about, rows, estimates)
         if model.name not in record.references:
             summary = page_names.model_sheet(model.slug)
@@ -202,7 +201,7 @@ class Book:
         both = {entry.baseline, entry.candidate}
         tasks = {task for model in self.record.models if model.name in both for task in model.tasks}
         caveats = self.record.caveats_of(both, {one.name for one in self.record.corpora}, tasks)
-        top = [pages.output(caveats_notice(caveats)), model_pages.summary_link(sheet)]
+        top = [pages.output(caveats_notice(caveats)), overview.summary_link(sheet)]
 
         def summary() -> content.Sheet:
             facts = self.facts[entry.candidate]

@@ -20,7 +20,6 @@ DETAILS = "## Details"
 CODE = "sc-code"  # tag of cells whose code is shown if a reader asks for it
 MOST_LINES = 200  # of printed text that an output keeps
 MOST_CHARACTERS = 20_000
-MOST_OUTPUTS = 60  # of one cell
 MOST_BYTES = 600_000  # of all outputs of a page
 
 _ACTIVE = re.compile(r"\\(href|url|class|cssId|style|require|data)\b")  # formulas that are more than formulas
@@ -112,7 +111,7 @@ def _failure(outcome: Executed, out: Path) -> dict:
 def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int]:
     """Bound and clean the outputs of a cell; returns them and the room that is left on the page."""
     result: list[dict] = []
-    for output in outputs[:MOST_OUTPUTS]:
+    for output in outputs:
         if output.get("name") == "stderr":
             continue
         kind, shown = "text/html", _shown(output, out)
@@ -124,9 +123,6 @@ def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int
             kind, shown, size = "text/html", element("p", message, class_="sc-notice"), 0
         room -= size
         result.append(pages.display(shown, kind))
-    if len(outputs) > MOST_OUTPUTS:
-        left = f"… {len(outputs) - MOST_OUTPUTS} outputs left out"
-        result.append(pages.display(element("p", left)))
     return result, room
 
 

@@ -203,17 +203,14 @@ def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
     )
     for (model, family), of_family in drawn.groupby(["model", "family"], sort=False):
         order = of_family.groupby("name", sort=False)["quiet"].min().sort_values(kind="stable").index
-        chosen = of_family[of_family["name"].isin(order[:MOST_PANELS])]
-        rows = chosen.sort_values("name", key=lambda column: column.map(order.get_loc), kind="stable")
+        rows = of_family.sort_values("name", key=lambda column: column.map(order.get_loc), kind="stable")
         marks = [
             f"{row.name} became {row.mark} in run {row.position}"
             for row in marked(rows).head(MOST_PANELS).itertuples(index=False)
         ]
         changes = "; ".join(marks) or "nothing became better or worse"
-        fewer = f", {MOST_PANELS} of {len(order)} tests" if len(order) > MOST_PANELS else ""
-        title = f"{titles.get(family, family)}: {model}{fewer}"
         alt = f"{family} of {model}: {counted(len(order), 'test')}: {changes}"
-        figures.append(show(media, _figure(rows), alt, finding=title))
+        figures.append(show(media, _figure(rows), alt, finding=f"{titles.get(family, family)}: {model}"))
     return join(figures)
 
 

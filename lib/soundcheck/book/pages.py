@@ -87,8 +87,11 @@ def footer() -> Html:
 
 
 def notebook(cells: Sequence[dict]) -> str:
-    """Write the cells of a page, with its footer."""
-    numbered = [{**cell, "id": f"cell-{n}"} for n, cell in enumerate([*_said_once(cells), output(footer())])]
+    """Write the cells of a page, with its footer; below the title why nobody hears its recordings."""
+    unheard = UNHEARD in json.dumps([cell.get("outputs", []) for cell in cells])
+    notice = [output(element("p", NO_VOICES, class_="sc-notice"))] if unheard else []
+    every = [*cells[:1], *notice, *cells[1:], output(footer())]
+    numbered = [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(every)]
     content = {"cells": numbered, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
@@ -252,12 +255,3 @@ _tasks: list[_Task] = []
 
 def _make(number: int) -> str:
     return _tasks[number].make()
-
-
-def _said_once(cells: Sequence[dict]) -> Sequence[dict]:
-    """Say above the first recording of a page that cannot be heard why nobody hears it."""
-    for number, cell in enumerate(cells):
-        html_texts = ("".join(one.get("data", {}).get("text/html", "")) for one in cell.get("outputs", ()))
-        if any(UNHEARD in html for html in html_texts):
-            return [*cells[:number], output(element("p", NO_VOICES, class_="sc-notice")), *cells[number:]]
-    return cells

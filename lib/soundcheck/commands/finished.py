@@ -75,9 +75,9 @@ def card(
     A card is computed from the results alone. A README.md that is there is updated: between the markers
     <!-- soundcheck:begin --> and <!-- soundcheck:end -->, and in its metadata.
     """
-    from soundcheck.publish.cards import writing
+    from soundcheck.publish.cards.card_format import write_cards
 
-    end(writing.write_cards(results, model, formats, out, book_url))
+    end(write_cards(results, model, formats, out, book_url))
 
 
 @click.command()

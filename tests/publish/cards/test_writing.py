@@ -11,9 +11,14 @@ from tests.support.tested_models import facts_of, figure
 
 from soundcheck.common import resources
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.card_format import CARD_FORMATS, CardContext, CardFormat, read_book_url
+from soundcheck.publish.cards.card_format import (
+    CARD_FORMATS,
+    CardContext,
+    CardFormat,
+    read_book_url,
+    write_cards,
+)
 from soundcheck.publish.cards.measurements import interval_methods, measure_of_test, measurements
-from soundcheck.publish.cards.writing import write_cards
 from soundcheck.results.record import FamilyRecord
 from soundcheck.suite.card import Card
 from soundcheck.suite.thresholds import read_family
@@ -55,7 +60,9 @@ def format_of(name, error=None):
     ],
 )
 def test_all_or_none_are_written(run, formats, named, told):
-    with mock.patch("soundcheck.publish.cards.writing.CARD_FORMATS", dict(CARD_FORMATS.items()) | formats):
+    with mock.patch(
+        "soundcheck.publish.cards.card_format.CARD_FORMATS", dict(CARD_FORMATS.items()) | formats
+    ):
         with pytest.raises(InputError, match=told):
             write_cards(run, **{} if named is None else {"formats": named})
     assert not (run / "cards").exists()

@@ -12,7 +12,6 @@ import datetime
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
@@ -40,7 +39,6 @@ MOST_DRAWN = 8  # rows of a figure
 MOST_ROWS = 8
 MOST_UNKNOWN = 5
 MOST_MEASURES = 4  # columns of values
-MOST_COMPARISONS = 3
 MOST_CHANGES = 4  # tests that are worse, and that are better
 FEW = "Too few speakers to generalise: what these speakers show"
 SINCE = "Against the last release"
@@ -71,13 +69,11 @@ class Picture:
     title: str
     alt: str
     svg: str
-    address: str  # which holds it
 
-    @classmethod
-    def of(cls, title: str, alt: str, figure: Figure) -> Picture:
-        """Draw a figure."""
-        drawn = svg(figure)
-        return cls(title, alt, drawn.decode(), carried("image/svg+xml", drawn))
+    @property
+    def address(self) -> str:
+        """An address that holds it."""
+        return carried("image/svg+xml", self.svg.encode())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,8 +133,8 @@ def _sheet(
 ) -> Sheet:
     """Add what pages of models and of comparisons have in common."""
     model, record = facts.model, facts.record
-    data = [*map(_size, facts.corpora[:MOST_CORPORA])]
-    data += [f"{len(facts.corpora) - MOST_CORPORA} more corpora"] * (len(facts.corpora) > MOST_CORPORA)
+    left = len(facts.corpora) - MOST_CORPORA
+    data = [*map(_size, facts.corpora[:MOST_CORPORA]), *([f"{left} more corpora"] if left > 0 else [])]
     missing = model.failed + model.unusable
     without = f"; none for {counted(missing, 'input')} of {model.inputs:,}" if missing else ""
     settings = f"{record.replicates} replicates, {record.interval} intervals, seed {record.seed}"
@@ -203,7 +199,7 @@ def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
             both = f": {values[0]}, others {values[1]}" if any(values) else ""
             named.loc[row.Index, ["name", "words"]] = failures.people(row.group), f"{label(measured)}{both}"
         alts.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
-    return [Picture.of(title, "; ".join(alts), forest(named, unit=unit))] if alts else []
+    return [Picture(title, "; ".join(alts), svg(forest(named, unit=unit)).decode())] if alts else []
 
 
 def _values(facts: ModelFacts) -> list[Picture]:
@@ -219,7 +215,7 @@ def _values(facts: ModelFacts) -> list[Picture]:
         rows.append({"name": " · ".join(names), "panel": axis, **scaled})
     alt = "; ".join(plain(key_figures.sentence(one, corpus=several), 200) for one in figures)
     title = "How good, 95 % intervals; grey: chance"
-    return [Picture.of(title, alt, forest(pd.DataFrame(rows), panels="panel"))] if rows else []
+    return [Picture(title, alt, svg(forest(pd.DataFrame(rows), panels="panel")).decode())] if rows else []
 
 
 def failing(facts: ModelFacts) -> Iterator[Table]:
@@ -301,13 +297,11 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
     if baseline is not None:
         return [_since(facts, baseline)]
     entries = [one for one in facts.record.comparisons if one.candidate == facts.model.name]
-    frames = [facts.run.contrasts(one) for one in entries[:MOST_COMPARISONS]]
+    frames = [facts.run.contrasts(one) for one in entries]
     notes = [
         f"The comparison with {one.baseline} failed to run." if one.failed else remark(conclusion(frame))
-        for one, frame in zip(entries, frames, strict=False)
+        for one, frame in zip(entries, frames, strict=True)
     ]
-    if len(entries) > MOST_COMPARISONS:
-        notes.append(f"{len(entries) - MOST_COMPARISONS} more comparisons are in comparisons.csv.")
     differing = [frame for frame in frames if frame["outcome"].isin((WORSE, BETTER)).any()]
     return [changed(SINCE, [*differing, *frames][0], notes)] if frames else []
 
