@@ -11,7 +11,7 @@ from benchmarks import measured as known
 
 from soundcheck.augment.codec import codec
 from soundcheck.corpora import audio
-from soundcheck.corpora.measures.fingerprint import CODES_A_SECOND, codes, fingerprint
+from soundcheck.corpora.measures.fingerprint import STEP, codes, fingerprint
 from soundcheck.corpora.repeats import copies, find_repeats, speakers_in_splits, together
 
 RATE = 16000
@@ -147,7 +147,7 @@ def test_what_is_silent_or_short_is_like_nothing(signal):
 def test_a_piece_of_a_long_recording_is_found(voices, monkeypatch):
     long = np.concatenate(voices)
     whole = codes_of(long)
-    assert len(whole) == pytest.approx(len(long) / RATE * CODES_A_SECOND, abs=20)
+    assert len(whole) == pytest.approx(len(long) / STEP, abs=20)
     begin = len(voices[0]) + 1000
     assert copies([whole, codes_of(long[begin : begin + 2 * RATE])]).tolist() == [[0, 1]]
     monkeypatch.setattr(importlib.import_module(fingerprint.__module__), "AT_ONCE", 50)  # read in pieces

@@ -17,7 +17,6 @@ import scipy  # scipy.fft is loaded when first used
 
 RATE = 16000
 LENGTH, STEP = 512, 256  # samples of a frame and between two
-CODES_A_SECOND = RATE / STEP
 FIRST, BANDS, BINS = 10, 33, 3  # bin at which bands begin, how many there are, bins of each
 SPAN = 8  # frames that a window holds, and after which it is compared with the next one
 SILENT = 1e-3  # of the loudest moment's energy
