@@ -55,9 +55,9 @@ def test_a_link_at_any_place_is_refused(made, place):
     assert content(behind) == before
 
 
-def linked(out, **links):
+def linked(folder, /, **links):
     for place, target in links.items():
-        (out / place).symlink_to(target)
+        (folder / place).symlink_to(target)
 
 
 def replaced(out, target):

@@ -249,7 +249,7 @@ def test_segments_stand_behind_every_number(whole, four):
         html = whole.shown("four", family)
         assert 1 <= html.count("<audio") <= 6 and "sc-segments" in html
         assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html))
-        assert (family == "correctness_classification") == ("sc-confusions" in html)
+        assert family != "correctness_classification" or "sc-confusions" in html
     error = (four["predicted arousal"] - four["arousal"]).abs()
     worst = four.loc[error.idxmax()]
     html = whole.shown("four", "correctness_regression")

@@ -141,7 +141,7 @@ def comparison_table(
 
 
 def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html:
-    """Show the words that are wrong most often, by each recogniser.
+    """Show the words that are wrong most often, and of several recognisers which has the fewest errors.
 
     ``frame`` is from :func:`soundcheck.metrics.word_changes.wrong_words`.
     """
@@ -149,10 +149,16 @@ def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html
     def wrong(name: str) -> Callable[[object], Cell]:
         return lambda row: Cell(f"{row[name]:,} ({percent(row[name] / row['said'])})", row[name], "sc-number")
 
-    frequent = frame.head(count)
+    def fewest(counts: pd.Series) -> str:
+        best = counts.index[counts.eq(counts.min())]
+        return "all alike" if len(best) == len(counts) else some(list(best), 3)
+
+    frequent, names = frame.head(count), list(frame.columns[2:])
     rows = frequent[["word", "said"]].copy()
-    for name in frame.columns[2:]:
+    for name in names:
         rows[f"wrong, {name}"] = frequent.apply(wrong(name), axis=1)
+    if len(names) > 1:
+        rows["fewest errors"] = frequent[names].apply(fewest, axis=1)
     caption = f"{caption}: the {len(rows)} of {len(frame)} words that are wrong most often"
     return views.table(rows, caption=caption)
 
