@@ -6,7 +6,7 @@ import json
 import pytest
 from tests.support.rows import CORRECT, FEW, row
 
-from soundcheck.book import executed, result_pages
+from soundcheck.book import executed
 from soundcheck.report import states
 from soundcheck.report.verdict_tables import among_all, anchor_of, verdict_table
 from soundcheck.results.estimates import estimate_frame
@@ -62,7 +62,7 @@ def rows_of(record):
 
 @pytest.fixture
 def answer(record, rows_of):
-    return lambda *rows: str(result_pages.answer(record, rows_of(*rows)))
+    return lambda *rows: str(executed.answer(record, rows_of(*rows)))
 
 
 ROWS = [group("anger", -0.3, 0.1, 0.0079), group("fear", 0.02, 0.05, 0.8), group("joy", 0.15, 0.2, 0.3)]
@@ -71,7 +71,7 @@ ROWS = [group("anger", -0.3, 0.1, 0.0079), group("fear", 0.02, 0.05, 0.8), group
 def test_the_final_table_replaces_the_first_of_a_notebook(rows_of, record, tmp_path):
     before = str(verdict_table(to_frame(ROWS)))
     assert "too few" not in before and "among" not in before
-    after = result_pages.final_table(record, rows_of(*ROWS, accepted=HOSTILE))
+    after = executed.final_table(record, rows_of(*ROWS, accepted=HOSTILE))
     assert [after.count(str(states.mark(state))) for state in (FAIL, INCONCLUSIVE, PASS)] == [1, 1, 1]
     assert after.count("among 3 tests") == 2 and after.count("accepted: &lt;img") == 1 and "<img" not in after
     outcome, text = StudyRecord(name="f", status="ok", error=""), "<p>x</p>"
@@ -88,10 +88,10 @@ def test_what_could_not_be_significant_alone_is_said(rows_of, record):
         many = [group(f"{n}", 0.02, 0.2 if n < 9 else 0.05, 0.8, **given) for n in range(53)]
         return rows_of(group("anger", -0.3, 0.1, 0.0079, **given), *many)
 
-    html = str(result_pages.final_table(record, rows()))
+    html = str(executed.final_table(record, rows()))
     assert "10 tests could not be significant alone" in html and "too few speakers to be significant" in html
     assert "at least p = 0.0079, too much among 54 tests." in html  # passes need not
-    assert "could not be significant" not in str(result_pages.limits(rows(least_p=None)))
+    assert "could not be significant" not in str(executed.limits(rows(least_p=None)))
 
 
 def test_the_answer_is_the_headline_test_with_both_values_then_the_largest_other_failure(rows_of, answer):
@@ -142,5 +142,5 @@ def test_the_answer_without_a_failure_is_no_all_clear(answer, rows, said):
 
 def test_pages_without_a_row_say_so(rows_of, record):
     empty = rows_of(*ROWS).iloc[:0]
-    assert "<table" not in result_pages.final_table(record, empty)
-    assert "There are no tests" in str(result_pages.answer(record, empty))
+    assert "<table" not in executed.final_table(record, empty)
+    assert "There are no tests" in str(executed.answer(record, empty))

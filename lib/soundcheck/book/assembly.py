@@ -20,7 +20,6 @@ from soundcheck.book import (
     overview,
     page_data,
     pages,
-    result_pages,
     written,
 )
 from soundcheck.book.build import pages_part
@@ -188,7 +187,7 @@ class Book:
                 }
                 otherwise = recorded_otherwise(rows, audits, addresses)
             out = self.output.folder
-            return result_pages.cells(record, entry, family, rows, notebook, out, caveats, otherwise)
+            return executed.result_cells(record, entry, family, rows, notebook, out, caveats, otherwise)
 
         about = (entry, family.title, family.question, notebook, caveats, record.figures)
         audited = [self.audited.get(corpus) for corpus in corpora]

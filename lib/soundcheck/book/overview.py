@@ -346,23 +346,20 @@ def failures_cells(record: RunRecord) -> list[dict]:
 
 def provenance_cells(record: RunRecord) -> list[dict]:
     """Make the page that says with what the book was made."""
-
-    def short(row: object) -> str:
-        return row.digest[:16]
-
-    sounds = {name: name for name in ("kind", "sounds", "seconds", "source")} | {"digest": short}
+    digest = {"digest": lambda row: row.digest[:16]}
+    sounds = {name: name for name in ("kind", "sounds", "seconds", "source")} | digest
     tables = {
         "Versions": (record.versions.items(), {"package": "0", "version": "1"}),
         "Sounds\n\nNoises and impulse responses that signals were changed with.": (record.sounds, sounds),
-        "Threshold files": (record.families, {"family": "name", "title": "title", "digest": short}),
+        "Threshold files": (record.families, {"family": "name", "title": "title"} | digest),
     }
-    words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
-    top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
-    shown = {
+    sections = {
         title: views.table(pd.DataFrame(rows).rename(columns=str), columns, sortable=False, none="")
         for title, (rows, columns) in tables.items()
     }
-    return [pages.markdown(words), pages.output(top), *pages.sections(shown)]
+    words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
+    top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
+    return [pages.markdown(words), pages.output(top), *pages.sections(sections)]
 
 
 templates.FILTERS |= {

@@ -27,12 +27,12 @@ from soundcheck.common.media import SOUNDS
 from soundcheck.results.record import RunRecord
 
 NOT_PUBLISHED = (
-    *(".map", ".buildinfo"),  # of the theme's scripts, and Sphinx's own note
+    *("*.map", ".buildinfo"),  # of the theme's scripts, and Sphinx's own note
     *("webpack-macros.html", "fontawesome.js"),  # of templates; see book/_templates
-    *(".ttf", "fa-brands-400.woff2", "fa-regular-400.woff2"),  # for old browsers; icons of no page
+    *("*.ttf", "fa-brands-400.woff2", "fa-regular-400.woff2"),  # for old browsers; icons of no page
+    "locales",  # texts of the theme in other languages; books are in English
 )
 _PRINTED = 70  # characters of a title that fit into the margin of a sheet
-LOCALES = "locales"  # texts of the theme in other languages; books are in English
 PAGE_BYTES = 1_000_000
 TEXT_SUFFIXES = {".html", ".js", ".css", ".svg", ".csv", ".json", ".txt", ".inv"}
 # What a page or a style sheet loads; addresses of links, in comments and of SVG name spaces are not fetched.
@@ -57,26 +57,17 @@ def lay_out(
     and files of finished pages and tables.
     """
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(built, target, ignore=_spare)
+    shutil.copytree(built, target, ignore=shutil.ignore_patterns(*NOT_PUBLISHED))
     files.write_text(target / "_static" / "run.css", style)
     (target / "media").mkdir()
     for path in media:
-        _share(path, target / "media" / path.name)
+        try:
+            os.link(path, target / "media" / path.name)
+        except OSError:  # the file system knows no hard links
+            shutil.copyfile(path, target / "media" / path.name)
     for name, path in beside:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target / name)
-
-
-def _spare(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name.endswith(NOT_PUBLISHED) or name == LOCALES]
-
-
-def _share(path: Path, target: Path) -> None:
-    """Give a file a second name; copy it where the file system knows no hard links."""
-    try:
-        os.link(path, target)
-    except OSError:
-        shutil.copyfile(path, target)
 
 
 def into_place(site: Path, html: Path) -> None:

@@ -23,6 +23,7 @@ from soundcheck.run.notebooks import Notebooks
 from soundcheck.run.outcome import about_book
 from soundcheck.run.output import FolderLock, Output
 
+_ONE_RUN = ("families", "models", "corpora", "sounds", "notebooks", "studies", "order")  # parts of a record
 _MOST_NAMED = 20  # worse or better tests in the summary
 
 
@@ -97,7 +98,9 @@ def compare_runs(
             )
             for (model, rows), execution in zip(frames.items(), executions, strict=True)
         ]
-        record = _record(after.record, comparisons, files.digest(output.comparison_table))
+        digest = files.digest(output.comparison_table)
+        about = {"comparisons": tuple(comparisons), "run": digest[:12], "results": digest}
+        record = dataclasses.replace(after.record, **dict.fromkeys(_ONE_RUN, ()) | about)
         lines = [*differences, *(line for rows in frames.values() for line in _said(rows))]
         problems = _build(output, record, lines) if book else []
         failed = [one for one in comparisons if one.failed]
@@ -122,14 +125,6 @@ def _said(frame: pd.DataFrame) -> Iterator[str]:
             yield f"{outcome}: {' / '.join(filter(None, place))}: {values} ({interval})"
         if len(rows) > _MOST_NAMED:
             yield f"{outcome}: and {len(rows) - _MOST_NAMED} more"
-
-
-def _record(record: RunRecord, comparisons: Sequence[ComparisonRecord], digest: str) -> RunRecord:
-    """Make the record of the comparison from that of the later run."""
-    nothing = dict.fromkeys(("families", "models", "corpora", "sounds", "notebooks", "studies", "order"), ())
-    return dataclasses.replace(
-        record, comparisons=tuple(comparisons), run=digest[:12], results=digest, **nothing
-    )
 
 
 def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Problem]:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.hub import MARK
 from soundcheck.publish.cards.readme import BEGIN, END, updated
+from soundcheck.publish.cards.records import MARK
 
 
 def ours(value=1.0, name="calls"):

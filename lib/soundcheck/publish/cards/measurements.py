@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.hub import described_tasks
+from soundcheck.publish.cards.records import described_tasks
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN

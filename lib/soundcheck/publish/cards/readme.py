@@ -21,7 +21,7 @@ from ruamel.yaml.error import YAMLError
 
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.publish.cards.hub import INDEX, is_ours
+from soundcheck.publish.cards.records import INDEX, is_ours
 
 BEGIN, END = "<!-- soundcheck:begin -->", "<!-- soundcheck:end -->"
 _BREAK = r"(?:\r\n|\r|\n)"

@@ -17,9 +17,8 @@ from typing import Any
 from soundcheck.common.wording import counted
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
-from soundcheck.publish.cards.hub import answer, described_tasks, plain, task_type
 from soundcheck.publish.cards.measurements import interval_methods, measurements
-from soundcheck.publish.cards.records import json_text, record
+from soundcheck.publish.cards.records import answer, described_tasks, json_text, plain, record, task_type
 from soundcheck.publish.facts import page, sentence
 from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.record import CorpusRecord

@@ -15,9 +15,8 @@ import yaml
 from soundcheck.common.escaping import heading
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
-from soundcheck.publish.cards.hub import in_unit, plain, results_of, task_type
 from soundcheck.publish.cards.readme import updated
-from soundcheck.publish.cards.records import filled
+from soundcheck.publish.cards.records import filled, in_unit, plain, results_of, task_type
 from soundcheck.publish.facts import page
 from soundcheck.report.key_figures import RATES, sentence
 from soundcheck.results.facts import ModelFacts
