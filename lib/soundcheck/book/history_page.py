@@ -113,8 +113,7 @@ def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html,
 
 
 def _doubled(history: History) -> list[str]:
-    pairs = history.past.doubled
-    return [f"{name} has the same results as {first} and counts once." for name, first in pairs]
+    return [f"{name} has the same results as {same} and counts once." for name, same in history.past.doubled]
 
 
 def _new(row: object) -> str:

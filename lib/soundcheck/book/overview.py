@@ -29,11 +29,11 @@ from soundcheck.results.page_names import comparison_page, corpus_page, model_pa
 from soundcheck.results.record import (
     PROVENANCE,
     ComparisonRecord,
+    Executed,
     FailedInput,
     KeyFigure,
     NotebookRecord,
     RunRecord,
-    StudyRecord,
 )
 from soundcheck.results.states import FAIL, HOLLOW, PASS, aspects
 
@@ -48,7 +48,7 @@ MOST_LINKS = 50  # models that a method page links to
 SHORT = re.compile(r"^(Correctness|Fairness|Robustness) (of|by|to|in|between) (the |an? )?")
 
 
-def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
+def page_of(notebook: Executed) -> str:
     """Name the page of an executed notebook."""
     if isinstance(notebook, NotebookRecord):
         return result_page(notebook.model, notebook.family)

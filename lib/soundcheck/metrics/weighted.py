@@ -169,7 +169,14 @@ def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weig
 
 
 def memoised(statistic: Weighted) -> Weighted:
-    """Remember the value and the last replicates of a statistic that several others are made of."""
+    """Remember the value and the last replicates of a statistic that several others are made of.
+
+    >>> from soundcheck.metrics.trials import Trials
+    >>> from soundcheck.metrics.verification import false_rejection_rate
+    >>> trials = Trials.of([0.9, 0.2, 0.6], [True, True, False], ["a", "b", "a"], ["a", "b", "b"])
+    >>> memoised(false_rejection_rate(trials, 0.5))
+    Statistic(0.5)
+    """
     remembered, known = copy.copy(statistic), {}
 
     def evaluate(weights: np.ndarray) -> np.ndarray:

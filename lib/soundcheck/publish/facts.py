@@ -9,14 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import pandas as pd
-
 from soundcheck.common.escaping import shorten, terminal
 from soundcheck.common.wording import counted
 from soundcheck.publish.markdown import inline
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant
-from soundcheck.results.conclusion import conclusion
 from soundcheck.results.facts import ModelFacts, headline
 from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import KeyFigure
@@ -49,12 +46,6 @@ def verdict_lines(facts: ModelFacts) -> list[tuple[str, str]]:
     """
     lines = [("How good", _good(facts)), ("What fails", _fails(facts)), (INCONCLUSIVE, _inconclusive(facts))]
     return [*lines, *(("Caveat", plain(str(caveat), None)) for caveat in facts.caveats)]
-
-
-def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[tuple[str, str]]:
-    """Say what a comparison, a table of contrasts, found, how good the candidate is, and what of it fails."""
-    lines = [line for line in verdict_lines(facts) if line[0] != INCONCLUSIVE]
-    return [("The difference", plain(conclusion(frame), 600)), *lines]
 
 
 def as_markdown(lines: Sequence[tuple[str, str]], title: str) -> str:

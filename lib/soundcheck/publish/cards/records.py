@@ -126,13 +126,12 @@ def answer(task: Task) -> str:
     >>> answer(BUILTIN["arousal"]), answer(BUILTIN["transcript"])
     ('arousal: number from 0 to 1', 'text')
     """
-    if task.kind == TRANSCRIPTION:
-        return "text"
-    if task.kind == EMBEDDING:
-        return "vector whose direction stands for the speaker"
-    if task.kind == REGRESSION:
-        return f"{task.name}: number from {task.low:g} to {task.high:g}"
-    return f"{task.name}: one of {', '.join(task.classes)}"
+    answers = {
+        TRANSCRIPTION: "text",
+        EMBEDDING: "vector whose direction stands for the speaker",
+        REGRESSION: f"{task.name}: number from {task.low:g} to {task.high:g}",
+    }
+    return answers.get(task.kind, f"{task.name}: one of {', '.join(task.classes)}")
 
 
 def plain(text: object) -> str:

@@ -16,7 +16,8 @@ import pandas as pd
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
-from soundcheck.publish.facts import comparison_lines, page, plain, verdict_lines
+from soundcheck.publish.facts import INCONCLUSIVE as INCONCLUSIVE_LINE
+from soundcheck.publish.facts import page, plain, verdict_lines
 from soundcheck.publish.sheet.sounds import Scene, carried, comparison_scenes, model_scenes
 from soundcheck.report import failures, key_figures, states
 from soundcheck.report.formats import estimate, significant
@@ -111,18 +112,18 @@ def comparison_sheet(
     facts: ModelFacts, entry: ComparisonRecord, frame: pd.DataFrame, day: datetime.date
 ) -> Sheet:
     """Put the page of a comparison together, of its rows and the facts of the candidate."""
-    lines, failed = comparison_lines(frame, facts), []
+    said = plain(conclusion(frame), 600)
     if entry.failed:
-        failed = ["The comparison failed to run, so nothing can be said about it."]
-        lines[0] = ("The difference", *failed)
-    worse_or_better = changed("Tests that became worse or better", frame, failed)
+        said = "The comparison failed to run, so nothing can be said about it."
+    lines = [line for line in verdict_lines(facts) if line[0] != INCONCLUSIVE_LINE]
+    differing = changed("Tests that became worse or better", frame, [said] if entry.failed else [])
     return _sheet(
         facts,
         day,
         title=f"{entry.name}: {entry.candidate} against {entry.baseline}",
-        lines=lines,
+        lines=[("The difference", said), *lines],
         pictures=comparison_pictures(frame, facts),
-        tables=[worse_or_better, *failing(facts), unknown(facts)],
+        tables=[differing, *failing(facts), unknown(facts)],
         scenes=comparison_scenes(facts, entry),
         page=f"{comparison_page(entry.slug)}.html",
     )

@@ -46,7 +46,11 @@ def write(
     ``text`` is a Markdown file for the lines; ``baseline`` is the run of the last release. Raises an
     ``InputError`` if anything cannot be used or written, or Typst is not installed; nothing is written then.
     """
-    _check(out, text)
+    problems = Problems()  # names by which another file could be overwritten that nobody meant
+    for option, path, allowed in (("--out", out, _PAGES), ("--text", text, _TEXTS)):
+        if path is not None and path.suffix.lower() not in allowed:
+            problems.add(f"{option} {path}", f"the name does not end in {' or '.join(allowed)}", "Rename it")
+    problems.raise_if_any()
     if pdf:
         import_extra("typst", "pdf", "--pdf")
     if comparison is None:
@@ -112,15 +116,6 @@ def _fit(value: object) -> object:
     if isinstance(value, dict):
         return {name: _fit(one) for name, one in value.items()}
     return [_fit(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _check(out: Path | None, text: Path | None) -> None:
-    """Refuse names by which another file could be overwritten that nobody meant."""
-    problems = Problems()
-    for option, path, allowed in (("--out", out, _PAGES), ("--text", text, _TEXTS)):
-        if path is not None and path.suffix.lower() not in allowed:
-            problems.add(f"{option} {path}", f"the name does not end in {' or '.join(allowed)}", "Rename it")
-    problems.raise_if_any()
 
 
 def _day(run: FinishedRun) -> datetime.date:
