@@ -55,9 +55,7 @@ def build(
     tested |= {"suite_root": suite_root, "families": families, "history": history, "jobs": jobs}
     assembly.Book(sources, output, record, results, **tested).assemble()
     tables = [*_tables(output), output.folder / HISTORY]
-    problems = finish(
-        sources, output, record, tables, about=Provenance.of(record), depends=depends, jobs=jobs
-    )
+    problems = finish(sources, output, record, tables, depends=depends, jobs=jobs)
     # Notebooks are not executed again to make their sounds and pictures anew.
     notebooks = [*output.notebooks.rglob("*.ipynb"), *output.comparisons.glob("*.ipynb")]
     used = {name for path in notebooks for name in media_in(path.read_bytes())}
@@ -80,7 +78,6 @@ def finish(
     record: RunRecord,
     tables: Iterable[Path],
     *,
-    about: Provenance | None = None,
     depends: str = "",
     jobs: int = 1,
 ) -> list[Problem]:
@@ -97,8 +94,8 @@ def finish(
     beside = [(table.name, table) for table in tables if table.is_file()]
     beside += [(name, sources.folder / name) for name in sources.beside]
     lay_out(work / "html", new, style=run_style(record, day), media=sources.media, beside=beside)
-    if about is not None:
-        about.write(new / PROVENANCE)
+    if depends:  # else it is no book of a run
+        Provenance.of(record).write(new / PROVENANCE)
     manifest.write(new)  # the last file of the site: it names all others
     problems = inspect(new, sources.pages, output.folder, sounds=record.voices != NONE)
     if problems:

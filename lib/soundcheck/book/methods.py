@@ -118,20 +118,19 @@ class MethodPage:
             return "There is nothing to hear: no installed package has a sample of speech."
         parts = [] if self.media.heard else [element("p", NO_VOICES, class_="sc-notice")]
         if not self.family.all_changes:
-            parts.append(switched(self.media, self._conditions()))
+            speech = speech_source()
+            recorded = {name: speech.record(self.signal, name, SAMPLE) for name in speech.conditions}
+            sides = [
+                Side(signal.astype(np.float32), name.capitalize(), speech.conditions[name])
+                for name, signal in recorded.items()
+            ]
+            parts.append(switched(self.media, sides))
         if self.family.changes:
             parts.append(switched(self.media, self._changed(self.family.changes.values())))
         for series in (*self.family.transformations.values(), *self.family.sweeps.values()):
             title = f"{series.name}: {series.axis}, from mild to severe"
             parts.append(sweep(self.media, self._changed(series.steps.values()), title))
         return raw(join(parts))
-
-    def _conditions(self) -> list[Side]:
-        speech = speech_source()
-        return [
-            Side(speech.record(self.signal, name, SAMPLE).astype(np.float32), name.capitalize(), caption)
-            for name, caption in speech.conditions.items()
-        ]
 
     def _changed(self, changes: Iterable[Perturbation]) -> list[Side]:
         sides = [Side(self.signal, "Original", speech_source().sample_caption)]

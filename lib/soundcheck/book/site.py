@@ -44,7 +44,6 @@ _FETCHED = re.compile(
 _SOUNDING = re.compile(r"<(audio|video)\b|data:(audio|video)/", re.IGNORECASE)
 UNHEARD_REMEDY = "Show recordings by soundcheck.report.players alone, or build the book with --voices all"
 KINDS = {".css": "style sheet", ".html": "page"}
-OURS = {"_static"}  # folder of the theme, whose own links are not ours to check
 
 
 def lay_out(
@@ -120,7 +119,7 @@ def inspect(html: Path, expected: Iterable[str], out: Path, *, sounds: bool = Tr
         what = [("a sound, in a book without them", UNHEARD_REMEDY)] * (suffix in SOUNDS and not sounds)
         if suffix in TEXT_SUFFIXES and path.is_file():
             text = path.read_text(encoding="utf-8", errors="replace")
-            ours = bool(OURS & set(name.parts))
+            ours = "_static" in name.parts  # of the theme, whose own links are not ours to check
             if _FETCHED.search(text) and (suffix == ".css" or (suffix == ".html" and not ours)):
                 what.append((f"the {KINDS[suffix]} loads something from outside", ""))
             # Most texts do not hold the words at all, which is known sooner than what stands around them.

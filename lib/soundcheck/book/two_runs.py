@@ -20,19 +20,11 @@ from soundcheck.results.contrast import BETTER, WORSE, contrast_csv, contrast_fr
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import two_runs
 from soundcheck.run.notebooks import Notebooks
-from soundcheck.run.outcome import about_book
+from soundcheck.run.outcome import Outcome, about_book
 from soundcheck.run.output import FolderLock, Output
 
 _ONE_RUN = ("families", "models", "corpora", "sounds", "notebooks", "studies", "order")  # parts of a record
 _MOST_NAMED = 20  # worse or better tests in the summary
-
-
-@dataclasses.dataclass(frozen=True)
-class Compared:
-    """What came out, for the terminal."""
-
-    exit_code: int
-    summary: str
 
 
 def compare_runs(
@@ -44,7 +36,7 @@ def compare_runs(
     jobs: int = 1,
     strict: bool = False,
     book: bool = True,
-) -> Compared:
+) -> Outcome:
     """Compare the models of the same name of two runs, or the only model of each.
 
     Both are output folders of ``soundcheck run``, the earlier one first. With ``strict`` a model that became
@@ -110,7 +102,7 @@ def compare_runs(
     code = EXIT_INCOMPLETE if problems or failed else EXIT_OK
     if strict and code == EXIT_OK and frame[["outcome", "outcome_sample"]].eq(WORSE).any(axis=None):
         code = EXIT_TEST_FAILED
-    return Compared(code, "\n".join(lines))
+    return Outcome(code, "\n".join(lines))
 
 
 def _said(frame: pd.DataFrame) -> Iterator[str]:

@@ -63,13 +63,6 @@ class Measure(NamedTuple):
     near_zero: bool = False  # whether 0 is best, whatever the sign
     note: str = ""  # what the test does, as its threshold file says
 
-    def within(self, number: float) -> Measure:
-        """Take away a limit that a number is beyond: the scale of a task may be longer."""
-        least, most = self.limits
-        return self._replace(
-            limits=(least if least <= number else -math.inf, most if number <= most else math.inf)
-        )
-
 
 def measurements(facts: ModelFacts) -> pd.DataFrame:
     """List all numbers of a model, one a row.
@@ -97,7 +90,12 @@ def measurements(facts: ModelFacts) -> pd.DataFrame:
     for row in rows.itertuples():
         family = families.get(row.family)
         of = measure_of_test(family, row.test, row.rule, bool(row.against)) if family else None
-        measures.append((of or measure_of_figure(row.test)).within(row.value))
+        measure = of or measure_of_figure(row.test)
+        low, high = (
+            measure.limits
+        )  # a limit that a number is beyond is none: the scale of a task may be longer
+        limits = (low if low <= row.value else -math.inf, high if row.value <= high else math.inf)
+        measures.append(measure._replace(limits=limits))
         names = (row.family or "key figure", row.corpus, row.task, row.test, row.group, row.label)
         keys.append("/".join(quote(name, safe="", errors="backslashreplace") for name in names).rstrip("/"))
     units = rows["task"].isin(trials).map({True: "trial", False: "segment"})
