@@ -13,15 +13,14 @@ import hypothesis
 import numpy as np
 import pytest
 from browser import missing, started_browser
+from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
-from pydantic import TypeAdapter
 from runs import Run
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_server
 from soundcheck.suite.margins import Margin
 
@@ -47,11 +46,12 @@ sys.dont_write_bytecode = False
 gc.disable()
 
 LONGEST = """
-predict/test_engine.py test_values_and_classes.py test_recognition.py test_books_of_runs.py test_fairness.py
-demo/models/test_prosody.py test_verification.py test_robustness.py test_human_speech.py test_runs_again.py
-test_other_packages.py test_retrained_models.py test_service_runs.py test_confidence.py test_same_anywhere.py
-book/test_incremental.py test_wheel.py demo/speech/test_corpus.py book/test_build.py run/test_shards.py
-metrics/test_invariances.py evaluation/test_comparison.py common/test_precision.py
+predict/test_engine.py test_recognition.py test_values_and_classes.py test_fairness.py test_verification.py
+test_stressed_recognisers.py test_human_speech.py test_books_of_runs.py demo/models/test_prosody.py
+test_robustness.py test_other_packages.py test_service_runs.py test_retrained_models.py test_confidence.py
+test_runs_again.py test_same_anywhere.py test_wheel.py test_cards.py demo/speech/test_corpus.py
+report/test_in_browser.py book/test_in_browser.py book/test_build.py run/test_shards.py
+metrics/test_invariances.py evaluation/test_comparison.py common/test_precision.py test_written_words.py
 demo/models/test_voiceprint.py statistics/test_bootstrap.py
 """.split()
 
@@ -60,18 +60,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, so that no worker has one left when the others are done."""
     place = {Path(__file__).parent / name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (place.get(item.path, len(place)), item.path))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector):
-    """Let each worker begin with other files: what one has compiled, the first time, the others find."""
-    report = yield
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker and isinstance(collector, pytest.Directory) and report.result:
-        share = int(worker.removeprefix("gw")) / int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        first = int(share * len(report.result))
-        report.result = report.result[first:] + report.result[:first]
-    return report
 
 
 def pytest_collection_finish() -> None:
@@ -130,17 +118,6 @@ def describe(tmp_path):
 @pytest.fixture(scope="session")
 def recorded():
     """Make the record of a run from plain values, as in ``run.json``: ``recorded(notebooks=[...])``."""
-
-    def record(**content: object) -> RunRecord:
-        usual = {
-            **{"version": "0.1.0", "title": "", "run": "0123456789ab", "results": "0" * 40, "seed": 0},
-            **{"replicates": 100, "interval": "percentile", "suite": {"digest": "s" * 40}, "order": []},
-            **dict.fromkeys(("families", "models", "corpora", "sounds"), ()),
-            **dict.fromkeys(("notebooks", "comparisons", "studies"), ()),
-            "versions": {"numpy": "2"},
-        }
-        return TypeAdapter(RunRecord).validate_python(usual | content)
-
     return record
 
 

@@ -41,18 +41,26 @@ def rooms() -> dict[str, str]:
     return found
 
 
+def imports():
+    """Each import of our own in the library: who imports, and what; names without ``soundcheck.``."""
+    for path in LIBRARY.rglob("*.py"):
+        parts = path.relative_to(LIBRARY).with_suffix("").parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                found = [f"{node.module}.{alias.name}" for alias in node.names]
+            own = [name for name in found if name.startswith(("soundcheck.", "soundcheck_demo"))]
+            yield from (("/".join(parts), name.removeprefix("soundcheck.")) for name in own)
+
+
 @functools.cache
 def imported() -> dict[str, set[str]]:
     """What each room imports from others."""
     found = {name: set() for name in rooms()}
-    for path in LIBRARY.rglob("*.py"):
-        own = path.relative_to(LIBRARY).with_suffix("").parts[0]
-        if own not in found:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "soundcheck":
-                inner = node.module.split(".")[1:2]
-                found[own] |= {*(inner or [alias.name for alias in node.names])} & set(found) - {own}
+    for name, other in imports():
+        own, other = name.partition("/")[0], other.partition(".")[0]
+        if own in found and other in found and own != other:
+            found[own].add(other)
     return found
 
 
@@ -116,31 +124,12 @@ def picture() -> str:
 # Imports ----------------------------------------------------------------------------------------------------
 
 
-def imports():
-    """Each import of the library: who imports, and what; names of modules without ``soundcheck.``."""
-    for path in LIBRARY.rglob("*.py"):
-        name = ".".join(
-            part for part in path.relative_to(LIBRARY).with_suffix("").parts if part != "__init__"
-        )
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                found = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (
-                (name, one.removeprefix("soundcheck.")) for one in found if "_share" not in path.parts
-            )
-
-
 def test_imports_point_backwards_and_never_to_the_demo():
     order = ORDER.split()
     assert {*order} == {*rooms()} and len([path for path in LIBRARY.iterdir() if path.is_file()]) <= 5
-    against = []
-    for name, imported_name in imports():
-        own, other = (one.partition(".")[0] for one in (name, imported_name))
-        if own in order and other in order and order.index(other) > order.index(own):
-            against.append(f"{name} imports {imported_name}")
-        against += [f"{name} imports the demo"] if other == "soundcheck_demo" else []
-    assert against == []
+    place = order.index
+    against = [(name, one) for name in order for one in imported()[name] if place(one) > place(name)]
+    assert against == [] and not [own for own in imports() if own[1].startswith("soundcheck_demo")]
 
 
 READS = (

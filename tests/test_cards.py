@@ -1,60 +1,119 @@
-"""Cards of the small world through the real command: numbers are those of the record, readers take them."""
+"""Cards, first page and sheet of a small world through the real command: who reads them, and their numbers.
 
+Every number of the first page, cards and the sheet is a cell of one row of a table, or a count of rows. A
+unit is an item of a list, a row of a table or a paragraph. All of its numbers have to come from *one* row of
+``results.csv``, ``estimates.csv`` or ``comparisons.csv``, of the model that the unit is about, or be counts.
+Sections about the data and how to make the results again name what no table has.
+"""
+
+import itertools
 import json
 import re
 from pathlib import Path
 
 import jsonschema
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
-from runs import Run, changed, refused, run
-from small_world import SUITE, make
+from runs import Run, refused, run, write
 
-from soundcheck.results.facts import counts
+from soundcheck.report.formats import number, significant
+from soundcheck.report.names import label
+from soundcheck.results.estimates import read_estimates
+from soundcheck.results.facts import counts, few_speakers
+from soundcheck.results.states import ASPECTS, aspects, counted
 
 pytestmark = pytest.mark.slow
 
 SCHEMA = Path(__file__).parent / "publish/cards/oracles/every_eval_ever/eval.schema.json"
-TEAM = "card: {owner: Speech team, license: Apache-2.0, limitations: Noise}"
-MODEL = "card: {languages: [en, de], id: us/best, version: '2.1', license: Our own}"
-CARDS = {
-    "title: Small world": f"title: Small world\n{TEAM}",
-    "tasks: [transcript]}": f"tasks: [transcript], {MODEL}}}",
-    "path: digits.csv": "path: digits.csv, benchmark: {id: us/board, task_id: mean_wer, revision: v1}",
-}
+CLASSES = ("anger", "happiness", "neutral", "sadness")
+WORDS = "zero one two three four five six seven eight nine".split()
+MODELS = ("ours", "other", "words")
+SUITE = """\
+title: Small world
+card: {owner: Speech team, license: Apache-2.0, limitations: Noise}
+corpora:
+  talk: {format: csv, path: talk.csv, audio: false}
+  digits:
+    {format: csv, path: digits.csv, audio: false,
+    benchmark: {id: us/board, task_id: mean_wer, revision: v1}}
+models:
+  ours: {predictions: ours.csv, tasks: [arousal, emotion]}
+  other: {predictions: other.csv, tasks: [arousal, emotion]}
+  words:
+    predictions: words.csv
+    tasks: [transcript]
+    card: {languages: [en, de], id: us/best, version: '2.1', license: Our own}
+comparisons:
+  both: {baseline: other, candidate: ours}
+families: [correctness_regression, correctness_classification, fairness_accent, asr_word_errors]
+replicates: 100
+studies: false
+sweeps: false
+"""
+PLAIN = re.sub(r"(?m)^ *card: .*\n|,\n +benchmark: .*(?=})", "", SUITE)
 TEST_DAY = "1790000000"  # 2026-09-21
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = make(tmp_path_factory.mktemp("cards") / "project")
-    (folder / "suite.yml").write_text(changed(SUITE, CARDS))
-    (folder / "plain.yml").write_text(SUITE)
-    return folder
+def people(rng):
+    """Twenty-four speakers and two models of values and classes; ours is wrong for Indian speakers."""
+    rows, answers = [], {"ours": [], "other": []}
+    for n in range(24 * 20):
+        speaker, arousal, emotion = n % 24, rng.uniform(0.1, 0.9), CLASSES[rng.integers(4)]
+        about = (f"s{speaker}", 2.5, ("female", "male")[speaker % 2], ("us", "indian")[speaker // 12])
+        rows.append((f"{n}.wav", *about, f"{arousal:.3f}", emotion))
+        off = 0.2 if speaker >= 12 else 0.0
+        for name, spread, share in (("ours", 0.05, 0.7), ("other", 0.2, 0.4)):
+            heard = emotion if rng.uniform() < share else CLASSES[rng.integers(4)]
+            said = np.clip(arousal + (off if name == "ours" else 0) + rng.normal(0, spread), 0, 1)
+            answers[name].append((f"{n}.wav", f"{said:.4f}", heard))
+    names = ["file", "speaker", "duration", "sex", "accent", "arousal", "emotion"]
+    heard = {name: pd.DataFrame(own, columns=["file", *names[-2:]]) for name, own in answers.items()}
+    return {"talk": pd.DataFrame(rows, columns=names)} | heard
+
+
+def digits(rng):
+    """Six speakers and a recogniser that is wrong for German ones."""
+    rows = []
+    for n in range(6 * 60):
+        speaker, accent = n % 6, ("german", "us", "french")[n % 6 // 2]
+        wrong = rng.uniform() < (0.3 if accent == "german" else 0.05)
+        sex, word = ("female", "male")[speaker % 2], WORDS[(n + wrong) % 10]
+        rows.append((f"d{n}.wav", f"t{speaker}", 0.6, sex, accent, WORDS[n % 10], word))
+    names = ["file", "speaker", "duration", "sex", "accent", "transcript", "heard"]
+    table = pd.DataFrame(rows, columns=names)
+    heard = table[["file", "heard"]].rename(columns={"heard": "transcript"})
+    return {"digits": table.drop(columns="heard"), "words": heard}
 
 
 @pytest.fixture(scope="module")
-def whole(folder, undrawn) -> Run:
-    return run(undrawn, folder, "--no-book")
+def whole(tmp_path_factory, undrawn) -> Run:
+    folder, rng = tmp_path_factory.mktemp("cards") / "project", np.random.default_rng(1)
+    write(folder, {f"{name}.csv": table for name, table in (people(rng) | digits(rng)).items()})
+    return run(undrawn, write(folder, {"suite.yml": SUITE, "plain.yml": PLAIN}))
 
 
 @pytest.fixture(scope="module")
 def cards(whole, undrawn) -> Path:
-    words = ("--model", "words", "--book-url", "https://example.org/b/", "--out", "cards")
-    done = undrawn("card", "out", *words, cwd=whole.out.parent, SOURCE_DATE_EPOCH=TEST_DAY)
-    assert done.returncode == 0 and "missing: intended use, training data, contact" in done.stdout, (
-        done.stderr
-    )
-    before = {path: path.read_bytes() for path in (whole.out.parent / "cards").rglob("*") if path.is_file()}
-    undrawn("card", "out", *words, cwd=whole.out.parent, SOURCE_DATE_EPOCH=TEST_DAY)
-    assert before == {path: path.read_bytes() for path in before}  # the same run says the same
+    """Cards of all models; those of ``words`` are written twice, and are the same."""
+    for name in (*MODELS, "words"):
+        before = {path: path.read_bytes() for path in (whole.out.parent / "cards").rglob("*.[jmy]*")}
+        words = ("--model", name, "--book-url", "https://example.org/b/", "--out", f"cards/{name}")
+        done = undrawn("card", "out", *words, cwd=whole.out.parent, SOURCE_DATE_EPOCH=TEST_DAY)
+        assert done.returncode == 0 and "missing: intended use, training data" in done.stdout, done.stderr
+        assert before == {path: path.read_bytes() for path in before}
     return whole.out.parent / "cards"
 
 
-def test_results_do_not_depend_on_what_people_say(folder, whole, undrawn):
-    plain = run(undrawn, folder, "--no-book", suite="plain.yml", out="plain")
+# Cards, and who reads them ----------------------------------------------------------------------------------
+
+
+def test_results_do_not_depend_on_what_people_say(whole, undrawn):
+    plain = run(undrawn, whole.out.parent, "--no-book", suite="plain.yml", out="plain")
     assert (plain.out / "results.csv").read_bytes() == (whole.out / "results.csv").read_bytes()
     record, (words,) = whole.record, [one for one in whole.record["models"] if one["name"] == "words"]
     assert record["card"]["owner"] == "Speech team" and words["card"]["id"] == "us/best"
@@ -63,7 +122,7 @@ def test_results_do_not_depend_on_what_people_say(folder, whole, undrawn):
 
 def test_the_hub_reads_the_metadata_as_the_record_has_them(whole, cards):
     huggingface_hub = pytest.importorskip("huggingface_hub", reason="pip install huggingface_hub")
-    data = huggingface_hub.ModelCard((cards / "README.md").read_text("utf-8")).data
+    data = huggingface_hub.ModelCard((cards / "words" / "README.md").read_text("utf-8")).data
     (result,) = data.eval_results
     (figure,) = [one for one in whole.record["figures"] if one["model"] == "words"]
     args = result.metric_args
@@ -76,14 +135,14 @@ def test_the_hub_reads_the_metadata_as_the_record_has_them(whole, cards):
     assert result.source_url.startswith("https://example.org/b/models/")
     assert data.language == ["en", "de"] and (data.license, data.license_name) == ("other", "Our own")
     assert data.model_name == "best"  # its name on the hub
-    (file,) = (cards / ".eval_results").iterdir()
+    (file,) = (cards / "words" / ".eval_results").iterdir()
     (entry,) = huggingface_hub.parse_eval_result_entries(yaml.safe_load(file.read_text("utf-8")))
     assert (entry.dataset_id, entry.task_id, entry.dataset_revision) == ("us/board", "mean_wer", "v1")
     assert "95 %" in entry.notes and "6 speakers" in entry.notes and entry.date == "2026-09-21"
 
 
 def test_the_card_says_what_came_out_and_leads_to_the_book(whole, cards):
-    text = (cards / "README.md").read_text("utf-8")
+    text = (cards / "words" / "README.md").read_text("utf-8")
     assert f"Tests: {counts(whole.rows(model='words'))}." in text
     assert "no one else has verified" in text and "2026-09-21" in text
     assert "Speech team" in text and "Not stated: intended use, training data" in text
@@ -91,14 +150,14 @@ def test_the_card_says_what_came_out_and_leads_to_the_book(whole, cards):
 
 
 def test_records_follow_their_schemas_and_the_evidence_names_the_results(cards):
-    record = json.loads((cards / "every_eval_ever.json").read_text("utf-8"))
+    record = json.loads((cards / "words" / "every_eval_ever.json").read_text("utf-8"))
     schema = json.loads(SCHEMA.read_text("utf-8"))
     assert list(jsonschema.Draft7Validator(schema).iter_errors(record)) == [] and record["evaluation_results"]
-    bill = (cards / "bom.cdx.json").read_text("utf-8")
+    bill = (cards / "words" / "bom.cdx.json").read_text("utf-8")
     assert JsonStrictValidator(SchemaVersion.V1_7).validate_str(bill) is None
-    evidence = (cards / "evidence_annex_iv.md").read_text("utf-8")
+    evidence = (cards / "words" / "evidence_annex_iv.md").read_text("utf-8")
     (sha,) = {one for one in re.findall(r"\b[0-9a-f]{64}\b", json.dumps(record)) if one in evidence}
-    assert sha in (cards / "README.md").read_text("utf-8")
+    assert sha in (cards / "words" / "README.md").read_text("utf-8")
 
 
 def test_without_a_choice_all_that_apply(whole, undrawn):
@@ -120,3 +179,163 @@ def test_without_a_choice_all_that_apply(whole, undrawn):
 def test_bad_options_are_refused(whole, undrawn, tmp_path, words, told):
     assert told in refused(undrawn, whole.out.parent, "card", "out", *words, "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+# Numbers ----------------------------------------------------------------------------------------------------
+
+NUMBER = re.compile(r"(?<![\w.])[−-]?\d[\d,]*(?:\.\d+)?(?![\w.]*\.(?:csv|wav))")
+CONSTANTS = re.compile(
+    r"95\s%|discovery rate 5\s%|fewer than 5 |Hochberg, 1995|p < 0\.001|2024/1689, points 2\(g\), 3 and 4"
+    r"|about [\d,]+ in place of \d+|more than 10 times as many|5 at least, for any interval"
+)
+ANSWERED = re.compile(  # inputs, lengths and digests: of left_out.csv and run.json
+    r"\d+ (?:times: no row in|(?:of \d+ )?inputs )|^\w+ \(\d+ segments, | \d+ min \d+ s "
+    r"| of this page |SHA-256|(?:, run|ingerprint.*) `?[0-9a-f]{12}|^\| Version \|"
+)
+DATA = re.compile(
+    "what is missing|limits of these tests|how to reproduce|what it is for|where this comes from|testing data"
+    "|test logs and reports|what people have to add|how to verify",
+    re.IGNORECASE,
+)
+
+
+def plain(text):
+    return text.replace("−", "-").replace(",", "").replace("\xa0", "").replace("%", "").strip()
+
+
+class Tables:
+    """The tables of a run: which row explains numbers, and which counts there are."""
+
+    def __init__(self, whole):
+        self.results, self.comparisons = whole.results, pd.read_csv(whole.out / "comparisons.csv")
+        self.rows = [
+            (row.get("model", row.get("candidate")), row, self.written(row))
+            for frame in (self.results, read_estimates(whole.out), self.comparisons)
+            for row in frame.to_dict("records")
+        ]
+        self.counts = {name: set(self.counted(name)) for name in ("", *MODELS)}
+
+    @staticmethod
+    def written(row):
+        """Give what the cells of a row look like, and the numbers in its words."""
+        words = " ".join(label(str(value)) for value in row.values() if isinstance(value, str))
+        cells = {plain(found) for found in NUMBER.findall(words)}
+        for value in row.values():
+            if isinstance(value, bool) or not isinstance(value, int | float) or pd.isna(value):
+                continue
+            for shown in (value, -value, 100 * value, -100 * value):
+                texts = [significant(shown), significant(shown, 3), f"{shown:g}", f"{shown:.4g}"]
+                texts += [number(shown, digits) for digits in range(5)] + [repr(float(f"{shown:.4g}"))]
+                cells |= {plain(text) for text in texts}
+        return cells
+
+    def counted(self, model):
+        """Give numbers of rows, states and families of a model or of all under test."""
+        own = self.results[self.results["model"].eq(model) if model else self.results["model"].isin(MODELS)]
+        parts = [own, counted(own), few_speakers(own), *(own[aspects(own).eq(one)] for one in ASPECTS)]
+        for column in ("family", "corpus", "group", "task", "skipped"):
+            parts += [rows for _, rows in own.groupby(column)]
+        yield from (len(rows) for _, rows in self.comparisons.groupby("outcome") if not model)
+        for rows in parts:
+            found, judged = counts(rows), counted(rows)
+            fails = counted(rows[rows["state"].eq("fail")])
+            yield from (len(rows), found.judged, *(n for _, n in found.items()))
+            yield from (len(some) for _, some in fails.groupby(aspects(fails)))
+            yield int((judged["blocks"] < 5).sum())
+            yield from (int((some["blocks"] < 5).sum()) for _, some in judged.groupby("family"))
+            for some in (fails, rows):  # those that are folded
+                yield len(fails) - len(some.drop_duplicates(["model", "family"]))
+        yield len(own["family"].unique())
+
+    def explained(self, text, model):
+        """Say whether the numbers of a unit come from one row, or are all counts."""
+        numbers = {plain(found) for found in NUMBER.findall(CONSTANTS.sub("", text))}
+        if any(numbers <= cells for own, _, cells in self.rows if not model or own == model):
+            return True
+        return numbers <= {str(count) for count in self.counts[model] | self.counts[""]}
+
+
+@pytest.fixture(scope="module")
+def tables(whole):
+    return Tables(whole)
+
+
+def page_units(path):
+    """Give the units of an HTML page: section, text, cells."""
+    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    page = soup.find("article") or soup.find("main")
+    for nothing in page.find_all(["script", "style", "img", "audio", "code", "button", "h1", "figcaption"]):
+        nothing.decompose()
+    section = ""
+    for node in page.find_all(["h2", "li", "tr", "p", "dt", "dd"]):
+        if node.name == "h2":
+            section = node.get_text(" ")
+        elif not node.find(["li", "tr", "p"]) and not node.find_parent(["li", "td"]):
+            cells, text = node.find_all("td"), node.get_text(" ")
+            if node.name != "tr" or cells:
+                lines = [line.extract() for cell in cells for line in cell.select(".sc-line")]
+                parts = [re.split("; |, (?=[a-z])", part.get_text(" ")) for part in (*lines, *cells)]
+                yield section, text, list(itertools.chain(*parts))
+
+
+def card_units(path):
+    """Give the units of a card in Markdown: section, text, cells."""
+    section = ""
+    lines = f"\n{path.read_text(encoding='utf-8')}".partition("\n# ")[2].splitlines()
+    for line, below in itertools.pairwise([*lines, ""]):
+        if line.startswith("#"):
+            section = line
+        elif line.strip() and not line.startswith(("<!--", "| ---")) and not below.startswith("| ---"):
+            cells = [cell.strip() for cell in line.strip("| ").split(" | ")] if line.startswith("|") else []
+            yield section, re.sub(r"\]\([^)]*\)|&#\d+;", " ", line), cells
+
+
+SENTENCES = re.compile(  # lines about a model hold one a row
+    r"(?<=\));? |: of |generalise: |, (?=\w+ of \w+ on )|\. |; |, (?=\w[\w ]+ of \w+ [\d.]+ \()"
+)
+
+
+def unexplained(units, tables, model="", at_least=0):
+    """List units with a number from nowhere; a row of a table may have a place for each of its cells."""
+    left, seen = [], 0
+    for section, whole_text, cells in units:
+        for text in [whole_text] if cells else SENTENCES.split(whole_text):
+            seen += 1
+            if DATA.search(section) or ANSWERED.search(text):
+                continue
+            about = model or next((name for name in MODELS if re.search(rf"\b{name}\b", text)), "")
+            parts = [part for one in cells for part in re.split(r"(?<=\)) ", one)]
+            if not tables.explained(text, about):
+                if not parts or not all(tables.explained(one, about) for one in parts):
+                    left.append((section.strip(), " ".join(text.split())[:300]))
+    assert seen > at_least
+    return left
+
+
+def test_numbers_of_the_first_page_and_sheets(whole, tables):
+    page = whole.out / "html" / "index.html"
+    assert unexplained(page_units(page), tables, at_least=20) == []
+    assert any("indian speakers" in text for _, text, _ in page_units(page))
+    for model in MODELS:
+        units = page_units(whole.out / "html" / "sheets" / f"{model}.html")
+        assert unexplained(units, tables, model, at_least=15) == []
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_numbers_of_cards(cards, tables, model):
+    for name in ("README.md", "evidence_annex_iv.md"):
+        units = card_units(cards / model / name)
+        assert unexplained(units, tables, model, at_least=20) == []
+
+
+def test_numbers_of_a_bill_of_materials(cards, tables):
+    content = json.loads((cards / "ours" / "bom.cdx.json").read_text())
+    metrics = content["components"][0]["modelCard"]["quantitativeAnalysis"]["performanceMetrics"]
+    known = {repr(cell) for own, row, _ in tables.rows if own == "ours" for cell in row.values()}
+    for metric in metrics:
+        assert {metric["value"], *metric.get("confidenceInterval", {}).values()} <= known, metric
+
+
+def test_a_number_from_nowhere_is_found(tables):
+    told = "arousal of indian speakers is 0.123 against 0.456 of the others (difference 0.99)"
+    assert unexplained([("", told, [])], tables, "ours")

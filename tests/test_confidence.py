@@ -5,14 +5,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import soundfile
 import yaml
-from runs import Run, run, told, write
+from runs import Run, run, sound, told, write
 
 from soundcheck.common import resources
 from soundcheck.metrics import confidence
 from soundcheck.metrics.alignment import align
-from soundcheck.models.answers import read_words
 
 pytestmark = pytest.mark.slow
 
@@ -108,52 +106,67 @@ models:
 """
 EMOTIONAL = ("fair", "bold", "sure", "wrong", "silent")
 WRITTEN = ("words_fair", "words_bold", "words_whole", "words_apart", "words_silent")
-FROM_TABLES = """\
-  table: {predictions: out/predictions/fair/beeps.parquet, tasks: [emotion, arousal], corpora: [beeps]}
+TABLES = """\
   odd: {predictions: odd.csv, tasks: [emotion, arousal], corpora: [beeps]}
-  words_table: {predictions: out/predictions/words_fair/tones.parquet, tasks: [transcript], corpora: [tones]}
-  ctm: {predictions: words.ctm, tasks: [transcript], corpora: [tones]}
   few: {predictions: few.csv, tasks: [transcript], corpora: [tones]}
 """
 
 
-def emotions(folder, rng):
+def emotions(folder):
     """Twenty speakers whose emotion is drawn by how loud each of four parts is."""
-    rows = []
+    rng, rows = np.random.default_rng(0), []
     for number in range(160):
         loud = rng.dirichlet([1, 1, 1, 1])
         emotion = CLASSES[rng.choice(4, p=loud)]
         noise = np.concatenate([np.sqrt(part) * rng.uniform(-1, 1, 800) for part in loud])
-        soundfile.write(folder / f"{number}.wav", 0.9 * noise, 16000, subtype="PCM_16")
+        sound(folder / f"{number}.wav", 0.9 * noise)
         sex = "female" if number % 20 < 10 else "male"
         arousal = round(float(np.clip(loud[0] + 0.15 * rng.standard_normal(), 0, 1)), 3)
         rows.append((f"{number}.wav", f"s{number % 20}", sex, emotion, arousal))
     return pd.DataFrame(rows, columns=["file", "speaker", "sex", "emotion", "arousal"])
 
 
-def words(folder, rng):
+def words(folder):
     """Twenty speakers whose words are right as often as they are loud; some are put in or left out."""
-    rows = []
+    rng, rows = np.random.default_rng(0), []
     for number in range(120):
         parts, text = [], []
         for _ in range(rng.integers(2, 6)):
             word, sure = rng.integers(6), rng.uniform(0.3, 0.98)
-            parts.append(sure * np.where(np.arange(1600) // (2 + word) % 2, 1.0, -1.0) * 0.99996)
+            parts.append(sure * np.resize(np.repeat([1, -1], 2 + word), 1600))
             if rng.random() < sure:
                 text.append(WORDS[word])
             elif rng.random() < 0.7:  # else it is put in
                 text.append(WORDS[(word + 1) % 6])
         text += ["go"] if rng.random() < 0.2 else []  # is left out
-        soundfile.write(folder / f"w{number}.wav", np.concatenate(parts), 16000, subtype="PCM_16")
+        sound(folder / f"w{number}.wav", np.concatenate(parts))
         sex = "female" if number % 20 < 10 else "male"
         rows.append((f"w{number}.wav", f"s{number % 20}", sex, " ".join(text) or "stop"))
     return pd.DataFrame(rows, columns=["file", "speaker", "sex", "transcript"])
 
 
+def odd(table):
+    """Predict anger whatever the probabilities, which most lack, and values outside their interval."""
+    shares = np.random.default_rng(0).dirichlet([1, 1, 1, 1], len(table)).round(6)
+    shares[:, 3] = 1 - shares[:, :3].sum(axis=1)
+    shares[:100] = np.nan
+    found = table[["file"]].assign(
+        emotion="anger", **{"arousal": 0.999, "arousal.low": 0.1, "arousal.high": 0.2}
+    )
+    return found.join(pd.DataFrame(shares, columns=[f"emotion.{name}" for name in CLASSES]))
+
+
+def few(table):
+    """Say of every third transcript how sure its words are."""
+    cells = [json.dumps([[word, 0.5] for word in text.split()]) for text in table["transcript"]]
+    cells = [cell if number % 3 == 0 else "" for number, cell in enumerate(cells)]
+    return table[["file", "transcript"]].assign(**{"transcript.words": cells})
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory, undrawn) -> Run:
-    folder, rng = tmp_path_factory.mktemp("sure"), np.random.default_rng(0)
-    family = yaml.safe_load((resources.root() / "thresholds/correctness_calibration.yml").read_text("utf-8"))
+    folder, name = tmp_path_factory.mktemp("sure"), "thresholds/correctness_calibration.yml"
+    family = yaml.safe_load((resources.root() / name).read_text("utf-8"))
     noise = {"transform": "white_noise", "axis": "SNR in dB", "option": "snr_db", "values": [20, 0]}
     family["sweeps"] = {"Noise": noise}
     family["options"] |= {"bins": 5, "sweep_segments": 80}
@@ -163,30 +176,10 @@ def whole(tmp_path_factory, undrawn) -> Run:
         f'  {name}: {{python: "sayers:{name}", tasks: [{tasks}], corpora: [{corpus}]}}\n'
         for tasks, corpus, name in own
     )
-    thresholds = yaml.safe_dump(family, sort_keys=False)
-    write(folder, {"suite.yml": SUITE + models, "thresholds/correctness_calibration.yml": thresholds})
-    write(folder, {"again.yml": SUITE + FROM_TABLES, "sayers.py": MODEL})
-    write(folder, {"beeps.csv": emotions(folder, rng), "tones.csv": words(folder, np.random.default_rng(0))})
-    return run(undrawn, folder, code=3)
-
-
-@pytest.fixture(scope="module")
-def again(whole, undrawn) -> Run:
-    """The same of tables of predictions, of which some lack confidences or contradict themselves."""
-    folder, given = whole.out.parent, whole.predictions("fair", "beeps").reset_index()
-    given = given.drop(columns=["change", "error", "drawn"])
-    given["file"], given["arousal"], given["emotion"] = given.pop("key").str.partition("|")[0], 0.999, "anger"
-    given.iloc[:100, given.columns.str.startswith("emotion.")] = np.nan
-    table = whole.predictions("words_fair", "tones").reset_index()
-    lines = [
-        f"{key.partition('|')[0].removesuffix('.wav')} 1 {place / 10:g} 0.1 {word} {sure!r}"
-        for key, text in zip(table["key"], table["transcript.words"], strict=True)
-        for place, (word, sure) in enumerate(read_words(text))
-    ]
-    few = table.assign(file=table["key"].str.partition("|")[0])[["file", "transcript", "transcript.words"]]
-    few.loc[few.index % 3 > 0, "transcript.words"] = ""
-    write(folder, {"odd.csv": given, "words.ctm": lines, "few.csv": few})
-    return run(undrawn, folder, "--no-book", suite="again.yml", out="again")
+    beeps, tones = emotions(folder), words(folder)
+    write(folder, {"suite.yml": SUITE + models + TABLES, name: yaml.safe_dump(family, sort_keys=False)})
+    write(folder, {"beeps.csv": beeps, "tones.csv": tones, "odd.csv": odd(beeps), "few.csv": few(tones)})
+    return run(undrawn, write(folder, {"sayers.py": MODEL}), code=3)
 
 
 def value(statistic):
@@ -260,81 +253,55 @@ def test_transcripts_are_right_if_no_word_is_wrong(whole):
     assert found["value"] == pytest.approx(over) and found["segments"] == 120
 
 
-def test_who_knows_is_told_from_who_is_too_sure(whole):
+def test_who_knows_is_told_from_who_is_too_sure_and_from_who_hears_nothing(whole):
+    def row(test, model, **of):
+        return whole.row(test, model=model, **of)
+
     for prefix in ("", "words_"):
-        fair, bold = (whole.row("Expected Calibration Error", model=prefix + one) for one in ("fair", "bold"))
+        fair, bold = (row("Expected Calibration Error", f"{prefix}{one}") for one in ("fair", "bold"))
         assert fair["value"] < 0.1 < bold["low"] and bold["evidence"] == "clear fail"
-    assert whole.row("Brier Skill", model="fair")["low"] > 0
-    assert whole.row("Interval Coverage Error", model="bold", task="arousal")["evidence"] == "clear fail"
-    assert whole.row("Normalised Cross Entropy", model="words_fair")["low"] > 0
-    assert whole.row("Normalised Cross Entropy", model="words_bold")["evidence"] == "clear fail"
-    areas = [whole.row("Relative Area Under Risk", model=f"words_{one}")["value"] for one in ("fair", "bold")]
-    assert (
-        areas[0] == pytest.approx(areas[1], abs=1e-3) and areas[0] < 0.9
-    )  # both order words in the same way
-
-
-@pytest.mark.parametrize(
-    ("model", "references"),
-    [
-        ("fair", {"Expected Calibration Error": 0, "Brier Skill": 0, "Interval Skill": 0}),
-        ("fair", {"Overconfidence": 0, "Relative Area Under Risk": 1}),
-        ("words_fair", {"Overconfidence": 0, "Normalised Cross Entropy": 0, "Relative Area Under Risk": 1}),
-    ],
-)
-def test_who_hears_nothing_is_calibrated_and_has_no_skill(whole, model, references):
-    for test, reference in references.items():
-        assert whole.row(test, model=model)["reference"] == pytest.approx(reference, abs=1e-9)
+    assert row("Brier Skill", "fair")["low"] > 0
+    assert row("Interval Coverage Error", "bold", task="arousal")["evidence"] == "clear fail"
+    assert row("Normalised Cross Entropy", "words_fair")["low"] > 0
+    assert row("Normalised Cross Entropy", "words_bold")["evidence"] == "clear fail"
+    areas = [row("Relative Area Under Risk", f"words_{one}")["value"] for one in ("fair", "bold")]
+    assert areas[0] == pytest.approx(areas[1], abs=1e-3) and areas[0] < 0.9  # both order words alike
+    for model, tests, reference in (
+        ("fair", ("Expected Calibration Error", "Brier Skill", "Interval Skill", "Overconfidence"), 0),
+        ("words_fair", ("Overconfidence", "Normalised Cross Entropy"), 0),
+        ("fair", ["Relative Area Under Risk"], 1),
+        ("words_fair", ["Relative Area Under Risk"], 1),
+    ):
+        for test in tests:
+            assert row(test, model)["reference"] == pytest.approx(reference, abs=1e-9), test
 
 
 @pytest.mark.parametrize(("cells", "why"), told("confidence", "reasons"))
 def test_what_a_model_does_not_say_is_not_judged(whole, cells, why):
     assert all(why in reason for reason in whole.reasons(**cells))
-    assert np.isfinite(whole.row("Overconfidence", model="sure")["value"])  # a confidence alone is enough
 
 
 def test_who_says_nothing_has_no_page_and_what_cannot_be_is_listed(whole):
+    assert np.isfinite(whole.row("Overconfidence", model="sure")["value"])  # a confidence alone is enough
     families = ("correctness_calibration", "asr_confidence")
     found = [set(whole.rows(family=family)["model"]) for family in families]
-    assert found == [{"fair", "bold", "sure"}, {"words_fair", "words_bold", "words_whole"}]
+    assert found == [{"fair", "bold", "sure", "odd"}, {"words_fair", "words_bold", "words_whole", "few"}]
     columns = whole.predictions("silent", "beeps", None).columns.tolist()
     assert columns == ["key", "change", "emotion", "arousal", "error", "drawn"]
     left_out = (whole.out / "left_out.csv").read_text(encoding="utf-8")
     assert "emotion is probabilities that add up to 0.9 instead of 1" in left_out
     assert "words that do not join to the transcript" in left_out
+    for page in told("confidence", "pages"):
+        assert whole.lacks(page, "confidence") == []
 
 
-def test_few_confidences_are_not_judged_as_if_they_were_all(again):
-    for test in ("Expected Calibration Error", "Overconfidence", "Relative Area Under Risk"):
-        row = again.row(test, model="odd", family="correctness_calibration")
-        assert row["skipped"] == "no prediction for 100 of 160 segments"
-    table = pd.read_csv(again.out.parent / "few.csv", keep_default_na=False)
-    words = table["transcript"].str.split().str.len()
-    told = f"no prediction for {words[table['transcript.words'] == ''].sum()} of {words.sum()} segments"
+def test_few_confidences_are_not_judged_as_if_they_were_all(whole):
+    row = whole.row("Overconfidence", model="odd", family="correctness_calibration")
+    assert row["skipped"] == "no prediction for 100 of 160 segments"
+    words = pd.read_csv(whole.out.parent / "tones.csv")["transcript"].str.split().str.len()
+    why = f"no prediction for {words[np.arange(120) % 3 > 0].sum()} of {words.sum()} segments"
     for test in ("Expected Calibration Error", "Normalised Cross Entropy", "Relative Area Under Risk"):
-        assert again.row(test, model="few")["skipped"] == told
-    page = (again.out / "notebooks" / "odd" / "correctness_calibration.ipynb").read_text("utf-8")
-    for told in (
-        "answers come without how sure",
-        "name another class than the likeliest",
-        "lie outside their",
-    ):
-        assert told in page
-
-
-@pytest.mark.parametrize(
-    ("model", "own"), [("table", "fair"), ("words_table", "words_fair"), ("ctm", "words_fair")]
-)
-def test_tables_of_a_run_give_the_same(whole, again, model, own):
-    tests = ["Expected Calibration Error", "Overconfidence", "Relative Area Under Risk"]
-    for test in [*tests, "Overconfidence Change" if own == "fair" else "Normalised Cross Entropy"]:
-        values = [
-            found.rows(test=test, model=name)["value"].iloc[0]
-            for found, name in ((again, model), (whole, own))
-        ]
-        assert values[0] == values[1], test
-
-
-@pytest.mark.parametrize("page", told("confidence", "pages"))
-def test_pages_show_it(whole, page):
-    assert whole.lacks(page, "confidence") == []
+        assert whole.row(test, model="few")["skipped"] == why
+    page = whole.shown("odd", "correctness_calibration")
+    for words in ("without how sure", "name another class than the likeliest", "lie outside their"):
+        assert words in page

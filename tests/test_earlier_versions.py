@@ -38,16 +38,16 @@ def folders(tmp_path, recorded):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "compare old new --no-book --out both",
-        "card old --out card",
-        "sheet old --out sheet.html",
-        "sheet new --baseline old --out since.html",
-        "verify old",
-    ],
-)
+READERS = """
+compare old new --no-book --out both
+card old --out card
+sheet old --out sheet.html
+sheet new --baseline old --out since.html
+verify old
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", READERS)
 def test_a_folder_of_before_is_refused_with_the_remedy(folders, command, line):
     done = command(*line.split(), cwd=folders)
     text = done.stdout + done.stderr
@@ -59,7 +59,6 @@ def test_a_folder_of_before_is_refused_with_the_remedy(folders, command, line):
 RULES = "of an earlier version. States follow its rules"
 
 
-@pytest.mark.parametrize("oldest", [False, True])
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
@@ -69,12 +68,12 @@ RULES = "of an earlier version. States follow its rules"
         ("history old new --out pages", 0, RULES),
     ],
 )
-def test_gates_and_histories_read_a_folder_of_before(folders, command, line, code, said, oldest):
-    if oldest:  # without groups, evidence and p-values
-        age(folders / "old", RESULT_COLUMNS[RESULT_COLUMNS.index("group") :])
-    done = command(*line.split(), cwd=folders)
-    text = done.stdout + done.stderr
-    assert done.returncode == code and said in text and "Traceback" not in text, text
+def test_gates_and_histories_read_a_folder_of_before(folders, command, line, code, said):
+    for columns in (NEWER, RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]):  # no groups, evidence, p-values
+        age(folders / "old", columns)
+        done = command(*line.split(), cwd=folders)
+        text = done.stdout + done.stderr
+        assert done.returncode == code and said in text and "Traceback" not in text, text
 
 
 # One notion of a day: in UTC, and the one that ``SOURCE_DATE_EPOCH`` sets, wherever a computer stands -------
@@ -103,22 +102,16 @@ def test_check_sheet_and_card_are_of_one_day(evening, command, tmp_path, zone):
     judged = command("check", evening, "--junit", tmp_path / "j.xml", cwd=tmp_path, **when)
     assert re.search(r"^accepted: .* A: ", judged.stdout, re.M), judged.stdout
     assert re.search(r"^failed: .* B: ", judged.stdout, re.M) and judged.returncode == 1
-    for name, own in (
-        ("s.html", when),
-        ("run.html", when | {"SOURCE_DATE_EPOCH": ""}),
-    ):  # of the day of the run
-        made = command("sheet", evening, "--out", tmp_path / name, cwd=tmp_path, **own)
+    for page, epoch in (("run.html", ""), ("s.html", str(EVENING))):  # of the day of the run
+        made = command("sheet", evening, "--out", page, cwd=tmp_path, **when | {"SOURCE_DATE_EPOCH": epoch})
         assert made.returncode == 0, made.stderr
-        page = (tmp_path / name).read_text()
-        assert f"200 given on {DAY}" in page and NEXT not in page
-    page = (tmp_path / "s.html").read_text()
-    assert "being collected" in page and "2023-11-13" not in page
+        text = (tmp_path / page).read_text()
+        assert f"200 given on {DAY}" in text and NEXT not in text
+    assert "being collected" in text and "2023-11-13" not in text
     made = command("card", evening, "--out", tmp_path / "card", cwd=tmp_path, **when)
     assert made.returncode == 0, made.stderr
-    cards = "".join(
-        path.read_text() for path in (tmp_path / "card").iterdir() if path.suffix in (".md", ".json")
-    )
-    assert DAY in cards and NEXT not in cards
+    texts = [path.read_text() for path in (tmp_path / "card").iterdir() if path.suffix in (".md", ".json")]
+    assert DAY in "".join(texts) and NEXT not in "".join(texts)
 
 
 def test_predictions_are_of_that_day_on_the_page_of_a_model(monkeypatch, evening):

@@ -152,51 +152,36 @@ def test_check_judges_and_writes_junit(whole, folder, command):
     assert own.find("failure") is not None
 
 
-def test_notebooks_that_fail_or_exit_are_kept_and_others_go_on(whole, folder, tmp_path, undrawn):
-    for name in ("data/segments.csv", "my_model.py"):
-        write(tmp_path, {name: (folder / name).read_text()})
-    for path in (folder / "data").glob("*.wav"):
-        (tmp_path / "data" / path.name).write_bytes(path.read_bytes())
-    files = {"suite.yml": changed(SUITE, {"own_family]": "own_family, exits]"})}
-    for name, cells in (
-        ("own_family", ("print('first cell')", "raise RuntimeError('broken on purpose')", "print('never')")),
-        ("exits", ("import sys; sys.exit(0)", "1 + 1")),
-    ):
-        files[f"thresholds/{name}.yml"] = THRESHOLDS.replace("own_family", name)
-        files[f"notebooks/{name}.ipynb"] = notebook(*cells)
-        files[f"book/methods/{name}.md"] = f"# {name}\n\n<!-- thresholds -->\n"
-    write(tmp_path, files)
-    done = undrawn("run", "suite.yml", "--out", "out", cwd=tmp_path, CALLS=str(tmp_path / "calls"))
-    broken = Run(tmp_path / "out", done)
+def test_a_notebook_that_fails_is_shown_and_others_go_on(whole, folder, undrawn):
+    broken = notebook("print('first cell')", "raise RuntimeError('broken on purpose')", "print('never')")
+    write(folder, {"notebooks/own_family.ipynb": broken})
+    done = undrawn("run", "suite.yml", "--out", "broken", cwd=folder, CALLS=str(folder / "calls.txt"))
+    write(folder, {"notebooks/own_family.ipynb": OWN_NOTEBOOK})
+    found = Run(folder / "broken", done)
     assert done.returncode == 3
-    statuses = {entry["family"]: entry["status"] for entry in broken.record["notebooks"]}
-    assert statuses == {"correctness_regression": "ok", "own_family": "failed", "exits": "failed"}
-    assert broken.rows(family="own_family")["skipped"].str.contains("broken on purpose").all()
-    assert broken.rows(family="correctness_regression")["passed"].notna().all()
-    page = broken.page("results/loud/own_family")
+    statuses = {entry["family"]: entry["status"] for entry in found.record["notebooks"]}
+    assert statuses == {"correctness_regression": "ok", "own_family": "failed"}
+    assert found.rows(family="own_family")["skipped"].str.contains("broken on purpose").all()
+    assert found.rows(family="correctness_regression")["passed"].notna().all()
+    page = found.page("results/loud/own_family")
     assert "first cell" in page and "broken on purpose" in page
-    assert undrawn("check", "out", cwd=tmp_path).returncode == 1
+    assert undrawn("check", "broken", cwd=folder).returncode == 1
 
 
-LONG = (
-    f"corpora: {{calls: {{format: csv, path: {'x' * 5000}.csv}}}}\nmodels: {{guess: {{random: gaussian}}}}\n"
-)
+SLIPS = {"families:": "familys:", "seed: 3": "seed: three"}
 
 
 @pytest.mark.parametrize(
-    ("suite", "told"),
+    ("replaced", "told"),
     [
-        (
-            SUITE.replace("families:", "familys:").replace("seed: 3", "seed: three"),
-            ("bad.yml line ", "familys", "'families'", "three"),
-        ),
-        (SUITE.replace("segments.csv", "segmnets.csv"), ("segmnets.csv", "segments.csv")),
-        (SUITE.replace("my_model:predict", "my_model:predcit"), ("predcit", "predict")),
-        (f"{LONG}families: all\n", ("the name is too long here",)),
+        (SLIPS, ("bad.yml line ", "familys", "'families'", "three")),
+        ({"segments.csv": "segmnets.csv"}, ("segmnets.csv", "segments.csv")),
+        ({"my_model:predict": "my_model:predcit"}, ("predcit", "predict")),
+        ({"data/segments": "x" * 5000}, ("the name is too long here",)),
     ],
 )
-def test_a_bad_suite_is_refused(folder, tmp_path, command, suite, told):
-    write(folder, {"bad.yml": suite})
+def test_a_bad_suite_is_refused(folder, tmp_path, command, replaced, told):
+    write(folder, {"bad.yml": changed(SUITE, replaced)})
     said = refused(command, folder, "run", "bad.yml", "--out", tmp_path / "out")
     assert [words for words in told if words not in said] == []
     assert not (tmp_path / "out" / "results.csv").exists()

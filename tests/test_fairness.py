@@ -1,4 +1,4 @@
-"""Groups that a suite names or that nobody named, and gaps that a column explains: through the command."""
+"""Groups that a suite names or that nobody named, through the command."""
 
 import re
 
@@ -16,14 +16,13 @@ pytestmark = pytest.mark.slow
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 WORDS = "left right up down stop go yes no one two three four".split()
 MARKUP = "<i>phone</i>"
-SECONDS, EACH, SPEAKERS, VOICES = 0.1, 20, 60, 40
+SECONDS, EACH, SPEAKERS = 0.1, 20, 60
 SUITE = """
 title: Groups
 studies: false
 replicates: 200
 thresholds: gap
 interval: t
-tasks: {style: {type: classification, classes: [read, acted, free]}}
 groups: [{age: {young: [0, 30], old: [60, 120]}}, device × sex, emotion]
 corpora:
   calls: {format: csv, path: calls.csv, families: [fairness_groups]}
@@ -35,22 +34,17 @@ corpora:
   nobody: {format: csv, path: nobody.csv, families: [fairness_groups]}
   listed: {format: trials, path: listed.csv, audio: false}
   rooms: {format: csv, path: rooms.csv, groups: [device], families: [fairness_worst_groups]}
-  voices: {format: csv, path: voices.csv, groups: [sex × device], families: [fairness_worst_groups]}
-  far: {format: csv, path: far.csv, adjust: [distance], families: [fairness_accent]}
-  phones: {format: csv, path: far.csv, adjust: [device], families: [fairness_accent]}
 models:
   emotional: {predictions: emotions.csv, tasks: [arousal, valence, emotion], corpora: [calls, odd, bare]}
   written: {predictions: words.csv, tasks: [transcript], corpora: [calls]}
-  embedded: {predictions: embeddings.csv, tasks: [embedding], corpora: [calls, odd, voices]}
+  embedded: {predictions: embeddings.csv, tasks: [embedding], corpora: [calls, odd]}
   parted: {predictions: parted.csv, tasks: [arousal], corpora: [part, nobody]}
-  styles: {predictions: parted.csv, tasks: [style], corpora: [part]}
   mute: {predictions: parted.csv, tasks: [transcript], corpora: [part]}
   scored: {scores: scores.txt, corpora: [part]}
   unknown: {scores: listed.txt, corpora: [listed]}
   uneven: {predictions: uneven.csv, tasks: [arousal, emotion, transcript], corpora: [rooms]}
   even: {predictions: even.csv, tasks: [emotion], corpora: [rooms]}
-  distant: {predictions: distant.csv, tasks: [arousal], corpora: [far, phones]}
-families: [fairness_groups, fairness_worst_groups, fairness_accent]
+families: [fairness_groups, fairness_worst_groups]
 """
 SEGMENT = ["file", "start", "end"]
 
@@ -134,23 +128,16 @@ def scores(table):
     return pd.DataFrame(rows, columns=["same", "enrol", "test", "score", "first", "second"])
 
 
-def unnamed(corpus, speakers, each, seed):
-    """Segments of devices that change from one to the next; of one in eight a woman is on the phone."""
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame([segment(corpus, s, n) for s in range(speakers) for n in range(each)])
-    number = np.repeat(np.arange(speakers), each)
+def rooms():
+    """Speakers whose devices change; of one in eight a woman is on the phone, whom one model serves worse."""
+    rng, number = np.random.default_rng(1), np.repeat(np.arange(SPEAKERS), EACH)
+    table = pd.DataFrame([segment("rooms", s, n) for s in range(SPEAKERS) for n in range(EACH)])
     table["sex"] = np.array(["female", "male"])[number % 2]
     table["device"] = rng.choice([MARKUP, "headset", "room", "car"], size=len(table))
-    return rng, number, table, (table["sex"].eq("female") & table["device"].eq(MARKUP)).to_numpy()
-
-
-def rooms():
-    """Sixty speakers; one model is worse for women on the phone, in classes and values, and one is not."""
-    rng, number, table, worse = unnamed("rooms", SPEAKERS, EACH, 1)
+    table["worse"] = worse = table["sex"].eq("female") & table["device"].eq(MARKUP)
     table["accent"] = [f"village {s}" for s in number]  # too many to look at
     table["emotion"], table["arousal"] = rng.choice(CLASSES, len(table)), rng.random(len(table)).round(3)
-    table["transcript"], table["worse"] = "turn the light on", worse
-    habit = rng.normal(0, 0.05, SPEAKERS)[number]
+    table["transcript"], habit = "turn the light on", rng.normal(0, 0.05, SPEAKERS)[number]
     for name, chance in (("uneven", 0.15 + habit + 0.4 * worse), ("even", 0.15 + habit)):
         other = np.roll(CLASSES, 1)[table["emotion"].map(CLASSES.index)]
         table[f"{name} emotion"] = np.where(rng.random(len(table)) < chance, other, table["emotion"])
@@ -161,80 +148,42 @@ def rooms():
     return table
 
 
-def voices():
-    """Embeddings of forty speakers, noisy for women on the phone."""
-    rng, number, table, worse = unnamed("voices", VOICES, 10, 2)
-    heard = rng.normal(size=(VOICES, 8))[number]
-    heard += np.where(worse, 2.0, 0.3)[:, None] * rng.normal(size=(len(number), 8))
-    return table.assign(embedding=[words_of(row) for row in heard])
-
-
-def far():
-    """Irish speakers sit further away and have devices of their own; only distance lowers arousal."""
-    rng, rows = np.random.default_rng(3), []
-    for s in range(20):
-        accent, effect = ("irish", "welsh")[s // 10], rng.normal(0, 0.01)
-        for n in range(16):
-            distance = round(rng.normal(2.2 if accent == "irish" else 1.8, 0.25), 3)
-            about = {"sex": ("female", "male")[s % 2], "accent": accent, "device": f"{accent} <b>phone</b>"}
-            predicted = round(1.2 - 0.35 * distance + effect + rng.normal(0, 0.02), 4)
-            rows.append({**segment("far", s, n), **about, "distance": distance, "predicted": predicted})
-    return pd.DataFrame(rows)
-
-
 def written(table, *names, prefix="predicted "):
     return table[SEGMENT].assign(**{name: table[prefix + name] for name in names})
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, command) -> Run:
+def whole(tmp_path_factory, undrawn) -> Run:
     folder = tmp_path_factory.mktemp("fairness")
-    tables = {
-        "calls": calls(),
-        "odd": odd(),
-        "part": part(),
-        "rooms": rooms(),
-        "voices": voices(),
-        "far": far(),
-    }
-    tables["bare"] = pd.DataFrame(
-        {"file": [f"bare/{n}.wav" for n in range(6)], "arousal": np.linspace(0.1, 0.9, 6)}
-    )
-    for table in tables.values():
+    bare = pd.DataFrame({"file": [f"bare/{n}.wav" for n in range(6)], "arousal": np.linspace(0.1, 0.9, 6)})
+    tables = {make.__name__: make() for make in (calls, odd, part, rooms)} | {"bare": bare}
+    for name, table in tables.items():
         for n, (file, own) in enumerate(table.groupby("file")):
             time = np.arange(round(16000 * (own["end"].max() if "end" in own else SECONDS))) / 16000
             sound(folder / file, 0.1 * np.sin(2 * np.pi * (110 + 2 * n) * time))
-    for name, table in tables.items():
         hidden = [column for column in table if re.match("predicted|even |uneven|worse|embedding", column)]
         write(folder, {f"{name}.csv": table.drop(columns=hidden)})
-    of_calls, of_odd, of_part, of_rooms, of_voices, of_far, bare = tables.values()
+    of_calls, of_odd, of_part, of_rooms, _ = tables.values()
     emotional = pd.concat([of_calls, of_odd, bare.assign(**{"predicted arousal": 0.5})])
-    style = np.where(of_part["device"].eq("phone"), "read", "free")
-    parted = of_part[["file"]].assign(arousal=of_part["predicted"], style=style, transcript="go")
     scored = scores(of_part)
-    pairs = [
-        (f"s{s}/{n}.wav", f"s{t}/{n + 1}.wav", int(s == t))
-        for s in range(9)
-        for t in range(9)
-        for n in (0, 2)
-    ]
+    pairs = [(s, t, n) for s in range(9) for t in range(9) for n in (0, 2)]
+    listed = [(f"s{s}/{n}.wav", f"s{t}/{n + 1}.wav", int(s == t)) for s, t, n in pairs]
     lists = {
         "trials.txt": [f"{row.same} {row.enrol} {row.test}" for row in scored.itertuples()],
         "scores.txt": [f"{row.score} {row.enrol} {row.test}" for row in scored.itertuples()],
-        "listed.csv": pd.DataFrame(pairs, columns=["enrol", "test", "label"]),
-        "listed.txt": [f"{same + 0.01 * n} {one} {other}" for n, (one, other, same) in enumerate(pairs)],
+        "listed.csv": pd.DataFrame(listed, columns=["enrol", "test", "label"]),
+        "listed.txt": [f"{same + 0.01 * n} {one} {other}" for n, (one, other, same) in enumerate(listed)],
     }
     predictions = {
         "emotions.csv": written(emotional, "arousal", "valence", "emotion"),
         "words.csv": written(of_calls, "transcript"),
-        "embeddings.csv": written(pd.concat([of_calls, of_odd, of_voices]), "embedding", prefix=""),
+        "embeddings.csv": written(pd.concat([of_calls, of_odd]), "embedding", prefix=""),
         "uneven.csv": written(of_rooms, "arousal", "emotion", "transcript", prefix="uneven "),
         "even.csv": written(of_rooms, "emotion", prefix="even "),
-        "distant.csv": of_far[SEGMENT].assign(arousal=of_far["predicted"]),
-        **{"parted.csv": parted, "nobody.csv": of_part[["file", "arousal"]].dropna()},
+        "parted.csv": of_part[["file"]].assign(arousal=of_part["predicted"], transcript="go"),
+        "nobody.csv": of_part[["file", "arousal"]].dropna(),
     }
-    write(folder, {**lists, **predictions, "suite.yml": SUITE})
-    return run(command, folder)
+    return run(undrawn, write(folder, lists | predictions | {"suite.yml": SUITE}))
 
 
 @pytest.fixture(scope="module")
@@ -284,60 +233,21 @@ def test_differences_equal_plain_formulas(whole, main, task, test, column):
         assert found["segments"] == len(own)
 
 
-def test_precision_is_that_at_the_shares_of_everybody(whole, main):
-    everybody = main[main["age"].notna()]
-    shares = everybody["emotion"].value_counts(normalize=True)
-
-    def precision(rows, label):
-        called = {
-            name: rows.loc[rows["emotion"].eq(name), "predicted emotion"].eq(label).mean() for name in CLASSES
-        }
-        return shares[label] * called[label] / sum(shares[name] * called[name] for name in CLASSES)
-
-    for label in CLASSES:
-        old, young = (precision(everybody[everybody["age"].eq(group)], label) for group in ("old", "young"))
-        found = row(whole, "emotion", "Precision Per Class", "age: old", label)
-        assert found["gap"] == pytest.approx(old - young, abs=1e-9)
-        assert found["value"] == pytest.approx(old - precision(everybody, label), abs=1e-9)
-
-
-def rates_of_trials(whole, model, corpus, column, groups, first, second, same, wrong):
-    """Compare error rates of trials within groups with the rows of a model."""
-    within = first.notna() & first.eq(second)
-    for test, kind in (
-        ("False Acceptance Rate Difference", ~same),
-        ("False Rejection Rate Difference", same),
-    ):
+def test_rates_of_a_list_of_trials_are_those_of_the_groups_of_its_recordings(whole):
+    table, of = scores(part()), {"model": "scored", "corpus": "part"}
+    decided = (whole.out / "scores" / "scored" / "part.fairness_groups.txt").read_text().split()
+    same, within = table["same"].eq(1), table["first"].eq(table["second"])
+    wrong = (table["score"] > float(decided[-1])).ne(same)
+    kinds = {"False Acceptance Rate Difference": ~same, "False Rejection Rate Difference": same}
+    for test, kind in kinds.items():
         everybody = within & kind
-        for group in groups:
-            own = first.eq(group)
-            found = whole.row(test, group=f"{column}: {group}", model=model, corpus=corpus)
-            rate = wrong[everybody & own].mean()
+        for group in ("phone", "headset"):
+            own = table["first"].eq(group)
+            found, rate = whole.row(test, group=f"device: {group}", **of), wrong[everybody & own].mean()
             assert found["value"] == pytest.approx(rate - wrong[everybody].mean(), abs=1e-9)
             assert found["gap"] == pytest.approx(rate - wrong[everybody & ~own].mean(), abs=1e-9)
-
-
-def test_rates_of_trials_that_were_drawn(whole, main):
-    table = pd.read_csv(
-        whole.out / "scores" / "embedded" / "calls.fairness_groups.txt", sep=None, engine="python"
-    )
-    ages = main.drop_duplicates("file").set_index("file")["age"]
-    first, second = (table[side].str.split(" ").str[0] for side in ("enrol", "test"))
-    wrong = table["decision"].eq("accept").ne(first.eq(second))
-    sides = (first.map(ages), second.map(ages), first.eq(second), wrong)
-    rates_of_trials(whole, "embedded", "calls", "age", ("young", "old"), *sides)
-
-
-def test_rates_of_a_list_of_trials_are_those_of_the_groups_of_its_recordings(whole):
-    table = scores(part())
-    decided = (whole.out / "scores" / "scored" / "part.fairness_groups.txt").read_text().split()
-    same = table["same"].eq(1)
-    wrong = (table["score"] > float(decided[-1])).ne(same)
-    rates_of_trials(
-        whole, "scored", "part", "device", ("phone", "headset"), table["first"], table["second"], same, wrong
-    )
     # Two groups are one test: the row of the better one repeats the state and names the other.
-    rows = whole.rows(model="scored", corpus="part", family="fairness_groups")
+    rows = whole.rows(family="fairness_groups", **of)
     rows = rows[rows["test"].str.endswith("Rate Difference")]
     assert rows["state"].eq(FAIL).all() and rows["holds"].all() and len(rows) == 4
     assert set(zip(rows["group"], rows["mirrors"], strict=True)) == {
@@ -390,14 +300,6 @@ def test_only_labelled_segments_of_groups_within_speakers_are_compared(whole):
     assert found["skipped"].str.startswith("interval withheld: nothing varies").all()
 
 
-def test_a_task_of_ones_own_is_shown(whole):
-    own = whole.rows(model="styles")
-    own = own[own["value"].notna()]
-    assert own["passed"].isna().all() and own["skipped"].str.startswith("no threshold for style").all()
-    found = own.set_index(["group", "label"])["gap"]
-    assert found["device: phone", "read"] == 1 and found["device: headset", "read"] == -1
-
-
 @pytest.mark.parametrize("page", told("fairness", "pages"))
 def test_pages_tell_what_is_missing(whole, page):
     assert whole.lacks(page, "fairness") == []
@@ -441,25 +343,3 @@ def test_where_all_are_served_alike_nothing_is_named(whole, model, task):
     found = worst(whole, model, task)
     assert (found["value"], found["passed"], found["holds"], found["evidence"]) == (0, True, False, "none")
     assert found["skipped"].startswith("none of ")
-
-
-def test_trials_are_searched_by_the_recording_that_is_tested(whole):
-    found, page = worst(whole, "embedded", "embedding"), whole.shown("embedded", "fairness_worst_groups")
-    # A column that the suite names itself comes first where it says the same as a product.
-    assert found["holds"] and found["skipped"].startswith(f"sex × device: female × {MARKUP} (")
-    assert "share of rejected trials" in page and "<audio" in page and MARKUP not in page
-
-
-# The accent or the microphone? ------------------------------------------------------------------------------
-
-
-def test_the_gap_goes_with_the_distance_and_not_with_the_accent(whole):
-    found = whole.rows(model="distant", test="Mean Value")
-    found = found[found["value"].notna()]
-    rooms_, phones = found[found["corpus"].eq("far")], found[found["corpus"].eq("phones")]
-    assert rooms_["holds"].all() and len(rooms_) == 2
-    assert rooms_["adjusted_by"].eq("distance").all() and rooms_["counterpart"].between(0.6, 1).all()
-    assert (rooms_["adjusted"].abs() < 0.25 * rooms_["gap"].abs()).all()
-    assert phones["holds"].all() and phones["adjusted"].isna().all()
-    assert phones["adjusted_by"].eq("none: device decides the group").all()
-    assert whole.page("results/distant/fairness_accent").count("Adjusted difference") == 1

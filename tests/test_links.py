@@ -49,32 +49,36 @@ def content(folder):
 def test_a_link_at_any_place_is_refused(made, place):
     out, behind = made(place)
     before = content(behind)
-    with pytest.raises(
-        InputError, match=f"--out .*{re.escape(repr(place))} in it is a symbolic link, .* Remove"
-    ):
+    told = f"--out .*{re.escape(repr(place))} in it is a symbolic link, .* Remove"
+    with pytest.raises(InputError, match=told):
         Output(out).check({})
     assert content(behind) == before
 
 
-def replaced(target):
-    return lambda out: ((out / files.MARKER).unlink(), out.rmdir(), out.symlink_to(target(out)))
+def linked(folder, /, **links):
+    for place, target in links.items():
+        (folder / place).symlink_to(target)
+
+
+def replaced(out, target):
+    (out / files.MARKER).unlink()
+    out.rmdir()
+    out.symlink_to(target)
 
 
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
         (
-            replaced(lambda out: out.parent / "gone"),
-            "the link '.*out' leads to no folder. Remove the link, or make",
+            lambda out: replaced(out, out.parent / "gone"),
+            "'.*out' leads to no folder. Remove the link, or make",
         ),
-        (replaced(lambda out: out), "the link '.*out' leads to no folder"),  # a loop
-        (lambda out: (out / "cache").symlink_to(out / "nowhere"), "the link '.*cache' leads to no folder"),
-        (lambda out: (out / "media").symlink_to(out / "nowhere"), "'media' in it is a symbolic link"),
-        (lambda out: (out / "up").symlink_to(".."), "'up' in it is a symbolic link"),
+        (lambda out: replaced(out, out), "the link '.*out' leads to no folder"),  # a loop
+        (lambda out: linked(out, cache=out / "nowhere"), "the link '.*cache' leads to no folder"),
+        (lambda out: linked(out, up=".."), "'up' in it is a symbolic link"),
         (lambda out: os.mkfifo(out / "log.txt"), "'log.txt' in it is neither a file nor a folder"),
-        (lambda out: os.mkfifo(out / ".lock"), "'.lock' in it is neither a file nor a folder"),
         (
-            lambda out: [(out / place).symlink_to(out / "nowhere") for place in ("media", "mine", "z")],
+            lambda out: linked(out, **dict.fromkeys(("media", "mine", "z"), out / "nowhere")),
             r"'media' in it is a symbolic link \(as are 2 more\)",
         ),
     ],
@@ -89,34 +93,30 @@ def test_what_leads_nowhere_and_what_blocks_is_refused(tmp_path, spoil, told):
 
 
 def test_the_folder_and_its_cache_may_be_links_but_nothing_is_pruned_behind_one(tmp_path):
-    (tmp_path / "disk" / "out").mkdir(parents=True)
-    (tmp_path / "disk" / "cache" / "model").mkdir(parents=True)
-    (tmp_path / "disk" / "cache" / "model" / "latest").symlink_to("/tmp")  # models keep things
-    (tmp_path / "out").symlink_to(tmp_path / "disk" / "out")
-    (tmp_path / "out" / files.MARKER).write_text("{}")
-    (tmp_path / "out" / "cache").symlink_to(tmp_path / "disk" / "cache")
-    output = Output(tmp_path / "out")
+    out, disk = tmp_path / "out", tmp_path / "disk"
+    for folder in (disk / "out", disk / "cache" / "model", tmp_path / "behind"):
+        folder.mkdir(parents=True)
+    linked(tmp_path, out=disk / "out")
+    linked(disk / "cache" / "model", latest="/tmp")  # models keep things
+    (out / files.MARKER).write_text("{}")
+    linked(out, cache=disk / "cache")
+    output = Output(out)
     output.check({})
-    (tmp_path / "behind").mkdir()
     (tmp_path / "behind" / "precious").touch()
-    (tmp_path / "out" / "media").symlink_to(tmp_path / "behind")
+    linked(out, media=tmp_path / "behind")
     output.prune(output.media, set())
     assert (tmp_path / "behind" / "precious").exists()
 
 
 @pytest.mark.parametrize(
     "words",
-    [
-        *(("run", "suite.yml", *more) for more in ((), ("--plan",), ("--shard", "1/2"), ("--model", "loud"))),
-        ("compare", "suite.yml", "loud", "quiet"),
-    ],
-    ids=" ".join,
+    ["run suite.yml", "run suite.yml --plan", "run suite.yml --shard 1/2", "compare suite.yml loud quiet"],
 )
 def test_runs_refuse_before_anything_runs(made, tmp_path_factory, command, words):
     out, behind = made("notebooks")
     before = content(behind), sorted(os.listdir(out))
     calls, project = out.parent / "calls", make(tmp_path_factory.mktemp("links") / "project")
-    told = refused(command, project, *words, "--out", out, CALLS=str(calls), SOUNDCHECK_CACHE="")
+    told = refused(command, project, *words.split(), "--out", out, CALLS=str(calls), SOUNDCHECK_CACHE="")
     assert "'notebooks' in it is a symbolic link" in told
     assert (content(behind), sorted(os.listdir(out))) == before and not calls.exists()
 

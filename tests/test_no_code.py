@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from runs import refused, write
+from runs import changed, refused, write
 from tones import make
 
 from soundcheck.common import resources
@@ -34,10 +34,8 @@ def project(tmp_path, command):
         if notebook != "mine":
             (folder / "notebooks" / "mine.ipynb").unlink()
             shutil.copy(resources.root() / "notebooks" / f"{notebook}.ipynb", folder / "notebooks")
-        rows = [f"{number}.wav,0.{number % 9 + 1}" for number in range(12)]
-        return write(
-            folder, {"answers.csv": ["file,arousal", *rows], "suite.yml": SUITE.replace("FAMILIES", family)}
-        )
+        rows = ["file,arousal", *(f"{number}.wav,0.{number % 9 + 1}" for number in range(12))]
+        return write(folder, {"answers.csv": rows, "suite.yml": SUITE.replace("FAMILIES", family)})
 
     return made
 
@@ -46,9 +44,7 @@ def project(tmp_path, command):
     ("notebook", "family", "words"),
     [
         ("mine", "mine", RUN),  # of a family of its own
-        (SHIPPED, SHIPPED, RUN),  # in the place of a shipped one, and the same
-        (SHIPPED, SHIPPED, (*RUN, "--model", "a")),
-        (SHIPPED, SHIPPED, (*RUN, "--family", SHIPPED)),
+        (SHIPPED, SHIPPED, (*RUN, "--model", "a")),  # in the place of a shipped one, and the same
         (SHIPPED, SHIPPED, ("run", "suite.yml", "--plan")),
         (SHIPPED, SHIPPED, ("run", "suite.yml", "--shard", "1/2")),
         (SHIPPED, SHIPPED, ("compare", "suite.yml", "a", "b")),
@@ -78,11 +74,8 @@ def test_pages_and_models_that_are_not_asked_are_code_too(project, command):
     page = f"book/methods/{SHIPPED}.md: a page beside the suite can include scripts and files, and --no-code"
     assert page in told and not (folder / "out").exists()
     (folder / "book" / "methods" / f"{SHIPPED}.md").unlink()
-    python = 'b: {python: "my_model:loud", tasks: [arousal]}'
-    suite = SUITE.replace("b: {predictions: answers.csv, tasks: [arousal]}", python).replace(
-        "FAMILIES", SHIPPED
-    )
-    write(folder, {"suite.yml": suite})
+    python = {"b: {predictions: answers.csv": 'b: {python: "my_model:loud"', "FAMILIES": SHIPPED}
+    write(folder, {"suite.yml": changed(SUITE, python)})
     assert command(*RUN, "--out", "out", cwd=folder, CALLS=str(folder / "calls")).returncode == 0
     write(folder, {"my_model.py": "open('imported', 'w')"})
     told = refused(command, folder, *RUN, "--model", "a", "--no-code", "--out", "out")

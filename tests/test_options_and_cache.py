@@ -21,7 +21,6 @@ NUMBERS = {
 }
 WHOLE = {*NUMBERS} - {"--matters-worse", "--efficiency"}
 NEVER = ("nan", "-inf", "1e400", "-1", "9" * 5000, "", "one", "0x10")
-SHARES = ("0/0", "0/1", "2/1", "1/0", "-1/2", "nan/1", "1.5/2", "1", "1/" + "9" * 20)
 
 
 @pytest.mark.parametrize("option", NUMBERS)
@@ -38,16 +37,13 @@ def test_numbers_that_are_refused(option):
         assert f"Invalid value for '{option}': '{text[:20]}" in told and " number from " in told
 
 
-def test_a_gate_that_could_not_close_numbers_that_are_read_and_shares_that_are_none(command, tmp_path):
+def test_a_gate_that_could_not_close_and_numbers_that_are_read(command, tmp_path):
     ended = command("check", "out", "--matters-worse", "nan", cwd=tmp_path)
     told = "'--matters-worse': 'nan' is not a number from 0 to 1,000,000."
     assert ended.returncode == 2 and told in ended.stderr
     for option, text in (("--matters-worse", "0"), ("--matters-worse", "1e-3"), ("--tests", "7")):
         ended = command(*NUMBERS[option], option, text, cwd=tmp_path)
         assert ended.returncode == 2 and "Invalid value" not in ended.stderr and "out" in ended.stderr
-    for text in SHARES:
-        ended = command("run", "suite.yml", "--shard", text, cwd=tmp_path)
-        assert ended.returncode == 2 and "--shard" in ended.stderr and "Traceback" not in ended.stderr
 
 
 SUITE = """

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -120,14 +119,8 @@ def test_a_system_without_what_only_linux_has(folder, one, undrawn):
     assert said.stdout.split() == ["False"] * 3, said.stderr
 
 
-def test_a_cluster_that_cannot_be_reached_and_one_without_the_extra(folder, undrawn):
-    start, address = time.monotonic(), ("--cluster", "tcp://127.0.0.1:9")
-    told = refused(undrawn, folder, "run", "suite.yml", "--out", "nothing", *address)
-    assert told.count("\n") == 1 and "'tcp://127.0.0.1:9' cannot be reached" in told
-    assert not (folder / "nothing").exists()
-    assert (
-        time.monotonic() - start < 60
-    )  # the limit is in the library: this command waits for the machine, too
+def test_a_cluster_without_the_extra(folder, undrawn):
     write(folder, {"without/distributed/__init__.py": "raise ImportError('no distributed')"})
-    told = refused(undrawn, folder, "run", "suite.yml", *address, PYTHONPATH=str(folder / "without"))
+    words = ("run", "suite.yml", "--cluster", "tcp://127.0.0.1:9")
+    told = refused(undrawn, folder, *words, PYTHONPATH=str(folder / "without"))
     assert 'pip install "soundcheck-speech[cluster]"' in told

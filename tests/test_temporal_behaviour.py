@@ -50,12 +50,10 @@ def whole(tmp_path_factory, undrawn) -> Run:
     for number in range(14):
         each = 5 + number % 3 if number < 12 else 2
         values = rng.uniform(0.05, 1, each) if number % 2 else 0.3 + 0.02 * np.arange(each)
-        gaps, signal, place = rng.uniform(0, 0.3, each).round(2), [], 0.0
-        for value, gap in zip(values, gaps, strict=True):
-            signal += [
-                np.zeros(round(RATE * gap)),
-                value / 3 * rng.standard_normal(RATE // 4).clip(-2.5, 2.5),
-            ]
+        signal, place = [], 0.0
+        for value, gap in zip(values, rng.uniform(0, 0.3, each).round(2), strict=True):
+            noise = value / 3 * rng.standard_normal(RATE // 4).clip(-2.5, 2.5)
+            signal += [np.zeros(round(RATE * gap)), noise]
             start, place = place + gap, place + gap + 0.25
             when = (f"{number}.wav", f"{start:.2f}", f"{place:.2f}", f"s{number % 7}")
             rows.append((*when, value, CLASSES[int(3.99 * value)]))
@@ -64,10 +62,9 @@ def whole(tmp_path_factory, undrawn) -> Run:
     others = table["speaker"].where(~table.duplicated("file"), "t" + table["speaker"])  # answer the first one
     shuffled = table.assign(speaker=others).sample(frac=1, random_state=1)
     single = table.drop_duplicates("file").drop(columns=["start", "end"])
-    predictions = table[["file", "start", "end", "arousal"]]
-    write(
-        folder, {"files.csv": table, "shuffled.csv": shuffled, "single.csv": single, "table.csv": predictions}
-    )
+    tables = {"files": table, "shuffled": shuffled, "single": single}
+    tables["table"] = table[["file", "start", "end", "arousal"]]
+    write(folder, {f"{name}.csv": one for name, one in tables.items()})
     return run(undrawn, write(folder, {"models.py": MODEL, "suite.yml": SUITE}), "--no-book", code=3)
 
 
@@ -101,9 +98,8 @@ def change(values, wanted):
 @pytest.mark.parametrize(("task", "largest"), [("arousal", 0.3), ("emotion", 1.0)])
 def test_values_are_those_of_plain_loops(whole, model, task, largest):
     found = whole.rows(model=model, task=task, corpus="files").set_index("test")["value"]
-    pairs = [
-        [change(one, (truth, own)) for one in (truth, own)] for truth, own, _ in followed(whole, model, task)
-    ]
+    both = [(truth, own) for truth, own, _ in followed(whole, model, task)]
+    pairs = [[change(one, sides) for one in sides] for sides in both]
     pairs = sorted((pair for pair in pairs if pair[0] is not None), key=lambda pair: pair[0])
     quarter = len(pairs) // 4
     most = [(own / largest + 1) / (truth / largest + 1) for truth, own in pairs[-quarter:]]
@@ -129,14 +125,6 @@ def test_values_are_those_of_plain_loops(whole, model, task, largest):
         assert found[test] == pytest.approx(value, abs=1e-6), test
 
 
-def test_what_each_model_does(whole):
-    own = whole.rows(task="arousal", corpus="files").set_index(["model", "test"])
-    value = own["value"]
-    assert value["steady", "Stability"] == 1 and value["steady", "Reactivity"] < 0.3
-    assert value["loudness", "Reactivity"] > 0.9 and value["loudness", "Drift Under Fading Level"] < -0.3
-    assert value["steady", "Drift Under Fading Level"] == 0 and own["reference"].notna().sum() >= 18
-
-
 def test_neither_the_order_of_rows_matters_nor_who_speaks_after_the_first_segment(whole):
     columns = ["model", "task", "test", "value", "low", "high", "segments", "blocks"]
     both = [whole.rows(corpus=name)[columns].reset_index(drop=True) for name in ("files", "shuffled")]
@@ -151,10 +139,3 @@ def test_what_is_left_out_is_said(whole):
     assert len(reasons) == 4 and set(reasons) == {"a table of predictions cannot answer for changed signals"}
     page = (whole.out / "notebooks" / "loudness" / f"{FAMILY}.ipynb").read_text("utf-8")
     assert "left out are 2 files with fewer than 4 labelled segments, 4 segments in all" in page
-
-
-def test_only_segments_that_are_heard_are_asked_about(whole):
-    rows = whole.predictions("steady", "files", None)
-    counts = rows[rows["change"] != ""].groupby("key").size()
-    assert set(counts) == {2}  # one step of each of the two changes, but for the first of each file
-    assert len(counts) == 72 - 12

@@ -11,7 +11,8 @@ from rapidfuzz.distance import Levenshtein
 from runs import Run, refused, run, write
 
 from soundcheck.metrics.formatting import split_marks
-from soundcheck.metrics.word_rates import group_error_rate
+
+pytestmark = pytest.mark.slow
 
 SUITE = """
 title: As the field reports them
@@ -219,12 +220,6 @@ def test_two_scripts_have_a_mixed_error_rate_and_nobody_is_accused_of_another_sc
     assert told in whole.shown("known", "asr_formatting")
 
 
-def test_groups_of_two_scripts_are_compared_by_characters():
-    mixed, words = (["停", "go on"], ["停", "go an"]), (["go", "go on"], ["go", "go an"])
-    assert group_error_rate(*mixed).point().value[0] == pytest.approx(1 / 6)
-    assert group_error_rate(*words).point().value[0] == pytest.approx(1 / 3)
-
-
 @pytest.mark.parametrize(
     ("file", "text", "what"),
     [
@@ -234,7 +229,6 @@ def test_groups_of_two_scripts_are_compared_by_characters():
             r"talk\.csv.*3.*\{ and not closed",
         ),
         ("words.csv", "phrase,synonym\na,b\nb,a\n", r"words\.csv line 3: .*makes a circle"),
-        ("suite.yml", SUITE.replace("words.csv", "absent.csv"), r"absent\.csv: the file does not exist"),
         # Braces of a mark are then alternatives, which must have two.
         ("suite.yml", SUITE.replace("basic", "basic-with-marks"), "there is only one alternative"),
     ],
@@ -279,14 +273,18 @@ def test_errors_of_marks_and_entities_are_those_of_plain_loops(whole):
     assert not found.loc["money", "passed"]
 
 
-def test_spoken_and_written_references_stand_side_by_side(whole):
-    page = whole.shown("perfect", "asr_formatting")
-    start = page.index("Word error rate against spoken and written references, both")
+def cells_below(page, caption):
+    """Give the cells of the table with a caption, each without what stands in a second line."""
+    start = page.index(caption)
     rows = re.findall(r"<tr.*?</tr>", page[start : page.index("</table>", start)], re.DOTALL)[1:]
-    cells = [
-        [re.sub("<[^>]*>", " ", cell).split() for cell in re.findall("<td.*?</td>", row)] for row in rows
-    ]
-    found = {" ".join(name): (float(rate[0]), int(*right)) for name, rate, _, _, right, _ in cells}
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
+    return [[re.sub(r"<[^>]*>", "\n", cell).strip().partition("\n")[0] for cell in row] for row in cells]
+
+
+def test_spoken_and_written_references_stand_side_by_side(whole):
+    page, found = whole.shown("perfect", "asr_formatting"), {}
+    for name, rate, _, _, right, _ in cells_below(page, "Word error rate against spoken and"):
+        found[name] = (float(rate.split()[0]), int(right))
     sides = [[split_marks(row[side].casefold())[0] for row in FORMATTED] for side in (0, 1)]
     wrong = sum(Levenshtein.distance(*pair) for pair in zip(*sides, strict=True))
     rate = 100 * wrong / sum(map(len, sides[0]))

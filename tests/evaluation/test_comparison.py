@@ -111,7 +111,7 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     p_values = [table["p_value"].dropna().sort_values() for table in (judged, expected)]
     np.testing.assert_allclose(*p_values)
     (page,) = (tmp_path / "out" / "html" / "comparisons").glob("*.html")
-    for words in ("Before and after: old", "old (before)", "▲ better", "corrections"):
+    for words in ("Before and after: old", "old (after)", "▲ better", "corrections"):
         assert words in page.read_text()
     assert "<audio" not in page.read_text()  # a run keeps no recordings
     pages = {path: path.read_bytes() for path in (tmp_path / "out" / "html").glob("*.html")}

@@ -16,7 +16,7 @@ from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
 from soundcheck.report import certainty_views, figures, states, study_figures
 from soundcheck.report.figures import class_confusions
-from soundcheck.report.style import MOST_MARKS, PALETTE, show, svg
+from soundcheck.report.style import PALETTE, show, svg
 from soundcheck.report.verification_views import det_figure, score_histograms
 from soundcheck.statistics.simulation import grid, simulate_all
 
@@ -195,17 +195,6 @@ def test_steps_of_equal_scores_are_lines_between_rates():
     x, y = curve_of(det_figure({"constant": own}))
     assert len(x) > 100
     np.testing.assert_allclose(ndtr(x) + ndtr(y), 1, atol=1e-5)
-
-
-def test_long_curves_are_thinned_where_they_are_seen():
-    own = trial_errors(0, 200_000, band=False)
-    figure = det_figure({"all trials": own})
-    x, y = curve_of(figure)
-    assert 200 < len(x) < MOST_MARKS
-    low, high = figure.axes[0].get_xlim()
-    seen = (x > low) & (x < high) & (y > low) & (y < high)
-    assert np.hypot(np.diff(x[seen]), np.diff(y[seen])).max() < 0.1
-    np.testing.assert_allclose(y[seen], ndtri(np.interp(-ndtr(x[seen]), -own["far"], own["frr"])), atol=0.05)
 
 
 def test_densities_of_scores_have_area_one_and_counts_are_said(rng):

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pandas as pd
+from pydantic import TypeAdapter
+
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import Verdict
 
+NAMES = ["model", "corpus", "family", "category", "task"]
 FAILED = {
     **{"value": 0.4, "low": 0.3, "high": 0.45, "passed": False, "evidence": "clear fail"},
     **{"gap": -0.1, "gap_low": -0.2, "gap_high": -0.05, "p_value": 0.001, "holds": True},
@@ -27,6 +31,18 @@ def verdict(model: str = "m", test: str = "Concordance Correlation Coeff", **cha
     return Verdict(**(row | changes))
 
 
+def record(**content: object) -> RunRecord:
+    """Make the record of a run from plain values, as in ``run.json``: ``record(notebooks=[...])``."""
+    usual = {
+        **{"version": "0.1.0", "title": "", "run": "0123456789ab", "results": "0" * 40, "seed": 0},
+        **{"replicates": 100, "interval": "percentile", "suite": {"digest": "s" * 40}, "order": []},
+        **dict.fromkeys(("families", "models", "corpora", "sounds"), ()),
+        **dict.fromkeys(("notebooks", "comparisons", "studies"), ()),
+        "versions": {"numpy": "2"},
+    }
+    return TypeAdapter(RunRecord).validate_python(usual | content)
+
+
 def finished(
     folder: Path,
     recorded: Callable[..., RunRecord],
@@ -36,40 +52,44 @@ def finished(
 ) -> Path:
     """Write ``results.csv`` and ``run.json``."""
     rows = list(rows)
+    listed = pd.DataFrame([[getattr(row, name) for name in NAMES] for row in rows], columns=NAMES)
+    families = listed.drop_duplicates("family").set_index("family")["category"]
     digest = write_results(to_frame(rows), folder)
-    models = list(dict.fromkeys(row.model for row in rows))
-    kinds = kinds or {}
     usual = {
         "results": digest,
         "run": digest[:12],
-        "order": models,
-        "models": [_model(name, kinds.get(name, "predictions"), rows) for name in models],
-        "families": [_family(name, rows) for name in dict.fromkeys(row.family for row in rows)],
-        "corpora": [_corpus(name) for name in dict.fromkeys(row.corpus for row in rows)],
+        "order": [*listed["model"].unique()],
+        "models": models_of(listed, kinds or {}),
+        "families": [_family(name, category) for name, category in families.items()],
+        "corpora": corpora_of(listed),
     }
     recorded(**(usual | changes)).write(folder / "run.json")
     return folder
 
 
-def _model(name: str, kind: str, rows: list[Verdict]) -> dict[str, object]:
-    tasks = tuple(dict.fromkeys(row.task for row in rows if row.model == name))
-    return {
-        **{"name": name, "slug": name, "kind": kind, "target": f"{name}.csv", "tasks": tasks},
+def models_of(results: pd.DataFrame, kinds: dict[str, str]) -> list[dict[str, object]]:
+    """Make what a record has of the models of a table, whose kinds are these or tables of predictions."""
+    usual = {
         **{"description": "", "license": "", "fingerprint": "f" * 40, "inputs": 200, "failed": 0},
         **{"unusable": 0, "notes": (), "failures": (), "repeated": 0, "repeated_different": 0},
         **{"out_of_range": 0, "unknown_classes": {}},
     }
+    return [
+        {"name": name, "slug": name, "kind": kinds.get(name, "predictions"), "target": f"{name}.csv"}
+        | {"tasks": tuple(own["task"].unique()), **usual}
+        for name, own in results.groupby("model", sort=False)
+    ]
 
 
-def _family(name: str, rows: list[Verdict]) -> dict[str, object]:
-    category = next(row.category for row in rows if row.family == name)
+def corpora_of(results: pd.DataFrame) -> list[dict[str, object]]:
+    """Make what a record has of the corpora of a table."""
+    usual = {
+        **{"format": "csv", "description": "", "synthetic": False, "segments": 200, "speakers": 20},
+        **{"seconds": 600.0, "left_out": (), "notices": (), "digest": "d" * 40},
+    }
+    return [usual | {"name": name, "slug": name, "title": name} for name in results["corpus"].unique()]
+
+
+def _family(name: str, category: str) -> dict[str, object]:
     title = name.replace("_", " ").capitalize()
     return {"name": name, "title": title, "category": category, "question": "How good?", "digest": "0" * 40}
-
-
-def _corpus(name: str) -> dict[str, object]:
-    return {
-        **{"name": name, "slug": name, "format": "csv", "title": name, "description": ""},
-        **{"synthetic": False, "segments": 200, "speakers": 20, "seconds": 600.0},
-        **{"left_out": (), "notices": (), "digest": "d" * 40},
-    }

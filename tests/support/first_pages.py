@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 from bs4 import BeautifulSoup
-from pydantic import TypeAdapter
+from finished import corpora_of, models_of, record
 
 from soundcheck.book import overview
 from soundcheck.common.tasks import BUILTIN
@@ -13,7 +13,6 @@ from soundcheck.results.conclusion import summary_of
 from soundcheck.results.contrast import CONTRAST_TYPES
 from soundcheck.results.estimates import ESTIMATES, estimate_frame
 from soundcheck.results.facts import facts_by_model
-from soundcheck.results.record import RunRecord
 from soundcheck.results.schema import frame_of, parsed
 from soundcheck.results.states import compared
 from soundcheck.results.verdict import RESULTS
@@ -22,6 +21,9 @@ from soundcheck.suite.thresholds import read_family
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recorded"
 MEASURES = ("concordance_cc", "unweighted_average_recall", "word_error_rate", "equal_error_rate")
+
+
+RANDOM = ("random-gaussian", "random-categorical", "guess")
 
 
 def table(path, schema):
@@ -57,50 +59,22 @@ def figures(estimates):
         }
 
 
-def record_of(
-    results, estimates, comparisons=None, random=("random-gaussian", "random-categorical", "guess")
-):
+def record_of(results, estimates, comparisons=None, random=RANDOM):
     """Make the record of a run of what its tables say."""
-    usual = {"target": "", "description": "", "license": "", "fingerprint": "f", "inputs": 1, "failed": 0}
-    usual |= {"unusable": 0, "notes": [], "failures": [], "repeated": 0, "repeated_different": 0}
-    usual |= {"out_of_range": 0, "unknown_classes": {}}
-    models = [
-        usual
-        | {"name": name, "slug": name, "kind": "random" if name in random else "python"}
-        | {"tasks": list(dict.fromkeys(own["task"]))}
-        for name, own in results.groupby("model", sort=False)
-    ]
-    families = [read_family(name) for name in dict.fromkeys(results["family"])]
-    about = {"format": "csv", "description": "", "synthetic": False, "segments": 9, "speakers": 9}
-    about |= {"seconds": 0.0, "left_out": [], "notices": [], "digest": "d"}
-    corpora = [
-        about | {"name": name, "slug": name, "title": name} for name in dict.fromkeys(results["corpus"])
-    ]
+    names, labels = ("name", "title", "category", "question", "digest"), {"classes": ["a", "b"]}
+    labels |= {"kind": "classification", "low": 0.0, "high": 1.0}
+    families = [read_family(name) for name in results["family"].unique()]
     pairs = results[["model", "family"]].drop_duplicates().to_dict("records")
-    tasks = {
-        name: {"kind": "classification", "classes": ["a", "b"], "low": 0.0, "high": 1.0}
-        for name in dict.fromkeys(results["task"])
-        if name not in BUILTIN
-    }
-    return TypeAdapter(RunRecord).validate_python(
-        {
-            **{"version": "0.1.0", "title": "A run", "run": "0" * 12, "results": "0" * 40, "seed": 0},
-            **{
-                "replicates": 100,
-                "interval": "t",
-                "suite": {"digest": "s" * 40, "tasks": tasks},
-                "order": [],
-            },
-            **{"models": models, "corpora": corpora, "sounds": [], "studies": [], "versions": {}},
-            "families": [
-                {name: getattr(one, name) for name in ("name", "title", "category", "question", "digest")}
-                | {"headline": list(one.headline)}
-                for one in families
-            ],
-            "notebooks": [pair | {"status": "ok", "error": ""} for pair in pairs],
-            "comparisons": [] if comparisons is None else list(compared_models(comparisons)),
-            "figures": list(figures(estimates)),
-        }
+    kinds = dict.fromkeys(results["model"], "python") | dict.fromkeys(random, "random")
+    return record(
+        **{"title": "A run", "run": "0" * 12, "interval": "t", "versions": {}},
+        suite={"digest": "s" * 40, "tasks": dict.fromkeys({*results["task"]} - {*BUILTIN}, labels)},
+        models=models_of(results, kinds),
+        corpora=corpora_of(results),
+        families=[{n: getattr(one, n) for n in names} | {"headline": [*one.headline]} for one in families],
+        notebooks=[pair | {"status": "ok", "error": ""} for pair in pairs],
+        comparisons=[] if comparisons is None else list(compared_models(comparisons)),
+        figures=list(figures(estimates)),
     )
 
 

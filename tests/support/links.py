@@ -1,44 +1,40 @@
 """What no site may have: links and anchors that lead nowhere, and text that nobody wrote for readers."""
 
+import html
 import json
 import re
 import urllib.parse
-from html.parser import HTMLParser
 from pathlib import Path
 
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+NO_TEXT = re.compile(r"<(script|style|code|pre)\b.*?</\1>|<[^>]*>", re.DOTALL)
+RAW = re.compile(r"\$\\math\w+|, inf\]|\(-inf,|<NA>|\bnan\b|\bNone\b(?! of)|\.wav(?=[a-z])")
 
 
-class _Page(HTMLParser):
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.anchors: set[str] = {""}
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attributes}
-        self.anchors |= {found[name] for name in ("id", "name") if name in found}
-        self.links += [found[name] for name in ("href", "src") if name in found]
+def _attributes(path: Path, name: str) -> list[str]:
+    """Give the values of an attribute of all elements of a page."""
+    text = re.sub(
+        r"(<script\b[^>]*>).*?</script>|<!--.*?-->", r"\1", path.read_text("utf-8"), flags=re.DOTALL
+    )
+    return [html.unescape(value) for value in re.findall(rf'<[^<>]*?\s{name}="([^"]*)"', text)]
 
 
 def dead_links(site: Path) -> list[str]:
     """List links of all pages, and of what scripts show, that lead out of the site or nowhere."""
-    pages = {path.resolve(): _Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
-    links = [(path, link) for path, page in pages.items() for link in page.links]
+    site = site.resolve()
+    pages = [path for path in site.rglob("*.html") if "_static" not in path.parts]
+    anchors = {path: {"", *_attributes(path, "id"), *_attributes(path, "name")} for path in pages}
+    links = [(path, link) for path in pages for one in ("href", "src") for link in _attributes(path, one)]
     links += [(site / "index.html", link) for link in (*_rows(site), *_searched(site))]
-    dead = []
+    dead = set()
     for path, link in links:
-        if ELSEWHERE.match(link):
-            continue
         name, _, anchor = link.partition("#")
         target = (path.parent / urllib.parse.unquote(name.partition("?")[0])).resolve() if name else path
-        page = pages.get(target.resolve())
-        there = target.exists() and target.is_relative_to(site.resolve())
-        known = page is None or anchor.startswith(":~:") or urllib.parse.unquote(anchor) in page.anchors
-        if not there or not known:
-            dead.append(f"{path.relative_to(site)}: {link}")
-    return sorted(set(dead))
+        known = target not in anchors or anchor.startswith(":~:")
+        known = known or urllib.parse.unquote(anchor) in anchors[target]
+        if not (ELSEWHERE.match(link) or (target.exists() and target.is_relative_to(site) and known)):
+            dead.add(f"{path.relative_to(site)}: {link}")
+    return sorted(dead)
 
 
 def _data(path: Path) -> dict:
@@ -59,33 +55,12 @@ def _searched(site: Path) -> list[str]:
     return [f"{data['pages'][page][0]}.html#{''.join(more[:1])}" for page, *more in places]
 
 
-RAW = re.compile(r"\$\\math\w+|, inf\]|\(-inf,|<NA>|\bnan\b|\bNone\b(?! of)|\.wav(?=[a-z])")
-
-
-class _Words(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.hidden = 0
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag in ("script", "style", "code", "pre")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in ("script", "style", "code", "pre")
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.words.append(data)
-
-
 def raw_text(site: Path) -> list[str]:
     """List what only programs should see: formulas of ticks, bins, missing values."""
     found = []
     for path in (*site.rglob("*.html"), *site.rglob("media/*.svg")):
         if "_static" not in path.parts:
-            words = " ".join(_Words(path.read_text(encoding="utf-8")).words)
+            words = html.unescape(NO_TEXT.sub(" ", path.read_text(encoding="utf-8")))
             shown = (words[max(0, match.start() - 30) : match.end() + 20] for match in RAW.finditer(words))
             found += [f"{path.relative_to(site)}: …{text}" for text in shown]
     return found

@@ -51,8 +51,6 @@ LAZY += ("pyroomacoustics", "IPython.core.completerlib", "IPython.core.debugger"
 LAZY += ("IPython.extensions.storemagic", "tornado.platform.asyncio")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
 POLL_SECONDS = 0.02
-PACKAGES = ("book", "corpora", "corpora.formats", "corpora.measures", "corpora.trials", "models", "predict")
-PACKAGES += ("results", "run", "suite", "augment", "statistics")
 END_SECONDS = 20.0
 BLANK = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 
@@ -192,16 +190,14 @@ class _Forked:
 
 
 def _preload() -> None:
-    from soundcheck import cli, pipeline  # noqa: F401
+    import soundcheck
     from soundcheck.models import processes
     from soundcheck.run import notebook_server
     from soundcheck.suite import corpus_format, model_kind
 
     notebook_server.preload()
-    for package in PACKAGES:
-        found = importlib.import_module(f"soundcheck.{package}")
-        for module in pkgutil.iter_modules(found.__path__):
-            importlib.import_module(f"soundcheck.{package}.{module.name}")
+    for module in pkgutil.walk_packages(soundcheck.__path__, "soundcheck."):
+        importlib.import_module(module.name)
     for name in LAZY:
         vars(importlib.import_module(name))  # loads one that waits for its first use
     for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):

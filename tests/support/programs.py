@@ -9,6 +9,7 @@ import signal
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -102,26 +103,29 @@ def predict(
     return predict_model(PredictionRequest(entry, suite, [corpus], {}, out, out / "cache"), jobs=jobs)
 
 
-def gone(pid: int, wait: float = 5.0) -> bool:
+def soon(condition: Callable[[], bool], wait: float = 5.0) -> bool:
+    """Say whether something becomes true within some seconds."""
     end = time.monotonic() + wait
-    while True:
+    while not (met := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return met
+
+
+def gone(pid: int, wait: float = 5.0) -> bool:
+    """Say whether a process ends, or is killed here."""
+
+    def ended() -> bool:
         try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
         except (FileNotFoundError, ProcessLookupError):
             return True
-        if state == "Z":
-            return True
-        if time.monotonic() >= end:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            return False
-        time.sleep(0.05)
+
+    if soon(ended, wait):
+        return True
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    return False
 
 
 def emptied(folder: Path, wait: float = 5.0) -> bool:
-    end = time.monotonic() + wait
-    while list(folder.iterdir()):
-        if time.monotonic() >= end:
-            return False
-        time.sleep(0.05)
-    return True
+    return soon(lambda: not list(folder.iterdir()), wait)

@@ -197,10 +197,10 @@ def violations(
     changed = distances[~plain]
     before = before.reindex(pd.MultiIndex.from_frame(changed[["pair", "group"]])).to_numpy(dtype=float)
     changed = changed.assign(distance=changed["distance"].to_numpy(dtype=float) - before)
-    found = _exceeding(changed, ["pair", "transformation", "level"], taus)
-    settings = zip(found["transformation"], found["level"], strict=True)
+    exceeding = _exceeding(changed, ["pair", "transformation", "level"], taus)
+    settings = zip(exceeding["transformation"], exceeding["level"], strict=True)
     left_out = np.array([setting in excluded for setting in settings], dtype=bool)  # perhaps of no rows
-    return found[~left_out].reset_index(drop=True)
+    return exceeding[~left_out].reset_index(drop=True)
 
 
 def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:

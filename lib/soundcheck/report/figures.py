@@ -22,6 +22,7 @@ from soundcheck.report.names import place, sentence
 from soundcheck.report.players import segment_name
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 
+SIDES = ("truth", "prediction")
 MOST_CLASSES = 15  # of a confusion matrix
 MOST_GROUPS = 40  # of a figure
 MOST_CELLS = 60  # whose segments are listed, those with the most segments
@@ -29,10 +30,7 @@ READ, PLAYED = 4, 2  # segments of a cell, most frequent confusions of which one
 
 
 def truth_and_prediction(
-    truth: np.ndarray,
-    prediction: np.ndarray,
-    title: str = "",
-    axes_of: tuple[str, str] = ("truth", "prediction"),
+    truth: np.ndarray, prediction: np.ndarray, title: str = "", axes_of: tuple[str, str] = SIDES
 ) -> Figure:
     """Draw predicted against true values, with the least-squares line and that of perfect agreement."""
     import audplot  # brings scipy.stats, half a second; many notebooks draw nothing of it
@@ -131,7 +129,7 @@ def agreement(
     second: np.ndarray,
     classes: Sequence[str],
     title: str,
-    axes_of: tuple[str, str] = ("truth", "prediction"),
+    axes_of: tuple[str, str] = SIDES,
     finding: str = "",
 ) -> Html:
     """Show labels and predictions, or predictions before and after, against each other."""

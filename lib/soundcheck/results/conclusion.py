@@ -14,6 +14,7 @@ from soundcheck.statistics.significance import LEAST_BLOCKS
 from soundcheck.suite.measures import measure_of
 
 HEADLINES_TOLD = 3
+_SAYS = {BETTER: "significantly better", WORSE: "significantly worse"}
 _NEW = ("outcome", "p_value", "low", "high")  # columns of the answer for new speakers, and for these
 _THESE = ("outcome_sample", "p_sample", "difference_low_sample", "difference_high_sample")
 
@@ -101,11 +102,7 @@ def _sentence(row: dict) -> str:
     for who, (outcome, p_value, low, high) in (("these", _THESE), ("new", _NEW)):
         if pd.isna(row[p_value]):
             continue
-        says = (
-            f"significantly {row[outcome]}"
-            if row[outcome] in (BETTER, WORSE)
-            else "no significant difference"
-        )
+        says = _SAYS.get(row[outcome], "no significant difference")
         p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
         interval = f"{row[low]:.2g} to {row[high]:.2g}".replace("-", "−")
         answers.setdefault(says, []).append(f"for {who} speakers (difference {interval}, {p})")
