@@ -25,7 +25,6 @@ from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 SIDES = ("truth", "prediction")
 MOST_CLASSES = 15  # of a confusion matrix
 MOST_GROUPS = 40  # of a figure
-MOST_CELLS = 60  # whose segments are listed, those with the most segments
 READ, PLAYED = 4, 2  # segments of a cell, most frequent confusions of which one is played
 
 
@@ -168,17 +167,14 @@ def confusions(
         for r in largest
         for c in largest
     }
-    ranked = sorted((cell for cell in cells if counts[cell]), key=lambda cell: (-counts[cell], cell))
-    listed = sorted(ranked[:MOST_CELLS]) if names_of else []
+    listed = [cell for cell in cells if counts[cell]] if names_of else []
     for cell in listed:
         names = names_of(*cell)
         cells[cell] |= {"segments": names, "more": int(counts[cell]) - len(names)}
     fewer = f"The {len(largest)} of {len(classes)} classes with the most segments are shown."
     uncounted = counted(len(truth) - int(counts.sum()), "segment")
     missing = f"{uncounted} without a {axes_of[1]} or with another {axes_of[0]}: not counted."
-    unlisted = f"Segments are listed for the {MOST_CELLS} of {len(ranked)} cells that have the most."
-    notes = {fewer: len(largest) < len(classes), unlisted: 0 < len(listed) < len(ranked)}
-    notes[missing] = counts.sum() < len(truth)
+    notes = {fewer: len(largest) < len(classes), missing: counts.sum() < len(truth)}
     return templates.html(
         "confusions",
         names=[classes[c] for c in largest],

@@ -260,16 +260,14 @@ def predictions(
 
 def not_compared(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """List the values of groups that are too small to be compared, with the reason."""
-    small = {
-        (one.subset.corpus, one.subset.task.name, f"{one.column}: {count.group}")
+    small = [
+        "\n".join((one.subset.corpus, one.subset.task.name, f"{one.column}: {count.group}"))
         for one in groups
         for count in one.counts
         if count.group not in one.names
-    }
-    frame = evaluation.estimated()
-    frame = frame[
-        [where in small for where in zip(frame["corpus"], frame["task"], frame["part"], strict=True)]
     ]
+    frame = evaluation.estimated()
+    frame = frame[(frame["corpus"] + "\n" + frame["task"] + "\n" + frame["part"]).isin(small)]
     columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": measured}
     columns |= {"value": estimate_cell, "segments": "segments"}
     return views.table(frame, columns, first=MOST_ROWS, none="All groups are compared.")

@@ -215,6 +215,8 @@ class EntryReader(DocumentReader):
         if not isinstance(value, dict):
             bounds = self.check(path, value, schema.Scale)
             return dict.fromkeys(regression, bounds) if bounds else {}
-        names = self.known_names(path, value, regression, "regression task")
-        ranges = {task: self.check((*path, task), value[task], schema.Scale) for task in names}
+        for task in [task for task in value if task not in regression]:
+            self.note((*path, task), "not a regression task", did_you_mean(task, regression))
+        known = [task for task in value if task in regression]
+        ranges = {task: self.check((*path, task), value[task], schema.Scale) for task in known}
         return {task: bounds for task, bounds in ranges.items() if bounds}
