@@ -286,9 +286,9 @@ def segments(
     In a ``context``, a column, it is how far each of its ``values`` shifts the predictions of a group.
     """
     scenes = []
-    for one in groups:
+    for one in (one for one in groups if one.names):
         subset, masks = one.subset, one.masks
-        if subset.task.is_embedding and masks:
+        if subset.task.is_embedding:
             threshold = evaluation.threshold(subset, subset.predictions.clean)
             wrong = np.where(subset.predictions.clean > threshold, ~subset.truth, subset.truth)
             worst = max(masks, key=lambda group: wrong[masks[group]].mean())
@@ -296,7 +296,7 @@ def segments(
             scenes += examples.hardest_trials(evaluation, members, threshold, 1)
         elif labels and subset.truth is not None:
             scenes += examples.of_groups(subset, one.column, one.names)
-        else:
+        elif not subset.task.is_transcription:
             for value in values:
                 scenes += examples.of_predictions(subset, one.column, one.names, context, value)
     return examples.show(evaluation, scenes)

@@ -169,7 +169,8 @@ def _sides(
     make a side large.
     """
     seen: set[bytes] = set()
-    table = pd.DataFrame({name: np.asarray(words, dtype=object) for name, words in columns.items()})
+    words_of = {name: np.asarray(words, dtype=object) for name, words in columns.items()}
+    table = pd.DataFrame(words_of, index=range(len(rows)))
     table.loc[~eligible] = None
     table = table.apply(lambda words: words.map(str, na_action="ignore"))
     table = table.astype("category")
