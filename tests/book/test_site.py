@@ -12,6 +12,7 @@ from soundcheck.common.escaping import escape
 
 KEPT = {"index.html", "_static/scripts/theme.js", "_static/scripts/theme.js.LICENSE.txt"}
 DROPPED = {"_static/scripts/theme.js.map", "_static/scripts/fontawesome.js", ".buildinfo"}
+DROPPED |= {"_static/sbt-webpack-macros.html"}
 DROPPED |= {"_static/locales/de/LC_MESSAGES/booktheme.mo"}
 
 

@@ -28,7 +28,7 @@ from soundcheck.results.record import RunRecord
 
 NOT_PUBLISHED = (
     *("*.map", ".buildinfo"),  # of the theme's scripts, and Sphinx's own note
-    *("webpack-macros.html", "fontawesome.js"),  # of templates; see book/_templates
+    *("*webpack-macros.html", "fontawesome.js"),  # of templates; see book/_templates
     *("*.ttf", "fa-brands-400.woff2", "fa-regular-400.woff2"),  # for old browsers; icons of no page
     "locales",  # texts of the theme in other languages; books are in English
 )
