@@ -25,6 +25,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import datetime
+import functools
 import sys
 import time
 from pathlib import Path
@@ -89,7 +90,7 @@ def draw(kind: Kind, rng: np.random.Generator) -> tuple[Subset, np.ndarray, np.n
     values = 0.5 - EFFECT * ((1 - accent) * worse + accent * group)
     values = values + 0.06 * rng.normal(size=speakers)[blocks] + 0.12 * rng.normal(size=len(blocks))
     answers = Predictions(values)
-    table = pd.DataFrame({"key": np.arange(len(blocks)).astype(str)})
+    table = pd.DataFrame({"key": np.arange(len(blocks)).astype(str), kind.column: column})
     return Subset("data", BUILTIN["arousal"], table, None, answers, answers, blocks), group, column
 
 
@@ -97,11 +98,11 @@ def data_set(kind: Kind, number: int) -> dict[str, float]:
     """Adjust the gap of one data set."""
     subset, group, column = draw(kind, seeds.generator(0, "adjusting", *dataclasses.astuple(kind), number))
     gap = GroupGap(lambda s, p: mean_value(p.clean), group, ~group)
-    columns = {kind.column: column}
-    (found,) = adjusted_gap(gap, subset, columns, lambda s, b: resample(s, b, REPLICATES, number % 20), "t")
+    drawn = functools.partial(resample, replicates=REPLICATES, seed=number % 20)
+    (found,) = adjusted_gap(gap, subset, [kind.column], "accent", drawn, "t")
     adjusted = found.get("adjusted")
     low, high = found.get("adjusted_low", np.nan), found.get("adjusted_high", np.nan)
-    cells = cells_of(columns, group, ~group, subset.blocks, np.ones(len(group), dtype=bool))
+    cells = cells_of({kind.column: column}, group, ~group, subset.blocks, np.ones(len(group), dtype=bool))
     truth = -EFFECT * SHARE[kind.cause]
     own, others = gap.sides(subset, subset.predictions)
     return {

@@ -26,6 +26,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import datetime
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.conclusions import GroupGap, Settings, concluded_group, gaps_of
+from soundcheck.evaluation.conclusions import GroupGap, Settings, compared_sides, concluded_group
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
@@ -166,20 +167,23 @@ def differences(
 ) -> Iterator[Verdict]:
     """Judge each group against the others, or against a named one, as evaluations do."""
     definition, everybody = family.tests[test], np.logical_or.reduce(list(groups.values()))
-    settings = Settings("t", seed, False, True, Margin(), measure_of(test, family.name))
+    published, measure = definition.threshold_for(subset.task), measure_of(test, family.name)
+    settings = Settings(published, False, "speaker", Margin(), measure)
     for name, mask in groups.items():
         if name == against:
             continue
         gap = GroupGap(base, mask, groups.get(against, everybody & ~mask), against)
-        gaps = gaps_of(gap, subset, definition, lambda s, b: resample(s, b, replicates, seed), settings)
-        found, published = gaps.resampled, definition.threshold_for(subset.task)
-        for m, label in enumerate(gap.sides(subset, subset.predictions)[0].labels):
+        both, rows = gap.sides(subset, subset.predictions), (gap.group, gap.others)
+        drawn = functools.partial(resample, replicates=replicates, seed=seed)
+        gaps = compared_sides(*both, rows, subset.blocks, definition, drawn, "t", seed)
+        values = gaps.resampled.value
+        for m, label in enumerate(both[0].labels):
             row = Verdict(
                 "model", "book", family.name, "fairness", subset.task.name, test, label,
-                value=float(found.value[gaps.difference(m)]), threshold=published, rule=definition.rule,
+                value=float(values[gaps.difference(m)]), threshold=published, rule=definition.rule,
                 passed=True, segments=int(mask.sum()), blocks=int(gaps.blocks[m]), group=f"{column}: {name}",
             )  # fmt: skip
-            yield concluded_group(row, m, gaps, published, settings)
+            yield concluded_group(row, m, gap, gaps, float("nan"), settings)
 
 
 def summary(kind: Kind, books: int, family: Family) -> dict[str, object]:

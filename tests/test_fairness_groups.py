@@ -154,7 +154,6 @@ def test_least_number_below_the_published_size(evaluate):
         found = evaluate("fairness_language", table)
         own = [found.row(BINS, f"language: {name}", LOWEST) for name in ("de", "en", "fr")]
         assert {row["skipped"] for row in own} == ({""} if judged else {"22 segments, 23 needed"})
-        assert "bins with fewer than 23 segments in all groups together" in found.shown
 
 
 def test_languages_weigh_the_same(evaluate):
