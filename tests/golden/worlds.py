@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +61,7 @@ models:
   sure: {python: "models:sure", tasks: [arousal, emotion]}
   voices: {python: "models:voice", tasks: [embedding]}
   hears: {python: "models:heard", tasks: [transcript]}
-  program: {command: "PYTHON program.py {audio}", tasks: [arousal]}
+  program: {command: "python program.py {audio}", tasks: [arousal]}
   table: {predictions: table.csv, tasks: [arousal, emotion]}
   parquet: {predictions: table.parquet, tasks: [arousal]}
   lines: {predictions: heard.jsonl, tasks: [transcript]}
@@ -196,7 +195,7 @@ def kinds(folder: Path) -> Path:
         "program.py": ["import json, sys", "import soundfile", "from models import level"]
         + ["signal, rate = soundfile.read(sys.argv[1], dtype='float32')"]
         + ["print(json.dumps({'arousal': level(signal)}))"],
-        "suite.yml": [KINDS.replace("PYTHON", sys.executable)],
+        "suite.yml": [KINDS],
     }
     for name, lines in write.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
