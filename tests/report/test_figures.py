@@ -104,6 +104,17 @@ def test_many_marks_become_pixels_below_words(media, rng):
     assert 'alt="Dots. &lt;b&gt; is compressed"' in shown
 
 
+def test_a_style_is_written_once_in_a_figure():
+    drawing = svg(
+        figures.truth_and_prediction(np.linspace(0, 1, 50), np.linspace(0, 1, 50), 'style="1.2345"')
+    )
+    styles = re.findall(rb"\.s\d+(\{[^}]*\})", drawing)
+    assert len(styles) == len({*styles}) > 3 and not re.search(rb'<[^<>]+ style="', drawing)
+    assert b"1.2345" in drawing and not re.search(
+        rb'<[^<>]+ y="\d+\.\d{3}', drawing
+    )  # of texts nothing is cut
+
+
 def test_a_scatter_has_its_line():
     figure = figures.truth_and_prediction(np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.4, 0.6]), "c: female")
     np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata()[[0, -1]], [0.2, 0.6])
