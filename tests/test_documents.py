@@ -6,11 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from links import dead_links
+from packaging.specifiers import SpecifierSet
 
 import soundcheck
 import soundcheck_demo
@@ -24,6 +27,17 @@ MODULES = [
     for path in sorted(root.rglob("*.py"))
     if ">>> " in path.read_text(encoding="utf-8")
 ]
+
+
+def test_pinned_versions_run_on_the_oldest_python_that_is_promised():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = f"{project['requires-python'].removeprefix('>=')}.0"
+    pinned = [
+        line.split("==")[0] for path in ROOT.glob("requirements*.txt") for line in path.read_text().split()
+    ]
+    installed = {one.metadata["Name"].lower(): one.metadata["Requires-Python"] for one in distributions()}
+    asked = {name: installed.get(name.lower()) or "" for name in pinned}
+    assert {name: asks for name, asks in asked.items() if not SpecifierSet(asks).contains(oldest)} == {}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -128,15 +128,13 @@ def test_values_come_back_for_the_same_version_only(path):
     assert made_here() == made_here() and len(made_here()) == 40
 
 
-def test_what_nobody_used_is_forgotten_and_growth_is_seen(path):
+def test_what_nobody_used_is_forgotten(path):
     first = JsonCache(path)
     first.put("old", 1)
     first.put("new", 2)
-    assert first.grown
     first.save()
-    assert not first.grown
     second = JsonCache(path)
-    assert second.get("new") == 2 and second.get("unknown") is None and not second.grown
+    assert second.get("new") == 2 and second.get("unknown") is None
     second.save()
     assert JsonCache(path).get("old") is None
     path.unlink()

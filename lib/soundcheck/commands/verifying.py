@@ -14,17 +14,11 @@ from soundcheck.common.files import irregularity
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.progress import Progress
 from soundcheck.common.wording import counted
+from soundcheck.results.gate import Judgement
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import STATES, decide
 from soundcheck.results.table import read_results
 from soundcheck.run.output import Output, sealed
-
-
-class Verified(NamedTuple):
-    """How a verification ended."""
-
-    exit_code: int
-    summary: str
 
 
 class Book(NamedTuple):
@@ -78,7 +72,7 @@ def find(path: Path) -> Book:
     raise input_error(quoted(path), "there is no book", remedy)
 
 
-def verify(path: Path, digest: str = "") -> Verified:
+def verify(path: Path, digest: str = "") -> Judgement:
     """Verify a book; ``digest`` is the SHA-256 digest that somebody noted elsewhere, if anybody did.
 
     Refused if there is no book with a list of its files, or the digest is not whole: books that begin alike
@@ -119,9 +113,9 @@ def verify(path: Path, digest: str = "") -> Verified:
     lines += [f"Digest of the book: {of_book}"] if of_book else []
     lines += [line.replace("\n", "\\n") for line in _about(inputs)]
     if not problems:
-        return Verified(EXIT_OK, "\n".join([*lines, "Nothing was changed, added or removed."]))
+        return Judgement(EXIT_OK, "\n".join([*lines, "Nothing was changed, added or removed."]))
     last = f"{counted(len(problems), 'problem')}. If a run was interrupted, run it again to go on."
-    return Verified(EXIT_TEST_FAILED, "\n".join([*lines, last]))
+    return Judgement(EXIT_TEST_FAILED, "\n".join([*lines, last]))
 
 
 def _changed_files(book: Book, path: Path) -> tuple[list[str], dict[Path, int], str]:

@@ -96,11 +96,6 @@ class JsonCache:
             self.put(name, make())
         return self._used[name]
 
-    @property
-    def grown(self) -> bool:
-        """Whether there are values since the last :meth:`save` that were not known."""
-        return not self._used.keys() <= self._known.keys()
-
     def save(self) -> None:
         """Keep the values that were used.
 
