@@ -4,6 +4,7 @@ import json
 
 import answer_files
 import numpy as np
+import pandas as pd
 import pytest
 from answer_files import NAN
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
 from soundcheck.metrics.word_errors import word_errors
-from soundcheck.models.tables.timed_transcripts import Spans, read_timed_texts
+from soundcheck.models.tables.timed_transcripts import holders, reached, read_timed_texts
 
 STM = """;; by our recogniser
 m1 1 A 0.00 1.50 turn left
@@ -157,10 +158,10 @@ ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 14), st.integers(0,
 @given(SPANS, ITEMS, st.booleans())
 def test_spans_agree_with_looking_at_each_segment(segments, items, words):
     group, start, length = np.array(segments, dtype=float).T
-    spans = Spans(group.astype(int), start, start + length)
+    spans = pd.DataFrame({"group": group.astype(int), "start": start, "end": start + length})
     theirs, begin, long = np.array(items, dtype=float).T
-    times = (theirs.astype(int), begin, begin + long)
-    for holder, (file, low, more) in zip(spans.holders(*times, words), items, strict=True):
+    times = pd.DataFrame({"group": theirs.astype(int), "start": begin, "end": begin + long})
+    for holder, (file, low, more) in zip(holders(spans, times, words), items, strict=True):
         high = low + more
         held = [n for n, (g, s, d) in enumerate(segments) if g == file and s <= (low + high) / 2 < s + d]
         if not words:  # a line has to lie inside
@@ -168,7 +169,7 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
             same = [n for n in held if segments[n][1:] == (low, more)]
             held = same if len(same) == 1 else held
         assert holder == (held[0] if len(held) == 1 else -2 if held else -1)
-    for touched, (file, low, more) in zip(spans.touched(*times), segments, strict=True):
+    for touched, (file, low, more) in zip(reached(spans, times), segments, strict=True):
         assert touched == any(g == file and s < low + more and s + n > low for g, s, n in items)
 
 
@@ -219,7 +220,7 @@ def test_lines_that_are_not_to_be_scored_are_counted(load):
     ignored = "m1 1 A 0 1.5 <o> turn\nm1 1 A 1.5 3 <o> IGNORE_TIME_SEGMENT_IN_SCORING\nm1 1 A 3 4 <o>\n"
     model = load(ignored, "hyp.stm")
     assert model.look_up(MEETINGS, "")[0]["transcript"].tolist()[:3] == ["turn", "", ""]
-    assert "1 line of hyp.stm says that it is not to be scored" in model.notices([MEETINGS])
+    assert "lines of hyp.stm that say that they are not to be scored: 1" in model.notices([MEETINGS])
 
 
 def test_what_a_line_of_a_ctm_may_leave_out():

@@ -24,7 +24,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ from soundcheck.models.tables.cells import (
     tables_in,
     with_own_names,
 )
-from soundcheck.models.tables.rows import FileAnswers, compared, used_by, uses_of
+from soundcheck.models.tables.rows import Predictions, compared, used_by, uses_of
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts, read_timed_texts
 from soundcheck.models.tables.transcripts import (
     CTM,
@@ -51,7 +51,6 @@ from soundcheck.models.tables.transcripts import (
     KALDI,
     SEGLST,
     STM,
-    long_text,
     read_results,
     read_transcripts,
     transcript_format,
@@ -80,11 +79,10 @@ class TableModel(LookUpModel):
     keys = PredictionKeys
     changes_audio = False
 
-    def __init__(self, source: str, digest: str, tasks: Sequence[Task], held: FileAnswers) -> None:
-        self._source, self._tasks, self._held = source, tuple(tasks), held
+    def __init__(self, digest: str, tasks: Sequence[Task], rows: Predictions) -> None:
+        self._tasks, self._rows, self._source = tuple(tasks), rows, rows.cells.source
         self.fingerprint = files.digest(repr((digest, self._tasks)))
-        self._rows = held.rows[""]
-        self.changes_audio = len(held.rows) > 1
+        self.changes_audio = len(rows.changes) > 1
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -108,7 +106,7 @@ class TableModel(LookUpModel):
         if tables := tables_in(path):
             cells = read_folder(path, source)
             digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
-            return cls(source, digest, tasks, read_table(cells, tasks, bounds))
+            return cls(digest, tasks, read_table(cells, tasks, bounds))
         files.require_regular(path, source)
         content = path.read_bytes()
         columns, where = entry.options.get("columns", {}), f"{suite.file.name}, models.{entry.name}"
@@ -116,7 +114,7 @@ class TableModel(LookUpModel):
         if not form:
             cells = with_own_names(parse_text_table(content, source), columns, tasks, f"{where}.columns")
             digest = files.digest(f"{files.digest(content)} {columns}") if columns else files.digest(content)
-            return cls(source, digest, tasks, read_table(cells, tasks, bounds))
+            return cls(digest, tasks, read_table(cells, tasks, bounds))
         if others := ", ".join(task.name for task in tasks if not task.is_transcription):
             why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
             why = "its first line has no column file" if form == KALDI else why
@@ -131,8 +129,8 @@ class TableModel(LookUpModel):
         if form in (STM, CTM, SEGLST):
             return TimedTranscripts(digest, tasks, read_timed_texts(content, source, form))
         if form == JSONL:
-            return cls(source, digest, tasks, read_results(content, source, tasks))
-        return cls(source, digest, tasks, read_transcripts(content, source, form, tasks))
+            return cls(digest, tasks, read_results(content, source, tasks))
+        return cls(digest, tasks, read_transcripts(content, source, form, tasks))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
@@ -141,74 +139,51 @@ class TableModel(LookUpModel):
         model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
         for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
-                predictions = model._held.answers[task.name]
+                predictions = model._rows.answers[task.name]
                 which = f"{np.isfinite(predictions).sum()} predictions in {model._source}"
                 check_scale(predictions, task, entry, suite, which)
         return model.fingerprint
 
     def computing_times(self) -> np.ndarray:
         """Give those of the file, if it tells any."""
-        return self._held.computing_times
+        return self._rows.computing_times
 
     def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
         """Give what the run drew that wrote the table."""
-        if not change or change not in self._held.rows or not len(self._held.drawn):
+        if not change or change not in self._rows.changes or not len(self._rows.drawn):
             return super().drawn(corpus, change)
-        drawn = np.array([*self._held.drawn, ""], dtype=object)  # the last one of segments without a row
-        return drawn[self._held.rows[change].find(corpus)]
+        drawn = np.array([*self._rows.drawn, ""], dtype=object)  # the last one of segments without a row
+        return drawn[self._rows.find(corpus, change)]
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Answer for the segments of a corpus."""
-        if change not in self._held.rows:
+        if change not in self._rows.changes:
             raise ValueError("a table of predictions cannot answer for changed signals")
-        numbers = self._held.rows[change].find(corpus)
-        present = np.flatnonzero(numbers >= 0)
-        problems = np.full(len(numbers), f"{NOT_ASKED}: no {self._rows.noun} in {self._source}", dtype=object)
-        problems[present] = ""
-        values_of = {}
-        for name, column in self._held.answers.items():
-            missing = np.nan if column.dtype.kind == "f" else None
-            values_of[name] = np.full(len(numbers), missing, column.dtype)
-            values_of[name][present] = column[numbers[present]]
-        for task in self._tasks:
-            values = values_of[task.name]
-            for position, problem in self._problems(values, present, numbers, task):
-                values[position] = np.nan if task.is_regression else None
-                known = problems[position]
-                problems[position] = known if problem == known else "; ".join(filter(None, (known, problem)))
-        return values_of, problems.tolist()
-
-    def _problems(
-        self, values: np.ndarray, present: np.ndarray, numbers: np.ndarray, task: Task
-    ) -> Iterator[tuple[int, str]]:
-        """Say which values are no predictions, and why."""
-        missing = np.isnan(values) if task.is_regression else np.equal(values, None).astype(bool)
-        errors = self._held.errors.get(task.name, {})
-        for position in present if errors or task.is_transcription else present[missing[present]]:
-            what = errors.get(int(numbers[position]), "")
-            if not what and missing[position]:
-                what = f"{self._source} has no value for {task.name}"
-            elif not what and task.is_transcription:
-                what = long_text(values[position], self._source, task.name)
-            if what:
-                yield position, what
+        numbers = self._rows.find(corpus, change)
+        nobody = numbers < 0
+        values = {
+            name: np.where(nobody, np.nan if column.dtype.kind == "f" else None, column[numbers])
+            for name, column in self._rows.answers.items()
+        }
+        none = f"{NOT_ASKED}: no {self._rows.noun} in {self._source}"
+        return values, np.where(nobody, none, self._rows.problems[numbers]).tolist()
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say how many rows belong to no segment; refuses files of which none does, or unclear ones."""
         rows = self._rows
 
-        def uses(corpus: Corpus) -> list[pd.DataFrame]:
-            numbers = [one.find(corpus) for one in self._held.rows.values()]
-            return [uses_of(corpus, np.flatnonzero(one >= 0), one[one >= 0]) for one in numbers]
+        def uses(corpus: Corpus) -> pd.DataFrame:
+            numbers = np.stack([rows.find(corpus, change) for change in rows.changes])
+            return uses_of(corpus, np.nonzero(numbers >= 0)[1], numbers[numbers >= 0])
 
-        used, count = used_by(corpora, uses)
-        if not count and len(rows) and any(len(one.segments) for one in corpora):
+        used, names = used_by(corpora, uses), rows.cells.columns["file"]
+        if used.empty and any(len(one.segments) for one in corpora):
             raise rows.misfit(corpora)
-        extra = len(rows) - count
-        noun = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
-        notices = [f"{extra} {noun} to no segment of the corpora"] if extra else []
-        notices += compared(used, rows.names, rows.where, self._source, rows.frame is None)
-        notices += self._held.remarks
+        extra = len(rows) - used["number"].nunique()
+        belong = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
+        notices = [f"{extra} {belong} to no segment of the corpora"] if extra else []
+        notices += compared(used, names, rows.where, self._source, are_ids=rows.frame is None)
+        notices += rows.remarks
         if self.changes_audio:
             notices.append(f"predictions for changed signals are those of the run that wrote {self._source}")
         return notices
