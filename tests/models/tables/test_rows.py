@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.text_table import TextTable
-from soundcheck.models.tables.rows import SAME_SECONDS, TOLERANCE, TWICE, Predictions, sort_rows
+from soundcheck.models.tables.rows import SAME_SECONDS, TOLERANCE, TWICE, Rows, sort_rows
 
 
-def sort(rows, corpora=None) -> tuple[Predictions, list[str]]:
+def sort(rows, corpora=None) -> tuple[Rows, list[str]]:
     """Sort rows of (file, start, end), which stand in lines from 2 on; gives them and what is told."""
     names, start, end = (list(column) for column in zip(*rows, strict=True))
     columns = {"file": names} | ({"corpus": corpora} if corpora else {})
@@ -27,7 +27,7 @@ def sort(rows, corpora=None) -> tuple[Predictions, list[str]]:
         messages = []
     except InputError as error:
         messages = [str(problem) for problem in error.problems]
-    return Predictions(cells, {}, np.full(len(rows), ""), frame), messages
+    return Rows(cells, {}, np.full(len(rows), ""), frame), messages
 
 
 def zero(value: float) -> float:

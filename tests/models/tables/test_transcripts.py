@@ -23,7 +23,7 @@ CSV = "file,transcript\na.wav,turn left\nb.wav,\nsub/c.wav,switch the light on\n
 
 def read(content: str, form: str = "trn") -> dict[str, str]:
     rows = read_transcripts(content.encode(), "hyp", form, [BUILTIN["transcript"]])
-    return dict(zip(rows.cells.columns["file"], rows.answers["transcript"], strict=True))
+    return dict(zip(rows.names, rows.answers["transcript"], strict=True))
 
 
 def transcripts(model: TableModel, where) -> list[str | None]:

@@ -8,7 +8,7 @@ names file and times of a segment, ``change`` what was done to the signal.
 
 - In a folder, the name of a table is that of its corpus; a single table fits any corpus.
 - A row with an ``error`` is a missing prediction, and its reason is kept.
-- Predictions for changed signals belong to the changes of the same identity, with the random draws of the run
+- Rows for changed signals belong to the changes of the same identity, with the random draws of the run
   that wrote them.
 """
 
@@ -21,6 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ from soundcheck.common.text_table import (
 )
 from soundcheck.models import answers
 from soundcheck.models.answers import CLASS_LIMIT, CONFIDENCE, check_output, read_words, words_problem
-from soundcheck.models.tables.rows import Predictions, problems_of, sort_rows
+from soundcheck.models.tables.rows import Rows, problems_of, sort_rows
 
 SUFFIX = ".parquet"
 _MISSING = ("", "nan", "NaN")
@@ -67,9 +68,7 @@ def with_own_names(
     return dataclasses.replace(cells, columns=renamed | others, headings=columns)
 
 
-def read_table(
-    table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
-) -> Predictions:
+def read_table(table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]) -> Rows:
     """Read the rows of a table and the predictions in them; raises all problems of the table at once.
 
     ``bounds`` are the ends of the scale of each regression task, for messages.
@@ -100,14 +99,17 @@ def read_table(
         wrong = ((row, answers.confidence_problem(values[CONFIDENCE][row])) for row in given)
         cells.note_first(CONFIDENCE, wrong, _SURE)
     times = [cells.numbers(name, "Give seconds, or H:MM:SS", parse_seconds) for name in ("start", "end")]
-    changes = columns["change"] if of_run else ""
-    frame = sort_rows(table, *times, cells.problems, names, changes)
+    frame = sort_rows(table, *times, cells.problems, names, columns["change"] if of_run else "")
     cells.problems.raise_if_any()
+    more: dict[str, Any] = {}
     if of_run:
         errors = {row: error for row, error in enumerate(columns.get("error", ())) if error}
         reasons = {name: reasons.get(name, {}) | errors for name in names}
-    drawn = columns.get("drawn", ()) if of_run else ()
-    return Predictions(table, values, problems_of(table, values, tasks, reasons), frame, drawn)
+        changes = [*dict.fromkeys(["", *columns["change"]])]
+        what = f"predictions for changed signals are those of the run that wrote {table.source}"
+        remarks = [what] if len(changes) > 1 else []
+        more = {"changes": changes, "drawn_text": columns.get("drawn", ()), "remarks": remarks}
+    return Rows(table, values, problems_of(table, values, tasks, reasons), frame, **more)
 
 
 class _Cells:

@@ -12,6 +12,7 @@ Conventions
 
 from __future__ import annotations
 
+import abc
 import collections
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,8 @@ from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path
-from soundcheck.models.answers import TEXT_LIMIT
+from soundcheck.models.answers import NOT_ASKED, TEXT_LIMIT
+from soundcheck.models.base import LookUpModel
 from soundcheck.suite.groups import numbers_of
 
 if TYPE_CHECKING:
@@ -42,36 +44,107 @@ _ENDLESS = 2.0**40  # instead of the end of a row that reaches to the end of its
 _LOOKED_AT = 2_000  # files among which the one that is most like a name is looked for
 
 
-@dataclasses.dataclass(frozen=True)
-class Predictions:
-    """The rows of a file; ``noun`` and the like are words of messages."""
+class FileModel(LookUpModel):
+    """A model whose predictions lie in a file; they are numbered."""
+
+    changes_audio = False
+    source: str  # how messages call the file
+    noun: str  # and a prediction
+    names: Sequence[str]  # what each is found by: a file or an id
+    are_ids: bool = True  # whether names have no extension
+    remarks: Sequence[str] = ()  # for readers of the model's page
+
+    @classmethod
+    def load(cls, entry: object, suite: object) -> FileModel:
+        """Refuse: such models are made by the kind that reads the file."""
+        raise TypeError("a file of predictions is loaded by `predictions:`")
+
+    @abc.abstractmethod
+    def where(self, *numbers: int) -> str:
+        """Say where predictions stand."""
+
+    @abc.abstractmethod
+    def uses(self, corpus: Corpus) -> pd.DataFrame:
+        """List which predictions a corpus uses: ``number``, and ``file`` and ``sound`` of the segment."""
+
+    @abc.abstractmethod
+    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
+        """Make the error if nothing fits the corpora: the names do not, or the times do not."""
+
+    def notices(self, corpora: Sequence[Corpus]) -> list[str]:
+        """Say how many predictions belong to no segment, and which names fit by less.
+
+        Refuses files of which none does, or unclear ones; the problems of all corpora at once.
+        """
+        used = used_by(corpora, self.uses)
+        if used.empty and any(len(corpus.segments) for corpus in corpora):
+            raise self.misfit(corpora)
+        notices = []
+        if extra := len(self.names) - used["number"].nunique() if corpora else 0:
+            plural = "entries belong" if self.noun == "entry" else f"{self.noun}s belong"
+            belong = f"{self.noun} belongs" if extra == 1 else plural
+            notices.append(f"{extra} {belong} to no segment of the corpora")
+        less = compared(used, self.names, self.where, self.source, are_ids=self.are_ids)
+        return [*notices, *less, *self.remarks]
+
+
+@dataclasses.dataclass(eq=False)
+class Rows(FileModel):
+    """The rows of a table, or lines with one prediction each."""
 
     cells: TextTable  # says where a row stands; its column ``file`` has the file, or the id, of each
     # Task, or what the model says of its predictions, -> value of each row: float64 (NaN = none) or object.
     answers: Mapping[str, np.ndarray]
     problems: np.ndarray  # of each row, why it has no prediction; empty = it has one
     frame: pd.DataFrame | None = None  # see sort_rows; None: names are ids
-    drawn: Sequence[str] = ()  # of each row, what the run drew that wrote it
-    remarks: Sequence[str] = ()  # for readers of the model's page
+    changes: Sequence[str] = ("",)  # of the signal, that there are rows for; "" = none
+    drawn_text: Sequence[str] = ()  # of each row, what the run drew that wrote it
+    remarks: Sequence[str] = ()
     # Seconds that predictions took and those of their sounds, as given, (2, n).
-    computing_times: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 0)))
+    seconds: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 0)))
     noun: str = "row"
     name_noun: str = "name"
     without_times: tuple[str, str] = ("the table gives no times", "Add the columns start and end, in seconds")
     misfit_remedy: str = "Write the names as in the corpus, relative to its folder"
     _numbers: dict[tuple, tuple[Corpus, np.ndarray]] = dataclasses.field(default_factory=dict)
 
-    def __len__(self) -> int:
-        return len(self.cells)
+    def __post_init__(self) -> None:
+        self.source, self.names = self.cells.source, self.cells.columns["file"]
+        self.are_ids = self.frame is None
+        self.changes_audio = len(self.changes) > 1
 
-    @property
-    def changes(self) -> list[str]:
-        """The changes of the signal that there are rows for; ``""`` = none."""
-        return [""] if self.frame is None else [*dict.fromkeys(["", *self.frame["change"]])]
+    def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
+        """Answer for the segments of a corpus."""
+        if change not in self.changes:
+            raise ValueError("a table of predictions cannot answer for changed signals")
+        numbers = self.find(corpus, change)
+        nobody = numbers < 0
+        values = {
+            name: np.where(nobody, np.nan if column.dtype.kind == "f" else None, column[numbers])
+            for name, column in self.answers.items()
+        }
+        none = f"{NOT_ASKED}: no {self.noun} in {self.source}"
+        return values, np.where(nobody, none, self.problems[numbers]).tolist()
+
+    def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
+        """Give what the run drew that wrote the table."""
+        if not change or change not in self.changes or not len(self.drawn_text):
+            return super().drawn(corpus, change)
+        drawn = np.array([*self.drawn_text, ""], dtype=object)  # the last one of segments without a row
+        return drawn[self.find(corpus, change)]
+
+    def computing_times(self) -> np.ndarray:
+        """Give those of the file, if it tells any."""
+        return self.seconds
 
     def where(self, *numbers: int) -> str:
         """Say where rows stand."""
-        return self.cells.where_all(numbers, "" if self.frame is None else "file")
+        return self.cells.where_all(numbers, "" if self.are_ids else "file")
+
+    def uses(self, corpus: Corpus) -> pd.DataFrame:
+        """List which rows a corpus uses, for clean and changed signals."""
+        numbers = np.stack([self.find(corpus, change) for change in self.changes])
+        return segments_used(corpus, np.nonzero(numbers >= 0)[1], numbers[numbers >= 0])
 
     def find(self, corpus: Corpus, change: str = "") -> np.ndarray:
         """Find the number of each segment's row, int64 ``(segments,)``, -1 = none; looks once a corpus.
@@ -84,7 +157,7 @@ class Predictions:
             if self.frame is None:
                 problems = Problems()
                 names = UtteranceNames(corpus.segments)
-                numbers = names.assign(self.cells.columns["file"], self.name_noun, self.where, problems)
+                numbers = names.assign(self.names, self.name_noun, self.where, problems)
                 problems.raise_if_any()
             else:
                 numbers = self._by_times(corpus, self.frame[self.frame["change"] == change])
@@ -140,7 +213,7 @@ class Predictions:
                 place = int(np.argmax(group >= 0))
                 segment = corpus.segments.drop_duplicates("file").iloc[place]
                 return self._misfit_of_times(segment, rows[rows["group"] == group[place]])
-        name, similar = most_alike(self.cells.columns["file"][0], corpora)
+        name, similar = most_alike(self.names[0], corpora)
         both = f"the name here is {name}, the most similar one in the corpus {similar}"
         what = f"no {self.noun} belongs to a segment: {both}"
         return input_error(self.where(0), what, self.misfit_remedy)
@@ -257,11 +330,8 @@ def most_alike(name: str, corpora: Sequence[Corpus]) -> tuple[str, str]:
     return told_apart(name, next(same, "") or nearest(name, known) or known[0])
 
 
-# All corpora ------------------------------------------------------------------------------------------------
-
-
-def uses_of(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
-    """List which predictions (numbers) which segments (places) use: ``number, file, sound``."""
+def segments_used(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
+    """List predictions (numbers) and the segments (places) that use them, see :meth:`FileModel.uses`."""
     uses = corpus.segments[["file", "audio"]].iloc[segments].rename(columns={"audio": "sound"})
     return uses.assign(number=numbers)
 

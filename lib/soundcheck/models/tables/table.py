@@ -34,8 +34,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
-from soundcheck.models.answers import NOT_ASKED, check_scale
-from soundcheck.models.base import LookUpModel
+from soundcheck.models.answers import check_scale
 from soundcheck.models.tables.cells import (
     changes_in,
     read_folder,
@@ -43,8 +42,8 @@ from soundcheck.models.tables.cells import (
     tables_in,
     with_own_names,
 )
-from soundcheck.models.tables.rows import Predictions, compared, used_by, uses_of
-from soundcheck.models.tables.timed_transcripts import TimedTranscripts, read_timed_texts
+from soundcheck.models.tables.rows import FileModel
+from soundcheck.models.tables.timed_transcripts import read_timed_transcripts
 from soundcheck.models.tables.transcripts import (
     CTM,
     JSONL,
@@ -60,8 +59,6 @@ from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
@@ -72,17 +69,11 @@ class PredictionKeys(ModelKeys):
     columns: dict[str, schema.Text] = {}
 
 
-class TableModel(LookUpModel):
-    """Answers from a file, ``source`` in messages; ``digest`` is that of its content and format."""
+class TableModel(FileModel):
+    """Predictions in a file; what :meth:`load` gives is made for its format."""
 
     keyword = "predictions"
     keys = PredictionKeys
-    changes_audio = False
-
-    def __init__(self, digest: str, tasks: Sequence[Task], rows: Predictions) -> None:
-        self._tasks, self._rows, self._source = tuple(tasks), rows, rows.cells.source
-        self.fingerprint = files.digest(repr((digest, self._tasks)))
-        self.changes_audio = len(rows.changes) > 1
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -98,92 +89,54 @@ class TableModel(LookUpModel):
         return changes_in(path) if path is not None else frozenset()
 
     @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
+    def load(cls, entry: ModelEntry, suite: Suite) -> FileModel:
         """Read and check the file."""
-        path, source = entry.path, entry.target
         tasks = [suite.tasks[name] for name in entry.tasks]
-        bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
-        if tables := tables_in(path):
-            cells = read_folder(path, source)
-            digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
-            return cls(digest, tasks, read_table(cells, tasks, bounds))
-        files.require_regular(path, source)
-        content = path.read_bytes()
-        columns, where = entry.options.get("columns", {}), f"{suite.file.name}, models.{entry.name}"
-        form = transcript_format(path.name, content, columns.get("file", "file"))
-        if not form:
-            cells = with_own_names(parse_text_table(content, source), columns, tasks, f"{where}.columns")
-            digest = files.digest(f"{files.digest(content)} {columns}") if columns else files.digest(content)
-            return cls(digest, tasks, read_table(cells, tasks, bounds))
-        if others := ", ".join(task.name for task in tasks if not task.is_transcription):
-            why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
-            why = "its first line has no column file" if form == KALDI else why
-            what = f"{source} holds transcripts only ({why}), but the model has the tasks {others}"
-            remedy = "Give their predictions in a CSV table with the column file and one a task"
-            raise input_error(f"{where}.tasks", what, remedy)
-        if columns:
-            what = f"{source} is no table with columns, but a file of transcripts ({form})"
-            remedy = "Remove the key, or give the file a name that ends in .csv"
-            raise input_error(f"{where}.columns", what, remedy)
-        digest = files.digest(f"{form} {files.digest(content)}")
-        if form in (STM, CTM, SEGLST):
-            return TimedTranscripts(digest, tasks, read_timed_texts(content, source, form))
-        if form == JSONL:
-            return cls(digest, tasks, read_results(content, source, tasks))
-        return cls(digest, tasks, read_transcripts(content, source, form, tasks))
+        digest, model = _read(entry, suite, tasks)
+        model.fingerprint = files.digest(repr((digest, tuple(tasks))))
+        return model
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Read the file and make sure that it has to do with the corpora, and of its scale."""
         model = cls.load(entry, suite)
         model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
-        for task in model._tasks if isinstance(model, cls) else ():
+        for task in [suite.tasks[name] for name in entry.tasks]:
             if task.is_regression:
-                predictions = model._rows.answers[task.name]
-                which = f"{np.isfinite(predictions).sum()} predictions in {model._source}"
+                predictions = model.answers[task.name]
+                which = f"{np.isfinite(predictions).sum()} predictions in {model.source}"
                 check_scale(predictions, task, entry, suite, which)
         return model.fingerprint
 
-    def computing_times(self) -> np.ndarray:
-        """Give those of the file, if it tells any."""
-        return self._rows.computing_times
 
-    def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
-        """Give what the run drew that wrote the table."""
-        if not change or change not in self._rows.changes or not len(self._rows.drawn):
-            return super().drawn(corpus, change)
-        drawn = np.array([*self._rows.drawn, ""], dtype=object)  # the last one of segments without a row
-        return drawn[self._rows.find(corpus, change)]
-
-    def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
-        """Answer for the segments of a corpus."""
-        if change not in self._rows.changes:
-            raise ValueError("a table of predictions cannot answer for changed signals")
-        numbers = self._rows.find(corpus, change)
-        nobody = numbers < 0
-        values = {
-            name: np.where(nobody, np.nan if column.dtype.kind == "f" else None, column[numbers])
-            for name, column in self._rows.answers.items()
-        }
-        none = f"{NOT_ASKED}: no {self._rows.noun} in {self._source}"
-        return values, np.where(nobody, none, self._rows.problems[numbers]).tolist()
-
-    def notices(self, corpora: Sequence[Corpus]) -> list[str]:
-        """Say how many rows belong to no segment; refuses files of which none does, or unclear ones."""
-        rows = self._rows
-
-        def uses(corpus: Corpus) -> pd.DataFrame:
-            numbers = np.stack([rows.find(corpus, change) for change in rows.changes])
-            return uses_of(corpus, np.nonzero(numbers >= 0)[1], numbers[numbers >= 0])
-
-        used, names = used_by(corpora, uses), rows.cells.columns["file"]
-        if used.empty and any(len(one.segments) for one in corpora):
-            raise rows.misfit(corpora)
-        extra = len(rows) - used["number"].nunique()
-        belong = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
-        notices = [f"{extra} {belong} to no segment of the corpora"] if extra else []
-        notices += compared(used, names, rows.where, self._source, are_ids=rows.frame is None)
-        notices += rows.remarks
-        if self.changes_audio:
-            notices.append(f"predictions for changed signals are those of the run that wrote {self._source}")
-        return notices
+def _read(entry: ModelEntry, suite: Suite, tasks: Sequence[Task]) -> tuple[str, FileModel]:
+    """Read the file of a model; gives the digest of its content and format as well."""
+    path, source, columns = entry.path, entry.target, entry.options.get("columns", {})
+    where = f"{suite.file.name}, models.{entry.name}"
+    bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
+    if tables := tables_in(path):
+        digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
+        return digest, read_table(read_folder(path, source), tasks, bounds)
+    content = files.require_regular(path, source).read_bytes()
+    digest = files.digest(content)
+    form = transcript_format(path.name, content, columns.get("file", "file"))
+    if not form:
+        cells = with_own_names(parse_text_table(content, source), columns, tasks, f"{where}.columns")
+        return files.digest(f"{digest} {columns}") if columns else digest, read_table(cells, tasks, bounds)
+    if others := ", ".join(task.name for task in tasks if not task.is_transcription):
+        why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
+        why = "its first line has no column file" if form == KALDI else why
+        what = f"{source} holds transcripts only ({why}), but the model has the tasks {others}"
+        remedy = "Give their predictions in a CSV table with the column file and one a task"
+        raise input_error(f"{where}.tasks", what, remedy)
+    if columns:
+        what = f"{source} is no table with columns, but a file of transcripts ({form})"
+        remedy = "Remove the key, or give the file a name that ends in .csv"
+        raise input_error(f"{where}.columns", what, remedy)
+    if form in (STM, CTM, SEGLST):
+        model = read_timed_transcripts(content, source, form, tasks)
+    elif form == JSONL:
+        model = read_results(content, source, tasks)
+    else:
+        model = read_transcripts(content, source, form, tasks)
+    return files.digest(f"{form} {digest}"), model

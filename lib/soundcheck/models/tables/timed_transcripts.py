@@ -33,7 +33,6 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -41,16 +40,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_seconds
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.answers import NOT_ASKED, WORDS
-from soundcheck.models.base import LookUpModel
-from soundcheck.models.tables.rows import TOLERANCE, compared, long_text, most_alike, used_by, uses_of
+from soundcheck.models.tables.rows import TOLERANCE, FileModel, long_text, most_alike, segments_used
 from soundcheck.models.tables.transcripts import CTM, SEGLST, STM, chosen_words, text_lines
 from soundcheck.suite.groups import numbers_of
 
@@ -85,26 +82,7 @@ class Item(NamedTuple):
     confidence: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
-class TimedTexts:
-    """Words with times: ``items`` has the columns of :class:`Item`, times and confidences as float64."""
-
-    source: str
-    form: str
-    items: pd.DataFrame  # NaN = no confidence
-    remarks: Sequence[str] = ()  # what is left out of the file's words and numbers, and why
-
-    @property
-    def noun(self) -> str:
-        """What messages call an item."""
-        return _NOUNS[self.form]
-
-    def where(self, *numbers: int) -> str:
-        """Say where items stand."""
-        return " and ".join(f"{self.source} {self.items['place'].iat[number]}" for number in numbers)
-
-
-def read_timed_texts(content: bytes, source: str, form: str) -> TimedTexts:
+def read_timed_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Task]) -> TimedTranscripts:
     """Read the bytes of a file in one of the three formats; raises all problems of its lines at once."""
     import pandas as pd  # late: whoever reads a suite imports this module
 
@@ -128,7 +106,8 @@ def read_timed_texts(content: bytes, source: str, form: str) -> TimedTexts:
     if items.empty:
         raise input_error(source, "the file has no words with times", _EXPECTED[form])
     confidence = reader.confidences(items["confidence"].tolist(), places)
-    return TimedTexts(source, form, items.assign(start=start, end=end, confidence=confidence), reader.remarks)
+    items = items.assign(start=start, end=end, confidence=confidence)
+    return TimedTranscripts(source, form, tasks, items, reader.remarks)
 
 
 class _Reader:
@@ -269,27 +248,24 @@ class Placed(NamedTuple):
     touched: np.ndarray  # whether an item that belongs to no segment reaches into it, bool (segments,)
 
 
-class TimedTranscripts(LookUpModel):
-    """Answers from a file of words with times; made by ``predictions:``."""
+class TimedTranscripts(FileModel):
+    """Words with times: ``items`` has the columns of :class:`Item`, times and confidences as float64."""
 
-    changes_audio = False
-
-    def __init__(self, digest: str, tasks: Sequence[Task], texts: TimedTexts) -> None:
-        self._tasks, self._texts = tuple(task.name for task in tasks), texts
-        self.fingerprint = files.digest(repr((digest, self._tasks)))
-
-    @classmethod
-    def load(cls, entry: object, suite: object) -> TimedTranscripts:
-        """Refuse: such models are made by :class:`soundcheck.models.tables.table.TableModel`."""
-        raise TypeError("a file of words with times is loaded by `predictions:`")
+    def __init__(
+        self, source: str, form: str, tasks: Sequence[Task], items: pd.DataFrame, remarks: Sequence[str]
+    ) -> None:
+        self.source, self.form, self.noun, self.remarks = source, form, _NOUNS[form], remarks
+        self.items, self.names = items, items["recording"].tolist()
+        self._tasks = [task.name for task in tasks]
+        self._placed: dict[int, tuple[Corpus, Placed]] = {}
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Answer for the segments of a corpus."""
         if change:
             raise ValueError("a file of words cannot answer for changed signals")
-        placed, items, source = self._place(corpus), self._texts.items, self._texts.source
+        placed, items, source = self._place(corpus), self.items, self.source
         values, words = np.full((2, len(corpus.segments)), None, dtype=object)
-        problems = np.full(len(values), f"{NOT_ASKED}: no {self._texts.noun} in {source}", dtype=object)
+        problems = np.full(len(values), f"{NOT_ASKED}: no {self.noun} in {source}", dtype=object)
         values[placed.known] = problems[placed.known] = ""
         inside = items.assign(segment=placed.segment)[placed.segment >= 0]
         inside = inside.sort_values("start", kind="stable").groupby("segment")[["text", "confidence"]]
@@ -307,45 +283,47 @@ class TimedTranscripts(LookUpModel):
             predictions |= {f"{task}.{WORDS}": words for task in self._tasks}
         return predictions, problems.tolist()
 
+    def where(self, *numbers: int) -> str:
+        """Say where items stand."""
+        return " and ".join(f"{self.source} {self.items['place'].iat[number]}" for number in numbers)
+
+    def uses(self, corpus: Corpus) -> pd.DataFrame:
+        """List which items the segments of a corpus hold."""
+        segment = self._place(corpus).segment
+        held = np.flatnonzero(segment >= 0)
+        return segments_used(corpus, segment[held], held)
+
+    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
+        """Show a recording of the file, and what it may mean."""
+        recording, similar = most_alike(self.names[0], corpora)
+        first = self.items.iloc[0]
+        what = (
+            f"no {self.noun} belongs to a segment: the recording here is {recording}, "
+            f"from {first['start']:g} to {first['end']:g} s, a file of the corpus {similar}"
+        )
+        return input_error(
+            self.where(0), what, "Call recordings like the files of the corpus; times are seconds"
+        )
+
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
-        """Say which words belong to no segment, and in how many segments nothing was recognised.
-
-        Raises InputError if no words belong to any segment, or it is not clear to which one.
-        """
-        texts, silent = self._texts, 0
-
-        def uses(corpus: Corpus) -> pd.DataFrame:
-            nonlocal silent
+        """Say as well in how many segments nothing was recognised."""
+        notices, silent = super().notices(corpora), 0
+        for corpus in corpora:
             placed = self._place(corpus)
-            held = np.flatnonzero(placed.segment >= 0)
             spoken = np.isin(np.arange(len(corpus.segments)), placed.segment)
             silent += int((placed.known & ~placed.touched & ~spoken).sum())
-            return uses_of(corpus, placed.segment[held], held)
-
-        recordings = texts.items["recording"].tolist()
-        used = used_by(corpora, uses)
-        extra = len(recordings) - used["number"].nunique()
-        if used.empty and any(len(corpus.segments) for corpus in corpora):
-            recording, similar = most_alike(recordings[0], corpora)
-            first = texts.items.iloc[0]
-            what = (
-                f"no {texts.noun} belongs to a segment: the recording here is {recording}, "
-                f"from {first['start']:g} to {first['end']:g} s, a file of the corpus {similar}"
-            )
-            remedy = "Call recordings like the files of the corpus; times are seconds"
-            raise input_error(texts.where(0), what, remedy)
-        notices = [*texts.remarks]
-        notices += compared(used, recordings, texts.where, texts.source, are_ids=True)
-        if extra and corpora:
-            plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
-            verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"
-            notices.append(f"{extra} {verb} to no segment of the corpora")
         if silent:
             what = "segment has" if silent == 1 else "segments have"
-            notices.append(f"{silent} {what} no words in {texts.source}: nothing was recognised there")
+            notices.append(f"{silent} {what} no words in {self.source}: nothing was recognised there")
         return notices
 
     def _place(self, corpus: Corpus) -> Placed:
+        """Find where the items belong; looks once a corpus."""
+        if id(corpus) not in self._placed:
+            self._placed[id(corpus)] = corpus, self._find(corpus)
+        return self._placed[id(corpus)][1]
+
+    def _find(self, corpus: Corpus) -> Placed:
         """Find where the items belong.
 
         Raises InputError if a recording could be several files, words belong to several segments that
@@ -353,7 +331,7 @@ class TimedTranscripts(LookUpModel):
         """
         import pandas as pd  # late: whoever reads a suite imports this module
 
-        items, table, problems = self._texts.items, corpus.segments, Problems()
+        items, table, problems = self.items, corpus.segments, Problems()
         file, _ = pd.factorize(table["file"])
         spans = table[["start", "end"]].astype(np.float64).reset_index(drop=True).assign(file=file, voice=0)
         spans["start"] = spans["start"].fillna(0.0)
@@ -366,7 +344,7 @@ class TimedTranscripts(LookUpModel):
             theirs = pd.MultiIndex.from_arrays([times["file"], items["speaker"]])
             times["voice"] = np.where(times["file"] >= 0, pairs.get_indexer(theirs), NONE)
         segment, touched = np.full(len(items), NONE), np.zeros(len(table), dtype=bool)
-        words = self._texts.form == CTM
+        words = self.form == CTM
         for group, chosen in (("file", times["voice"] < 0), ("voice", times["voice"] >= 0)):
             of_group = times[chosen & (times["file"] >= 0)].rename(columns={group: "group"})
             holding = holders(spans.rename(columns={group: "group"}), of_group, words)
@@ -377,7 +355,7 @@ class TimedTranscripts(LookUpModel):
                     f"{quoted(item.recording)} belongs to several segments that overlap"
                 )
                 remedy = "Give STM or SegLST with the times or the speakers of the corpus, or a table"
-                problems.add(self._texts.where(number), what, remedy)
+                problems.add(self.where(number), what, remedy)
             segment[of_group.index] = np.maximum(holding, NONE)
             if not words:
                 touched |= reached(spans.rename(columns={group: "group"}), of_group[holding == NONE])
@@ -388,12 +366,12 @@ class TimedTranscripts(LookUpModel):
 
     def _files(self, table: pd.DataFrame, problems: Problems) -> np.ndarray:
         """Give the number of each item's file, in the order of files in the corpus, -1 = none."""
-        items = self._texts.items
+        items = self.items
         known = UtteranceNames(table.drop_duplicates("file").drop(columns="item", errors="ignore"))
         recordings = items["recording"].drop_duplicates()
 
         def where(*numbers: int) -> str:
-            return self._texts.where(*recordings.index[list(numbers)])
+            return self.where(*recordings.index[list(numbers)])
 
         recording_of = known.assign(recordings.tolist(), "recording", where, problems)
         file_of = {recordings.iloc[one]: file for file, one in enumerate(recording_of) if one >= 0}
@@ -408,14 +386,14 @@ class TimedTranscripts(LookUpModel):
 
     def _note_channels(self, segment: np.ndarray, table: pd.DataFrame, problems: Problems) -> None:
         """Refuse words of several channels in one segment: they were said at the same time."""
-        channels = self._texts.items[["channel"]].assign(segment=segment)[segment >= 0]
+        channels = self.items[["channel"]].assign(segment=segment)[segment >= 0]
         channels = channels.drop_duplicates()
         for place, members in channels[channels["segment"].duplicated(keep=False)].groupby("segment"):
             first, second = members.index[:2]
             both = f"{quoted(members['channel'][first])} and {quoted(members['channel'][second])}"
             what = f"words of the channels {both} belong to one segment of {quoted(table['file'].iat[place])}"
             remedy = "Give one channel, or a corpus with a file a channel"
-            problems.add(self._texts.where(second), what, remedy)
+            problems.add(self.where(second), what, remedy)
 
 
 def holders(spans: pd.DataFrame, times: pd.DataFrame, words: bool) -> np.ndarray:

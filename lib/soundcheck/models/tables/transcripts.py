@@ -34,7 +34,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, json_object, read_json_lines
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
-from soundcheck.models.tables.rows import TWICE, Predictions, problems_of, sort_rows
+from soundcheck.models.tables.rows import TWICE, Rows, problems_of, sort_rows
 
 TRN, KALDI, STM, CTM, SEGLST, JSONL = "trn", "kaldi", "stm", "ctm", "seglst", "jsonl"
 BY_NAME = {".trn": TRN, ".stm": STM, ".ctm": CTM}
@@ -98,7 +98,7 @@ def text_lines(content: bytes, source: str) -> Iterator[tuple[int, str]]:
 # Lines with ids ---------------------------------------------------------------------------------------------
 
 
-def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Task]) -> Predictions:
+def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Task]) -> Rows:
     """Read the bytes of a ``"trn"`` or ``"kaldi"`` file; raises all problems of its lines at once."""
     problems = Problems()
     lines: dict[str, int] = {}  # id -> its line
@@ -121,9 +121,9 @@ def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Tas
     return _predictions(cells, texts, tasks, noun="utterance", name_noun="id", misfit_remedy=_IDS)
 
 
-def _predictions(cells: TextTable, texts: Sequence, tasks: Sequence[Task], **more: Any) -> Predictions:
+def _predictions(cells: TextTable, texts: Sequence, tasks: Sequence[Task], **more: Any) -> Rows:
     answers = {task.name: np.array(texts, dtype=object) for task in tasks}
-    return Predictions(cells, answers, problems_of(cells, answers, tasks), **more)
+    return Rows(cells, answers, problems_of(cells, answers, tasks), **more)
 
 
 def _trn(line: str, where: str) -> tuple[str, str]:
@@ -183,7 +183,7 @@ def chosen_words(text: str, where: str) -> str:
 # Lines of JSON ----------------------------------------------------------------------------------------------
 
 
-def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Predictions:
+def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
     """Read the bytes of a file of results; raises all problems of its lines at once."""
     cells = read_json_lines(content, source, _FIELDS)
     columns, problems = cells.columns, Problems()
@@ -221,7 +221,7 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Predicti
     if taken and seconds:
         what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
         remarks = [f"{source} tells of computing times, {what}, as given"]
-    remedy = Predictions.misfit_remedy
+    remedy = Rows.misfit_remedy
     if _NUMBERED.fullmatch(paths[0]):
         remedy = "It only numbers the utterances. Let audio_filepath be the files, in the order of the lines"
     return _predictions(
@@ -230,7 +230,7 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Predicti
         tasks,
         frame=frame,
         remarks=remarks,
-        computing_times=times,
+        seconds=times,
         noun="line",
         name_noun="path",
         without_times=("the line has no times", "Give offset and duration in seconds"),
