@@ -181,7 +181,7 @@ from soundcheck.suite.entries import ModelEntry
 from soundcheck.models.command import CommandModel
 root, target, stays = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
 entry = ModelEntry("mine", "command", target, ("transcript",), options={"stays": stays})
-CommandModel(entry, root / "my-asr", target.split()[1:], root).predict([np.zeros(9, "float32")], 16000)
+CommandModel(entry, [str(root / "my-asr"), *target.split()[1:]], root).predict([np.zeros(9, "float32")], 16000)
 """
 
 
