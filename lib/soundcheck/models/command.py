@@ -114,10 +114,9 @@ class Program:
     Raises RuntimeError if it cannot be run, here and later if it writes more.
     """
 
-    def __init__(
-        self, command: Sequence[str], root: Path, limit: int, stdin: int = subprocess.DEVNULL
-    ) -> None:
-        streams = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    def __init__(self, command: Sequence[str], root: Path, limit: int, *, reads: bool = False) -> None:
+        streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        streams["stdin"] = subprocess.PIPE if reads else subprocess.DEVNULL
         try:
             self._process = subprocess.Popen(command, cwd=root, bufsize=0, **streams)
         except OSError as error:
@@ -289,12 +288,7 @@ class CommandModel(Model):
     keys = CommandKeys
 
     def __init__(
-        self,
-        entry: ModelEntry,
-        program: Path,
-        arguments: Sequence[str],
-        root: Path,
-        tasks: Sequence[Task] = (),
+        self, entry: ModelEntry, command: Sequence[str], root: Path, tasks: Sequence[Task] = ()
     ) -> None:
         self.fingerprint = files.digest(repr(("command", entry.target)))  # its files are named_files
         self._is_recogniser = tuple(entry.tasks) == (TASK,)
