@@ -76,13 +76,13 @@ class _Forecast(Prediction):
         finally:
             self._store.close()
         known = {} if fresh else self._entries
-        clean = sum(not one.change for one in self._inputs)
-        left = {one.key: one.change for one in self._inputs if one.key not in known}
+        clean = sum(not one.change for one in self.inputs)
+        left = {one.key: one.change for one in self.inputs if one.key not in known}
         changed_calls = sum(map(bool, left.values()))
         return ModelForecast(
             clean=clean,
-            changed=len(self._inputs) - clean,
-            cached=sum(one.key not in left for one in self._inputs),
+            changed=len(self.inputs) - clean,
+            cached=sum(one.key not in left for one in self.inputs),
             clean_calls=len(left) - changed_calls,
             changed_calls=changed_calls,
             single_process=self._entry.about.asked_here,
@@ -94,7 +94,7 @@ class _Forecast(Prediction):
 
         Keys are digests, so the smallest are a fair sample.
         """
-        left = {one.key: one.change for one in self._inputs if one.key not in self._entries}
+        left = {one.key: one.change for one in self.inputs if one.key not in self._entries}
         few = min(MOST, max(FEW, 2 * (self._entry.batch or 1)))
         clean = heapq.nsmallest(few, (key for key, change in left.items() if not change))
         changed = heapq.nsmallest(CHANGED * few, (key for key, change in left.items() if change))
@@ -168,8 +168,8 @@ def forecast(
             if not entry.about.needs_audio:
                 lines.append(f"{entry.name}: looked up, nothing to predict")
             elif about.corpora:
-                log = dataclasses.replace(about, out=Path(scratch)).log()
-                model = _Forecast(about, log=log, share=share).made(jobs, fresh)
+                log = Path(scratch) / "log"
+                model = _Forecast(dataclasses.replace(about, fresh=fresh), share, log).made(jobs)
                 models[entry.name] = model
                 lines.append(_of_model(entry.name, model, len(about.changes)))
     families = [family.name for family in material.families]
