@@ -117,7 +117,7 @@ def _preload() -> None:
     methods = context()
     methods.set_forkserver_preload(list(PRELOADED))
     if methods.get_start_method() == "forkserver":
-        multiprocessing.forkserver.ensure_running()
+        multiprocessing.forkserver._forkserver.ensure_running()
 
 
 @contextlib.contextmanager
