@@ -86,10 +86,6 @@ def predict_all(
     for report in predict(request for request in requests if request.corpora):
         reports[report.model] = reports[report.model].joined(report)
     output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
-    about = (material.lists, tested, material.corpora, reports)
-    depends = derived.tables(suite, tested, material.corpora, material.lists, reports)
-    scores = derived.write("scores", depends, lambda: tables.write_scores(*about, output))
-    output.prune_below(output.scores, scores)
     return material, reports
 
 
