@@ -22,8 +22,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
 from soundcheck.common.tasks import BUILTIN, Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number
-from soundcheck.common.wording import counted, some
-from soundcheck.common.yaml_text import flow
+from soundcheck.common.wording import counted, flow, some
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.suite.entries import CorpusEntry
 

@@ -26,7 +26,7 @@ from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.statistics.rules import RULES, passes
 from soundcheck.suite import schema
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.yaml_reader import Plain
 
 CATEGORIES = ("correctness", "fairness", "robustness")

@@ -22,8 +22,7 @@ from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import EntryReader
 from soundcheck.suite.families import Family
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.measures import Margin, measure_of
 
 WHERE = ("model", "corpus", "family", "task", "test", "group", "label")  # what an accepted failure may name
 _EXAMPLE = "Write {threshold: 0.9, why: agreed with the customer}, or false to leave the test out"
