@@ -388,7 +388,7 @@ def encode(signal: np.ndarray, sampling_rate: int, form: str = "FLAC") -> bytes:
 
 
 def write(path: str | os.PathLike, signal: np.ndarray, sampling_rate: int) -> None:
-    """Write a WAV file whose bytes :func:`encode` gives: libsndfile waits until the disk has one of its own."""
+    """Write a WAV file as :func:`encode` does: libsndfile waits until the disk has one of its own."""
     Path(path).write_bytes(encode(signal, sampling_rate, "WAV"))
 
 
