@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,20 +52,6 @@ from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 
-def eligible(needed: Iterable[tuple[int | None, str, int]]) -> str:
-    """Say what a part has too few of; empty if it is large enough.
-
-    ``needed`` are numbers, of what, and the least of each; ``None`` is not known, and enough.
-
-    >>> eligible([(40, "segment", 25), (1, "speaker", 2)])
-    '1 speaker, 2 needed'
-    """
-    for count, noun, least in needed:
-        if count is not None and count < least:
-            return f"{counted(count, noun)}, {least} needed"
-    return ""
-
-
 @dataclasses.dataclass(frozen=True)
 class GroupCount:
     """How large a group is."""
@@ -77,37 +63,62 @@ class GroupCount:
     targets: int | None = None  # trials of one speaker; ``None`` for segments
 
 
-def trial_count(options: Mapping[str, Any], subset: Subset, column: str, group: str) -> GroupCount:
-    """Count a group of trials, which needs trials of two speakers, trials of one, and speakers."""
-    mask, least = subset.mask(column, group), options["minimum_trials"]
-    targets = int(subset.truth[mask].sum())
-    others = int(mask.sum()) - targets
-    speakers = len(np.unique(subset.segments.loc[mask, ["first", "second"]]))
-    needed = [(others, "non-target trial", least), (targets, "target trial", least)]
-    lack = eligible([*needed, (speakers, "speaker", options["minimum_speakers"])])
-    return GroupCount(group, others, speakers, lack, targets)
+def too_few(needed: Iterable[tuple[int | None, str, int]]) -> str:
+    """Say what a group has too few of; empty if it is large enough.
+
+    ``needed`` are numbers, of what, and the least of each; ``None`` is not known, and enough.
+
+    >>> too_few([(40, "segment", 25), (1, "speaker", 2)])
+    '1 speaker, 2 needed'
+    """
+    lacks = (
+        f"{counted(n, noun)}, {least} needed" for n, noun, least in needed if n is not None and n < least
+    )
+    return next(lacks, "")
+
+
+def count_groups(
+    table: pd.DataFrame, column: str, needed: Callable[..., Iterable], names: Iterable[str] | None = None
+) -> list[GroupCount]:
+    """Count segments and speakers of the groups of a column; ``needed`` gets name, rows and speakers."""
+    counts = []
+    for name in sorted(table[column].dropna().unique()) if names is None else names:
+        rows = table[table[column].eq(name).fillna(False).to_numpy(dtype=bool)]
+        speakers = rows["speaker"].nunique() if "speaker" in rows and rows["speaker"].notna().any() else None
+        counts.append(GroupCount(name, len(rows), speakers, too_few(needed(name, rows, speakers))))
+    return counts
 
 
 def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[GroupCount]:
     """Count the groups of a column, and say of each what it lacks by the family's options."""
-    options, family = evaluation.family.options, evaluation.family
+    options = evaluation.family.options
     if column not in subset.segments:
         return []
     if subset.task.is_embedding:
-        names = sorted(subset.segments[column].dropna().unique())
-        return [trial_count(options, subset, column, name) for name in names]
+        least, counts = options["minimum_trials"], []
+        for name in sorted(subset.segments[column].dropna().unique()):
+            mask = subset.mask(column, name)
+            targets, speakers = (
+                subset.truth[mask].sum(),
+                np.unique(subset.segments.loc[mask, ["first", "second"]]),
+            )
+            others = int(mask.sum() - targets)
+            needed = [(others, "non-target trial", least), (int(targets), "target trial", least)]
+            needed.append((len(speakers), "speaker", options["minimum_speakers"]))
+            counts.append(GroupCount(name, others, len(speakers), too_few(needed), int(targets)))
+        return counts
     least, least_words = (options.get(name, 0) for name in ("minimum_segments", "minimum_words"))
     table = evaluation.view(subset).segments
-    possible = table[changed_segments.changed_rows(family, evaluation.tasks, table, evaluation.seed)]
-    counts = []
-    for name, rows in possible.groupby(column, observed=True):
+    changed = changed_segments.changed_rows(evaluation.family, evaluation.tasks, table, evaluation.seed)
+
+    def needed_of(name: str, rows: pd.DataFrame, _: int | None) -> Iterator[tuple[int, str, int]]:
         mask = subset.mask(column, name)
-        needed = [(len(rows), "segment", least), (int(mask.sum()), "transformed segment", least)]
+        yield len(rows), "segment", least
+        yield int(mask.sum()), "transformed segment", least
         if least_words:
-            needed.append((sum(len(text.split()) for text in subset.truth[mask]), "word", least_words))
-        speakers = rows["speaker"].nunique() if "speaker" in rows else None
-        counts.append(GroupCount(name, len(rows), speakers, eligible(needed)))
-    return counts
+            yield sum(len(text.split()) for text in subset.truth[mask]), "word", least_words
+
+    return count_groups(table[changed], column, needed_of)
 
 
 def obstacle(
