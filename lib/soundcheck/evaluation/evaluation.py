@@ -16,7 +16,7 @@ the predictions of the model and with those of the random reference model.
 - A subset has every labelled segment, also without a prediction (NaN or ``None``): metrics leave these out
   and count them, and all models are tested on the same segments.
 - Texts are normalised, see :mod:`soundcheck.evaluation.recognition`; tasks with embeddings have trials in the
-  place of segments, and scores as predictions, see :mod:`soundcheck.evaluation.verification`.
+  place of segments, and scores as predictions, see :mod:`soundcheck.evaluation.trials`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.recognition import TextTasks
 from soundcheck.evaluation.subset import CLEAN as AS_IS
 from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
-from soundcheck.evaluation.verification import TrialTasks, with_groups
+from soundcheck.evaluation.trials import NO_CHANGES, TrialTasks, with_groups
 from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.suite.entries import ERROR
@@ -121,6 +121,9 @@ def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[Group
     return count_groups(table[changed], column, needed_of)
 
 
+NO_AUDIO = "the corpus has no audio that could be changed"
+
+
 def obstacle(
     family: Family, task: Task, segments: pd.DataFrame, *, audio: bool = True, predicts_changes: bool = True
 ) -> str:
@@ -141,7 +144,7 @@ def obstacle(
     if needed and not predicts_changes:
         return "a table of predictions cannot answer for changed signals"
     if needed and not audio:
-        return "the corpus has no audio that could be changed"
+        return NO_AUDIO
     return next(filter(None, map(registry.missing, needed)), "")
 
 
@@ -338,8 +341,9 @@ class Evaluation(TextTasks, TrialTasks):
         """Give for each corpus the segments, or trials, with predictions under all ``settings``."""
         series, steps = ", ".join(self.family.transformations), list(self.settings.values())[1:]
         for corpus, task in self._applicable():
-            if task.is_embedding and (lack := self.why_unchangeable(corpus)):
-                self._reasons[corpus.name, task.name, ""][""] = lack
+            if task.is_embedding and not (self.predicts_changes and corpus.audio):
+                why = NO_AUDIO if self.predicts_changes else NO_CHANGES
+                self._reasons[corpus.name, task.name, ""][""] = why
                 continue
             rows = self._swept_rows(corpus, series, steps)
             if task.is_embedding:

@@ -32,8 +32,7 @@ from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.evaluation import Evaluation, GroupCount, count_groups, group_counts
 from soundcheck.evaluation.measure_sets import MeasureSet, of_suite_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
-from soundcheck.evaluation.trials import rates_in_use
-from soundcheck.evaluation.verification import TRIAL_COLUMNS
+from soundcheck.evaluation.trials import TRIAL_COLUMNS, rates_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average, shift, shift_difference
 from soundcheck.metrics.regression import EDGES
@@ -126,12 +125,15 @@ def judge_groups(
     """Judge measures for each group of a column against all groups; for trials with the mask of a group."""
     of_trials, everybody = subset.task.is_embedding, np.ones(len(subset), dtype=bool)
     masks = {group: subset.mask(column, group) for group in groups}
-    rows, inside, where, called, bases = list(masks.values()), everybody, "", dict(tests), {}
+    rows, inside, where, called = list(masks.values()), everybody, "", dict(tests)
     if context:
         inside, where = subset.mask(*context), f", {': '.join(context)}"
         called = {test: functools.partial(one, inside=inside) for test, one in tests.items()}
     if not of_trials:  # once, not for each group
         called = {test: once(measure) for test, measure in called.items()}
+
+    def shifted(measure: Measure, s: Subset, p: Predictions) -> Statistic:
+        return shift(measure(s, p), everybody, inside)
 
     def difference(measure: Measure, place: int, s: Subset, p: Predictions) -> Statistic | Weighted:
         if of_trials:
@@ -143,9 +145,7 @@ def judge_groups(
             return against_average(measure(s, p), rows, place)
         return against_all(measure(s, p), rows[place])
 
-    for test, measure in called.items():
-        shifted = lambda s, p, measure=measure: shift(measure(s, p), everybody, inside)  # noqa: E731
-        bases[test] = shifted if context else measure
+    bases = {test: functools.partial(shifted, one) if context else one for test, one in called.items()}
     parts = {group: f"{column}: {group}{where}" for group in groups}
     evaluation.estimate_groups(subset, bases, dict(zip(parts.values(), rows, strict=True)))
     sizes = [int((mask & inside).sum()) for mask in rows]

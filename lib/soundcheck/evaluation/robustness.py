@@ -18,7 +18,7 @@ from soundcheck.augment.registry import missing
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
-from soundcheck.evaluation.verification import scores_under
+from soundcheck.evaluation.trials import scores_under
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
