@@ -291,9 +291,8 @@ class Evaluation(TextTasks, TrialTasks):
     ) -> np.ndarray:
         """Leave out the segments that changes leave as they are, as silence under a gain; say so."""
         same = rows & corpus.unchanged(*(one.identity for one in changes))
-        if same.any():
-            what = f"{same.sum()} of {rows.sum()} segments are the same {when}, sample by sample"
-            self.note(f"{corpus.name}, {name}: {what}, and do not count")
+        what = f"segments are the same {when}, sample by sample, and do not count"
+        self._note_share(f"{corpus.name}, {name}", same[rows], what)
         return rows & ~same
 
     def pairs(self) -> Iterator[Subset]:
@@ -303,10 +302,8 @@ class Evaluation(TextTasks, TrialTasks):
         the family's option ``pairs`` so many are drawn.
         """
         for corpus, task in self._applicable():
-            predicted, blocks = corpus.predicted(task), corpus.block_codes()
-            sides = Predictions(predicted), Predictions(predicted)
-            whole = Subset(corpus.name, task, corpus.segments, None, *sides, blocks, root=corpus.root)
-            random = self.random_predictions(whole)
+            whole = dataclasses.replace(self._subset(corpus, task), truth=None)
+            predicted, random = whole.predictions.clean, whole.reference.clean
             pairings = changed_segments.pairings(corpus.segments, corpus.base_condition)
             for pairing in pairings:
                 for note in pairing.notes:
@@ -315,11 +312,9 @@ class Evaluation(TextTasks, TrialTasks):
                 first, second = (rows[drawn] for rows in pairing.rows)
                 if len(first):
                     yield dataclasses.replace(
-                        whole,
-                        segments=corpus.segments.iloc[first].reset_index(drop=True),
+                        whole.take(first),
                         predictions=Predictions(predicted[first], predicted[second]),
                         reference=Predictions(random[first], random[second], random=True),
-                        blocks=np.unique(blocks[first], return_inverse=True)[1],
                         change=f"{pairing.base} to {pairing.other}",
                         partner=corpus.segments.iloc[second].reset_index(drop=True),
                     )
@@ -327,8 +322,7 @@ class Evaluation(TextTasks, TrialTasks):
                 self.skip(whole, "no item was recorded under two conditions")
 
     def _drawn_pairs(self, corpus: CorpusView, pairing: changed_segments.Pairing) -> np.ndarray:
-        everything = np.ones(len(pairing.rows[0]), dtype=bool)
-        most = self.family.options.get("pairs")
+        everything, most = np.ones(len(pairing.rows[0]), dtype=bool), self.family.options.get("pairs")
         if most is None or len(everything) <= most:
             return everything
         about = f"{corpus.name}, {pairing.base} to {pairing.other}"
@@ -380,42 +374,37 @@ class Evaluation(TextTasks, TrialTasks):
     ) -> Subset:
         """Give the rows of a corpus, or some of them, with predictions for the signals and under a change."""
         segments, truth, blocks = corpus.segments, None, corpus.block_codes()
-        chosen = np.ones(len(segments), dtype=bool)
-        if task.is_embedding:
-            predicted = corpus.scores
-        else:
-            predicted = functools.partial(corpus.predicted, task)
-            if task.name in segments.columns and segments[task.name].notna().any():
-                truth = corpus.labels(task)
-            if truth is not None and (self.family.label or task.is_transcription and self.family.changes):
+        chosen, of_trials = np.ones(len(segments), dtype=bool), task.is_embedding
+        if not of_trials and task.name in segments and segments[task.name].notna().any():
+            truth = corpus.labels(task)
+            if self.family.label or task.is_transcription and self.family.changes:
                 chosen = pd.notna(truth)
-                if not chosen.all():
-                    what = f"{(~chosen).sum()} of {len(segments)} segments have no label for {task.name}"
-                    self.note(f"{corpus.name}: {what}")
+                self._note_share(corpus.name, ~chosen, f"segments have no label for {task.name}")
         if change is not None:
             drawn = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
-            surplus = int((chosen & ~drawn).sum())
-            if surplus and not task.is_embedding:
-                self.note(f"{corpus.name}: {surplus} of {chosen.sum()} segments were not drawn")
+            if not of_trials:
+                self._note_share(corpus.name, (chosen & ~drawn)[chosen], "segments were not drawn")
             chosen = chosen & drawn
             if rows is None and not unchanged:
                 both = filter(None, (change, base))
                 chosen = self._changed(corpus, chosen, change.name, both, "after it")
-        if task.is_embedding:
+        if of_trials:
             segments = with_groups(corpus.trials, segments, self.family.options.get("groups", ()))
             truth, blocks = segments["target"].to_numpy(dtype=bool), np.zeros(len(segments), dtype=np.intp)
             chosen = chosen[segments["segment"].to_numpy()]  # the tested side is changed
             if not chosen.all():
                 self.note(f"{corpus.name}: of {len(chosen)} trials {chosen.sum()} were changed")
         chosen = chosen if rows is None else chosen & rows
+        changes = [base] if change is None else [base, change]
+        identities = [one.identity if one else "" for one in changes]
         if task.is_transcription and corpus.missing == ERROR:
             for one in (None, change):
                 if count := corpus.failures(one.identity if one else ""):
                     where = f"{corpus.name}, {one.name}" if one else corpus.name
                     what = f"{counted(count, 'input')} without a prediction: all words count as missed"
                     self.note(f"{where}: {what}")
-        changes = [base] if change is None else [base, change]
-        predictions = Predictions(*(predicted(one.identity if one else "") for one in changes))
+        answers = map(corpus.scores if of_trials else functools.partial(corpus.predicted, task), identities)
+        predictions = Predictions(*answers)
         everything = Subset(
             *(corpus.name, task, segments, truth, predictions, predictions, blocks),
             change=change.name if change else "",
@@ -425,6 +414,10 @@ class Evaluation(TextTasks, TrialTasks):
         random = Predictions(*(self.random_predictions(everything, one) for one in changes), random=True)
         subset = dataclasses.replace(everything, reference=random).take(np.flatnonzero(chosen))
         return self._normalised(subset) if task.is_transcription and not as_written else subset
+
+    def _note_share(self, where: str, rows: np.ndarray, what: str) -> None:
+        if rows.any():
+            self.note(f"{where}: {rows.sum()} of {len(rows)} {what}")
 
     def random_predictions(self, subset: Subset, change: Perturbation | None = None) -> np.ndarray:
         """Draw what the random reference predicts for the rows of a subset; transcripts from its own."""
