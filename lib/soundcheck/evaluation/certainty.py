@@ -135,12 +135,10 @@ def _note_odd_answers(evaluation: Evaluation, subset: Subset, stated: Subset) ->
         named = np.where(predicted[:, None] == classes, likeliest, -np.inf).max(axis=1)
         odd = known & (named < likeliest.max(axis=1))
         contradiction = "name another class than the likeliest one"
-    silent = int((known & np.isnan(table[:, 0])).sum())
-    without = f"come without {what}: they are left out, as if they were missing"
-    for count, text in ((silent, without), (odd.sum(), contradiction)):
-        if count:
-            about = f"{subset.corpus}, {subset.task.name}: {count} of {known.sum()} answers"
-            evaluation.note(f"{about} {text}")
+    where = f"{subset.corpus}, {subset.task.name}"
+    without = f"answers come without {what}: they are left out, as if they were missing"
+    evaluation.note_share(where, np.isnan(table[:, 0])[known], without)
+    evaluation.note_share(where, odd[known], f"answers {contradiction}")
 
 
 def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, dict[str, Subset]]]:

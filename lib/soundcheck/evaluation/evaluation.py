@@ -292,7 +292,7 @@ class Evaluation(TextTasks, TrialTasks):
         """Leave out the segments that changes leave as they are, as silence under a gain; say so."""
         same = rows & corpus.unchanged(*(one.identity for one in changes))
         what = f"segments are the same {when}, sample by sample, and do not count"
-        self._note_share(f"{corpus.name}, {name}", same[rows], what)
+        self.note_share(f"{corpus.name}, {name}", same[rows], what)
         return rows & ~same
 
     def pairs(self) -> Iterator[Subset]:
@@ -379,11 +379,11 @@ class Evaluation(TextTasks, TrialTasks):
             truth = corpus.labels(task)
             if self.family.label or task.is_transcription and self.family.changes:
                 chosen = pd.notna(truth)
-                self._note_share(corpus.name, ~chosen, f"segments have no label for {task.name}")
+                self.note_share(corpus.name, ~chosen, f"segments have no label for {task.name}")
         if change is not None:
             drawn = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
             if not of_trials:
-                self._note_share(corpus.name, (chosen & ~drawn)[chosen], "segments were not drawn")
+                self.note_share(corpus.name, (chosen & ~drawn)[chosen], "segments were not drawn")
             chosen = chosen & drawn
             if rows is None and not unchanged:
                 both = filter(None, (change, base))
@@ -414,10 +414,6 @@ class Evaluation(TextTasks, TrialTasks):
         random = Predictions(*(self.random_predictions(everything, one) for one in changes), random=True)
         subset = dataclasses.replace(everything, reference=random).take(np.flatnonzero(chosen))
         return self._normalised(subset) if task.is_transcription and not as_written else subset
-
-    def _note_share(self, where: str, rows: np.ndarray, what: str) -> None:
-        if rows.any():
-            self.note(f"{where}: {rows.sum()} of {len(rows)} {what}")
 
     def random_predictions(self, subset: Subset, change: Perturbation | None = None) -> np.ndarray:
         """Draw what the random reference predicts for the rows of a subset; transcripts from its own."""

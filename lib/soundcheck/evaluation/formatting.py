@@ -206,7 +206,6 @@ def fitting_tests(formatting: Formatting) -> Iterator[tuple[Subset, dict[str, Me
             if why or not apart:
                 evaluation.skip(subset, why if apart else NO_WORDS, test)
                 del tests[test]
-        if others := int((~formatting.english(subset)).sum()):
-            note = f"{others} of {len(subset)} segments are not in English"
-            evaluation.note(f"{subset.corpus}: {note}, of them only names are entities")
+        what = "segments are not in English, of them only names are entities"
+        evaluation.note_share(subset.corpus, ~formatting.english(subset), what)
         yield subset, tests

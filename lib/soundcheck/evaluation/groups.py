@@ -416,9 +416,8 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     if subset.task.is_embedding or subset.truth is None:
         return subset
     known = pd.notna(subset.truth)
-    if not known.all():
-        what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
-        evaluation.note(f"{(~known).sum()} of {len(known)} segments have no {what}", subset)
+    what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
+    evaluation.note_share(subset.corpus, ~known, f"segments have no {what}")
     return subset.take(np.flatnonzero(known))
 
 

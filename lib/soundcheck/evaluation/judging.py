@@ -422,6 +422,11 @@ class Judging:
         if note not in self.notes:
             self.notes.append(note)
 
+    def note_share(self, where: str, rows: np.ndarray, what: str) -> None:
+        """Note how many of some rows, bool, something is true of, if it is of any."""
+        if np.any(rows):
+            self.note(f"{where}: {np.sum(rows)} of {len(rows)} {what}")
+
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
         tables = collected(self._estimates), self._drawn, self._group_values

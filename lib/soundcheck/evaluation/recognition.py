@@ -47,7 +47,7 @@ class TranscriptReader:
         forms += [f"{counted(len(synonyms), 'pair')} of synonyms"] if synonyms else []
         self.several = ", ".join(forms)  # how a reference may allow several wordings, if it may
         self._reader = functools.cache(self._make_reader)
-        self.mixed = functools.cache(self._is_mixed)
+        self._mixed: dict[tuple[str, str], bool] = {}
         self._known: dict[tuple[str, str, bool, bool], str] = {}
 
     def read(
@@ -66,9 +66,12 @@ class TranscriptReader:
                 result[row] = self._known[place]
         return result
 
-    def _is_mixed(self, view: CorpusView, task: Task) -> bool:
+    def mixed(self, view: CorpusView, task: Task) -> bool:
         """Say whether only some references of a corpus are in scripts without blanks between words."""
-        return unit_of(self.read(view.labels(task), SAID, view.segments)) == MIXED
+        place = (view.name, task.name)
+        if place not in self._mixed:
+            self._mixed[place] = unit_of(self.read(view.labels(task), SAID, view.segments)) == MIXED
+        return self._mixed[place]
 
     def examples(self, count: int) -> list[tuple[str, str]]:
         """Give texts that the normaliser changed, and what became of them."""

@@ -143,11 +143,8 @@ class Sweep:
     def note_missing(self, subset: Subset) -> None:
         """Note how many predictions are missing, and what they count as."""
         known = pd.notna(subset.predictions.clean)
-        if not known.all():
-            what = (
-                f"{(~known).sum()} of {len(subset)} {self.rows} have no {self.predictions[:-1]} as they are"
-            )
-            self.evaluation.note(f"{subset.corpus}: {what}; left out")
+        what = f"{self.rows} have no {self.predictions[:-1]} as they are; left out"
+        self.evaluation.note_share(subset.corpus, ~known, what)
         if lost := self.lost(subset, known):
             what = f"{lost} of {len(self.every) * known.sum()} {self.predictions} under changes are missing"
             self.evaluation.note(f"{subset.corpus}: {what}; {self.count_as}")

@@ -24,7 +24,7 @@ from soundcheck.suite.entries import ERROR
 from soundcheck.suite.groups import numbers_of
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CorpusView(CorpusDescription):
     """One corpus and the predictions of one model; tables stand in the place of the files that hold them."""
 

@@ -107,9 +107,9 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
             seconds = foreign.segments["duration"].to_numpy(dtype=np.float64)
             result.append(Kind(foreign, seconds, seconds, looped=False))
     for kind in result:
-        if missing := sum(text is None for text in kind.subset.predictions.changed):
-            what = f"{missing} of {len(kind.subset)} predictions are missing or were too long to be kept"
-            evaluation.note(f"{kind.name}: {what}; they do not count as empty", kind.subset)
+        missing = [text is None for text in kind.subset.predictions.changed]
+        what = "predictions are missing or were too long to be kept; they do not count as empty"
+        evaluation.note_share(f"{kind.subset.corpus}: {kind.name}", missing, what)
     return result
 
 
