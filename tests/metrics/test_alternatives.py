@@ -9,11 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.metrics import alternatives
-from soundcheck.metrics.alignment import align, confusions
 from soundcheck.metrics.alternatives import Choice, Reference, WordingReader
 from soundcheck.metrics.normalisation import NORMALISERS
-from soundcheck.metrics.word_changes import word_changes, wrong_words
-from soundcheck.metrics.word_errors import character_errors, word_errors
+from soundcheck.metrics.word_errors import (
+    align,
+    character_errors,
+    confusions,
+    word_changes,
+    word_errors,
+    wrong_words,
+)
 
 basic = NORMALISERS["basic"]
 read = WordingReader(basic, alternatives=True)
