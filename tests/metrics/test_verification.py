@@ -214,7 +214,6 @@ def test_windows_tables_and_company_change_nothing(speakers, monkeypatch):
         for row in (0, 59):
             assert statistic.evaluate(drawn[row : row + 1])[0].tobytes() == whole[row].tobytes()
     monkeypatch.setattr(trial_curves, "_SMALL", 0)
-    monkeypatch.setattr(trial_curves, "_FEW", 0)
     monkeypatch.setattr(verification, "_PILOT", 4)  # some replicates cross outside of the window
     for statistic, whole in zip(statistics[:2], expected, strict=False):
         assert statistic.evaluate(drawn).tobytes() == whole.tobytes()
