@@ -22,7 +22,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.subset import CorpusView
-from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
+from soundcheck.evaluation.trials import enrolled_recordings, threshold_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.regression import concordance_cc
