@@ -21,7 +21,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.subset import CorpusView
-from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
+from soundcheck.evaluation.trials import enrolled_recordings, threshold_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.regression import concordance_cc

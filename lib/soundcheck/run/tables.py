@@ -15,7 +15,7 @@ from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import SCORE, score_trials
-from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.evaluation.trials import threshold_in_use
 from soundcheck.evaluation.words import group_rates
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
