@@ -43,8 +43,7 @@ import numpy as np
 
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted, shorten
-from soundcheck.common.precision import half_precision
-from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
+from soundcheck.common.scales import another_scale, half_precision, outside, range_advice, usual_scales
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task, scaled
 
 if TYPE_CHECKING:

@@ -123,7 +123,7 @@ class ScoreModel(LookUpModel):
         if corpora and not users:
             remedy = "Add `trials: file` to a corpus, or a corpus with `format: trials`"
             raise input_error(where, "no corpus that it is asked about brings a list of trials", remedy)
-        if len(users) > 1 and scores.layout == "numbers":
+        if len(users) > 1 and "enrol" not in scores.frame:
             what = "the file has one score a line, and several corpora have trials"
             raise input_error(where, what, f"Name the one that they are for: corpora: [{users[0].name}]")
         if not users:
@@ -154,7 +154,7 @@ def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
 def _find(scores: Listing, trials: TrialTable) -> np.ndarray:
     """Find the place of each trial's score, int64 ``(T,)``; see :func:`scores_of_trials`."""
     frame = scores.frame
-    if scores.layout == "numbers":
+    if "enrol" not in frame:
         if trials.listed != len(frame):
             counts = f"{len(frame)} scores without names, the list {trials.listed} trials"
             remedy = "Give one number for each trial, in the order of the list"
