@@ -47,9 +47,6 @@ def library(tmp_path, monkeypatch):
     return put
 
 
-# Helpers of all libraries -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("most", "calls"), [(None, [(1, 4), (2, 3), (3, 5)]), (2, [(1, 4), (1, 5), (2, 3), (2, 5)])]
 )
@@ -85,9 +82,6 @@ def test_only_mappings_are_read(tmp_path, content, reason):
     results, why = read_configuration(tmp_path / "config.json")
     assert results == ({} if reason else {"a": 1})
     assert reason in why and bool(why) == bool(reason)
-
-
-# The child --------------------------------------------------------------------------------------------------
 
 
 def test_a_child_finds_what_this_process_finds(onnx_project):
@@ -141,9 +135,6 @@ def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     assert load_model(other, suite).fingerprint != before
     monkeypatch.setattr(extras, "versions", lambda names: dict.fromkeys(names, "another"))
     assert load_model(entry, suite).fingerprint != before
-
-
-# In a run ---------------------------------------------------------------------------------------------------
 
 
 def test_workers_give_what_the_graph_computes_also_when_it_has_changed(onnx_project):

@@ -29,9 +29,6 @@ def transcripts(model: TableModel, where) -> list[str | None]:
     return model.look_up(where, "")[0]["transcript"].tolist()
 
 
-# Lines with ids ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("content", "name", "noun"),
     [
@@ -114,9 +111,6 @@ def test_endless_transcripts_are_no_prediction(load):
         assert problems == ["", f"{what}; at most {TEXT_LIMIT} are a transcript"]
 
 
-# What a file is ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "content", "form"),
     [
@@ -148,9 +142,6 @@ def test_fingerprint_is_content_and_format(load):
     known = [(TRN, "a.trn"), (TRN + "x (y)", "a.trn"), (TRN, "a"), (KALDI, "a"), (CSV, "a"), (TRN, "b.trn")]
     prints = [load(content, name).fingerprint for content, name in known]
     assert len(set(prints)) == 5 and prints[0] == prints[-1]
-
-
-# Which segment an id means ----------------------------------------------------------------------------------
 
 
 def places(ids: list[str], where) -> list[int]:
@@ -195,9 +186,6 @@ def test_a_check_refuses_a_file_of_other_recordings(check, name, content, words)
         check(content, name, [files("a.wav", "b.wav")])
     known = files("a/q-1.wav", "q.wav", "sample_0.wav", "m1.wav")
     assert check(content, name, []) == check(content, name, [known])
-
-
-# Lines of JSON ----------------------------------------------------------------------------------------------
 
 
 def lines(*items: dict) -> str:
