@@ -160,15 +160,6 @@ def test_ambiguous_ids_are_all_told():
         "Write the file as the corpus does, such as 'c/d-e.wav'.",
     ]
     assert places(["x/a.wav", "B", "c/d-e"], where) == [0, -1, -1, -1, 1, 2, -1]
-    with pytest.raises(InputError, match=r"line 1: the id 'Ab' could mean 'ab.wav' and 'AB.wav'\."):
-        places(["Ab"], files("ab.wav", "AB.wav"))
-
-
-def test_several_segments_of_a_file_need_a_table_with_times():
-    where = corpus(("a.wav", 0.0, 1.5), ("a.wav", 1.5, NAN), ("b.wav", NAN, NAN))
-    with pytest.raises(InputError, match=r"could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'.*file, start and end"):
-        places(["b", "a"], where)
-    assert places(["b"], where) == [-1, -1, 0]
 
 
 @pytest.mark.parametrize(
