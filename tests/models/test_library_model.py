@@ -112,14 +112,6 @@ def test_libraries_that_do_not_work(onnx_project, library, monkeypatch, source, 
     assert onnx_project.refused(TEXT, child=True).startswith(WHERE + words)
 
 
-def test_problems_come_from_the_child(onnx_project):
-    text = "{onnx: m.onnx, tasks: [arousal, emotion], outputs: {a: [arousal], b: {emotion: [anger]}}}"
-    lines = onnx_project.refused(text, child=True).splitlines()
-    assert [line.partition(". ")[0] for line in lines] == [
-        f"{WHERE}the graph has no output '{n}'" for n in "ab"
-    ]
-
-
 def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     entry, suite = onnx_project.read(TEXT)
     weights = onnx_project.folder / "weights.bin"
