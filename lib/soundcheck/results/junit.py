@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -11,7 +12,8 @@ from soundcheck.common.escaping import xml_text
 
 # What became of a test. The exit code agrees: only failures and errors are red.
 PASSED, FAILED, ERROR, SKIPPED = "passed", "failure", "error", "skipped"
-_TYPES = {FAILED: "threshold", ERROR: "run"}
+_COUNTED = {"tests": None, "failures": FAILED, "errors": ERROR, "skipped": SKIPPED}  # attribute -> status
+_TYPES = {FAILED: {"type": "threshold"}, ERROR: {"type": "run"}}
 
 
 def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequence[str] = ()) -> bytes:
@@ -21,35 +23,30 @@ def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequ
     did not run (``problems``) and models of which nothing could be concluded become errors and skipped cases
     of a suite of their own.
     """
-    root = ElementTree.Element("testsuites", name="soundcheck")
-    for (model, corpus, family), rows in frame.groupby(["model", "corpus", "family"], sort=True):
-        name = f"{model}.{corpus}.{family}"
-        cases = [(test_name(row), row.status, row.message) for row in rows.itertuples()]
-        _suite(root, name, cases)
-    cases = [(f"problem {number}", ERROR, text) for number, text in enumerate(problems, start=1)]
-    cases += [(f"inconclusive {number}", SKIPPED, text) for number, text in enumerate(undecided, start=1)]
-    if cases:
-        _suite(root, "soundcheck.run", cases)
-    for key in ("tests", "failures", "errors", "skipped"):
-        root.set(key, str(sum(int(suite.get(key, "0")) for suite in root)))
-    root.set("time", "0")
+    suites = [
+        (".".join(place), [(test_name(row), row.status, row.message) for row in rows.itertuples()])
+        for place, rows in frame.groupby(["model", "corpus", "family"], sort=True)
+    ]
+    of_run = [(f"problem {number}", ERROR, text) for number, text in enumerate(problems, start=1)]
+    of_run += [(f"inconclusive {number}", SKIPPED, text) for number, text in enumerate(undecided, start=1)]
+    suites += [("soundcheck.run", of_run)] if of_run else []
+    root = ElementTree.Element("testsuites", name="soundcheck", **_counts(suites))
+    for name, cases in suites:
+        about = {"name": xml_text(name)} | _counts([(name, cases)])
+        suite = ElementTree.SubElement(root, "testsuite", about)
+        for test, status, message in cases:
+            about = {"classname": xml_text(name), "name": xml_text(test), "time": "0"}
+            case = ElementTree.SubElement(suite, "testcase", about)
+            if status != PASSED:
+                ElementTree.SubElement(case, status, message=xml_text(message), **_TYPES.get(status, {}))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
-def _suite(root: ElementTree.Element, name: str, cases: Iterable[tuple[str, str, str]]) -> None:
-    suite = ElementTree.SubElement(root, "testsuite", name=xml_text(name))
-    listed = list(cases)
-    for test, status, message in listed:
-        about = {"classname": xml_text(name), "name": xml_text(test), "time": "0"}
-        case = ElementTree.SubElement(suite, "testcase", about)
-        if status != PASSED:
-            kind = {"type": _TYPES[status]} if status in _TYPES else {}
-            ElementTree.SubElement(case, status, message=xml_text(message), **kind)
-    suite.set("tests", str(len(listed)))
-    for wanted, key in ((FAILED, "failures"), (ERROR, "errors"), (SKIPPED, "skipped")):
-        suite.set(key, str(sum(status == wanted for _, status, _ in listed)))
-    suite.set("time", "0")
+def _counts(suites: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]) -> dict[str, str]:
+    number = collections.Counter(status for _, cases in suites for _, status, _ in cases)
+    counts = {name: number[status] if status else number.total() for name, status in _COUNTED.items()}
+    return {name: str(count) for name, count in counts.items()} | {"time": "0"}
 
 
 def test_name(row: object) -> str:

@@ -73,7 +73,8 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     for states in (state, state_sample):
         states[frame["evidence"].eq(SHOWN)] = REPORTED
         states[frame["value"].isna()] = NOT_EVALUATED
-    return _repeated(frame.assign(holds=holds, state=state, state_sample=state_sample))
+    concluded = pd.DataFrame({"holds": holds, "state": state, "state_sample": state_sample})
+    return frame.assign(**concluded.loc[counting(frame)].set_axis(frame.index))
 
 
 def counted(frame: pd.DataFrame) -> pd.DataFrame:
@@ -145,17 +146,12 @@ def _passes_here(frame: pd.DataFrame) -> pd.Series:
     return within.where(differences(frame), passing).astype(bool)
 
 
-def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
-    """Let rows that do not count repeat what is concluded from the one that does."""
-    hidden = frame[frame["mirrors"].ne("")]
-    if hidden.empty:
-        return frame
-    concluded = ["holds", "state", "state_sample"]
-    counting = pd.MultiIndex.from_frame(hidden[_PAIR].assign(group=hidden["mirrors"]))
-    cells = frame.set_index([*_PAIR, "group"]).loc[counting, concluded].set_axis(hidden.index)
-    return frame.assign(
-        **{name: frame[name].mask(frame["mirrors"].ne(""), cells[name]) for name in concluded}
-    )
+def counting(frame: pd.DataFrame) -> pd.Series:
+    """Give for each row the index of the row that counts for it: its own, or that of the other group."""
+    places = pd.Series(frame.index, pd.MultiIndex.from_frame(frame[[*_PAIR, "group"]]))
+    names = frame["group"].where(frame["mirrors"].eq(""), frame["mirrors"])
+    keys = pd.MultiIndex.from_frame(frame[_PAIR].assign(group=names))
+    return places.reindex(keys).set_axis(frame.index)
 
 
 def failures(frame: pd.DataFrame) -> pd.Series:
