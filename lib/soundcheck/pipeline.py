@@ -24,7 +24,7 @@ from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
-from soundcheck.results.contrast import contrast_csv, contrast_frame, load_contrasts
+from soundcheck.results.contrast import ContrastsFile, contrast_csv, contrast_frame
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
 from soundcheck.results.past_runs import check_place, keep
@@ -241,7 +241,9 @@ class _Run:
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)
-        compared = [row for one in self.compared if not one.failed for row in load_contrasts(one.job.rows)]
+        compared = [
+            row for one in self.compared if not one.failed for row in ContrastsFile.read(one.job.rows).rows
+        ]
         contrasts = contrast_frame(compared)
         tables.write_left_out(material.corpora, material.sounds, reports, output)
         files.write_bytes(output.comparison_table, contrast_csv(contrasts))

@@ -13,12 +13,11 @@ from soundcheck.results import verdict as verdicts
 from soundcheck.results.conclusion import conclusion
 from soundcheck.results.contrast import (
     Contrast,
+    ContrastsFile,
     compared_alone,
     contrast_frame,
     contrasts,
     headline_rows,
-    load_contrasts,
-    save_contrasts,
     with_outcomes,
 )
 from soundcheck.results.judged import Judged, load_all, load_judged, save
@@ -293,8 +292,8 @@ def test_judged_tests_and_contrasts_come_back_from_their_files(tmp_path, errors,
     assert read[0].freedom == errors[0].freedom and len(read[1].spread) == 0 and np.isnan(read[1].freedom)
     assert len(load_judged(path)) == len(load_all(path)[0]) == 2
     rows = contrasts(correlations[:1], correlations[1:])
-    save_contrasts(rows, path)
-    assert load_contrasts(path) == rows
+    ContrastsFile(tuple(rows)).write(path)
+    assert list(ContrastsFile.read(path).rows) == rows
 
 
 # Sentences
@@ -320,14 +319,16 @@ def test_tests_are_counted_by_what_follows_from_them():
     ]
     assert conclusion(contrast_frame(rows)) == (
         "For these speakers, new is better on 1 and worse on 0 of 1 test. For new speakers, new is better on "
-        "1 and worse on 1 of 3 tests. 1 test allows no conclusion for new speakers, most often because fewer "
-        "than 5 speakers contribute. 1 test could not be compared."
+        "1 and worse on 1 of 3 tests. Nothing concluded for new speakers, mostly as fewer than 5 contribute: "
+        "1 test. Not compared: 1 test."
     )
     for rows, words in (
         ([], "The two models have no test in common."),
-        ([edited(low=0.0, high=0.0)], "new and old have the same value on each of 1 test."),
         ([edited(**UNKNOWN)], "Nothing can be said about new against old: no test has a p-value."),
-        ([edited(pairing="unpaired", difference=0.1)], "1 test is unpaired"),
+        (
+            [edited(pairing="unpaired", difference=0.1)],
+            "speakers or draws are not the same: 1 test.",
+        ),
     ):
         assert words in conclusion(contrast_frame(rows))
 

@@ -18,7 +18,7 @@ import yaml
 from soundcheck.common.errors import InputError
 from soundcheck.common.yaml_text import flow
 from soundcheck.corpora.load import load_corpus
-from soundcheck.start import folder_index, suites
+from soundcheck.start import detect, suites
 from soundcheck.start.suites import KINDS
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys
 from soundcheck.suite.suite_file import read_suite
@@ -254,10 +254,10 @@ def test_what_is_refused_or_not_recognised(begin, tmp_path, undrawn, monkeypatch
         assert all(message in done.stderr for message in messages), done.stderr
     assert not (tmp_path / "new").exists()
     for name, most in (("MOST_ENTRIES", 50), ("MOST_AUDIO", 5), ("MOST_TABLES", 5)):
-        monkeypatch.setattr(folder_index, name, most)
+        monkeypatch.setattr(detect, name, most)
     for number in range(60):
         (tmp_path / "data" / "deep" / f"{number}.wav").touch()
-    assert len(folder_index.FolderIndex(tmp_path).audio) == 5  # of huge folders only a part is looked at
+    assert len(detect.FolderIndex(tmp_path).audio) == 5  # of huge folders only a part is looked at
 
 
 def test_texts_stay_what_they_are(tmp_path):

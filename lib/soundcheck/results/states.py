@@ -51,6 +51,7 @@ FALSE_DISCOVERY_RATE = 0.05
 NO_SPEAKERS = "no speakers are known, so that nothing follows for new ones"
 REFERENCE = "this is the reference group"
 NO_REFERENCE = "the reference group is not here, or too small"
+_NOT_COMPARED = (NO_SPEAKERS, REFERENCE, NO_REFERENCE)
 _PAIR = ["model", "corpus", "family", "task", "test", "label"]
 
 
@@ -58,22 +59,21 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill ``holds``, ``state``, ``state_sample`` and ``mirrors`` of the results of a whole run."""
     frame = frame.assign(mirrors=mirrors(frame))
     holds, sample = (significant(frame, frame[name]) for name in ("p_value", "p_sample"))
+    without, shown = frame["value"].isna(), frame["evidence"].eq(SHOWN)
+    reasons = [frame["skipped"].str.contains(why, regex=False) for why in _NOT_COMPARED]
+    unknown = frame["p_sample"].isna() & frame["gap_low_sample"].isna()
     too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame))
-    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
-    state[frame["evidence"].eq(evidence.CLEAR_PASS)] = PASS
-    state[holds.eq(True)] = FAIL
-    unknown = frame["skipped"].str.contains(NO_SPEAKERS, regex=False)
-    for why in (NO_SPEAKERS, REFERENCE, NO_REFERENCE):
-        state[frame["skipped"].str.contains(why, regex=False)] = NOT_EVALUATED
-    state_sample = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
-    state_sample[_passes_here(frame)] = PASS
-    state_sample[sample.eq(True)] = FAIL
-    state_sample[too_few & ~unknown] = REPORTED
-    state_sample[frame["p_sample"].isna() & frame["gap_low_sample"].isna()] = NOT_EVALUATED
-    for states in (state, state_sample):
-        states[frame["evidence"].eq(SHOWN)] = REPORTED
-        states[frame["value"].isna()] = NOT_EVALUATED
-    concluded = pd.DataFrame({"holds": holds, "state": state, "state_sample": state_sample})
+    state = np.select(  # the first that is so
+        [without, shown, np.any(reasons, axis=0), holds.eq(True), frame["evidence"].eq(evidence.CLEAR_PASS)],
+        [NOT_EVALUATED, REPORTED, NOT_EVALUATED, FAIL, PASS],
+        INCONCLUSIVE,
+    )
+    state_sample = np.select(
+        [without, shown, unknown, too_few & ~reasons[0], sample.eq(True), _passes_here(frame)],
+        [NOT_EVALUATED, REPORTED, NOT_EVALUATED, REPORTED, FAIL, PASS],
+        INCONCLUSIVE,
+    )
+    concluded = pd.DataFrame({"holds": holds, "state": state, "state_sample": state_sample}, frame.index)
     return frame.assign(**concluded.loc[counting(frame)].set_axis(frame.index))
 
 
