@@ -50,8 +50,7 @@ from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import REPLICATES
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.measures import Margin, measure_of
 from soundcheck.suite.thresholds import read_family
 
 TABLES = Path(__file__).parents[1] / "book" / "tables"

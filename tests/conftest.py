@@ -22,7 +22,7 @@ from soundcheck.book import sphinx_run
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.run import notebook_server
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: children would inherit that they ignore an interruption.

@@ -9,7 +9,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.common.precision import half_precision, seven_digits
+from soundcheck.common.scales import half_precision, seven_digits
 from soundcheck.common.tasks import BUILTIN, EMOTION, Task
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values

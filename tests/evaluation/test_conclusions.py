@@ -27,8 +27,7 @@ from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.statistics.simulation import MOST_CLASSES
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import info_of
+from soundcheck.suite.measures import Margin, info_of
 from soundcheck.suite.own_rules import OwnTest
 
 EMOTION = BUILTIN["emotion"]

@@ -39,8 +39,7 @@ from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap,
 from soundcheck.statistics.significance import paired_p_value
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import number_of
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import HIGHER, UNCHANGED, MeasureInfo, info_of
+from soundcheck.suite.measures import HIGHER, UNCHANGED, Margin, MeasureInfo, info_of
 
 BY_GAP = "no threshold: judged by the margin"
 BY_CHANCE = "no threshold: compared with the same answers given at random"

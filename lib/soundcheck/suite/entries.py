@@ -20,7 +20,7 @@ from soundcheck.suite import schema
 from soundcheck.suite.card import Card
 from soundcheck.suite.corpus_format import CorpusEntry
 from soundcheck.suite.groups import GroupColumn
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.model_kind import ERROR, LEFT_OUT, ModelEntry, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 

@@ -26,7 +26,7 @@ from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.statistics.rules import RULES, passes
 from soundcheck.suite import schema
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.yaml_reader import Plain
 
 CATEGORIES = ("correctness", "fairness", "robustness")
@@ -81,9 +81,7 @@ class PerturbationSeries:
         '0.5'
         """
         text = f"{level:g}" if isinstance(level, float) else str(level)
-        if text in self.steps:
-            return text
-        return next((name for name in self.steps if _equal_numbers(name, text)), None)
+        return next((name for name in self.steps if name == text or _equal_numbers(name, text)), None)
 
     def thinned(self, most: int, excluded: Iterable[object] = ()) -> PerturbationSeries:
         """Keep at most so many steps: the most severe one, the mildest one, and others evenly between.

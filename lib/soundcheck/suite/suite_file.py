@@ -40,7 +40,7 @@ from soundcheck.suite.entries import (
     Suite,
 )
 from soundcheck.suite.groups import MEASURED_COLUMNS, read_adjust, read_groups
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.model_kind import ERROR, LEFT_OUT, MODEL_KINDS, ModelEntry, ModelKeys, ModelKind
 from soundcheck.suite.own_rules import read_accepted, read_margin, read_tests
 from soundcheck.suite.paths import find_files
