@@ -144,9 +144,7 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     """
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
-    known_by = {
-        one.name: re.compile("|".join(map(fnmatch.translate, one.headline))) for one in record.families
-    }
+    headlines = {one.name: one.headline for one in record.families}
     tests = list(zip(rows["test"], rows["family"], strict=True))
     better = pd.Series([measure_of(*test).better for test in tests], rows.index, dtype=object)
     worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0))
