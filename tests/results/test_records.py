@@ -65,7 +65,7 @@ def test_where_answers_come_from():
         (0, {}, ""),  # a table of predictions
         (1200, {}, "1,200 computed now, none from the cache"),
         (0, {"2026-11-20": 7}, "7 from the cache of 2026-11-20, 0 computed now"),
-        (3, both, "9 from the cache of 2026-11-20 (7) and 2026-11-22 (2), 3 computed now"),
+        (3, both, "9 from the cache of 2026-11-20 to 2026-11-22, 3 computed now"),
         (0, many, "3 from the cache of 2026-11-10 to 2026-11-12, 0 computed now"),
     ):
         assert ModelRecord(**empty, asked=asked, days=days).origin == origin

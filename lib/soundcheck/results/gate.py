@@ -15,9 +15,11 @@ Random references are never judged: they are there to be compared with. The othe
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 import math
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,13 +27,12 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.escaping import quoted, xml_text
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import suite_now, worse
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
-from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import (
     FAIL,
@@ -47,6 +48,10 @@ from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES, passes
 
+# What became of a test. The exit code agrees: only failures and errors are red.
+PASSED, FAILED, ERROR, SKIPPED = "passed", "failure", "error", "skipped"
+_COUNTED = {"tests": None, "failures": FAILED, "errors": ERROR, "skipped": SKIPPED}  # attribute -> status
+_TYPES = {FAILED: {"type": "threshold"}, ERROR: {"type": "run"}}
 _DID_NOT_RUN = ("error: ", "not computed by the notebook")  # how reasons of such rows begin
 _MOST = 20  # lines of a kind that a summary names
 _FEW = 3  # differences with too few speakers that it names, the largest
@@ -329,3 +334,47 @@ def _interval(row: object, low: float, high: float, whose: str = "") -> str:
         return ""
     speakers = number_of(int(row.blocks), row.block)
     return f" ({whose}95 % {low:.3g} to {high:.3g}, {number_of(int(row.segments), 'segment')}, {speakers})"
+
+
+# JUnit XML: a suite a model, corpus and family, a case a test -----------------------------------------------
+
+
+def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequence[str] = ()) -> bytes:
+    """Write results as JUnit XML.
+
+    ``frame`` has two columns more than the results, ``status``, such as :data:`PASSED`, and ``message``. What
+    did not run (``problems``) and models of which nothing could be concluded become errors and skipped cases
+    of a suite of their own.
+    """
+    suites = [
+        (".".join(place), [(test_name(row), row.status, row.message) for row in rows.itertuples()])
+        for place, rows in frame.groupby(["model", "corpus", "family"], sort=True)
+    ]
+    of_run = [(f"problem {number}", ERROR, text) for number, text in enumerate(problems, start=1)]
+    of_run += [(f"inconclusive {number}", SKIPPED, text) for number, text in enumerate(undecided, start=1)]
+    suites += [("soundcheck.run", of_run)] if of_run else []
+    root = ElementTree.Element("testsuites", name="soundcheck", **_counts(suites))
+    for name, cases in suites:
+        about = {"name": xml_text(name)} | _counts([(name, cases)])
+        suite = ElementTree.SubElement(root, "testsuite", about)
+        for test, status, message in cases:
+            about = {"classname": xml_text(name), "name": xml_text(test), "time": "0"}
+            case = ElementTree.SubElement(suite, "testcase", about)
+            if status != PASSED:
+                ElementTree.SubElement(case, status, message=xml_text(message), **_TYPES.get(status, {}))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def _counts(suites: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]) -> dict[str, str]:
+    number = collections.Counter(status for _, cases in suites for _, status, _ in cases)
+    counts = {name: number[status] if status else number.total() for name, status in _COUNTED.items()}
+    return {name: str(count) for name, count in counts.items()} | {"time": "0"}
+
+
+def test_name(row: object) -> str:
+    """Name the test of a row within its model, corpus and family."""
+    return " / ".join(filter(None, (row.task, row.test, row.group, row.label)))
+
+
+test_name.__test__ = False  # not a test of pytest

@@ -118,10 +118,7 @@ class ModelRecord:
 
 
 def _when(days: Mapping[str, int]) -> str:
-    if len(days) == 1:
-        return min(days)
-    named = [f"{day} ({count:,})" for day, count in sorted(days.items())]
-    return " and ".join(named) if len(days) < 3 else f"{min(days)} to {max(days)}"
+    return " to ".join(dict.fromkeys((min(days), max(days))))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
