@@ -19,7 +19,14 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.day import given_day, today
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
+from soundcheck.common.errors import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    EXIT_TEST_FAILED,
+    Outcome,
+    Problem,
+    SoundcheckError,
+)
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
@@ -40,7 +47,7 @@ from soundcheck.run.material import load
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.outcome import Outcome, Stages, about_book, compose, sum_up
+from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select

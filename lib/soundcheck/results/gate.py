@@ -26,7 +26,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Outcome, did_you_mean, input_error
 from soundcheck.common.escaping import quoted, xml_text
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import suite_now, worse
@@ -58,14 +58,6 @@ _FEW = 3  # differences with too few speakers that it names, the largest
 Reasons = dict[int, str]  # row of the results -> what is wrong with it; empty if nothing is
 
 
-@dataclasses.dataclass(frozen=True)
-class Judgement:
-    """What a pipeline wants to know."""
-
-    exit_code: int
-    summary: str
-
-
 def check(
     results: Path,
     junit: Path | None = None,
@@ -77,7 +69,7 @@ def check(
     matters_worse: float | None = None,
     suite: Path | None = None,
     today: datetime.date | None = None,
-) -> Judgement:
+) -> Outcome:
     """Judge a results table and write JUnit XML; options that contradict each other are an ``InputError``.
 
     ``models`` are judged alone; default all but random references. With ``strict`` values on the wrong side
@@ -147,7 +139,7 @@ def check(
     elif not nothing:
         lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
-    return Judgement(EXIT_TEST_FAILED if number or wrong else EXIT_OK, "\n".join(lines))
+    return Outcome(EXIT_TEST_FAILED if number or wrong else EXIT_OK, "\n".join(lines))
 
 
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:

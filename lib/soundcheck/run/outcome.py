@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 import platform
 import sys
@@ -17,7 +16,7 @@ from soundcheck import __version__
 from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Outcome, Problem
 from soundcheck.common.escaping import shorten
 from soundcheck.common.resources import library_digest
 from soundcheck.common.wording import counted, duration
@@ -204,15 +203,6 @@ class Stages:
         parts = [f"{name} {duration(took)}" for name, took in self.seconds.items() if took >= 1]
         total = f"Time: {duration(sum(self.seconds.values()))}"
         return f"{total} ({', '.join(parts)})" if parts else total
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    exit_code: int
-    summary: str
-    worse: int = 0  # tests on which a candidate is worse than its baseline
 
 
 def sum_up(
