@@ -188,9 +188,9 @@ def _of_pairs(frame: pd.DataFrame, reasons: Reasons) -> pd.Series:
     reason = pd.Series(reasons, dtype=object).reindex(frame.index, fill_value="")
     hidden = frame["mirrors"].ne("")
     reason[hidden & reason.ne("")] = frame["group"] + ": " + reason
-    own = reason[~hidden]
-    of_others = reason[hidden].set_axis(counting(frame)[hidden]).reindex(own.index, fill_value="")
-    return own.where(own.ne(""), of_others)
+    of_rows = reason[~hidden]
+    of_others = reason[hidden].set_axis(counting(frame)[hidden]).reindex(of_rows.index, fill_value="")
+    return of_rows.where(of_rows.ne(""), of_others)
 
 
 def _undecided(model: str, rows: pd.DataFrame) -> str:

@@ -59,17 +59,24 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill ``holds``, ``state``, ``state_sample`` and ``mirrors`` of the results of a whole run."""
     frame = frame.assign(mirrors=mirrors(frame))
     holds, sample = (significant(frame, frame[name]) for name in ("p_value", "p_sample"))
-    without, shown = frame["value"].isna(), frame["evidence"].eq(SHOWN)
+    no_value, reported = frame["value"].isna(), frame["evidence"].eq(SHOWN)
+    clear_pass = frame["evidence"].eq(evidence.CLEAR_PASS)
     reasons = [frame["skipped"].str.contains(why, regex=False) for why in _NOT_COMPARED]
     unknown = frame["p_sample"].isna() & frame["gap_low_sample"].isna()
     too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame))
     state = np.select(  # the first that is so
-        [without, shown, np.any(reasons, axis=0), holds.eq(True), frame["evidence"].eq(evidence.CLEAR_PASS)],
+        [
+            no_value,
+            reported,
+            np.any(reasons, axis=0),
+            holds.eq(True),
+            frame["evidence"].eq(evidence.CLEAR_PASS),
+        ],
         [NOT_EVALUATED, REPORTED, NOT_EVALUATED, FAIL, PASS],
         INCONCLUSIVE,
     )
     state_sample = np.select(
-        [without, shown, unknown, too_few & ~reasons[0], sample.eq(True), _passes_here(frame)],
+        [no_value, reported, unknown, too_few & ~reasons[0], sample.eq(True), _passes_here(frame)],
         [NOT_EVALUATED, REPORTED, NOT_EVALUATED, REPORTED, FAIL, PASS],
         INCONCLUSIVE,
     )

@@ -58,11 +58,8 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
     written = {"suite.yml": _suite(folder, detected, inferred, kind, tasks, predicted)}
     written |= _model_files(kind, tasks, inferred, predicted)
     write_files(folder, written, "Choose another folder")
-    first = ""
-    if len(written) == 1 and not predicted:
-        target = re.search(rf"^    {kind}: (.+)$", written["suite.yml"], re.MULTILINE)[1]
-        what = f"put {target} beside suite.yml, or name your own"
-        first = f"{'start the service' if kind == 'endpoint' else what} ({kind}:), then: "
+    given = len(written) > 1 or predicted
+    first = "" if given else f"name your model under {kind}: in it, then: "
     names = " and ".join(written)
     return "\n".join([*remarks, f"Wrote {names}. Next: {first}soundcheck run {folder / 'suite.yml'}"])
 
