@@ -65,13 +65,7 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     unknown = frame["p_sample"].isna() & frame["gap_low_sample"].isna()
     too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame))
     state = np.select(  # the first that is so
-        [
-            no_value,
-            reported,
-            np.any(reasons, axis=0),
-            holds.eq(True),
-            frame["evidence"].eq(evidence.CLEAR_PASS),
-        ],
+        [no_value, reported, np.any(reasons, axis=0), holds.eq(True), clear_pass],
         [NOT_EVALUATED, REPORTED, NOT_EVALUATED, FAIL, PASS],
         INCONCLUSIVE,
     )
