@@ -131,7 +131,7 @@ def _check_before(suite: Suite, options: RunOptions) -> None:
     """Refuse what only the end of the run would come across: its day, and the place where it is kept."""
     given_day()
     if suite.history is not None:
-        check_place(suite.history, suite.shown_history, options.out, corpus_folders(suite))
+        check_place(suite.history, options.out, corpus_folders(suite))
 
 
 def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None]:

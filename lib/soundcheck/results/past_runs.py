@@ -34,9 +34,9 @@ class PastRuns:
     problems: Sequence[Problem] = ()  # what cannot be read
 
 
-def check_place(folder: Path, text: str, output: Path, corpora: Mapping[str, Path]) -> None:
-    """Refuse a place where runs cannot be kept, before anything runs; the suite calls it ``text``."""
-    problems, where = Problems(), f"history: {quoted(text)}"
+def check_place(folder: Path, output: Path, corpora: Mapping[str, Path]) -> None:
+    """Refuse a place where runs cannot be kept, before anything runs."""
+    problems, where = Problems(), f"history: {quoted(folder.name)}"
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     place, out = folder.resolve(), output.resolve()
     if not existing.is_dir():
