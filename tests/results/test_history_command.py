@@ -87,7 +87,7 @@ def test_a_history_changes_no_result_and_a_run_is_not_lost_with_it(project, undr
     assert run("").returncode == 0
     assert (project / "plain/results.csv").read_bytes() == (project / "build/results.csv").read_bytes()
     done = run("history: blocked/kept")
-    assert done.returncode == 2 and "history: 'kept': this is a file, not a folder" in done.stderr
+    assert done.returncode == 2 and "history: 'blocked/kept': this is a file, not a folder" in done.stderr
     if Path("/proc/self/task").is_dir():  # where not even root makes a folder
         done = run("history: /proc/self/task")
         lost = "This run was not saved in the history: "
