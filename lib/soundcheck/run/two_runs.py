@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from soundcheck.common import files, resources
-from soundcheck.common.errors import Problems, did_you_mean, input_error
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
@@ -23,6 +23,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
+from soundcheck.run.selection import refuse_unknown
 from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 _RANDOM = "random"  # kind of the reference models
@@ -83,12 +84,8 @@ def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
     Raises InputError: naming all of them.
     """
     known = list(dict.fromkeys(family.name for run in runs for family in run.record.families))
-    problems = Problems()
-    for name in families:
-        if name not in known:
-            what = "neither run has such a family"
-            problems.add(f"--family {quoted(name)}", what, did_you_mean(name, known))
-    problems.raise_if_any()
+    places = ((f"--family {quoted(name)}", name, known) for name in families)
+    refuse_unknown(places, "neither run has such a family")
 
 
 def differences(first: Run, second: Run) -> list[str]:
