@@ -1,7 +1,5 @@
 """The Sphinx extension of reports and of the handbook: style, filled-in pages, harmless titles."""
 
-from __future__ import annotations
-
 import functools
 import html
 import importlib.util
