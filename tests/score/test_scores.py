@@ -63,6 +63,7 @@ def test_groups_and_what_cannot_be_concluded_of_them():
     assert few.results["state"].eq("not evaluated").all()
     assert few.results["skipped"].str.contains("everything is one group").any()
     assert "too small to compare (recordings)" in str(few)
+    assert "<img" not in few._repr_html_()  # nothing to draw
     frame = recordings().rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
     frame.loc[3, "speaker"] = "n/a"  # a word for nobody, as unknown
     scores = evaluate(frame, **DIALECTS | {"groups": ["gender"]})

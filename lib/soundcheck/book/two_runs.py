@@ -1,7 +1,5 @@
 """Compares two output folders and makes a small book of it: a page a model, all differences as CSV."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence

@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import manifest
-from soundcheck.common.caveats import Caveat
 from soundcheck.common.day import today
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import Caveat, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
 from soundcheck.common.wording import counted as number_of

@@ -16,8 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import input_error
+from soundcheck.common.errors import Caveat, input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.common.wording import some

@@ -15,8 +15,7 @@ import pandas as pd
 from soundcheck import __version__
 from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
-from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Problem
 from soundcheck.common.escaping import shorten
 from soundcheck.common.extras import versions
 from soundcheck.common.resources import library_digest

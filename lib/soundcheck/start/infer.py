@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import USUAL, usual_scales
-from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task, meanings
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL
