@@ -43,9 +43,9 @@ from soundcheck.results.verdict import RESULTS, Verdict, skipped_rows
 from soundcheck.run import key_figures, notebook_jobs, planning, tables
 from soundcheck.run.derived import Derived, of_notebooks, of_rows
 from soundcheck.run.forecast import forecast
-from soundcheck.run.material import load
+from soundcheck.run.material import Material, load
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
-from soundcheck.run.notebooks import Job, Notebooks, without_outputs
+from soundcheck.run.notebooks import Job, Notebooks, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
@@ -154,7 +154,7 @@ class _Run:
         """Run all stages."""
         output, options = self.output, self.options
         with Notebooks(output.cache, output.log, options.jobs) as notebooks:
-            self.predict(cluster, shards)
+            self.predict(notebooks, cluster, shards)
             self.stages.begin("notebooks")
             self.execute(notebooks)
         self.stages.begin("results")
@@ -193,7 +193,7 @@ class _Run:
         outcome = sum_up(output, frame, record, self.reports, broken, self.plan, lines)
         return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
-    def predict(self, cluster: Cluster | None, shards: Shards | None) -> None:
+    def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:
         """Load what is tested, ask the models, and compute the key figures."""
         output, jobs, derived = self.output, self.options.jobs, self.derived
         self.stages.begin("corpora")
@@ -201,6 +201,8 @@ class _Run:
         material = load(self.plan, self.families, output, jobs, answered)
         failed = shards.take_over(material, output) if shards else None
         tables.write_segments(material.corpora, material.lists, output)
+        if output.record.is_file() and not _kept(material, output):  # imports take as long as predictions
+            notebooks.start()
         self.stages.begin("predictions")
         about = {"jobs": jobs, "fresh": self.options.fresh, "failed": failed}
         material, reports = predict_all(material, output, **about, cluster=cluster, derived=derived)
@@ -327,6 +329,13 @@ class _Run:
             jobs=self.options.jobs,
             history=history,
         )
+
+
+def _kept(material: Material, output: Output) -> bool:
+    """Whether all notebooks were executed before, as far as that is known before models are asked."""
+    families = [family for family in material.families if not family.probes]
+    about = (material.suite, families, material.corpora, output, material.sounds)
+    return all(map(last_execution, notebook_jobs.family_jobs(*about)))
 
 
 def _execute(

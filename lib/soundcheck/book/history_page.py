@@ -3,8 +3,6 @@
 No place on any disk is shown: runs are known by the name of their folder and the digest of their results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
