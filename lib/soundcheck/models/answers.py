@@ -95,7 +95,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     and ``True``, a list or an array of one number are none. An embedding may have further axes of length 1.
 
     The prediction is task -> float or str, an embedding as packed text; and what the model says of its
-    predictions, as in :func:`soundcheck.models.stated_names`. It is empty if there is a problem with any
+    predictions, as in :func:`stated_names`. It is empty if there is a problem with any
     task. :class:`NoAnswer` brings a problem of its own.
 
     >>> check_output({"arousal": np.float32(0.5)}, [Task("arousal", "regression")])

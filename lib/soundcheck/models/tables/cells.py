@@ -205,11 +205,11 @@ class _Cells:
             return {}
         before = len(self.problems)
         values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in names])
-        said = ~np.isnan(values).all(axis=0)
+        filled = ~np.isnan(values).all(axis=0)
         if task.classes:
-            values[:, said] = np.nan_to_num(values[:, said])  # a class without number has no probability
+            values[:, filled] = np.nan_to_num(values[:, filled])  # a class without number has no probability
         if len(self.problems) == before:
-            problems = ((row, check(values[:, row].tolist())) for row in np.flatnonzero(said).tolist())
+            problems = ((row, check(values[:, row].tolist())) for row in np.flatnonzero(filled).tolist())
             wrong = ((row, f"{task.name} has {what}") for row, what in problems if what)
             self.note_first(next(name for name in names if name in given), wrong, f"{remedy}, {_LEFT_EMPTY}")
         return dict(zip(names, values, strict=True))
