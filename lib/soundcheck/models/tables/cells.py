@@ -18,9 +18,9 @@ import dataclasses
 import functools
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import multimode
 from typing import Any
 
 import numpy as np
@@ -177,8 +177,7 @@ class _Cells:
             what = f"{len(errors)} of {len(errors) + len(lengths)} rows have no embedding, the first: {what}"
             remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
             self.problems.add(self.table.where(row, task.name), what, remedy)
-        counts = Counter(lengths.values())
-        usual = max(counts, key=lambda length: (counts[length], length), default=0)
+        usual = max(multimode(lengths.values()), default=0)
         for row, length in lengths.items():
             if length != usual:
                 what = f"the embedding has {length} numbers, most have {usual}"
