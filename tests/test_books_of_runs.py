@@ -12,7 +12,6 @@ import yaml
 from runs import Run, write
 from tones import MODEL, SUITE, Project, make
 
-from soundcheck import cli
 from soundcheck.common import resources
 from soundcheck.common.files import digest
 from soundcheck.common.manifest import MANIFEST, sha256
@@ -45,7 +44,8 @@ def project(first):
 
 
 def test_the_digest_is_printed_recorded_and_confirmed(project, tmp_path):
-    listed, book = sha256(project.out / "html" / MANIFEST), Run(project.out)
+    path, book = project.out / "html" / MANIFEST, Run(project.out)
+    listed, before = sha256(path), (path.read_bytes(), path.stat().st_mtime_ns)
     assert f"Digest of the book: {listed}\n" in project.told and book.record["book_digest"] == listed
     page = book.page("provenance")
     assert 'href="manifest.sha256"' in page and 'href="provenance.json"' in page
@@ -58,16 +58,11 @@ def test_the_digest_is_printed_recorded_and_confirmed(project, tmp_path):
     sound.write_bytes(sound.read_bytes()[:-1] + bytes([sound.read_bytes()[-1] ^ 1]))
     told = project("verify", copy, code=1)
     assert re.findall("^changed: '(.*)'", told, re.MULTILINE) == [sound.relative_to(copy).as_posix()]
-
-
-def test_a_run_that_changes_nothing_writes_no_list_again_and_one_without_a_book_leaves_it(project):
-    path = project.out / "html" / MANIFEST
-    before = path.read_bytes(), path.stat().st_mtime_ns
-    assert f"Digest of the book: {sha256(path)}\n" in project.run()
-    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    # A run without a book leaves the list, and one that changes nothing does not write it again.
     assert "Digest" not in project.run("--no-book")
     assert "The pages are those of an earlier run." in project("verify", "out")
-    assert f"Digest of the book: {sha256(path)}\n" in project.run()
+    assert f"Digest of the book: {listed}\n" in project.run()
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
 
 
 def test_tests_come_out_the_same_again_and_another_model_differently(project):
@@ -87,28 +82,22 @@ def test_tests_come_out_the_same_again_and_another_model_differently(project):
     assert "other.yml: the suite has no model and family of which the book holds a value." in told
 
 
-def scripts(recipe):
-    """Give the lines that a recipe of docs/ runs in its order, and the variables that it sets."""
-    if "jobs" in recipe:
-        steps = recipe["jobs"]["soundcheck"]["steps"]
-        texts, variables = [step["run"] for step in steps if "run" in step], recipe["env"]
-    else:
-        texts, variables = recipe["soundcheck"]["script"], recipe["soundcheck"]["variables"]
-    return [line for text in texts for line in text.splitlines()], variables
-
-
 @pytest.mark.parametrize("name", ["github", "gitlab"])
 def test_the_commands_of_a_recipe_do_what_it_needs(project, name):
-    lines, variables = scripts(yaml.safe_load((DOCS / f"soundcheck-{name}.yml").read_text()))
-    values = variables | {"MODEL": "loud"}
+    recipe = yaml.safe_load((DOCS / f"soundcheck-{name}.yml").read_text())
+    if name == "github":
+        texts = [step["run"] for step in recipe["jobs"]["soundcheck"]["steps"] if "run" in step]
+        variables = recipe["env"]
+    else:
+        texts, variables = recipe["soundcheck"]["script"], recipe["soundcheck"]["variables"]
+    lines = [line.partition("||")[0] for text in texts for line in text.splitlines()]
+    template = [string.Template(line) for line in lines if line.startswith("soundcheck ")]
+    commands = [shlex.split(line.substitute(variables | {"MODEL": "loud"}))[1:] for line in template]
+    assert {command[0] for command in commands} == {"run", "check", "verify", "sheet"}
     written = [project.folder / "comment.md", project.folder / "build" / "junit.xml"]
     for path in written:
         path.unlink(missing_ok=True)
-    own = [line.partition("||")[0] for line in lines if line.startswith("soundcheck ")]
-    words = [shlex.split(string.Template(line).substitute(values))[1:] for line in own]
-    names = {command[0] for command in words}
-    assert names == {"run", "check", "verify", "sheet"} <= {*cli.commands.commands}
-    for command in words:
+    for command in commands:
         environment = {"CALLS": str(project.calls), "SOUNDCHECK_CACHE": str(project.out / "cache")}
         done = project.command(*command, cwd=project.folder, **environment)
         assert done.returncode in ((0, 1) if command[0] == "check" else (0,)), done.stderr
@@ -226,18 +215,17 @@ def sounds(out):
 
 def test_a_book_without_voices_and_back(project):
     out, book = project.folder / "voices", Run(project.folder / "voices")
-    project.edit("suite.yml", "title: Small", "title: 'Small \"</style> \\ } tones'")
+    project.edit("suite.yml", "title: Small", "voices: none\ntitle: 'Small \"</style> \\ } tones'")
 
     def run(*words):
         cache = str(project.out / "cache")
         project.run(*words, out="voices", SOURCE_DATE_EPOCH=SECONDS, SOUNDCHECK_CACHE=cache)
         return json.loads((out / "html" / "provenance.json").read_text())["voices"]
 
-    assert run("--voices", "none") == "none"
+    assert run() == "none" and sounds(out) == []
     silent, results = project.content("voices"), digest(out / "results.csv")
-    assert sounds(out) == []
     page = book.page("results/loud/robustness_small_changes")
-    assert page.count("left out of this book: --voices none") == 1
+    assert page.count("left out of this book: ") == 1
     assert "sc-unheard" in page and "dBFS" in page and "Waveform" not in page
     assert "left out of this book" in book.page("corpora/tones")
     assert "data:image/png" not in book.page("sheets/loud")
@@ -247,12 +235,10 @@ def test_a_book_without_voices_and_back(project):
     dated = {path.parent.name for path in (out / "html").rglob("*.html") if DAY in path.read_text()}
     assert dated <= {"models", "sheets"}  # on which predictions were made; the day of the run is in the style
 
-    assert run() == "all" and digest(out / "results.csv") == results
-    assert any(name.endswith(".flac") for name in project.content("voices"))
-    assert run("--voices", "none") == "none" and sounds(out) == [] and project.content("voices") == silent
-    project.edit("suite.yml", "sweeps: false", "sweeps: false\nvoices: none")
     assert run("--voices", "all") == "all" and sounds(out)  # the command line comes first
-    assert run() == "none" and sounds(out) == []
+    assert digest(out / "results.csv") == results
+    assert any(name.endswith(".flac") for name in project.content("voices"))
+    assert run() == "none" and sounds(out) == [] and project.content("voices") == silent
     project("verify", "voices")
     told = project.run(out="never", code=2, SOURCE_DATE_EPOCH="yesterday")
     assert "SOURCE_DATE_EPOCH" in told and not (project.folder / "never").exists()

@@ -37,49 +37,42 @@ def repeated(tmp_path_factory, undrawn):
 
 
 def tables(project, out="out"):
+    """Digest, number and time of the tables of a run, by name."""
     root = project.folder / out
     found = [root / name for name in TABLES]
     found += [path for part in ("corpora", "predictions") for path in (root / part).rglob("*.parquet")]
-    return {path.relative_to(root).as_posix(): path for path in found}
-
-
-def content(project, out="out"):
-    return {name: digest(path) for name, path in tables(project, out).items()}
+    stats = {path: path.stat() for path in found}
+    of = {path: (digest(path), stats[path].st_ino, stats[path].st_mtime_ns) for path in found}
+    return {path.relative_to(root).as_posix(): known for path, known in of.items()}
 
 
 def test_nothing_is_written_that_is_there_and_models_are_asked_again(repeated):
-    def written():
-        found = {name: path.stat() for name, path in tables(repeated).items()}
-        return {name: (one.st_ino, one.st_mtime_ns) for name, one in found.items()}
-
-    before, said = written(), []
+    before, said = tables(repeated), []
     for _ in range(2):
         lines = repeated.run("--no-book", "--jobs", "2").splitlines()
         told = [line for line in lines if not line.startswith(("Time", "["))]  # how long it took
         said.append([line for line in told if not re.match(r"\w+: \d+ of \d+ ", line)])  # or will take
         assert repeated.asked() == {"l": 5, "q": 5}
         assert [model["confirmed"] for model in Run(repeated.out).record["models"]] == [5, 5]
-    assert before == written() and said[0] == said[1]
-
-
-def new_recording(project):
-    sound(project.folder / "data" / "0.wav", 0.9 * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000))
-
-
-def new_model(project):
-    project.edit("my_model.py", "* 5, 0, 1", "* 4, 0, 1")
+    assert before == tables(repeated) and said[0] == said[1]
 
 
 def test_what_changed_is_noticed_as_if_everything_were_new(repeated):
-    changes = {new_recording: "corpora/tones.parquet", new_model: "predictions/quiet/tones.parquet"}
-    for change, concerned in changes.items():
-        before = content(repeated)
-        change(repeated)
+    def digests(out="out"):
+        return {name: known[0] for name, known in tables(repeated, out).items()}
+
+    tone = 0.9 * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000)
+    for change, concerned in (
+        (lambda: sound(repeated.folder / "data" / "0.wav", tone), "corpora/tones.parquet"),
+        (lambda: repeated.edit("my_model.py", "* 5, 0", "* 4, 0"), "predictions/quiet/tones.parquet"),
+    ):
+        before = digests()
+        change()
         repeated.run("--no-book")
-        changed = {name for name, now in content(repeated).items() if now != before[name]}
+        changed = {name for name, now in digests().items() if now != before[name]}
         assert {"results.csv", "predictions/loud/tones.parquet", concerned} <= changed
     repeated.run("--no-book", "--fresh", out="anew")
-    assert content(repeated) == content(repeated, "anew")
+    assert digests() == digests("anew")
 
 
 # Some models or families: they add to the book, or refuse ---------------------------------------------------
