@@ -197,11 +197,13 @@ class _Run:
         self.stages.begin("predictions")
         about = {"jobs": jobs, "fresh": self.options.fresh, "failed": failed}
         material, reports = predict_all(material, output, **about, cluster=cluster, derived=derived)
-        about = (material.suite, material.families, material.corpora, material.lists, reports)
-        self.depends = derived.tables(*about)  # all that the figures depend on
+        depends = derived.tables(material, reports)
+        make = functools.partial(tables.write_scores, material, reports, output)
+        output.prune_below(output.scores, derived.write("scores", depends, make))
         figures = derived.find(
-            "key figures", self.depends, lambda: [*map(vars, key_figures.key_figures(*about))]
+            "key figures", depends, lambda: [*map(vars, key_figures.key_figures(material, reports))]
         )
+        self.depends = depends  # all that the figures depend on
         self.material, self.reports = material, reports
         self.figures = tuple(KeyFigure(**values) for values in figures)
 
@@ -243,18 +245,15 @@ class _Run:
         frame = read_parquet(written[2], RESULTS)
         compared = [row for one in self.compared if not one.failed for row in load_contrasts(one.job.rows)]
         contrasts = contrast_frame(compared)
-        tables.write_left_out(material.corpora, material.sounds, reports, output)
+        tables.write_left_out(material, reports, output)
         files.write_bytes(output.comparison_table, contrast_csv(contrasts))
         record = compose(
-            material.suite,
-            self.families,
-            material.corpora,
+            material,
             reports,
             self.judged,
             comparisons=self.compared,
             studies=self.studied,
             contrasts=contrasts,
-            sounds=material.sounds,
             results=files.digest(written[0]),
             rows=frame,
             figures=self.figures,

@@ -10,7 +10,7 @@ from tests.corpora.refusals import refusals
 from soundcheck.common.errors import Problems
 from soundcheck.common.scales import another_scale, usual_scales
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.common.yaml_text import flow
+from soundcheck.common.wording import flow
 from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.yaml_reader import read_yaml

@@ -90,7 +90,7 @@ class World:
         return self.root / name
 
     def run(
-        self, changes=None, corpora=None, out=None, known=None, suite_corpora=None, entry=None, **options
+        self, changes=None, corpora=None, out=None, known=None, suite_corpora=None, entry=None, jobs=1, **more
     ) -> PredictionReport:
         given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0}
         model = ModelEntry(name="mine", **given | (entry or {}))
@@ -98,7 +98,7 @@ class World:
         suite = Suite(*named, BUILTIN | (known or {}), self.root, self.root / "suite.yml")
         asked = (model, suite, corpora or [self.corpus()], changes or {}, out or self.out, self.cache)
         with mock.patch.object(prediction, "REPEATED", self.repeated):
-            return predict_model(PredictionRequest(*asked), **options)
+            return predict_model(PredictionRequest(*asked, **more), jobs=jobs)
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
@@ -230,7 +230,7 @@ def test_every_round_has_a_log_and_the_environment_one_thread(world, monkeypatch
     world.model("print('first', os.environ['OMP_NUM_THREADS'])")
     world.run(corpora=[world.corpus("one")])
     world.model("print('second')")
-    world.run(corpora=[world.corpus("two")], log="words")
+    world.run(corpora=[world.corpus("two")], part="words")
     names = {path.name for path in (world.out / "logs").glob("*")}
     assert {"mine.1.log", "mine.words.1.log"} <= names
     assert "first 1\n" in world.log() and "second" in world.log()

@@ -7,7 +7,7 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import OwnTest
 
 FILES = ("segments", "predictions", "trials")

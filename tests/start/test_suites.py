@@ -16,7 +16,7 @@ import soundfile
 import yaml
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.yaml_text import flow
+from soundcheck.common.wording import flow
 from soundcheck.corpora.load import load_corpus
 from soundcheck.start import folder_index, suites
 from soundcheck.start.suites import KINDS

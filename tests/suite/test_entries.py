@@ -6,8 +6,7 @@ import pytest
 
 from soundcheck.suite.card import Card
 from soundcheck.suite.groups import number_of, with_suite_groups
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.measures import Margin, measure_of
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 

@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.common import resources
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family

@@ -95,6 +95,7 @@ OF_SUITES = ("All together", "Tasks of your own", "Thresholds of your own", "Har
 SHOWN = [  # pages and headings
     *(("suite", heading) for heading in OF_SUITES),
     *(("data", "Voices"), ("models", "Recognisers"), ("groups", "Groups")),
+    ("models", "Predictions that you have already"),
     *(("measured_columns", "Measured columns"), ("history", "A history of runs")),
     *(("answers", "Cached predictions"), ("pipelines", "Accepted failures")),
     *(("cards", "What only people know"), ("methods/asr_formatting", "Data")),

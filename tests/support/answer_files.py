@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.models.tables.rows import FileModel
 from soundcheck.models.tables.table import TableModel
-from soundcheck.models.tables.timed_transcripts import TimedTranscripts
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 NAN = float("nan")
@@ -53,6 +53,6 @@ def written(
     return ModelEntry("theirs", "predictions", name, tasks, path=path, **more), suite_of(folder)
 
 
-def loaded(*what: object, **more: object) -> TableModel | TimedTranscripts:
+def loaded(*what: object, **more: object) -> FileModel:
     """Write a file of predictions, and load it."""
     return TableModel.load(*written(*what, **more))

@@ -3,7 +3,7 @@
 import types
 
 from soundcheck.evaluation.judging import Judging
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.thresholds import read_family
 
 

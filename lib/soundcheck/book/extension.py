@@ -8,7 +8,7 @@ import importlib.util
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import escape
 from sphinx.application import Sphinx
@@ -16,8 +16,9 @@ from sphinx.config import Config
 
 from soundcheck.common import files, resources
 from soundcheck.common.media import MediaStore
-from soundcheck.suite.families import Family
-from soundcheck.suite.thresholds import read_family
+
+if TYPE_CHECKING:
+    from soundcheck.suite.families import Family
 
 TITLES = ("docstitle", "root_title", "pagetitle")  # of the book, its first page and each page: plain text
 # Of MathJax: the component that pages load, and what that loads when a formula asks for it.
@@ -64,7 +65,8 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
     folder, _, name = page.rpartition("/")
     if folder not in ("book", "book/methods") or Path(app.env.doc2path(page)).suffix != ".md":
         return
-    from soundcheck.book import methods, written
+    from soundcheck.book import methods, written  # late: the pages of a report need none of it
+    from soundcheck.suite.thresholds import read_family
 
     if folder == "book/methods":
         family, (signal, sounds) = read_family(name), _sounds(Path(app.doctreedir).with_name("sounds"))
@@ -79,6 +81,8 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _families() -> list[Family]:
+    from soundcheck.suite.thresholds import read_family
+
     return [read_family(name) for name in resources.names("book/methods", ".md")]
 
 

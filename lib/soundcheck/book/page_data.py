@@ -141,17 +141,20 @@ def _rows(rows: pd.DataFrame, kind: str, number: Mapping[str, int]) -> Iterator[
     """List tests or groups with the pages that have them, each at its worst row and with its fails."""
     rows = rows.assign(order=[*map(state_order, rows["state"], rows["p_value"])])
     rows = rows.assign(fails=rows["state"].eq(FAIL) & rows["mirrors"].eq(""))
-    for name, named in rows.groupby(kind, sort=True):
+    pages_of = rows.groupby([kind, "model", "family"], sort=False)
+    worst = rows.loc[pages_of["order"].idxmin()].assign(fails=pages_of["fails"].sum().to_numpy())
+    for name, named in worst.sort_values("fails", ascending=False, kind="stable").groupby(kind, sort=True):
         places = []
-        for (model, family), part in named.groupby(["model", "family"], sort=False):
-            page, fails = result_page(model, family), int(part["fails"].sum())
-            if page in number:
-                worst = next(part.loc[[part["order"].idxmin()]].itertuples())
-                anchor = "" if kind == "test" else anchor_of(worst)
-                said = f"{counted(fails, 'test')} {'fails' if fails == 1 else 'fail'}" if fails else ""
-                places.append([fails, number[page], anchor, said])
-        places.sort(key=lambda place: -place[0])
-        yield [text(name), kind, [place[1:] for place in places]]
+        for row in named.itertuples():
+            if (page := number.get(result_page(row.model, row.family))) is not None:
+                anchor = "" if kind == "test" else anchor_of(row)
+                said = (
+                    f"{counted(row.fails, 'test')} {'fails' if row.fails == 1 else 'fail'}"
+                    if row.fails
+                    else ""
+                )
+                places.append([page, anchor, said])
+        yield [text(name), kind, places]
 
 
 def _segments(names: Iterable[str], sources: Path, listed: Iterable[str]) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from soundcheck.common.yaml_text import flow
+from soundcheck.common.wording import flow
 
 NOTHING = ("", "?", "-", "na", "n/a", "nan", "none", "null", "unknown", "xxx")  # say that there is no label
 _SAME = [  # words for one emotion; abbreviations begin like them

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, decode_text
 
@@ -103,13 +103,10 @@ def _cell(value: object) -> str:
 
 def json_objects(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give the object of each line with its number; lines that are none are noted."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
+    lines = {number: line for number, line in enumerate(text.split("\n"), start=1) if line.strip()}
+    for number, line in lines.items():
+        with problems.collected():
             yield number, json_object(line, f"{display_name} line {number}")
-        except InputError as error:
-            problems.extend(error)
 
 
 def json_list(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -122,10 +119,8 @@ def json_list(text: str, display_name: str, problems: Problems) -> Iterator[tupl
     if not isinstance(items, list):
         raise input_error(display_name, f"this is {kind_of(items)}, not a list", remedy)
     for number, item in enumerate(items, start=1):
-        try:
+        with problems.collected():
             yield number, _checked(item, text, f"{display_name} entry {number}", remedy)
-        except InputError as error:
-            problems.extend(error)
 
 
 def json_object(text: str, where: str, remedy: str = _ONE_A_LINE) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from soundcheck.common.precision import seven_digits
+from soundcheck.common.scales import seven_digits
 
 EMOTION = ("anger", "happiness", "neutral", "sadness")
 REGRESSION = "regression"
@@ -78,7 +78,7 @@ def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
     """Map labels or predictions to 0..1, where all thresholds live.
 
     They are read with the seven digits that single precision carries (see
-    :mod:`soundcheck.common.precision`), so that edges of bins and ranges mean the same for all types of
+    :mod:`soundcheck.common.scales`), so that edges of bins and ranges mean the same for all types of
     numbers and all scales.
 
     - ``values``: numbers; those outside the range are kept outside, not clipped; NaN = missing.

@@ -44,36 +44,29 @@ def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
     What the suite names for all corpora must be there in one of them, what it names for one in that one.
     """
     problems = Problems()
-    for key in ("groups", "adjust"):
-        shared = [corpus for corpus in corpora if getattr(corpus.entry, key) == getattr(suite, key)]
-        alone = [corpus for corpus in corpora if getattr(corpus.entry, key) != getattr(suite, key)]
-        if shared:
-            _check_there(shared, key, key, problems)
-        for corpus in alone:
-            _check_there([corpus], key, f"corpora.{corpus.name}.{key}", problems)
+    concerned: dict[tuple[str, str], list[Corpus]] = {}  # key and column -> corpora that it is named for
     for corpus in corpora:
-        for name in _named(corpus.entry, "groups"):
+        grouped = _grouped(corpus.entry)
+        for key, names in (("groups", grouped), ("adjust", corpus.entry.adjust)):
+            shared = getattr(corpus.entry, key) == getattr(suite, key)
+            for name in names:
+                where = key if shared else f"corpora.{corpus.name}.{key}"
+                concerned.setdefault((where, name), []).append(corpus)
+        for name in grouped:
             if name in corpus.segments and not is_numeric_dtype(corpus.segments[name]):
                 _check_words(corpus, name, problems)
+    for (where, name), some in concerned.items():
+        if name not in MEASURED_COLUMNS and not any(name in corpus.segments for corpus in some):
+            who = "no corpus has" if len(some) > 1 else f"the corpus {quoted(some[0].name)} has not"
+            offered = sorted({*itertools.chain(*(corpus.offered for corpus in some)), *MEASURED_COLUMNS})
+            problems.add(where, f"{who} the column {quoted(name)}", did_you_mean(name, offered))
     for column in dict.fromkeys(column for corpus in corpora for column in corpus.entry.against):
         _check_reference(suite, corpora, column, problems)
     problems.raise_if_any()
 
 
-def _named(entry: CorpusEntry, key: str) -> list[str]:
-    if key == "adjust":
-        return list(entry.adjust)
+def _grouped(entry: CorpusEntry) -> list[str]:
     return list(dict.fromkeys(column for group in entry.groups for column in group.columns))
-
-
-def _check_there(corpora: Sequence[Corpus], key: str, where: str, problems: Problems) -> None:
-    """Note columns that none of several corpora has."""
-    names = {name for corpus in corpora for name in corpus.segments.columns}.union(MEASURED_COLUMNS)
-    offered = sorted({name for corpus in corpora for name in corpus.offered}.union(MEASURED_COLUMNS))
-    who = "no corpus has" if len(corpora) > 1 else f"the corpus {quoted(corpora[0].name)} has not"
-    for name in _named(corpora[0].entry, key):
-        if name not in names:
-            problems.add(where, f"{who} the column {quoted(name)}", did_you_mean(name, offered))
 
 
 def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:
@@ -153,7 +146,7 @@ def add_groups(corpus: Corpus) -> Corpus:
     table, notices = corpus.segments.copy(), list(corpus.notices)
     words: dict[str, pd.Series] = {}
     ranges = _ranges(corpus.entry)
-    for name in _named(corpus.entry, "groups"):
+    for name in _grouped(corpus.entry):
         if name not in table:
             notices.append(f"no column {name}, so nothing is compared by it")
         elif name in ranges:

@@ -53,7 +53,7 @@ def sound_formats(names: pd.Series, facts: Mapping[str, AudioInfo]) -> tuple[Sou
         return ()
     segments = names.value_counts()
     keys = ["container", "encoding", "sampling_rate", "channels"]
-    frame = pd.DataFrame([dataclasses.asdict(facts[name]) for name in segments.index])
+    frame = pd.DataFrame([vars(facts[name]) for name in segments.index])
     frame = frame.assign(segments=segments.to_numpy(), files=1).rename(columns={"duration": "seconds"})
     table = frame.groupby(keys, as_index=False)[["files", "segments", "seconds"]].sum().round({"seconds": 3})
     table = table.sort_values(["files", *keys], ascending=[False, *[True] * len(keys)])
@@ -90,7 +90,7 @@ def inspect_files(
         infos = Progress.over(infos, "looking at audio", f"files of {title}", len(todo), visible=progress)
         known |= dict(zip(todo, infos, strict=True))
         readable = [content for content in hashes if not content.startswith("?")]
-        store.write(path, {content: dataclasses.asdict(known[content]) for content in readable}, version)
+        store.write(path, {content: vars(known[content]) for content in readable}, version)
     return {name: known[content] for name, content in zip(names, hashes, strict=True)}
 
 

@@ -8,9 +8,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,8 +22,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
 from soundcheck.common.tasks import BUILTIN, Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number
-from soundcheck.common.wording import counted, some
-from soundcheck.common.yaml_text import flow
+from soundcheck.common.wording import counted, flow, some
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.suite.entries import CorpusEntry
 
@@ -45,14 +43,27 @@ NOBODY += ("anonymous", "not specified", "not given", "not available", "prefer n
 NAMES = (("speaker", "na"), ("language", "nan"))  # somebody may be called NA, and nan is Min Nan Chinese
 
 
-@dataclasses.dataclass
-class Findings:
-    """What is said about a table while it is read."""
+class Reading:
+    """A raw table that is read: the segments that may be used, and what is said about it."""
 
-    left_out: list[Excluded]
-    notices: list[str]
-    problems: Problems = dataclasses.field(default_factory=Problems)
-    caveats: list[Caveat] = dataclasses.field(default_factory=list)
+    table: pd.DataFrame  # with ``place``, the row in the raw table; of durations NaN is not known
+    elsewhere: pd.DataFrame  # rows of splits that are not evaluated
+
+    def __init__(self, raw: RawTable, entry: CorpusEntry) -> None:
+        self.raw, self.entry = raw, entry
+        self.remedies: dict[str, str] = {}  # by task what to do about labels that are none of its classes
+        self.left_out, self.notices = [*raw.left_out], [*raw.notices]
+        self.problems = Problems()
+        self.caveats: list[Caveat] = []
+
+    def problem(self, row: int | None, columns: str, what: str, remedy: str) -> None:
+        """Note what is wrong in a row, or in all of them; ``columns`` such as ``"column sex"``."""
+        place = self.raw.source if row is None else self.raw.places[row]
+        self.problems.add(f"{place}, {columns}", what, remedy)
+
+    def leave_out(self, item: str, reason: str, stage: str = LABEL) -> None:
+        """List what is not evaluated."""
+        self.left_out.append(Excluded(item, reason, stage))
 
 
 def present(column: pd.Series, where: pd.Series) -> pd.Series:
@@ -64,28 +75,27 @@ def present(column: pd.Series, where: pd.Series) -> pd.Series:
 
 
 def read_numbers(
-    raw: RawTable, name: str, remedy: str, findings: Findings, parse: object = parse_number
+    reading: Reading, name: str, remedy: str, parse: Callable[[str], float] = parse_number
 ) -> np.ndarray:
     """Read a column of numbers; empty = NaN."""
-    values, wrong = parse_column(raw.table[name].tolist(), parse)
+    values, wrong = parse_column(reading.raw.table[name].tolist(), parse)
     for row, what in wrong:
-        findings.problems.add(f"{raw.places[row]}, column {name}", what, remedy)
+        reading.problem(row, f"column {name}", what, remedy)
     return values
 
 
-def read_ratings(
-    raw: RawTable, task: Task, entry: CorpusEntry, several: bool, findings: Findings
-) -> np.ndarray:
+def read_ratings(reading: Reading, task: Task, several: bool) -> np.ndarray:
     """Read labels of a regression task and scale them to 0..1; ``several`` tasks have scales of their own."""
-    low, high = bounds = entry.ranges.get(task.name, (task.low, task.high))
-    name, key, column = task.name, f"under corpora.{entry.name}", raw.table[task.name]
+    raw, entry, name = reading.raw, reading.entry, task.name
+    low, high = bounds = entry.ranges.get(name, (task.low, task.high))
+    key, column = f"under corpora.{entry.name}", raw.table[name]
     remedy = f'Give a number with a point; what is no label: `values: {{{name}: {{TEXT: ""}}}}` {key}'
     if none := sorted(text for text in column.unique() if text and text.strip().lower() in NOTHING):
         remedy = f"If it means that there is no label: `{as_values(name, dict.fromkeys(none, ''))}` {key}"
-    values = read_numbers(raw, name, remedy, findings)
+    values = read_numbers(reading, name, remedy)
     ratings = values[~np.isnan(values)]
     beyond = np.flatnonzero(outside(values, bounds))
-    findings.notices += filter(None, [scale_sentence(name, *bounds)])
+    reading.notices += filter(None, [scale_sentence(name, *bounds)])
     reach = f"lie from {ratings.min():g} to {ratings.max():g}" if len(ratings) else ""
     if len(beyond):
         cells = [f"{quoted(column.iloc[row])} in {raw.places[row]}" for row in beyond[:EXAMPLES]]
@@ -97,13 +107,13 @@ def read_ratings(
         if not another_scale(ratings, bounds):
             none = as_values(name, {column.iloc[beyond[0]]: ""})
             remedy += f"; or correct the labels, or say which are none, `{none}`"
-        findings.problems.add(f"{raw.source}, column {name}", what, remedy)
+        reading.problem(None, f"column {name}", what, remedy)
     elif len(ratings) >= ENOUGH:
         margin = UNREACHED * abs(high - low)
         if missed := [f"{end:g}" for end in bounds if np.abs(ratings - end).min() > margin]:
             ask = "is the range that of the scale, and not only of these labels?"
             what = f"labels {reach}, never near {' or '.join(missed)} of their range"
-            findings.notices.append(f"{name}: {what}; {ask}")
+            reading.notices.append(f"{name}: {what}; {ask}")
     return scaled(values, low, high)
 
 
@@ -121,13 +131,13 @@ def as_numbers(column: pd.Series) -> pd.Series | None:
 # Classes ----------------------------------------------------------------------------------------------------
 
 
-def read_classes(column: pd.Series, task: Task, findings: Findings) -> tuple[pd.Series, pd.Series]:
+def read_classes(column: pd.Series, task: Task, reading: Reading) -> tuple[pd.Series, pd.Series]:
     """Keep the classes of the task; list the others, and give them beside."""
     counts = column.value_counts()
     for text, count in sorted(counts.drop(["", *task.classes], errors="ignore").items()):
         reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
         reason += did_you_mean(text, task.classes)
-        findings.left_out.append(Excluded(f"label {quoted(text)}", reason, LABEL))
+        reading.leave_out(f"label {quoted(text)}", reason)
     known = column.isin(task.classes)
     return present(column, known), present(column, ~known & (column != ""))
 
@@ -162,16 +172,14 @@ def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Map
     return f"{advice}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"
 
 
-def single_classes(
-    table: pd.DataFrame, tasks: Iterable[Task], remedies: Mapping[str, str], corpus: str, source: str
-) -> list[Caveat]:
+def single_classes(table: pd.DataFrame, tasks: Sequence[Task], reading: Reading) -> list[Caveat]:
     """Say of which tasks all labels are of a single class.
 
     - ``table``: segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
-    - ``tasks``: that models have; ``remedies``: by task what to do about labels that are no classes.
+    - ``tasks``: that models have.
     - Raises InputError: if more than half of the labels are no classes, and no other task has them.
     """
-    caveats, problems, tasks = [], Problems(), list(tasks)
+    caveats = []
     for task in tasks:
         if not task.classes or task.name not in table.columns:
             continue
@@ -184,12 +192,12 @@ def single_classes(
         if len(unknown):
             what = f"{total} labels are not classes of {task.name}"
             what = f"{len(unknown)} of {what}, and all others are {only}" if only else f"all {what}"
-        remedy = remedies[task.name] if len(unknown) else ""
+        remedy = reading.remedies[task.name] if len(unknown) else ""
         if len(unknown) > len(known):
-            problems.add(f"{source}, column {task.name}", what, remedy)
+            reading.problem(None, f"column {task.name}", what, remedy)
         text = ". ".join(filter(None, [f"{what}, so no average over classes can be judged", remedy]))
-        caveats.append(Caveat(text, corpus=corpus, task=task.name))
-    problems.raise_if_any()
+        caveats.append(Caveat(text, corpus=reading.entry.name, task=task.name))
+    reading.problems.raise_if_any()
     return caveats
 
 
@@ -212,17 +220,17 @@ def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, .
 # People -----------------------------------------------------------------------------------------------------
 
 
-def read_sexes(column: pd.Series, findings: Findings) -> tuple[pd.Series, pd.Series]:
+def read_sexes(column: pd.Series, reading: Reading) -> tuple[pd.Series, pd.Series]:
     """Map the usual words to female and male; list the others, which belong to neither group."""
     plain = {text: text.strip().lower().rstrip(".") for text in column.dropna().unique()}
     unclear = "m" if "h" in plain.values() else ""  # mujer beside hombre, unless h is homme
     words = {text: SEX.get(word) if word != unclear else None for text, word in plain.items()}
     if read := [f"{quoted(text)} counts as {sex}" for text, sex in words.items() if sex not in (None, text)]:
-        findings.notices.append(f"column sex: {', '.join(sorted(read))}")
+        reading.notices.append(f"column sex: {', '.join(sorted(read))}")
     sexes = column.map(words)
     for text, count in sorted(column[sexes.isna()].value_counts().items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
-        findings.left_out.append(Excluded(f"sex {quoted(text)}", reason, LABEL))
+        reading.leave_out(f"sex {quoted(text)}", reason)
     return present(sexes, sexes.notna()), present(column, sexes.isna() & column.notna())
 
 
@@ -241,26 +249,26 @@ def without_nobody(column: pd.Series, unknown: Sequence[str] | None = None) -> t
     return column.where(~nobody, None), column.where(nobody, None)
 
 
-def tell_nobody(name: str, words: pd.Series, findings: Findings) -> None:
+def tell_nobody(name: str, words: pd.Series, reading: Reading) -> None:
     """Count and list the words of a column that stand for nobody."""
     counts = sorted(words.value_counts().items())
     if counts:
         named = ", ".join(f"{quoted(word)} ({counted(count, 'segment')})" for word, count in counts)
-        findings.notices.append(f"column {name}: unknown are {named}; `unknown:` names other words")
+        reading.notices.append(f"column {name}: unknown are {named}; `unknown:` names other words")
     for word, count in counts if name != "speaker" else ():  # without a speaker, segments are listed
         reason = f"unknown, {counted(count, 'segment')} in no group of {name}"
-        findings.left_out.append(Excluded(f"{name} {quoted(word)}", reason, LABEL))
+        reading.leave_out(f"{name} {quoted(word)}", reason)
 
 
-def tell_placeholders(column: pd.Series, name: str, entry: CorpusEntry, findings: Findings) -> None:
+def tell_placeholders(column: pd.Series, name: str, reading: Reading) -> None:
     """Say that the most frequent text of a column is one that often means that nothing is known."""
     counts = column.value_counts()
     if counts.empty or counts.iloc[0] < 2 or counts.index[0].strip().lower() not in NOTHING:
         return
     count = f"{counts.iloc[0]} of {len(column)} rows have {quoted(counts.index[0])}"
-    mapped = f"`{as_values(name, {counts.index[0]: ''})}` under corpora.{entry.name}"
+    mapped = f"`{as_values(name, {counts.index[0]: ''})}` under corpora.{reading.entry.name}"
     notice = f"{count}, which counts as it is written; if it means that nothing is known: {mapped}"
-    findings.notices.append(f"column {name}: {notice}")
+    reading.notices.append(f"column {name}: {notice}")
 
 
 def two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:

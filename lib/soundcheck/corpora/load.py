@@ -18,21 +18,13 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
-from soundcheck.corpora import audio, labels
+from soundcheck.corpora import audio, labels, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files, sound_formats
-from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, with_format_hint
-from soundcheck.corpora.segments import (
-    A_FILE_A_CHANNEL,
-    CHANNEL,
-    TIMES,
-    SegmentTable,
-    names_channel,
-    parse,
-    prepare,
-    segment_name,
-)
+from soundcheck.corpora.labels import Reading
+from soundcheck.corpora.raw_table import RawTable, entry_name, with_format_hint
+from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES, segment_name
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
@@ -59,36 +51,37 @@ def load_corpus(
     """
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
-    raw = prepare(_read(form, entry, suite), entry, form.values)
+    raw = segments.prepare(_read(form, entry, suite), entry, form.values)
     entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
     if suite.alternatives:
         _check_alternatives(raw, suite)
     needs_audio = any(model.about.needs_audio for model in suite.models.values())
-    parsed = parse(raw, entry, suite.tasks, needs_audio=needs_audio)
-    left_out, notices = parsed.findings.left_out, parsed.findings.notices
+    reading = segments.parse(raw, entry, suite.tasks, needs_audio=needs_audio)
+    names, left_out, notices = reading.table["file"].unique(), reading.left_out, reading.notices
     facts: dict[str, AudioInfo] = {}
     if entry.audio:
-        names, place = parsed.table["file"].unique(), cache / "facts" / f"{files.slug(entry.name)}.json"
+        place = cache / "facts" / f"{files.slug(entry.name)}.json"
         options = {"jobs": jobs, "progress": progress, "title": entry.name[:40]}
         facts = inspect_files(raw.root, names, LONGEST, place, **options)
-        table = _add_audio(raw, parsed, facts, suite.audio_limit)
+        table = _add_audio(reading, facts, suite.audio_limit)
     else:  # nobody listens: a file is what it is called, here and in no other corpus
-        length = parsed.table["end"] - parsed.table["start"].fillna(0.0)  # as far as the table knows
-        duration = length.where(parsed.table["end"].notna(), parsed.table["duration"])
-        contents = {name: files.digest(f"{entry.name} {name}") for name in parsed.table["file"].unique()}
-        table = identified(parsed.table.assign(duration=duration), contents)
+        length = reading.table["end"] - reading.table["start"].fillna(0.0)  # as far as the table knows
+        duration = length.where(reading.table["end"].notna(), reading.table["duration"])
+        contents = {name: files.digest(f"{entry.name} {name}") for name in names}
+        table = identified(reading.table.assign(duration=duration), contents)
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         remedy = "" if "`" in reasons else "Check the files and the split"
         raise input_error(raw.source, f"no segment can be used ({reasons})", remedy)
     _check_base_condition(table, entry)
     notices += _audio_notices(table, facts) if entry.audio else [NO_AUDIO]
-    names = {name for model in suite.models.values() if model.kind != "random" for name in model.tasks}
-    tasks = [task for name, task in suite.tasks.items() if name in names]
-    single = labels.single_classes(table, tasks, parsed.remedies, entry.name, raw.source)
-    unlabelled = labels.unlabelled(table, parsed.remedies)
+    predicted = {name for model in suite.models.values() if model.kind != "random" for name in model.tasks}
+    single = labels.single_classes(
+        table, [suite.tasks[name] for name in suite.tasks if name in predicted], reading
+    )
+    unlabelled = labels.unlabelled(table, reading.remedies)
     table = table.drop(columns=[name for name in table.columns if name.startswith(labels.UNKNOWN)])
-    trials = _trials(entry, raw, parsed, table) if entry.lists_trials else None
+    trials = _trials(reading, table) if entry.lists_trials else None
     if trials is not None:
         left_out += trials.left_out
         notices += trials.notices
@@ -105,8 +98,8 @@ def load_corpus(
         unlabelled=unlabelled,
         offered=raw.offered,
         formats=sound_formats(table["file"], facts),
-        elsewhere=parsed.elsewhere,
-        caveats=(*parsed.findings.caveats, *single),
+        elsewhere=reading.elsewhere,
+        caveats=(*reading.caveats, *single),
     )
 
 
@@ -141,12 +134,13 @@ def _check_alternatives(raw: RawTable, suite: Suite) -> None:
     problems.raise_if_any()
 
 
-def _trials(entry: CorpusEntry, raw: RawTable, parsed: SegmentTable, table: pd.DataFrame) -> TrialTable:
+def _trials(reading: Reading, table: pd.DataFrame) -> TrialTable:
     """Read the trials that a corpus brings, and find their segments."""
+    raw, entry = reading.raw, reading.entry
     trials = read_trials(entry.trials, entry.shown_trials, entry.layout)
     enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else None
     usable = set(table["file"])
-    unusable = {*parsed.table["file"], *(item.item for item in parsed.findings.left_out)} - usable
+    unusable = {*reading.table["file"], *(item.item for item in reading.left_out)} - usable
     elsewhere = set(raw.table["file"]) - usable - unusable
     resolved = resolve(trials, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
     if entry.trials == entry.path:  # how its speakers were found matters to whoever reads about the trials
@@ -179,22 +173,20 @@ def _text(seconds: float) -> str:
 # Audio ------------------------------------------------------------------------------------------------------
 
 
-def _add_audio(
-    raw: RawTable, parsed: SegmentTable, facts: Mapping[str, AudioInfo], limit: float
-) -> pd.DataFrame:
+def _add_audio(reading: Reading, facts: Mapping[str, AudioInfo], limit: float) -> pd.DataFrame:
     """Add what the audio tells to the table; segments that cannot be used are left out."""
-    table, left_out, notices = parsed.table, parsed.findings.left_out, parsed.findings.notices
+    table, notices = reading.table, reading.notices
     counts = table["file"].value_counts()
     for name, fact in facts.items():
         if fact.problem:
             several = f" ({counts[name]} segments)" if counts[name] > 1 else ""
-            left_out.append(Excluded(name, f"{fact.problem}{several}", "audio"))
-    _check_channels(table, raw, facts)
+            reading.leave_out(name, f"{fact.problem}{several}", "audio")
+    _check_channels(table, reading.raw, facts)
     lengths = {name: fact.duration for name, fact in facts.items() if not fact.problem}
     table = table[table["file"].isin(lengths)].reset_index(drop=True)
     length = table["file"].map(lengths).to_numpy(dtype=np.float64)
-    notices += _end_by_duration(table, length, raw.begins)
-    _check_ends(table, length, raw)
+    notices += _end_by_duration(table, length, reading.raw.begins)
+    _check_ends(table, length, reading)
     end = table["end"].to_numpy()
     seconds = np.where(np.isnan(end), length, np.minimum(end, length)) - table["start"].fillna(0.0).to_numpy()
     table = table.drop(columns="duration").assign(duration=seconds)
@@ -206,7 +198,7 @@ def _add_audio(
     for row in np.flatnonzero(short | long):
         reason = f"only {1000 * seconds[row]:.3g} ms of it lie within the file"
         reason = reason if short[row] else audio.too_long(seconds[row], limit, seconds.max())
-        left_out.append(Excluded(segment_name(*table.loc[row, NAME]), reason, "audio"))
+        reading.leave_out(segment_name(*table.loc[row, NAME]), reason, "audio")
     table = table[~(short | long)].reset_index(drop=True)
     return identified(table, {name: fact.digest for name, fact in facts.items()})
 
@@ -216,7 +208,7 @@ def _check_channels(table: pd.DataFrame, raw: RawTable, facts: Mapping[str, Audi
     if CHANNEL not in raw.table.columns:
         return
     several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1])
-    named = names_channel(raw.table[CHANNEL].iloc[table["place"]])
+    named = segments.names_channel(raw.table[CHANNEL].iloc[table["place"]])
     rows = np.flatnonzero(several.to_numpy() & named.to_numpy())
     if len(rows):
         file, place = table[["file", "place"]].iloc[rows[0]]
@@ -235,8 +227,7 @@ def _end_by_duration(table: pd.DataFrame, length: np.ndarray, begins: bool) -> l
     return [_counted(table, rows, f"{what}, {counts}") for rows, counts in ways if rows.any()]
 
 
-def _check_ends(table: pd.DataFrame, length: np.ndarray, raw: RawTable) -> None:
-    problems = Problems()
+def _check_ends(table: pd.DataFrame, length: np.ndarray, reading: Reading) -> None:
     start, end = (table[name].to_numpy() for name in TIMES)
     late = start >= length
     for row in np.flatnonzero(late | (np.round(end - length, 6) >= OVERSHOOT)):
@@ -246,8 +237,8 @@ def _check_ends(table: pd.DataFrame, length: np.ndarray, raw: RawTable) -> None:
         remedy = "Correct the times"
         if time > 10 * length[row]:
             remedy = "Are these milliseconds or samples? Give seconds"
-        problems.add(f"{raw.places[table['place'].iloc[row]]}, column {name}", what, remedy)
-    problems.raise_if_any()
+        reading.problem(table["place"].iloc[row], f"column {name}", what, remedy)
+    reading.problems.raise_if_any()
 
 
 def _counted(table: pd.DataFrame, rows: np.ndarray, what: str) -> str:

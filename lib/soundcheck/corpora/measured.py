@@ -25,7 +25,7 @@ import soundfile
 from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.errors import Problems
 from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
@@ -57,10 +57,8 @@ def check_installed(names: Iterable[str]) -> None:
     problems = Problems()
     for name in dict.fromkeys(names):
         if package := MEASURES[name].package:
-            try:
+            with problems.collected():
                 networks.check_network(package, MEASURES[name].extra, f"measured column {name}")
-            except InputError as error:
-                problems.extend(error)
     problems.raise_if_any()
 
 

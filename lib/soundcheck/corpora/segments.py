@@ -33,13 +33,13 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
 from soundcheck.common.wording import counted, some
 from soundcheck.corpora import labels, splits
-from soundcheck.corpora.labels import LABEL, NAMED, UNKNOWN, Findings, present
+from soundcheck.corpora.labels import LABEL, NAMED, UNKNOWN, Reading, present
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["LABEL", "Excluded", "RawTable", "SegmentTable", "parse", "prepare", "segment_name"]
+__all__ = ["LABEL", "Excluded", "RawTable", "parse", "prepare", "segment_name"]
 
 # What the suite says ----------------------------------------------------------------------------------------
 
@@ -155,77 +155,63 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _OUTSIDE = "outside"  # remedy of names that lead out of the folder, see `_wider_root`
 
 
-@dataclasses.dataclass(frozen=True)
-class SegmentTable:
-    """A checked table before its audio is looked at."""
-
-    # with a column ``place``, the number of the row in the raw table, and ``duration`` as the source has it:
-    # in seconds, NaN = not known
-    table: pd.DataFrame
-    findings: Findings
-    remedies: Mapping[str, str]  # by task what to do about labels that are none of its classes
-    elsewhere: pd.DataFrame  # rows of splits that are not evaluated
-
-
 def parse(
     raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task], *, needs_audio: bool = True
-) -> SegmentTable:
+) -> Reading:
     """Check a raw table and convert its cells; gives the rows that may be used, in canonical order.
+
+    Its audio is not looked at yet: ``duration`` is that of the source, in seconds.
 
     - ``needs_audio``: whether any model listens.
     - Raises InputError: all problems of the table at once.
     """
-    findings = Findings([*raw.left_out], [*raw.notices])
-    columns = {"file": _files(raw, entry, needs_audio, findings)}
-    for name in TIMES:
-        columns[name] = _times(raw, name, findings)
+    reading = Reading(raw, entry)
+    columns = {"file": _files(reading, needs_audio)}
+    columns |= {name: _times(reading, name) for name in TIMES}
     # Where there is audio, its length counts, and a column of anything may be called duration.
-    columns["duration"] = _times(raw, "duration", Findings([], []) if entry.audio else findings)
-    _check_order(raw, columns["start"], columns["end"], findings)
-    remedies = _labels(raw, entry, tasks, columns, findings)
+    columns["duration"] = _times(Reading(raw, entry) if entry.audio else reading, "duration")
+    start, end = columns["start"], columns["end"]
+    for row in np.flatnonzero(start >= end):
+        relation = "equals" if start[row] == end[row] else "is after"
+        what = f"start {start[row]:.10g} s {relation} end {end[row]:.10g} s"
+        reading.problem(row, "columns start and end", what, "Give a start before the end")
+    _labels(reading, tasks, columns)
     unknown = {name: columns.pop(f"nobody {name}") for name in labels.WHO if name in columns}
-    findings.problems.raise_if_any()
+    reading.problems.raise_if_any()
     every = pd.DataFrame(columns).assign(place=np.arange(len(raw.table)))
-    _check_duplicates(every, tasks, raw, findings)
-    findings.problems.raise_if_any()
+    _check_duplicates(every, tasks, reading)
+    reading.problems.raise_if_any()
     every = every[every["file"].notna()]
-    parsed = _split(every, entry, raw, findings)
-    elsewhere = every[~every["place"].isin(parsed["place"])].drop(columns="place").reset_index(drop=True)
+    parsed = _split(every, reading)
+    others = every[~every["place"].isin(parsed["place"])]
+    reading.elsewhere = others.drop(columns="place").reset_index(drop=True)
     for name, words in unknown.items():
-        labels.tell_nobody(name, words.iloc[parsed["place"]], findings)
-    parsed = _blocks(parsed, entry, raw, findings)
-    _note(parsed, tasks, findings.notices)
-    findings.caveats += labels.two_people(parsed, entry)
-    parsed = parsed.sort_values(["file", *TIMES], kind="stable", na_position="first", ignore_index=True)
-    return SegmentTable(parsed, findings, remedies, elsewhere)
+        labels.tell_nobody(name, words.iloc[parsed["place"]], reading)
+    parsed = _blocks(parsed, reading)
+    _note(parsed, tasks, reading.notices)
+    reading.caveats += labels.two_people(parsed, entry)
+    order = ["file", *TIMES]
+    reading.table = parsed.sort_values(order, kind="stable", na_position="first", ignore_index=True)
+    return reading
 
 
-def _labels(
-    raw: RawTable,
-    entry: CorpusEntry,
-    tasks: Mapping[str, Task],
-    columns: dict[str, object],
-    findings: Findings,
-) -> dict[str, str]:
-    """Add the columns of labels; gives by task what to do about labels that are none of its classes.
-
-    Words for nobody go into columns ``nobody speaker`` and so on.
-    """
-    table, remedies = raw.table, {}
+def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, object]) -> None:
+    """Add the columns of labels; words for nobody go into columns ``nobody speaker`` and so on."""
+    table, entry, remedies = reading.raw.table, reading.entry, reading.remedies
     ranged = {name for group in entry.groups for name in group.ranges} - {"duration"}
     further = [name for name in entry.further_columns if name not in (*tasks, *ranged, *columns)]
     texts = list(dict.fromkeys(name for name in (*TEXT_COLUMNS, *further) if name in table.columns))
     for name in sorted(ranged & {*table.columns}):
         remedy = "Give a number, or leave the cell empty; columns of words take no ranges"
-        columns[name] = labels.read_numbers(raw, name, remedy, findings)
+        columns[name] = labels.read_numbers(reading, name, remedy)
     for name in texts:
         columns[name] = present(table[name], table[name] != "")
-    for name in [name for name in labels.WHO if name in columns]:
-        columns[name], columns[f"nobody {name}"] = labels.without_nobody(columns[name], entry.unknown)
+        if name in labels.WHO:
+            columns[name], columns[f"nobody {name}"] = labels.without_nobody(columns[name], entry.unknown)
     for name in texts:
-        labels.tell_placeholders(columns[name], name, entry, findings)
+        labels.tell_placeholders(columns[name], name, reading)
     if "sex" in columns:
-        columns["sex"], columns[f"{UNKNOWN}sex"] = labels.read_sexes(columns["sex"], findings)
+        columns["sex"], columns[f"{UNKNOWN}sex"] = labels.read_sexes(columns["sex"], reading)
         either = "`values: {sex: {WORD: female}}`"
         remedies["sex"] = f"If it means either, say so under corpora.{entry.name}: {either}"
     labelled = [task for task in tasks.values() if task.name in table.columns]
@@ -233,27 +219,26 @@ def _labels(
     for task in labelled:
         name = task.name
         if task.is_regression:
-            columns[name] = labels.read_ratings(raw, task, entry, several, findings)
+            columns[name] = labels.read_ratings(reading, task, several)
         elif task.is_labelled:
             remedies[name] = labels.class_remedy(task, table, entry, tasks)
-            columns[name], columns[UNKNOWN + name] = labels.read_classes(table[name], task, findings)
+            columns[name], columns[UNKNOWN + name] = labels.read_classes(table[name], task, reading)
             # What is no class of the task may still be a name of an emotion that a family tests.
             if name == "emotion" and "category" not in table.columns:
                 columns["category"] = present(table[name], table[name] != "")
-    return remedies
 
 
 # Files and times --------------------------------------------------------------------------------------------
 
 
-def _files(raw: RawTable, entry: CorpusEntry, needs_audio: bool, findings: Findings) -> pd.Series:
+def _files(reading: Reading, needs_audio: bool) -> pd.Series:
     """Check the names of files; those that exist but must not be opened become ``None`` and are listed."""
-    column = raw.table["file"]
+    raw, entry, column = reading.raw, reading.entry, reading.raw.table["file"]
     rows = np.flatnonzero(~column.duplicated())
     first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
     faults: dict[str, tuple[str, str]] = {}
     if entry.audio:
-        inside = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
+        inside = functools.cache(functools.partial(files.inside, raw.root))  # folders hold many files
         faults = {name: fault for name in first if any(fault := _fault(raw.root, name, inside))}
     elif "" in first:  # any other name will do
         faults[""] = ("the cell is empty", "Give each segment a name")
@@ -264,14 +249,13 @@ def _files(raw: RawTable, entry: CorpusEntry, needs_audio: bool, findings: Findi
         faults = {name: (what, _OUTSIDE if remedy else "") for name, (what, remedy) in faults.items()}
     for name, (what, remedy) in faults.items():
         if remedy:
-            where = f"{raw.places[first[name]]}, column file"
-            findings.problems.add(where, what, wider if remedy == _OUTSIDE else remedy)
+            reading.problem(first[name], "column file", what, wider if remedy == _OUTSIDE else remedy)
         else:
-            findings.left_out.append(Excluded(name, what, "audio"))
+            reading.leave_out(name, what, "audio")
     return present(column, ~column.isin(list(faults))) if faults else column
 
 
-def _fault(root: Path, name: str, is_inside: Callable[[str], bool]) -> tuple[str, str]:
+def _fault(root: Path, name: str, inside: Callable[[str], Path]) -> tuple[str, str]:
     """Say what is wrong with a file, and what to do; one without remedy is listed. Opens nothing."""
     relative = "Give a path relative to the corpus folder"
     if not name:
@@ -286,17 +270,12 @@ def _fault(root: Path, name: str, is_inside: Callable[[str], bool]) -> tuple[str
     reason = files.irregularity(path)
     if reason == "the file does not exist":
         return f"the file {quoted(name)} does not exist", files.nearest_name(Path(path)) or relative
-    if not reason and not is_inside(os.path.dirname(name) if not os.path.islink(path) else name):
-        reason = "the link leads out of the corpus folder"
+    if not reason:
+        try:
+            inside(os.path.dirname(name) if not os.path.islink(path) else name)
+        except InputError:
+            reason = "the link leads out of the corpus folder"
     return reason, ""
-
-
-def _is_inside(root: Path, name: str) -> bool:
-    try:
-        files.inside(root, name)
-    except InputError:
-        return False
-    return True
 
 
 def _wider_root(raw: RawTable, entry: CorpusEntry, names: Iterable[str]) -> str:
@@ -314,26 +293,18 @@ def _wider_root(raw: RawTable, entry: CorpusEntry, names: Iterable[str]) -> str:
     return f"Declare `root: {wider}` under corpora.{entry.name}, the folder that has all of them"
 
 
-def _times(raw: RawTable, name: str, findings: Findings) -> np.ndarray:
-    if name not in raw.table.columns:
-        return np.full(len(raw.table), np.nan)
+def _times(reading: Reading, name: str) -> np.ndarray:
+    if name not in reading.raw.table.columns:
+        return np.full(len(reading.raw.table), np.nan)
     remedy = "Give seconds such as 1.5, or H:MM:SS; an empty cell means the beginning or end of the file"
-    return labels.read_numbers(raw, name, remedy, findings, parse_seconds)
-
-
-def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, findings: Findings) -> None:
-    for row in np.flatnonzero(start >= end):
-        relation = "equals" if start[row] == end[row] else "is after"
-        what = f"start {start[row]:.10g} s {relation} end {end[row]:.10g} s"
-        where = f"{raw.places[row]}, columns start and end"
-        findings.problems.add(where, what, "Give a start before the end")
+    return labels.read_numbers(reading, name, remedy, parse_seconds)
 
 
 # Rows -------------------------------------------------------------------------------------------------------
 
 
-def _check_duplicates(table: pd.DataFrame, tasks: Collection[str], raw: RawTable, findings: Findings) -> None:
-    key = ["file", *TIMES]
+def _check_duplicates(table: pd.DataFrame, tasks: Collection[str], reading: Reading) -> None:
+    key, raw = ["file", *TIMES], reading.raw
     texts = [name for name in table if table[name].dtype == object and name in raw.table and name != "file"]
     described = dict.fromkeys([*texts, *(name for name in tasks if name in table)])
     known = table[table["file"].notna()]
@@ -349,14 +320,14 @@ def _check_duplicates(table: pd.DataFrame, tasks: Collection[str], raw: RawTable
         parts, ratings = "parts of a recording need the columns start and end", "ratings of several people"
         remedy = f"Give one row a segment: {parts}, {ratings} their mean or majority"
         what += f", as are {len(more)} more segments" if more else ""
-        findings.problems.add(where, what, remedy if conflict else "Remove the repeated row")
+        reading.problems.add(where, what, remedy if conflict else "Remove the repeated row")
 
 
-def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Findings) -> pd.DataFrame:
+def _split(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Keep the rows of the splits that are evaluated."""
     if "split" not in table.columns:
         return table
-    names = table["split"].fillna("")
+    names, raw, entry = table["split"].fillna(""), reading.raw, reading.entry
     counts, where = Counter(names.tolist()), f"{raw.source}, column split"
     chosen, notices = splits.choose(counts, entry, where, "row", raw.split_kinds)
     evaluated = table[names.isin(chosen)]
@@ -368,30 +339,29 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Fin
             which = chosen[0] if len(chosen) == 1 else "evaluated"
             both = f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train"
             text = f"{both}, so results tell little about speakers that are new to a model trained on them"
-            findings.caveats.append(Caveat(text, corpus=entry.name))
-    findings.notices += notices
+            reading.caveats.append(Caveat(text, corpus=entry.name))
+    reading.notices += notices
     return evaluated
 
 
-def _blocks(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, findings: Findings) -> pd.DataFrame:
+def _blocks(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Leave out rows that belong to no block; without speakers every file is a block."""
-    columns = list(entry.blocks)
+    columns = list(reading.entry.blocks)
     absent = [name for name in columns if name not in table.columns or table[name].isna().all()]
     if absent == columns == ["speaker"]:
-        findings.notices.append("no column speaker: each file counts as a block of its own in intervals")
+        reading.notices.append("no column speaker: each file counts as a block of its own in intervals")
         return table.drop(columns="speaker", errors="ignore")
     for name in absent:
-        what = f"corpora.{entry.name}.blocks names it, and it is not there"
-        remedy = did_you_mean(name, raw.table.columns)
-        findings.problems.add(f"{raw.source}, column {name}", what, remedy)
-    findings.problems.raise_if_any()
+        what = f"corpora.{reading.entry.name}.blocks names it, and it is not there"
+        reading.problem(None, f"column {name}", what, did_you_mean(name, reading.raw.table.columns))
+    reading.problems.raise_if_any()
     missing = table[columns].isna().any(axis=1)
     for row in table[missing].to_dict("records"):
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
         item = segment_name(row["file"], row["start"], row["end"])
-        findings.left_out.append(Excluded(item, f"no {names}, so it belongs to no block", "block"))
+        reading.leave_out(item, f"no {names}, so it belongs to no block", "block")
     if len(columns) > 1:
-        findings.notices.append(f"resampled together in intervals: {' within '.join(reversed(columns))}")
+        reading.notices.append(f"resampled together in intervals: {' within '.join(reversed(columns))}")
     return table[~missing]
 
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.wording import counted
-from soundcheck.common.yaml_text import flow
+from soundcheck.common.wording import counted, flow
 from soundcheck.suite.entries import CorpusEntry
 
 ALL = "all"

@@ -8,7 +8,7 @@ from pathlib import Path
 from soundcheck.common.json_file import Description
 from soundcheck.common.tasks import Task
 from soundcheck.suite.entries import LEFT_OUT
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import OwnTest
 
 

@@ -43,8 +43,7 @@ import numpy as np
 
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted, shorten
-from soundcheck.common.precision import half_precision
-from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
+from soundcheck.common.scales import another_scale, half_precision, outside, range_advice, usual_scales
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task, scaled
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ def _read_value(output: object, task: Task) -> Read:
         if problem:
             return 0.0, {}, f"an interval whose {name} is {problem}"
     number, problem = _number(output["value"])
-    return number, bounds, bounds_problem(*bounds.values()) or problem
+    return number, bounds, bounds_problem([*bounds.values()]) or problem
 
 
 def _read_text(output: object, task: Task) -> Read:
@@ -288,7 +287,7 @@ def stated_names(tasks: Sequence[Task]) -> list[str]:
     >>> stated_names([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     ['arousal.low', 'arousal.high', 'emotion.anger', 'emotion.joy', 'confidence']
     """
-    names = [f"{task.name}.{part}" for task in tasks for part in (task.classes or _bounds(task))]
+    names = [name for task in tasks for name in share_names(task)]
     taken = {task.name for task in tasks}
     return [name for name in (*names, *word_names(tasks), CONFIDENCE) if name not in taken]
 
@@ -302,8 +301,9 @@ def word_names(tasks: Sequence[Task]) -> list[str]:
     return [f"{task.name}.{WORDS}" for task in tasks if task.is_transcription]
 
 
-def _bounds(task: Task) -> tuple[str, ...]:
-    return BOUNDS if task.is_regression else ()
+def share_names(task: Task) -> list[str]:
+    """Name the probabilities of a task's classes, or the bounds of its values."""
+    return [f"{task.name}.{part}" for part in task.classes or (BOUNDS if task.is_regression else ())]
 
 
 def likeliest(probabilities: Mapping[str, float], task: Task) -> str:
@@ -334,8 +334,11 @@ def probability_problem(numbers: Sequence[float]) -> str:
     return ""
 
 
-def bounds_problem(low: float, high: float) -> str:
+def bounds_problem(numbers: Sequence[float]) -> str:
     """Say why two numbers are no interval; empty if they are."""
+    low, high = numbers
+    if math.isnan(low) or math.isnan(high):
+        return "one bound without the other"
     return f"an interval from {low:.4g} to {high:.4g}, whose low lies above its high" if low > high else ""
 
 
@@ -350,7 +353,8 @@ def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequ
     That of bounds is a share of the task's range; it is infinite if one says what the other does not, or has
     other words.
     """
-    spans = {f"{task.name}.{end}": abs(task.high - task.low) for task in tasks for end in _bounds(task)}
+    values = [task for task in tasks if task.is_regression]
+    spans = {name: abs(task.high - task.low) for task in values for name in share_names(task)}
     largest, texts = 0.0, word_names(tasks)
     for name in stated_names(tasks):
         if (name in one) != (name in other):

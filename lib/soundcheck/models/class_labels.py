@@ -16,7 +16,7 @@ from soundcheck.common.class_words import meanings
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.yaml_text import flow
+from soundcheck.common.wording import flow
 from soundcheck.models.answers import probability_problem
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Plain

@@ -25,7 +25,7 @@ from soundcheck.common import seeds
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest
-from soundcheck.common.precision import seven_digits
+from soundcheck.common.scales import seven_digits
 from soundcheck.common.tasks import (
     BUILTIN,
     CLASSIFICATION,

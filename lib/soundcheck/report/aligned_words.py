@@ -3,8 +3,8 @@
 - A line is a text: of what was said, then of what each recogniser wrote. What is marked has a sign as well as
   a colour, and words for those who listen to the page; signs and words that were left out are not copied.
 - Each line has its own direction; so has each word that is marked.
-- Transcripts of the same reference are aligned each by itself, see :mod:`soundcheck.metrics.alignment`. Of a
-  reference with several wordings one is shown, the one by which all of them are compared.
+- Transcripts of the same reference are aligned each by itself, see :mod:`soundcheck.metrics.word_errors`. Of
+  a reference with several wordings one is shown, the one by which all of them are compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
-from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.alternatives import common_wording
+from soundcheck.metrics.word_errors import AlignedWord, align
 from soundcheck.report.html import Html, element
 
 MOST_WORDS = 200  # of a line

@@ -10,8 +10,7 @@ from soundcheck.common.wording import some
 from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
-from soundcheck.metrics.word_changes import changed_words, word_changes
-from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
 from soundcheck.report import figures, page, views
 from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell

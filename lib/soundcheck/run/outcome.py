@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import __version__
-from soundcheck.augment.sounds import Sounds, SoundSet
+from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
@@ -43,11 +43,11 @@ from soundcheck.results.record import (
     StudyRecord,
 )
 from soundcheck.run.made_of import made_of
+from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
 from soundcheck.run.selection import Plan
-from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry, Suite
-from soundcheck.suite.families import Family
+from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
 from soundcheck.suite.groups import numbers_of
 
 PACKAGES = "numpy pandas scipy pyarrow audiofile audresample audformat praat-parselmouth av"
@@ -72,21 +72,19 @@ QUICK = (
 
 
 def compose(
-    suite: Suite,
-    families: Sequence[Family],
-    corpora: Sequence[Corpus],
+    material: Material,
     reports: Mapping[str, PredictionReport],
     notebooks: Sequence[NotebookOutcome],
     *,
     comparisons: Sequence[NotebookOutcome],
     studies: Sequence[NotebookOutcome],
     contrasts: pd.DataFrame,
-    sounds: Sounds,
     results: str,
     rows: pd.DataFrame,
     figures: Sequence[KeyFigure],
 ) -> RunRecord:
     """Put the record together; ``results`` is the digest of ``results.csv``, ``rows`` is that table."""
+    suite, corpora = material.suite, material.corpora
     models = tuple(_model(entry, reports[name]) for name, entry in suite.models.items())
     return made_of(
         RunRecord,
@@ -97,10 +95,10 @@ def compose(
         suite=suite.describe(),
         own_tests=suite.tests,
         order=tuple(suite.models),
-        families=tuple(made_of(FamilyRecord, family) for family in families),
+        families=tuple(made_of(FamilyRecord, family) for family in material.families),
         models=models,
         corpora=tuple(map(_corpus, corpora)),
-        sounds=tuple(map(_sounds, sounds.sets.values())),
+        sounds=tuple(map(_sounds, material.sounds.sets.values())),
         notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in notebooks),
         comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
         studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in studies),

@@ -128,7 +128,7 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
     if values.isna().all():
         what = "none of its pairs is a trial of the list"
         raise input_error(scores.name, what, f"Name both sides as {trials.name} does")
-    columns = tables.read(trials) if listed.layout == "table" else pd.DataFrame(index=listed.frame.index)
+    columns = tables.read(trials) if listed.is_table else pd.DataFrame(index=listed.frame.index)
     groups = groups or tables.usual_groups(columns)
     if groups and not len(columns.columns):
         remedy = f"Write the list as a CSV table with the columns enrol, test, label and {groups[0]}"

@@ -15,7 +15,7 @@ from soundcheck.common import files, resources, templates
 from soundcheck.common.errors import InputError, Problem, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.common.yaml_text import flow, scalar
+from soundcheck.common.wording import flow, scalar
 from soundcheck.corpora.segments import parse, prepare
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.evaluation.evaluation import obstacle

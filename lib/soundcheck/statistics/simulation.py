@@ -27,7 +27,6 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
@@ -222,8 +221,10 @@ def _parts(runs: int, at_a_time: int) -> list[int]:
 
 def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, jobs: int = 1) -> pd.DataFrame:
     """Simulate many settings."""
-    tasks = (joblib.delayed(_row)(setting, runs, seed) for setting in settings)
-    return pd.DataFrame(joblib.Parallel(n_jobs=min(jobs, max(1, len(settings))))(tasks))
+    from joblib import Parallel, delayed  # late: only what is simulated anew needs it
+
+    tasks = (delayed(_row)(setting, runs, seed) for setting in settings)
+    return pd.DataFrame(Parallel(n_jobs=min(jobs, max(1, len(settings))))(tasks))
 
 
 def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:

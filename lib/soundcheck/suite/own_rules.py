@@ -9,20 +9,20 @@ Conventions
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import re
 from collections.abc import Mapping
 
-from soundcheck.common.errors import InputError, did_you_mean
+from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import EntryReader
 from soundcheck.suite.families import Family
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.measures import Margin, measure_of
 
 WHERE = ("model", "corpus", "family", "task", "test", "group", "label")  # what an accepted failure may name
 _EXAMPLE = "Write {threshold: 0.9, why: agreed with the customer}, or false to leave the test out"
@@ -31,10 +31,8 @@ _EXAMPLE_ACCEPTED = "Write - {model: ours, family: fairness_accent, why: being c
 
 def _read_date(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
-        try:
+        with contextlib.suppress(ValueError):
             return datetime.date.fromisoformat(value)
-        except ValueError:
-            pass
     raise schema.wrong(f"{schema.display(value)} is not a date", "Write year-month-day, such as 2027-03-01")
 
 
@@ -147,19 +145,16 @@ def read_tests(
 
     changes: dict[str, dict[str, OwnTest]] = {}
     for name in names:
-        path = ("tests", name)
-        try:
-            family = read_family(name, reader.root)
-        except InputError as error:
-            reader.problems.extend(error)
-            continue
         changes[name] = {}
-        for test, change in reader.entries(*path):
-            if test not in family.tests:
-                what = f"{name} has no test {quoted(test)}"
-                reader.note((*path, test), what, did_you_mean(test, family.tests))
-            elif changed := _TestReader(reader, (*path, test), family, tested.get(name), margin).read(change):
-                changes[name][test] = changed
+        with reader.problems.collected():
+            family = read_family(name, reader.root)
+            for test, change in reader.entries("tests", name):
+                path = ("tests", name, test)
+                if test not in family.tests:
+                    what = f"{name} has no test {quoted(test)}"
+                    reader.note(path, what, did_you_mean(test, family.tests))
+                elif changed := _TestReader(reader, path, family, tested.get(name), margin).read(change):
+                    changes[name][test] = changed
     return changes
 
 

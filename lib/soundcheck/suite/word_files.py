@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.metrics.alternatives import synonym_sets
@@ -66,13 +65,8 @@ def read_synonyms(reader: EntryReader, value: object, normaliser: str) -> tuple[
 def _read_table(reader: EntryReader, path: tuple, value: object) -> TextTable | None:
     """Read a table that a suite names; ``None`` if there is none, or it cannot be read."""
     text = reader.check(path, value, schema.Text)
-    if text is None:
-        return None
-    try:
-        return read_text_table(reader.root / os.path.expanduser(text), text)
-    except InputError as error:
-        reader.problems.extend(error)
-        return None
+    with reader.problems.collected():
+        return text and read_text_table(reader.root / os.path.expanduser(text), text)
 
 
 def read_entities(reader: EntryReader, value: object) -> dict[str, tuple[str, ...]]:

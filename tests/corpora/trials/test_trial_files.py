@@ -175,18 +175,9 @@ def test_refused(enrolments, kind, content, words):
     assert len(caught.value.problems) == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8 text. Save the file"),
-        ("1 a b\n0 a c\n".encode("utf-16"), "UTF-16"),
-        (b"\x80\x04\x95", "a Python pickle, which is never opened"),
-        (b"1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
-    ],
-)
-def test_what_is_no_text_is_refused(content, words):
-    with pytest.raises(InputError, match=words):
-        trials(content)
+def test_what_is_no_text_is_refused():
+    with pytest.raises(InputError, match="^t.txt line 3: byte 13 is not UTF-8 text. Save the file"):
+        trials(b"1 a b\r\n\r\n0 c \xff")
 
 
 def test_a_suite_may_say_the_layout():

@@ -15,20 +15,19 @@ from soundcheck.common.text_table import TextTable
 from soundcheck.models.tables.rows import SAME_SECONDS, TOLERANCE, TWICE, Rows, sort_rows
 
 
-def sort(rows, corpora=None, numbers=None) -> tuple[Rows, list[str]]:
+def sort(rows, corpora=None) -> tuple[Rows, list[str]]:
     """Sort rows of (file, start, end), which stand in lines from 2 on; gives them and what is told."""
     names, start, end = (list(column) for column in zip(*rows, strict=True))
     columns = {"file": names} | ({"corpus": corpora} if corpora else {})
     cells = TextTable(columns, range(2, len(rows) + 2), "line", "t.csv")
     problems = Problems()
-    numbers = np.arange(len(rows)) if numbers is None else np.array(numbers)
-    frame = sort_rows(cells, numbers, np.array(start, float), np.array(end, float), problems)
+    frame = sort_rows(cells, np.array(start, float), np.array(end, float), problems)
     try:
         problems.raise_if_any()
         messages = []
     except InputError as error:
         messages = [str(problem) for problem in error.problems]
-    return Rows(names, lambda *numbers: cells.where_all(numbers, "file"), frame), messages
+    return Rows(cells, {}, np.full(len(rows), ""), frame), messages
 
 
 def zero(value: float) -> float:
@@ -117,12 +116,6 @@ def test_duplicates_are_neighbours_in_time(rows):
 def test_rows_without_file_are_named_in_their_order():
     _, messages = sort([("a.wav", 0, 1), ("", 0, 1), ("b.wav", 0, 1), ("", 1, 2)])
     assert [line.split(":")[0] for line in messages] == [f"t.csv line {n}, column file" for n in (3, 5)]
-
-
-def test_some_rows_of_a_table_keep_their_numbers():
-    index, messages = sort([("a.wav", 0, 1), ("a.wav", 0, 1), ("b.wav", 0, 2)], numbers=[1, 2])
-    assert not messages and len(index) == 3
-    assert index.find(corpus(("b.wav", 0.0, 2.0, 2.0), ("a.wav", 0.0, 1.0, 1.0))).tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("side", ["start", "end"])

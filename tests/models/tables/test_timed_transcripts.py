@@ -4,14 +4,21 @@ import json
 
 import answer_files
 import numpy as np
+import pandas as pd
 import pytest
 from answer_files import NAN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.metrics.word_errors import word_errors
-from soundcheck.models.tables.timed_transcripts import Spans, read_timed_texts
+from soundcheck.models.tables.timed_transcripts import (
+    TimedTranscripts,
+    holders,
+    reached,
+    read_timed_transcripts,
+)
 
 STM = """;; by our recogniser
 m1 1 A 0.00 1.50 turn left
@@ -39,6 +46,7 @@ SEGLST = [
     {"session_id": "m1", "speaker": "B", "start_time": "0:00:01.50", "end_time": 3.0, "words": "switch on"},
     {"session_id": "m2", "speaker": "A", "start_time": 0.0, "end_time": 2.5, "words": ""},
 ]
+TASKS = [BUILTIN["transcript"]]
 NO_WORDS = "no words in {}: nothing was recognised there"
 
 
@@ -59,6 +67,10 @@ def transcripts(load):
         return load(content, name).look_up(where, "")[0]["transcript"].tolist()
 
     return transcripts
+
+
+def read(content: bytes, source: str, form: str) -> TimedTranscripts:
+    return read_timed_transcripts(content, source, form, TASKS)
 
 
 # Segments ---------------------------------------------------------------------------------------------------
@@ -157,10 +169,10 @@ ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 14), st.integers(0,
 @given(SPANS, ITEMS, st.booleans())
 def test_spans_agree_with_looking_at_each_segment(segments, items, words):
     group, start, length = np.array(segments, dtype=float).T
-    spans = Spans(group.astype(int), start, start + length)
+    spans = pd.DataFrame({"group": group.astype(int), "start": start, "end": start + length})
     theirs, begin, long = np.array(items, dtype=float).T
-    times = (theirs.astype(int), begin, begin + long)
-    for holder, (file, low, more) in zip(spans.holders(*times, words), items, strict=True):
+    times = pd.DataFrame({"group": theirs.astype(int), "start": begin, "end": begin + long})
+    for holder, (file, low, more) in zip(holders(spans, times, words), items, strict=True):
         high = low + more
         held = [n for n, (g, s, d) in enumerate(segments) if g == file and s <= (low + high) / 2 < s + d]
         if not words:  # a line has to lie inside
@@ -168,7 +180,7 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
             same = [n for n in held if segments[n][1:] == (low, more)]
             held = same if len(same) == 1 else held
         assert holder == (held[0] if len(held) == 1 else -2 if held else -1)
-    for touched, (file, low, more) in zip(spans.touched(*times), segments, strict=True):
+    for touched, (file, low, more) in zip(reached(spans, times), segments, strict=True):
         assert touched == any(g == file and s < low + more and s + n > low for g, s, n in items)
 
 
@@ -210,7 +222,7 @@ def test_confidences_that_are_none_are_told_and_not_used(load, numbers, told):
 )
 def test_labels_are_told_line_by_line(lines, texts, remark):
     stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
-    timed = read_timed_texts(stm.encode(), "x", "stm")
+    timed = read(stm.encode(), "x", "stm")
     assert timed.items["text"].tolist() == texts
     assert [told[: len(remark)] for told in timed.remarks] == ([remark] if remark else [])
 
@@ -219,7 +231,7 @@ def test_lines_that_are_not_to_be_scored_are_counted(load):
     ignored = "m1 1 A 0 1.5 <o> turn\nm1 1 A 1.5 3 <o> IGNORE_TIME_SEGMENT_IN_SCORING\nm1 1 A 3 4 <o>\n"
     model = load(ignored, "hyp.stm")
     assert model.look_up(MEETINGS, "")[0]["transcript"].tolist()[:3] == ["turn", "", ""]
-    assert "1 line of hyp.stm says that it is not to be scored" in model.notices([MEETINGS])
+    assert "lines of hyp.stm that say that they are not to be scored: 1" in model.notices([MEETINGS])
 
 
 def test_what_a_line_of_a_ctm_may_leave_out():
@@ -228,7 +240,7 @@ def test_what_a_line_of_a_ctm_may_leave_out():
         "m1 1 0.0 0.5 turn\nm1 1 0.5 0.5 left 0.9\nm1 1.0 0.5 now\nm1 1.5 0.5 please 0.8\n"
         "m1 1 2.0 0.5 um 0.7 fp A\nm1 1 2.5 0.5 [cough] 0.2 non-lex null\nm1 1 3.0 0.5 7 NA lex A\n"
     )
-    timed = read_timed_texts(ctm.encode(), "x", "ctm")
+    timed = read(ctm.encode(), "x", "ctm")
     assert timed.items["text"].tolist() == ["turn", "left", "now", "please", "um", "7"]
     assert list(timed.items["channel"]) == ["1", "1", "", "", "1", "1"]
     assert list(timed.items["speaker"]) == ["", "", "", "", "A", "A"]
@@ -245,7 +257,7 @@ def test_reading_agrees_with_meeteval():
     meeteval = pytest.importorskip("meeteval")
     for form, text in (("stm", STM.replace("   ", " ")), ("ctm", CTM.replace("<ALT", ";; <ALT"))):
         text = "".join(line + "\n" for line in text.splitlines() if ";;" not in line and line.strip())
-        ours = read_timed_texts(text.encode(), "x", form).items
+        ours = read(text.encode(), "x", form).items
         kind = {"stm": meeteval.io.STM, "ctm": meeteval.io.CTM}[form]
         theirs = kind.parse(text).to_seglst().segments
         assert ours["text"].tolist() == [item["words"] for item in theirs]
@@ -254,8 +266,8 @@ def test_reading_agrees_with_meeteval():
         np.testing.assert_allclose(ours["end"], [float(item["end_time"]) for item in theirs])
     items = [item | {"start_time": n, "end_time": n + 1.5} for n, item in enumerate(SEGLST)]
     stm = meeteval.io.STM.new(meeteval.io.SegLST(items)).dumps()
-    one = read_timed_texts(stm.encode(), "x", "stm").items
-    other = read_timed_texts(json.dumps(items).encode(), "x", "seglst").items
+    one = read(stm.encode(), "x", "stm").items
+    other = read(json.dumps(items).encode(), "x", "seglst").items
     for name in ("text", "recording", "speaker", "start", "end"):
         assert list(one[name]) == list(other[name])
 

@@ -22,8 +22,8 @@ CSV = "file,transcript\na.wav,turn left\nb.wav,\nsub/c.wav,switch the light on\n
 
 
 def read(content: str, form: str = "trn") -> dict[str, str]:
-    held = read_transcripts(content.encode(), "hyp", form, [BUILTIN["transcript"]])
-    return dict(zip(held.rows[""].names, held.answers["transcript"], strict=True))
+    rows = read_transcripts(content.encode(), "hyp", form, [BUILTIN["transcript"]])
+    return dict(zip(rows.names, rows.answers["transcript"], strict=True))
 
 
 def transcripts(model: TableModel, where) -> list[str | None]:
@@ -164,8 +164,7 @@ def test_fingerprint_is_content_and_format(load):
 
 def places(ids: list[str], where) -> list[int]:
     content = "".join(f"({name})\n" for name in ids).encode()
-    held = read_transcripts(content, "hyp.trn", "trn", [BUILTIN["transcript"]])
-    return held.rows[""].find(where).tolist()
+    return read_transcripts(content, "hyp.trn", "trn", [BUILTIN["transcript"]]).find(where).tolist()
 
 
 def test_ambiguous_ids_are_all_told():
@@ -264,7 +263,7 @@ def test_times_of_lines_tell_segments_of_a_file_apart():
     where = corpus(("a.wav", 0, 1.5), ("a.wav", 1.5, NAN), ("b.wav", NAN, NAN))
 
     def places_of(*items: dict) -> list[int]:
-        return read_results(lines(*items).encode(), "results.jsonl", ()).rows[""].find(where).tolist()
+        return read_results(lines(*items).encode(), "results.jsonl", ()).find(where).tolist()
 
     rounded = line("b.wav", offset=0, duration=1.93)  # the only one of its file
     items = [

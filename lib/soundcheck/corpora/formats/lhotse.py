@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import pydantic
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import json_objects, kind_of
 from soundcheck.common.tasks import Task
@@ -104,17 +104,13 @@ class LhotseFormat(TableFormat):
         lines: list[int] = []
         nested: dict[str, str] = {}
         for line, item in json_objects(_unpacked(entry.path, source), source, problems):
-            where = f"{source} line {line}"
-            try:
-                cut = _checked(item, where)
+            with problems.collected():
+                cut = _checked(item, where := f"{source} line {line}")
                 cells = list(_rows(cut, where, audio=entry.audio))
-            except InputError as error:
-                problems.extend(error)
-                continue
-            rows += cells
-            lines += [line] * len(cells)
-            for part in (cut, *(cut.supervisions or ())):
-                nested |= {name: kind_of(value) for name, value in part.further().items() if value}
+                rows += cells
+                lines += [line] * len(cells)
+                for part in (cut, *(cut.supervisions or ())):
+                    nested |= {name: kind_of(value) for name, value in part.further().items() if value}
         problems.raise_if_any()
         if not rows:
             remedy = "Give one cut a line, as CutSet.to_file writes them"

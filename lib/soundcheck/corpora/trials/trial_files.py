@@ -84,13 +84,13 @@ class Listing:
     """What a file holds, whatever its layout."""
 
     source: str  # how messages call the file
-    layout: str  # ``"table"``, ``"nist"``, ``"lines"``, ``"numbers"`` (scores without names) or ``"spk2utt"``
     frame: pd.DataFrame  # text of the columns that are needed; the index is the line (or row) of each
     form: str = ""  # how messages call the layout
     # what a column holds -> what the file calls it; empty without header
     headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
     unit: str = "line"  # ``"line"`` or ``"row"``: what the index counts
     problems: Problems = dataclasses.field(default_factory=Problems)
+    is_table: bool = False  # perhaps with further columns
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -178,7 +178,7 @@ def read_enrolments(path: str | os.PathLike, source: str) -> dict[str, list[str]
     """Read which utterances each speaker is enrolled with: model -> utterances, in the order of the file."""
     listing = _read_listing(path, source, ("model", "utterance"), _ENROLMENTS)
     listing.refuse_empty_names()
-    if listing.layout == "spk2utt":
+    if not listing.headings:  # a line a model, as in spk2utt
         lines = dataclasses.replace(listing, frame=listing.frame[~listing.frame.index.duplicated()])
         lines.refuse_repeated(["model"], "duplicate model {model}", "Write all its utterances in one line")
     what = "the model {model} has the utterance {utterance} twice"
@@ -241,47 +241,38 @@ def _read_listing(
     Labels that stand beside scores are read, too.
     """
     content = files.require_regular(path, source).read_bytes()
-    lines: dict[int, str] = {}
-    kind = layout or "table"
-    if not content.startswith(b"PAR1"):
+    is_parquet, text = content.startswith(b"PAR1"), ""
+    if not is_parquet:
         text = decode_text(content, source).replace("\r\n", "\n").replace("\r", "\n")
-        lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
-        if not lines:
-            raise input_error(source, "the file is empty", remedy)
-        kind = "lines" if layout in _PLACES else layout or _tell_layout(next(iter(lines.values())), needed)
-    elif kind != "table":
+    elif layout not in ("", "table"):
         raise input_error(source, "this is a Parquet table", "Write layout: table, or remove the key")
-    if kind in ("nist", "table") and len(lines) == 1:
+    lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
+    if not lines and not is_parquet:
+        raise input_error(source, "the file is empty", remedy)
+    top = next(iter(lines.values()), "")
+    cells = _SEPARATORS.split(top)
+    tabbed, spaced = (len(_roles(split(top), needed)) == len(needed) for split in (_tabbed, _words))
+    named = len(cells) > 1 and len(_roles(cells, needed)) > 1
+    is_table = is_parquet or layout == "table" or (not layout and named)
+    has_header = is_table or layout == "nist" or (not layout and (tabbed or spaced))
+    if has_header and len(lines) == 1:
         raise input_error(source, "the file has a header and nothing else", remedy)
-    if kind == "table":
+    if is_table:
         table = parse_text_table(content, source)
         cells = pd.DataFrame(dict(enumerate(table.columns.values())), pd.Index(table.places), dtype=str)
-        listing = _under_header(Listing(source, kind, cells, unit=table.unit), [*table.columns], needed)
-    elif kind == "nist":
-        number, top = next(iter(lines.items()))
-        split = _tabbed if len(_roles(_tabbed(top), needed)) == len(needed) else _words
-        listing = _split_all(source, kind, lines, split)
-        listing = _under_header(listing, split(top), needed, drop=number)
-    elif kind == "spk2utt":
+        listing = Listing(source, cells, "a table with the columns", unit=table.unit, is_table=True)
+        listing = _under_header(listing, [*table.columns], needed)
+    elif has_header:
+        split = _tabbed if tabbed else _words
+        listing = _under_header(_split_all(source, lines, split), split(top), needed, drop=next(iter(lines)))
+    elif "utterance" in needed:
         listing = _read_spk2utt(lines, source)
-    elif not (listing := _read_lines(lines, source, needed[-1], _PLACES.get(layout, ""))):
-        number, top = next(iter(lines.items()))
-        what = f"the first line is neither a header nor in a known layout: {quoted(' '.join(_words(top)))}"
-        raise input_error(f"{source} line {number}", what, remedy)
+    else:
+        listing = _read_lines(lines, source, needed[-1], remedy, _PLACES.get(layout, ""))
     frame, side = listing.frame, listing.frame.get("side")
     if side is not None and (side.groupby(frame[needed[1]]).nunique() > 1).any() and side.isin(_SIDES).all():
         frame = frame.assign(**{needed[1]: _mapped(frame[needed[1]], bare_name) + "_" + side.str.lower()})
     return dataclasses.replace(listing, frame=frame.drop(columns="side", errors="ignore"))
-
-
-def _tell_layout(top: str, needed: Sequence[str]) -> str:
-    """Tell the layout from the first line."""
-    cells = _SEPARATORS.split(top)
-    if len(cells) > 1 and len(_roles(cells, needed)) > 1:
-        return "table"
-    if any(len(_roles(split(top), needed)) == len(needed) for split in (_tabbed, _words)):
-        return "nist"
-    return "spk2utt" if "utterance" in needed else "lines"
 
 
 def _under_header(listing: Listing, header: list[str], needed: Sequence[str], drop: int = 0) -> Listing:
@@ -289,23 +280,23 @@ def _under_header(listing: Listing, header: list[str], needed: Sequence[str], dr
     chosen = _chosen(header, needed, listing.where(drop or 1) if listing.unit == "line" else listing.source)
     headings = {role: header[n] for role, n in chosen.items()}
     frame = listing.frame.drop(index=[drop] if drop else [])[[*chosen.values()]].set_axis([*chosen], axis=1)
-    noun = "a table with the columns" if listing.layout == "table" else "columns"
-    form = f"{noun} {', '.join(headings[role] for role in needed)}"
+    form = f"{listing.form} {', '.join(headings[role] for role in needed)}"
     return dataclasses.replace(listing, frame=frame, headings=headings, form=form)
 
 
-def _read_lines(lines: Mapping[int, str], source: str, value: str, place: str) -> Listing | None:
-    """Read lines of words; ``None`` if no column of them can be the label or score."""
+def _read_lines(lines: Mapping[int, str], source: str, value: str, remedy: str, place: str) -> Listing:
+    """Read lines of words, one of which is the label or score."""
     number, top = next(iter(lines.items()))
     split, cells = _words, _cells(top)
     if len(cells) > 2 and all(cells) and not any(re.search(r"\s", cell) for cell in cells):
         split = _cells
     elif len(_words(top)) < 4 and _words(top)[0].count("*") == 1:
         split = _joined
-    head, listing = split(top), _split_all(source, "lines", lines, split)
+    head, listing = split(top), _split_all(source, lines, split)
     columns = _columns(listing.frame, value, place)
     if not columns:
-        return None
+        what = f"the first line is neither a header nor in a known layout: {quoted(' '.join(_words(top)))}"
+        raise input_error(f"{source} line {number}", what, remedy)
     frame = listing.frame.set_axis(columns, axis=1)[[column for column in columns if column]]
     values = frame[value]
     label = _EXAMPLES["label"] if value == "score" or values.iloc[-1].isalpha() else "1"
@@ -314,8 +305,7 @@ def _read_lines(lines: Mapping[int, str], source: str, value: str, place: str) -
     if len(frame) > 1 and _is_header(head, columns, value, values.iloc[1]):
         form += f" under the header {quoted(' '.join(head))}"
         frame = frame.drop(index=number)
-    layout = "lines" if "enrol" in frame else "numbers"
-    return dataclasses.replace(listing, layout=layout, form=form, frame=frame)
+    return dataclasses.replace(listing, form=form, frame=frame)
 
 
 def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
@@ -375,10 +365,10 @@ def _read_spk2utt(lines: Mapping[int, str], source: str) -> Listing:
             problems.add(f"{source} line {line}", what, "Write its utterances behind its name")
         rows += [(line, model, utterance) for utterance in utterances]
     frame = pd.DataFrame(rows, columns=["line", "model", "utterance"]).set_index("line")
-    return Listing(source, "spk2utt", frame, problems=problems)
+    return Listing(source, frame, problems=problems)
 
 
-def _split_all(source: str, layout: str, lines: Mapping[int, str], split: Split) -> Listing:
+def _split_all(source: str, lines: Mapping[int, str], split: Split) -> Listing:
     """Split lines into as many words as the first one; others are noted as problems."""
     rows, problems = {number: split(line) for number, line in lines.items()}, Problems()
     width = len(next(iter(rows.values())))
@@ -389,7 +379,7 @@ def _split_all(source: str, layout: str, lines: Mapping[int, str], split: Split)
         problems.add(f"{source} line {number}", what, remedy)
     columns = dict(enumerate(zip(*rows.values(), strict=True)))
     frame = pd.DataFrame(columns, index=pd.Index([*rows], dtype=np.int64), dtype=str)
-    return Listing(source, layout, frame, problems=problems)
+    return Listing(source, frame, "columns", problems=problems)
 
 
 def _words(line: str) -> list[str]:

@@ -8,7 +8,7 @@ names file and times of a segment, ``change`` what was done to the signal.
 
 - In a folder, the name of a table is that of its corpus; a single table fits any corpus.
 - A row with an ``error`` is a missing prediction, and its reason is kept.
-- Predictions for changed signals belong to the changes of the same identity, with the random draws of the run
+- Rows for changed signals belong to the changes of the same identity, with the random draws of the run
   that wrote them.
 """
 
@@ -19,8 +19,9 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +38,16 @@ from soundcheck.common.text_table import (
     parse_text_table,
 )
 from soundcheck.models import answers
-from soundcheck.models.answers import CLASS_LIMIT, check_output, read_words, words_problem
-from soundcheck.models.tables.rows import FileAnswers, Rows, sort_rows
+from soundcheck.models.answers import CLASS_LIMIT, CONFIDENCE, check_output, read_words, words_problem
+from soundcheck.models.tables.rows import Rows, problems_of, sort_rows
 
 SUFFIX = ".parquet"
 _MISSING = ("", "nan", "NaN")
-_NOTHING = ("none", "null", "na", "<na>")  # beside nan, instead of a number of an embedding
+_NO_COMPONENT = dict.fromkeys(("nan", "none", "null", "na", "<na>"), math.nan)
+_NO_COMPONENT |= {f"{sign}{name}": math.inf for sign in ("", "+", "-") for name in ("inf", "infinity")}
 _LEFT_EMPTY = "or leave all cells of this row and task empty"
+_SURE = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
+_WORDS = 'Write such as [["turn", 0.9], ["left", 0.4]], leave the cell empty, or rename the column'
 
 
 def with_own_names(
@@ -59,93 +63,100 @@ def with_own_names(
             what = f"{cells.source} has no column {quoted(theirs)}"
             problems.add(f"{where}.{name}", what, did_you_mean(theirs, cells.columns))
     problems.raise_if_any()
-    renamed = {*columns, *columns.values()}
-    others = {name: column for name, column in cells.columns.items() if name not in renamed}
-    renamed_columns = {name: cells.columns[theirs] for name, theirs in columns.items()}
-    return dataclasses.replace(cells, columns=renamed_columns | others, headings=columns)
+    others = {name: cells.columns[name] for name in cells.columns.keys() - {*columns, *columns.values()}}
+    renamed = {name: cells.columns[theirs] for name, theirs in columns.items()}
+    return dataclasses.replace(cells, columns=renamed | others, headings=columns)
 
 
-def read_table(
-    table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
-) -> FileAnswers:
+def read_table(table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]) -> Rows:
     """Read the rows of a table and the predictions in them; raises all problems of the table at once.
 
     ``bounds`` are the ends of the scale of each regression task, for messages.
     """
     of_run = is_of_run(table)
-    cells = _Cells(with_places(table) if of_run else table)
-    names = [task.name for task in tasks]
+    table = with_places(table) if of_run else table
+    cells, columns, names = _Cells(table), table.columns, [task.name for task in tasks]
     cells.require("file", *names)
-    answers, errors = {}, {}
+    cells.check_names(tasks)
+    values, reasons = {}, {}
     for task in tasks:
-        answers[task.name], errors[task.name] = cells.answers(task, bounds.get(task.name))
-    answers |= cells.stated(tasks)
-    start, end = map(cells.times, ("start", "end"))
-    columns = cells.table.columns
-    changes = np.array(columns["change"] if of_run else [""] * len(table), dtype=object)
-    rows = {}
-    for change in dict.fromkeys(["", *changes]):
-        numbers = np.flatnonzero(changes == change)
-        frame = sort_rows(cells.table, numbers, start, end, cells.problems, names)
-
-        def where(*numbers: int) -> str:
-            return cells.table.where_all(numbers, "file")
-
-        rows[change] = Rows(columns["file"], where, frame)
+        if task.is_regression:
+            low, high = bounds[task.name]
+            remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
+            values[task.name] = cells.numbers(task.name, remedy)
+        elif task.is_embedding:
+            values[task.name], reasons[task.name] = cells.embeddings(task)
+        else:
+            texts = [text.strip() for text in columns[task.name]]
+            if task.classes:  # an empty transcript is a prediction, too
+                texts = [text[:CLASS_LIMIT] or None for text in texts]
+            values[task.name] = np.array(texts, dtype=object)
+    for task in tasks:
+        values |= cells.words(task) if task.is_transcription else cells.shares(task)
+    if CONFIDENCE in columns and CONFIDENCE not in names:
+        values[CONFIDENCE] = cells.numbers(CONFIDENCE, _SURE)
+        given = np.flatnonzero(~np.isnan(values[CONFIDENCE])).tolist()
+        wrong = ((row, answers.confidence_problem(values[CONFIDENCE][row])) for row in given)
+        cells.note_first(CONFIDENCE, wrong, _SURE)
+    times = [cells.numbers(name, "Give seconds, or H:MM:SS", parse_seconds) for name in ("start", "end")]
+    frame = sort_rows(table, *times, cells.problems, names, columns["change"] if of_run else "")
     cells.problems.raise_if_any()
-    for reasons in errors.values() if of_run else ():
-        reasons |= {number: error for number, error in enumerate(columns.get("error", ())) if error}
-    return FileAnswers(rows, answers, errors, columns.get("drawn", ()) if of_run else ())
+    more: dict[str, Any] = {}
+    if of_run:
+        errors = {row: error for row, error in enumerate(columns.get("error", ())) if error}
+        reasons = {name: reasons.get(name, {}) | errors for name in names}
+        changes = [*dict.fromkeys(["", *columns["change"]])]
+        what = f"predictions for changed signals are those of the run that wrote {table.source}"
+        remarks = [what] if len(changes) > 1 else []
+        more = {"changes": changes, "drawn_text": columns.get("drawn", ()), "remarks": remarks}
+    return Rows(table, values, problems_of(table, values, tasks, reasons), frame, **more)
 
 
 class _Cells:
     """A table that is read column by column; what is wrong is noted."""
 
     def __init__(self, table: TextTable) -> None:
-        self.table, self.problems = table, Problems()
+        self.table, self.columns, self.problems = table, table.columns, Problems()
 
     def require(self, *names: str) -> None:
-        columns = self.table.columns
         for name in names:
-            if name not in columns:
-                remedy = f"{did_you_mean(name, columns)}; `columns: {{{name}: ...}}` takes one of them"
+            if name not in self.columns:
+                remedy = f"{did_you_mean(name, self.columns)}; `columns: {{{name}: ...}}` takes one of them"
                 self.problems.add(f"{self.table.header}, column {name}", "the column is missing", remedy)
         self.problems.raise_if_any()
 
+    def check_names(self, tasks: Sequence[Task]) -> None:
+        """Refuse columns that are called nearly like those that may be there: nobody would miss them."""
+        known = ["start", "end", "corpus", *answers.stated_names(tasks)]
+        plain = {_plain(name): name for name in known}
+        for name in self.columns:
+            meant, remedy = plain.get(_plain(name)), ""
+            task = next((task for task in tasks if name.startswith(f"{task.name}.")), None)
+            if name in known or meant in self.columns:
+                continue
+            if meant is not None:
+                remedy = f"Rename it to {meant} if that is what it means, else to anything else"
+                what = f"it is called nearly like {quoted(meant)}, which would be read"
+            elif task is not None and not task.classes:  # those of classes are reported as unknown classes
+                remedy = did_you_mean(name, answers.stated_names([task]))
+                what = f"this is nothing that can be said of {task.name}"
+            if remedy:
+                self.problems.add(f"{self.table.header}, column {name}", what, remedy)
+
     def numbers(self, name: str, remedy: str, parse: Callable[[str], float] = parse_number) -> np.ndarray:
-        """Read a column of numbers, NaN = missing."""
-        values, wrong = parse_column(
-            self.table.columns[name], lambda text: math.nan if text in _MISSING else parse(text)
-        )
+        """Read a column of numbers, float64 ``(rows,)``, NaN = missing, as where there is no column."""
+        cells = self.columns.get(name, [""] * len(self.table))
+        values, wrong = parse_column(cells, lambda text: math.nan if text in _MISSING else parse(text))
         for row, what in wrong:
             self.problems.add(self.table.where(row, name), what, remedy)
         return values
 
-    def times(self, name: str) -> np.ndarray:
-        """Read the start or end of each row in seconds, NaN = not given."""
-        if name not in self.table.columns:
-            return np.full(len(self.table), np.nan)
-        return self.numbers(name, "Give seconds, or H:MM:SS", parse_seconds)
-
-    def answers(self, task: Task, bounds: tuple[float, float] | None) -> tuple[np.ndarray, dict[int, str]]:
-        """Read the predictions of a task, NaN or ``None`` = missing; and why those of some rows are none."""
-        if task.is_regression:
-            low, high = bounds
-            remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
-            return self.numbers(task.name, remedy), {}
-        if task.is_embedding:
-            return self.embeddings(task)
-        texts = [text.strip() for text in self.table.columns[task.name]]
-        if not task.is_transcription:  # of that an empty one is a prediction, too
-            texts = [text[:CLASS_LIMIT] or None for text in texts]
-        return np.array(texts, dtype=object), {}
-
     def embeddings(self, task: Task) -> tuple[np.ndarray, dict[int, str]]:
-        """Read embeddings, numbers with blanks or commas between them, as packed text."""
+        """Read numbers with blanks or commas between them, as packed text; and why some are no embedding."""
         values, errors = np.full(len(self.table), None, dtype=object), {}
         lengths: dict[int, int] = {}
         unreadable = 0
-        for row, text in enumerate(self.table.columns[task.name]):
+        for row, text in enumerate(self.columns[task.name]):
             words = text.strip().strip("[]").replace(",", " ").split()
             if not words:
                 continue
@@ -173,109 +184,58 @@ class _Cells:
                 self.problems.add(self.table.where(row, task.name), what, "Give the embeddings of one model")
         return values, errors
 
-    def stated(self, tasks: Sequence[Task]) -> dict[str, np.ndarray]:
-        """Read what the model says of its predictions, float64, NaN where it says nothing; of words texts."""
-        self.check_names(tasks)
-        columns, values = self.table.columns, {}
-        for task in tasks:
-            words = answers.word_names([task])
-            values |= {name: self.words(name, task) for name in words if name in columns}
-            others = (*words, answers.CONFIDENCE)
-            names = [name for name in answers.stated_names([task]) if name not in others]
-            present = [name for name in names if name in columns]
-            if present and self.fit_together(task, names, present):
-                # A class that has no column has no probability.
-                numbers = self.probabilities_or_bounds(task, present)
-                nothing = np.where(np.isnan(numbers).all(axis=0), np.nan, 0.0)
-                values |= dict.fromkeys(names, nothing) | dict(zip(present, numbers, strict=True))
-        name = answers.CONFIDENCE
-        if name in columns and all(task.name != name for task in tasks):
-            remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
-            values[name] = self.numbers(name, remedy)
-            beyond = np.flatnonzero((values[name] < 0) | (values[name] > 1)).tolist()
-            self.note_first(
-                name, [(row, answers.confidence_problem(values[name][row])) for row in beyond], remedy
-            )
-        return values
-
-    def check_names(self, tasks: Sequence[Task]) -> None:
-        """Refuse columns that are called nearly like those that may be there: nobody would miss them."""
-        columns, known = self.table.columns, ["start", "end", "corpus", *answers.stated_names(tasks)]
-        plain = {_plain(name): name for name in known}
-        for name in columns:
-            meant = plain.get(_plain(name))
-            task = next((task for task in tasks if name.startswith(f"{task.name}.")), None)
-            if name in known or meant in columns:
-                continue
-            where = f"{self.table.header}, column {name}"
-            if meant is not None:
-                remedy = f"Rename it to {meant} if that is what it means, else to anything else"
-                what = f"it is called nearly like {quoted(meant)}, which would be read"
-                self.problems.add(where, what, remedy)
-            elif task is not None and not task.classes:  # those of classes are reported as unknown classes
-                remedy = did_you_mean(name, answers.stated_names([task]))
-                self.problems.add(where, f"this is nothing that can be said of {task.name}", remedy)
-
-    def fit_together(self, task: Task, names: Sequence[str], present: Sequence[str]) -> bool:
-        """Say whether all bounds are there, and only known classes; notes it if not."""
-        if task.is_regression:
-            for name in [name for name in names if name not in present]:
-                what = f"the column is missing beside {present[0]}"
-                self.problems.add(f"{self.table.header}, column {name}", what)
-                return False
-            return True
-        prefix = f"{task.name}."
-        classes = [name.removeprefix(prefix) for name in self.table.columns if name.startswith(prefix)]
-        if problem := answers.unknown_class(classes, task):
-            self.problems.add(self.table.header, problem)
-        return not problem
-
-    def probabilities_or_bounds(self, task: Task, names: Sequence[str]) -> np.ndarray:
-        """Read columns of numbers that belong together, ``(columns, rows)``."""
+    def shares(self, task: Task) -> dict[str, np.ndarray]:
+        """Read the probabilities of classes, or the bounds of values, NaN where nothing is said."""
+        names, prefix = answers.share_names(task), f"{task.name}."
+        given = [name for name in self.columns if name.startswith(prefix)]
+        missing = [name for name in names if name not in given]
+        if len(missing) == len(names) or not names:
+            return {}
+        if task.classes:
+            what = answers.unknown_class([name.removeprefix(prefix) for name in given], task)
+            remedy = "Give a probability of each class, together 1 and not logits or per cent"
+            where, check = self.table.header, answers.probability_problem
+        else:
+            what = missing and "the column is missing beside the other bound"
+            remedy = "Give the low and the high bound"
+            where, check = f"{self.table.header}, column {''.join(missing)}", answers.bounds_problem
+        if what:
+            self.problems.add(where, what)
+            return {}
         before = len(self.problems)
         values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in names])
-        filled = ~np.isnan(values)
-        some = filled.any(axis=0)
-        if len(self.problems) > before:
-            return values
-        if task.is_regression:
-            remedy = f"Give the low and the high bound, {_LEFT_EMPTY}"
-            half = some & ~filled.all(axis=0)
-        else:
-            remedy = f"Give a probability of each class, together 1 and not logits or per cent, {_LEFT_EMPTY}"
-            values[:, some] = np.nan_to_num(values[:, some])
-            half = np.zeros(len(some), dtype=bool)
-        check = answers.probability_problem if task.classes else lambda ends: answers.bounds_problem(*ends)
-        wrong = []
-        for row in np.flatnonzero(some).tolist():
-            what = "one bound without the other" if half[row] else check(values[:, row].tolist())
-            if what:
-                wrong.append((row, f"{task.name} has {what}"))
-        self.note_first(names[0], wrong, remedy)
-        return values
+        said = ~np.isnan(values).all(axis=0)
+        if task.classes:
+            values[:, said] = np.nan_to_num(values[:, said])  # a class without number has no probability
+        if len(self.problems) == before:
+            problems = ((row, check(values[:, row].tolist())) for row in np.flatnonzero(said).tolist())
+            wrong = ((row, f"{task.name} has {what}") for row, what in problems if what)
+            self.note_first(next(name for name in names if name in given), wrong, f"{remedy}, {_LEFT_EMPTY}")
+        return dict(zip(names, values, strict=True))
 
-    def note_first(self, name: str, wrong: Sequence[tuple[int, str]], remedy: str) -> None:
-        """Note what is wrong in the first of some rows, and how many there are."""
-        for row, what in wrong[:1]:
-            more = f"; so or alike in {len(wrong)} rows" if len(wrong) > 1 else ""
-            self.problems.add(self.table.where(row, name), what + more, remedy)
-
-    def words(self, name: str, task: Task) -> np.ndarray:
+    def words(self, task: Task) -> dict[str, np.ndarray]:
         """Read the confidences of words, as they are written; ``None`` where nothing is said."""
+        (name,) = answers.word_names([task])
+        if name not in self.columns:
+            return {}
         values = np.full(len(self.table), None, dtype=object)
-        for row, text in enumerate(self.table.columns[name]):
+        for row, text in enumerate(self.columns[name]):
             try:
                 words = read_words("" if text in _MISSING else text)
-                what = words_problem(words, self.table.columns[task.name][row]) if words else ""
+                what = words_problem(words, self.columns[task.name][row]) if words else ""
                 values[row] = text if words else None
             except ValueError as error:
                 what = str(error)
             if what:
-                remedy = (
-                    'Write such as [["turn", 0.9], ["left", 0.4]], leave the cell empty, or rename the column'
-                )
-                self.problems.add(self.table.where(row, name), what, remedy)
-        return values
+                self.problems.add(self.table.where(row, name), what, _WORDS)
+        return {name: values}
+
+    def note_first(self, name: str, problems: Iterable[tuple[int, str]], remedy: str) -> None:
+        """Note the first of some problems of rows, and how many there are."""
+        wrong = [(row, what) for row, what in problems if what]
+        for row, what in wrong[:1]:
+            more = f"; so or alike in {len(wrong)} rows" if len(wrong) > 1 else ""
+            self.problems.add(self.table.where(row, name), what + more, remedy)
 
 
 def _plain(name: str) -> str:
@@ -284,12 +244,7 @@ def _plain(name: str) -> str:
 
 def _component(text: str) -> float:
     """Read a number of an embedding, which may be nan or infinite."""
-    if NUMBER.fullmatch(text):
-        return float(text)
-    try:
-        return float("nan" if text.lower() in _NOTHING else text.replace("_", "x"))
-    except ValueError:
-        return parse_number(text)  # which says what is wrong
+    return float(text) if NUMBER.fullmatch(text) else _NO_COMPONENT.get(text.lower()) or parse_number(text)
 
 
 # Tables that a run wrote ------------------------------------------------------------------------------------
@@ -309,16 +264,13 @@ def read_folder(path: Path, source: str) -> TextTable:
         files.require_regular(place, name)
         cells = parse_text_table(place.read_bytes(), name)
         if not is_of_run(cells):
-            what = (
-                "in a folder, each table must be one that a run wrote; the columns key and change are missing"
-            )
+            what = "in a folder, each table must be one that a run wrote, with the columns key and change"
             raise input_error(name, what, "Name the table itself, or remove it from the folder")
-        table_columns = cells.columns | {"corpus": [place.stem] * len(cells)}
-        if columns and set(table_columns) != set(columns):
-            names = ", ".join(sorted(set(table_columns) ^ set(columns)))
-            what = f"not all tables of the folder have the same columns ({names})"
+        added = cells.columns | {"corpus": [place.stem] * len(cells)}
+        if columns and (others := added.keys() ^ columns.keys()):
+            what = f"not all tables of the folder have the same columns ({', '.join(sorted(others))})"
             raise input_error(name, what, "Name a folder with the tables of one model")
-        columns = {column: [*columns.get(column, ()), *table_columns[column]] for column in table_columns}
+        columns = {column: [*columns.get(column, ()), *added[column]] for column in added}
         places += [f"{number} of {place.name}" for number in cells.places]
     return TextTable(columns, places, "row", source)
 
@@ -334,9 +286,8 @@ def with_places(cells: TextTable) -> TextTable:
     odd = next((row for row, part in enumerate(parts) if len(part) != 3), None)
     if odd is not None:
         what = f"{cells.columns['key'][odd]!r:.60} names no segment"
-        raise input_error(
-            cells.where(odd, "key"), what, "Give predictions for segments; scores go to `scores:`"
-        )
+        remedy = "Give predictions for segments; scores go to `scores:`"
+        raise input_error(cells.where(odd, "key"), what, remedy)
     named = dict(zip(("file", "start", "end"), map(list, zip(*parts, strict=True)), strict=True))
     return dataclasses.replace(cells, columns=cells.columns | named)
 
@@ -353,12 +304,9 @@ def _changes(path: Path, _written: int) -> frozenset[str]:
     import pyarrow.parquet as pq
 
     try:
-        with open(path, "rb") as file:
-            if file.read(4) != b"PAR1":
-                return frozenset()
         names = set(pq.read_schema(path).names)
         if not {"key", "change"} <= names or "file" in names:
             return frozenset()
         return frozenset(filter(None, pq.read_table(path, columns=["change"]).column(0).unique().to_pylist()))
     except (pa.ArrowException, OSError, ValueError):
-        return frozenset()  # what is wrong with the table is said when it is read
+        return frozenset()  # no Parquet, or what is wrong with it is said when it is read

@@ -119,29 +119,25 @@ class ScoreModel(LookUpModel):
         name them.
         """
         users = [corpus for corpus in corpora if self._entry.listens_to(corpus.entry)]
-        where = f"models.{self._entry.name}"
+        where, scores, source = f"models.{self._entry.name}", self._scores, self._entry.target
         if corpora and not users:
             remedy = "Add `trials: file` to a corpus, or a corpus with `format: trials`"
             raise input_error(where, "no corpus that it is asked about brings a list of trials", remedy)
-        if len(users) > 1 and self._scores.layout == "numbers":
+        if len(users) > 1 and "enrol" not in scores.frame:
             what = "the file has one score a line, and several corpora have trials"
             raise input_error(where, what, f"Name the one that they are for: corpora: [{users[0].name}]")
         if not users:
             return []
-        used, count = used_by(users, lambda corpus: [_uses(corpus, _find(self._scores, corpus.trials))])
-        frame = self._scores.frame
-        extra = len(frame) - count
+        used, frame = used_by(users, lambda corpus: _uses(corpus, _find(scores, corpus.trials))), scores.frame
+        extra = len(frame) - used["number"].nunique()
         belong = "score belongs" if extra == 1 else "scores belong"
         notices = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
-        if "..." in self._scores.form:
-            notices.append(f"{self._entry.target} is read as {self._scores.form}; other columns are not used")
+        if "..." in scores.form:
+            notices.append(f"{source} is read as {scores.form}; other columns are not used")
         for side in PAIR if "enrol" in frame else ():
+            uses, names = used.assign(file=used[side]), frame[side].tolist()
             notices += compared(
-                used.assign(file=used[side]),
-                frame[side].tolist(),
-                lambda number: self._scores.where(frame.index[number]),
-                self._entry.target,
-                True,
+                uses, names, lambda number: scores.where(frame.index[number]), source, are_ids=True
             )
         return list(dict.fromkeys(notices))
 
@@ -158,7 +154,7 @@ def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
 def _find(scores: Listing, trials: TrialTable) -> np.ndarray:
     """Find the place of each trial's score, int64 ``(T,)``; see :func:`scores_of_trials`."""
     frame = scores.frame
-    if scores.layout == "numbers":
+    if "enrol" not in frame:
         if trials.listed != len(frame):
             counts = f"{len(frame)} scores without names, the list {trials.listed} trials"
             remedy = "Give one number for each trial, in the order of the list"

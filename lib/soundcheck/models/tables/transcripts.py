@@ -21,9 +21,11 @@ Conventions
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +34,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, json_object, read_json_lines
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
-from soundcheck.models.answers import TEXT_LIMIT
-from soundcheck.models.tables.rows import TWICE, FileAnswers, Rows, sort_rows
+from soundcheck.models.tables.rows import TWICE, Rows, problems_of, sort_rows
 
 TRN, KALDI, STM, CTM, SEGLST, JSONL = "trn", "kaldi", "stm", "ctm", "seglst", "jsonl"
 BY_NAME = {".trn": TRN, ".stm": STM, ".ctm": CTM}
@@ -87,13 +88,6 @@ def transcript_format(name: str, content: bytes, column: str = "file") -> str:
     return "" if header or "\0" in line else KALDI
 
 
-def long_text(text: str | None, source: str, task: str) -> str:
-    """Say that a text is too long to be a transcript; empty if it is not."""
-    length = len(text or "")
-    what = f"{source} has a text of {length} characters for {task}; at most {TEXT_LIMIT} are a transcript"
-    return what if length > TEXT_LIMIT else ""
-
-
 def text_lines(content: bytes, source: str) -> Iterator[tuple[int, str]]:
     """Part a text into lines that are not blank, each with its number."""
     for number, line in enumerate(_LINE_END.split(decode_text(content, source)), start=1):
@@ -104,50 +98,48 @@ def text_lines(content: bytes, source: str) -> Iterator[tuple[int, str]]:
 # Lines with ids ---------------------------------------------------------------------------------------------
 
 
-def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Task]) -> FileAnswers:
+def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Task]) -> Rows:
     """Read the bytes of a ``"trn"`` or ``"kaldi"`` file; raises all problems of its lines at once."""
     problems = Problems()
-    read = _trn if form == TRN else _kaldi
     lines: dict[str, int] = {}  # id -> its line
     texts = []
     for line, text in text_lines(content, source):
-        try:
-            utterance = read(text, f"{source} line {line}")
-        except InputError as error:
-            problems.extend(error)
+        if form == TRN and text.startswith(";;"):
             continue
-        if utterance is None:
-            continue
-        name, transcript = utterance
-        if name in lines:
-            what = f"duplicate id {quoted(name)}"
-            problems.add(f"{source} lines {lines[name]} and {line}", what, TWICE)
-            continue
-        lines[name] = line
-        texts.append(transcript)
+        with problems.collected():
+            name, transcript = (_trn if form == TRN else _kaldi)(text.strip(), f"{source} line {line}")
+            if name in lines:
+                what = f"duplicate id {quoted(name)}"
+                problems.add(f"{source} lines {lines[name]} and {line}", what, TWICE)
+                continue
+            lines[name] = line
+            texts.append(transcript)
     problems.raise_if_any()
     if not lines:
         raise input_error(source, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
-    cells = TextTable({}, [*lines.values()], "line", source)
-
-    def where(*numbers: int) -> str:
-        return cells.where_all(numbers)
-
-    rows = Rows([*lines], where, noun="utterance", name_noun="id", misfit_remedy=_IDS)
-    return FileAnswers({"": rows}, {task.name: np.array(texts, dtype=object) for task in tasks})
+    cells = TextTable({"file": [*lines]}, [*lines.values()], "line", source)
+    return _predictions(cells, texts, tasks, noun="utterance", name_noun="id", misfit_remedy=_IDS)
 
 
-def _trn(line: str, where: str) -> tuple[str, str] | None:
-    """Read a line of a trn, id and words; a comment is ``None``."""
-    if line.startswith(";;"):
-        return None
-    line = line.strip()
+def _predictions(cells: TextTable, texts: Sequence, tasks: Sequence[Task], **more: Any) -> Rows:
+    answers = {task.name: np.array(texts, dtype=object) for task in tasks}
+    return Rows(cells, answers, problems_of(cells, answers, tasks), **more)
+
+
+def _trn(line: str, where: str) -> tuple[str, str]:
+    """Read a line of a trn, id and words."""
     begin = _last_bracket(line)
     name = line[begin + 1 : -1].strip() if begin >= 0 else ""
     if not name or name.startswith("%"):  # a hesitation is no id
         what = f"{quoted(line)} does not end with an id in parentheses"
         raise input_error(where, what, f"Write the id behind the words, such as `{_EXAMPLES[TRN]}`")
     return name, chosen_words(line[:begin], where)
+
+
+def _kaldi(line: str, where: str) -> tuple[str, str]:
+    """Read a line of Kaldi's ``text``."""
+    name, *words = _BLANKS.split(line, maxsplit=1)
+    return name, words[0].strip() if words else ""
 
 
 def _last_bracket(line: str) -> int:
@@ -188,16 +180,10 @@ def chosen_words(text: str, where: str) -> str:
     return " ".join(words)
 
 
-def _kaldi(line: str, where: str) -> tuple[str, str]:
-    """Read a line of Kaldi's ``text``."""
-    name, *words = _BLANKS.split(line.strip(), maxsplit=1)
-    return name, words[0].strip() if words else ""
-
-
 # Lines of JSON ----------------------------------------------------------------------------------------------
 
 
-def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> FileAnswers:
+def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
     """Read the bytes of a file of results; raises all problems of its lines at once."""
     cells = read_json_lines(content, source, _FIELDS)
     columns, problems = cells.columns, Problems()
@@ -211,46 +197,45 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> FileAnsw
         for row in np.flatnonzero(columns[name] < 0):
             what = f"{columns[name][row]:g} s is negative"
             problems.add(cells.where(row, name), what, "Give seconds from 0 on")
-    offset, end, duration = (columns[name] for name in ("offset", "end", "duration"))
-    start = np.where(np.isnan(offset), columns["start"], offset)
-    for row in np.flatnonzero(np.abs(offset - columns["start"]) > 0):
+    offset, start, end, duration, time = (columns[name] for name in _TIMES)
+    for row in np.flatnonzero(np.abs(offset - start) > 0):
         problems.add(cells.where(row), "offset and start differ", "Keep one of them")
+    start = np.where(np.isnan(offset), start, offset)
     end = np.where(np.isnan(end) & ~np.isnan(start), start + duration, end)
     begin = np.nan_to_num(start)
     for row in np.flatnonzero(begin >= end):
         what = f"the end, {end[row]:g} s, is not after the start, {begin[row]:g} s"
         problems.add(cells.where(row), what, "Give a duration above 0")
     problems.raise_if_any()
-    texts = np.array([None if text is None else text.strip() for text in columns["pred_text"]], dtype=object)
-    table = TextTable({"file": paths, "transcript": texts}, cells.places, "line", source)
-    frame = sort_rows(table, np.arange(len(paths)), start, end, problems, ("transcript",))
+    texts = [None if text is None else text.strip() for text in columns["pred_text"]]
+    renamed, headings = {"file": paths, "pred_text": texts}, {"file": "audio_filepath"}
+    cells = dataclasses.replace(cells, columns=renamed, headings=headings)
+    frame = sort_rows(cells, start, end, problems, ["pred_text"])
     problems.raise_if_any()
     frame["whole"] = ~frame["group"].duplicated(keep=False) & (frame["start"] == 0)
+    times = np.stack([time, np.where(np.isnan(duration), end - begin, duration)])
+    times = times[:, ~np.isnan(times).any(axis=0)]
+    taken, seconds = map(float, times.sum(axis=1))
+    some = "" if times.shape[1] == len(cells) else f" ({times.shape[1]} of {len(cells)} lines)"
+    remarks = []
+    if taken and seconds:
+        what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
+        remarks = [f"{source} tells of computing times, {what}, as given"]
     remedy = Rows.misfit_remedy
     if _NUMBERED.fullmatch(paths[0]):
         remedy = "It only numbers the utterances. Let audio_filepath be the files, in the order of the lines"
-
-    def where(*numbers: int) -> str:
-        return cells.where_all(numbers, "audio_filepath")
-
-    timing = ("the line has no times", "Give offset and duration in seconds")
-    rows = Rows(paths, where, frame, "line", "path", timing, remedy)
-    seconds = np.where(np.isnan(duration), end - begin, duration)
-    times = np.stack([columns["time"], seconds])
-    times = times[:, ~np.isnan(times).any(axis=0)]
-    remarks = _speed(times, len(paths), source)
-    predictions = {task.name: texts for task in tasks}
-    return FileAnswers({"": rows}, predictions, remarks=remarks, computing_times=times)
-
-
-def _speed(times: np.ndarray, lines: int, source: str) -> list[str]:
-    """Say how quick the recogniser says it was."""
-    taken, seconds = map(float, times.sum(axis=1))
-    if not taken or not seconds:
-        return []
-    some = "" if times.shape[1] == lines else f" ({times.shape[1]} of {lines} lines)"
-    what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
-    return [f"{source} tells of computing times, {what}, as given"]
+    return _predictions(
+        cells,
+        texts,
+        tasks,
+        frame=frame,
+        remarks=remarks,
+        seconds=times,
+        noun="line",
+        name_noun="path",
+        without_times=("the line has no times", "Give offset and duration in seconds"),
+        misfit_remedy=remedy,
+    )
 
 
 def _missing(name: str, content: bytes, cells: TextTable) -> InputError:
