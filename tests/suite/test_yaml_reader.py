@@ -153,9 +153,6 @@ def test_any_text_is_read_or_refused(tmp_path_factory, text):
         assert isinstance(document.data, dict)
 
 
-# Fields take what is written --------------------------------------------------------------------------------
-
-
 def check(kind, value):
     """Check the value of a key ``x``."""
     problems = Problems()

@@ -103,9 +103,6 @@ def parsed(kind: Any, parse: Callable[[object], object]) -> Any:
     return Annotated[kind, BeforeValidator(read)]
 
 
-# Texts ------------------------------------------------------------------------------------------------------
-
-
 def _check_text(value: object, *, lines: bool = False) -> object:
     if isinstance(value, Plain) and value.value is None:
         raise wrong("the value is empty", "Leave the key out, or put the text in quotes")
@@ -153,8 +150,6 @@ def _read_names(value: object) -> object:
 
 Texts = tuple[Text, ...]
 Names = parsed(Annotated[tuple[Text, ...], Field(min_length=1)], _read_names)  # or a single text
-
-# Numbers ----------------------------------------------------------------------------------------------------
 
 
 def _bounded(kind: type, noun: str, low: float, high: float, positive: bool) -> Any:

@@ -100,9 +100,6 @@ def test_header_that_describes_the_names():
         assert join(of_word, listing) == [0.107, 0.508]
 
 
-# Scores -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("text", "form"), LAYOUTS["scores"])
 def test_lists_of_scores(text, form):
     listing = scores(text)
@@ -136,9 +133,6 @@ def test_joining_is_looking_up(known):
     assert join(of_pairs, listed) == [known[pair] for pair in wanted]
 
 
-# Enrolments -------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def enrolments(tmp_path):
     def read(text: str) -> dict[str, list[str]]:
@@ -159,9 +153,6 @@ def enrolments(tmp_path):
 )
 def test_each_layout_of_enrolments(enrolments, text):
     assert [*enrolments(text).items()] == [("m2", ["b"]), ("m1", ["c", "a", "d"])]
-
-
-# What is refused --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "content", "words"), refusals("trials", "scores", "enrolments"))
@@ -226,9 +217,6 @@ def test_nothing_but_regular_files_is_opened(tmp_path, read):
     for name, words in (("none", "the file does not exist"), ("pipe", "this is not a regular file")):
         with pytest.raises(InputError, match=f"^shown: {words}"):
             read(tmp_path / name, "shown")
-
-
-# Writing ----------------------------------------------------------------------------------------------------
 
 
 def test_scores_are_written_as_lines_or_as_a_table():
