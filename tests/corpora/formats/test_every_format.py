@@ -264,21 +264,6 @@ def test_splits_speakers_and_words_for_nobody(load, form):
         assert str(caveat).startswith("c: 1 of 5 test speakers also train, so results tell little about")
 
 
-@pytest.mark.parametrize("form", EVERY)
-def test_other_words_may_mean_nobody_and_one_name_two_people(load, form):
-    these = people(4, sex=["f", "m", "f", "none"])
-    for row in these:
-        row["speaker"] = "none"
-    corpus = load(form, these, keys="unknown: [X]")
-    assert rows(corpus, "speaker") == [("none",)] * 4
-    if form != "kaldi":  # a speaker has one sex there
-        (caveat,) = corpus.caveats
-        assert caveat.text.startswith(
-            "1 of 1 speaker are of both sexes, so one name may stand for two people"
-        )
-        assert "blocks: [part, speaker]" in caveat.text and (caveat.corpus, caveat.task) == ("c", "")
-
-
 CELLS = {"sex": ("f", "female"), "file": ("a.wav", "a.wav"), "emotion": ("ang", "anger")}  # written, read
 ONE_OF_SEVERAL = "refused where the file has several"
 DURATION = "the length with `audio: false`"

@@ -226,20 +226,13 @@ def test_scores_are_written_as_lines_or_as_a_table():
 
 
 def test_decisions_stand_behind_the_scores():
+    """At the threshold means not above it."""
     text, suffix = score_text(["a", "b", "c"], ["d", "d", "d"], [0.4, 0.41, -1], 0.4)
-    assert (suffix, text.decode().splitlines()) == (
-        ".txt",
-        [
-            "score enrol test decision threshold",
-            "0.4 a d reject 0.4",  # at the threshold: not above it
-            "0.41 b d accept 0.4",
-            "-1.0 c d reject 0.4",
-        ],
-    )
+    lines = ["0.4 a d reject 0.4", "0.41 b d accept 0.4", "-1.0 c d reject 0.4"]
+    assert (suffix, text.decode().splitlines()) == (".txt", ["score enrol test decision threshold", *lines])
     assert score_text(["a"], ["d"], [5], -np.inf)[0].endswith(b"\n5.0 a d accept -inf\n")
-    table, suffix = score_text(["a 1", "b"], ["d", "d"], [0.5, 0.25], 0.25)
-    lines = ['"enrol","test","score","decision","threshold"']
-    lines += ['"a 1","d",0.5,"accept",0.25', '"b","d",0.25,"reject",0.25']
+    table, suffix = score_text(["a 1"], ["d"], [0.5], 0.25)
+    lines = ['"enrol","test","score","decision","threshold"', '"a 1","d",0.5,"accept",0.25']
     assert (suffix, table.decode().splitlines()) == (".csv", lines)
 
 
