@@ -99,6 +99,14 @@ def test_predictions_that_are_all_the_same(rng, same):
     frame["truth"] = {"a": rng.choice(["a", "b"], 240), "0.5": rng.random(240)}.get(same, frame["said"])
     scores = evaluate(frame, truth="truth", prediction="model", groups=["dialect"], speaker="speaker")
     assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
+    assert any(note.startswith("all predictions are the same") for note in scores.notes)
+
+
+def test_predictions_of_other_classes_are_counted():
+    frame = pd.DataFrame({"emotion": ["a", "b"] * 30, "model": ["a", "B"] * 29 + ["a", "c"]})
+    notes = evaluate(frame, truth="emotion", prediction="model").notes
+    what = "30 of 60 predictions name a class that no label has, and count as wrong: 'B' (29), 'c' (1)"
+    assert what in notes
 
 
 # The command ------------------------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ the largest other failure. It and the final table are written from the finished 
 the tests of all families, which a notebook does not know.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re
