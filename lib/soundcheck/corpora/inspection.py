@@ -77,9 +77,13 @@ def inspect_files(
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
     known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}
-    # joblib takes longer to hand a small file out than to read it
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        hashes = list(pool.map(_digest, [root / name for name in names]))
+    # joblib takes longer to hand a small file out than to read it, and a thread to hand over its hash
+    threads = max(1, jobs)
+    shares = [[root / name for name in names[first::threads]] for first in range(threads)]
+    hashes = [""] * len(names)
+    with ThreadPoolExecutor(threads) as pool:
+        for first, share in enumerate(pool.map(lambda paths: list(map(_digest, paths)), shares)):
+            hashes[first::threads] = share
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     if todo:
         from joblib import Parallel, delayed  # late: mostly nothing is new

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import FAR, outside
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import Task, meanings
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
