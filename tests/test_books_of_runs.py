@@ -29,7 +29,7 @@ def first(tmp_path_factory, undrawn):
     """A project with the book of its first run."""
     first = Project(make(tmp_path_factory.mktemp("books") / "project"), undrawn)
     write(first.folder, {"suite.yml": LOUD})
-    first.told = first.run()
+    first.output = first.run()
     return first
 
 
@@ -46,18 +46,20 @@ def project(first):
 def test_the_digest_is_printed_recorded_and_confirmed(project, tmp_path):
     path, book = project.out / "html" / MANIFEST, Run(project.out)
     listed, before = sha256(path), (path.read_bytes(), path.stat().st_mtime_ns)
-    assert f"Digest of the book: {listed}\n" in project.told and book.record["book_digest"] == listed
+    assert f"Digest of the book: {listed}\n" in project.output and book.record["book_digest"] == listed
     page = book.page("provenance")
     assert 'href="manifest.sha256"' in page and 'href="provenance.json"' in page
     for folder in ("out", "out/html"):
-        told = project("verify", folder, "--digest", listed)
-        assert told.endswith("Nothing was changed, added or removed.\n")
-        assert "Model 'loud' (python): 132 inputs" in told and not re.search("changed:|missing:|added:", told)
+        message = project("verify", folder, "--digest", listed)
+        assert message.endswith("Nothing was changed, added or removed.\n")
+        assert "Model 'loud' (python): 132 inputs" in message and not re.search(
+            "changed:|missing:|added:", message
+        )
     copy = shutil.copytree(project.out / "html", tmp_path / "html")
     sound = next(copy.rglob("*.flac"))
     sound.write_bytes(sound.read_bytes()[:-1] + bytes([sound.read_bytes()[-1] ^ 1]))
-    told = project("verify", copy, code=1)
-    assert re.findall("^changed: '(.*)'", told, re.MULTILINE) == [sound.relative_to(copy).as_posix()]
+    message = project("verify", copy, code=1)
+    assert re.findall("^changed: '(.*)'", message, re.MULTILINE) == [sound.relative_to(copy).as_posix()]
     # A run without a book leaves the list, and one that changes nothing does not write it again.
     assert "Digest" not in project.run("--no-book")
     assert "The pages are those of an earlier run." in project("verify", "out")
@@ -67,19 +69,19 @@ def test_the_digest_is_printed_recorded_and_confirmed(project, tmp_path):
 
 def test_tests_come_out_the_same_again_and_another_model_differently(project):
     before, again = sha256(project.out / MANIFEST), ("--jobs", "1", "--again")
-    told = project("verify", "out", "--tests", "2", *again, "suite.yml")
-    assert "\nAll came out the same.\n" in told and "2 tests drawn, " in told and project.asked()["l"]
+    message = project("verify", "out", "--tests", "2", *again, "suite.yml")
+    assert "\nAll came out the same.\n" in message and "2 tests drawn, " in message and project.asked()["l"]
     assert sha256(project.out / MANIFEST) == before
     project.edit("my_model.py", "* 5, 0, 1", "* 4, 0, 1")
     (project.folder / "kept.yml").write_text(LOUD + "history: kept\n")
-    told = project("verify", "out/html", "--tests", "1", *again, "kept.yml", code=1)
+    message = project("verify", "out/html", "--tests", "1", *again, "kept.yml", code=1)
     assert not (project.folder / "kept").exists()  # this is no run for a history
-    assert re.search(r"differs: loud / tones / .*: value .*, now .* \(by ", told)
-    assert "The model 'loud' changed, by its digest." in told
-    assert re.search(r"\d+ tests? came out differently\.", told)
+    assert re.search(r"differs: loud / tones / .*: value .*, now .* \(by ", message)
+    assert "The model 'loud' changed, by its digest." in message
+    assert re.search(r"\d+ tests? came out differently\.", message)
     (project.folder / "other.yml").write_text(LOUD.replace("loud:", "other:"))
-    told = project("verify", "out", *again, "other.yml", code=2)
-    assert "other.yml: the suite has no model and family of which the book holds a value." in told
+    message = project("verify", "out", *again, "other.yml", code=2)
+    assert "other.yml: the suite has no model and family of which the book holds a value." in message
 
 
 def test_the_commands_of_both_recipes_do_what_they_need(project):
@@ -106,8 +108,8 @@ def test_what_a_recipe_keeps_is_enough_to_ask_nothing_again(project):
     """A fresh clone with the cache and the marker of an earlier run."""
     shutil.copytree(project.out / "cache", project.folder / "fresh" / "cache")
     shutil.copyfile(project.out / ".soundcheck", project.folder / "fresh" / ".soundcheck")
-    told = project.run("--no-book", out="fresh")
-    assert "predictions: 132 from the cache of" in told and ", 0 computed now" in told
+    message = project.run("--no-book", out="fresh")
+    assert "predictions: 132 from the cache of" in message and ", 0 computed now" in message
     assert project.asked()["l"] <= 5  # asked again before cached predictions are used
     assert digest(project.folder / "fresh" / "results.csv") == digest(project.out / "results.csv")
 
@@ -160,8 +162,8 @@ def test_a_new_model_a_removed_family_and_another_title_change_all_pages(project
 def test_a_sheet_without_a_book_and_in_it(project):
     (project.folder / "suite.yml").write_text(BOTH)
     project.run("--no-book")
-    told = project("sheet", "out", "--model", "loud", "--text", "lines.md")
-    assert told.startswith("How good: loud") and "Written: out/sheets/loud.html" in told
+    message = project("sheet", "out", "--model", "loud", "--text", "lines.md")
+    assert message.startswith("How good: loud") and "Written: out/sheets/loud.html" in message
     alone = (project.out / "sheets" / "loud.html").read_text()
     assert "data:audio/flac" in alone and "robustness" in alone and ".html" not in alone
     assert (project.folder / "lines.md").read_text().count("\n- **") == 3
@@ -189,12 +191,12 @@ def test_a_sheet_without_a_book_and_in_it(project):
     assert book.page("sheets/loud") != shown
     sheets = {path.stem for path in (project.out / "html" / "sheets").rglob("*.html")}
     assert sheets == {"loud", "quiet", "both"}
-    for words, told in (
+    for words, message in (
         (("sheet", "nowhere"), "does not exist"),
         (("sheet", "out", "--model", "loud", "--comparison", "both"), "leave --model and --baseline out"),
         (("sheet", "out", "--out", "out/results.csv"), "does not end in .html or .htm"),
     ):
-        assert told in project(*words, code=2)
+        assert message in project(*words, code=2)
 
 
 # A book without voices has no sound and no picture of one, whatever was before ------------------------------
@@ -238,6 +240,6 @@ def test_a_book_without_voices_and_back(project):
     assert any(name.endswith(".flac") for name in project.content("voices"))
     assert run() == "none" and sounds(out) == [] and project.content("voices") == silent
     project("verify", "voices")
-    told = project.run(out="never", code=2, SOURCE_DATE_EPOCH="yesterday")
-    assert "SOURCE_DATE_EPOCH" in told and not (project.folder / "never").exists()
+    message = project.run(out="never", code=2, SOURCE_DATE_EPOCH="yesterday")
+    assert "SOURCE_DATE_EPOCH" in message and not (project.folder / "never").exists()
     assert "'some' is not one of 'all', 'none'" in project.run("--voices", "some", out="never", code=2)

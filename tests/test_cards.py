@@ -150,7 +150,7 @@ def test_without_a_choice_all_that_apply(whole, undrawn):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ((), "the run has 3 models"),
         (("--model", "othr"), "Did you mean 'other'?"),
@@ -158,8 +158,8 @@ def test_without_a_choice_all_that_apply(whole, undrawn):
         (("--model", "other", "--book-url", "C:\\book"), "--book-url"),
     ],
 )
-def test_bad_options_are_refused(whole, undrawn, tmp_path, words, told):
-    assert told in refused(undrawn, whole.out.parent, "card", "out", *words, "--out", tmp_path / "new")
+def test_bad_options_are_refused(whole, undrawn, tmp_path, words, message):
+    assert message in refused(undrawn, whole.out.parent, "card", "out", *words, "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -321,5 +321,5 @@ def test_numbers_of_a_bill_of_materials(cards, tables):
 
 
 def test_a_number_from_nowhere_is_found(tables):
-    told = "arousal of indian speakers is 0.123 against 0.456 of the others (difference 0.99)"
-    assert unexplained([("", told, [])], tables, "ours")
+    message = "arousal of indian speakers is 0.123 against 0.456 of the others (difference 0.99)"
+    assert unexplained([("", message, [])], tables, "ours")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from runs import Run, run, sound, told, write
+from runs import Run, expectations, run, sound, write
 
 from soundcheck.common import resources
 from soundcheck.metrics import confidence
@@ -275,7 +275,7 @@ def test_who_knows_is_told_from_who_is_too_sure_and_from_who_hears_nothing(whole
             assert row(test, model)["reference"] == pytest.approx(reference, abs=1e-9), test
 
 
-@pytest.mark.parametrize(("cells", "why"), told("confidence", "reasons"))
+@pytest.mark.parametrize(("cells", "why"), expectations("confidence", "reasons"))
 def test_what_a_model_does_not_say_is_not_judged(whole, cells, why):
     assert all(why in reason for reason in whole.reasons(**cells))
 
@@ -290,7 +290,7 @@ def test_who_says_nothing_has_no_page_and_what_cannot_be_is_listed(whole):
     left_out = (whole.out / "left_out.csv").read_text(encoding="utf-8")
     assert "emotion is probabilities that add up to 0.9 instead of 1" in left_out
     assert "words that do not join to the transcript" in left_out
-    for page in told("confidence", "pages"):
+    for page in expectations("confidence", "pages"):
         assert whole.lacks(page, "confidence") == []
 
 

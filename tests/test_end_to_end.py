@@ -97,8 +97,8 @@ def test_pages_show_the_own_family_and_nothing_that_is_live_or_of_this_machine(w
 def test_a_second_run_and_one_with_other_jobs_give_the_same(whole, project):
     before = (whole.out / "results.csv").read_bytes()
     for words in ([], ["--jobs", "1", "--no-book"]):
-        told = project.run(*words)
-        assert "loud: predictions: 24 from the cache of" in told and "0 computed now" in told
+        message = project.run(*words)
+        assert "loud: predictions: 24 from the cache of" in message and "0 computed now" in message
         assert project.asked() == {"l": 5}  # that confirm cached predictions
         assert (whole.out / "results.csv").read_bytes() == before
     project.run("--jobs", "1", "--no-book", out="anew")
@@ -138,7 +138,7 @@ def test_a_notebook_that_fails_is_shown_and_others_go_on(whole, project):
 
 
 @pytest.mark.parametrize(
-    ("replaced", "told"),
+    ("replaced", "message"),
     [
         ({"families:": "familys:", "100": "many"}, ("bad.yml line ", "familys", "'families'", "many")),
         ({"segments.csv": "segmnets.csv"}, ("segmnets.csv", "segments.csv")),
@@ -146,10 +146,10 @@ def test_a_notebook_that_fails_is_shown_and_others_go_on(whole, project):
         ({"data/segments": "x" * 5000}, ("the name is too long here",)),
     ],
 )
-def test_a_bad_suite_is_refused(project, replaced, told):
+def test_a_bad_suite_is_refused(project, replaced, message):
     write(project.folder, {"bad.yml": changed(SUITE, replaced)})
     said = refused(project.command, project.folder, "run", "bad.yml", "--out", "bad")
-    assert [words for words in told if words not in said] == []
+    assert [words for words in message if words not in said] == []
     assert not (project.folder / "bad" / "results.csv").exists()
 
 

@@ -7,7 +7,7 @@ import jiwer
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, run, sound, told, write
+from runs import Run, expectations, run, sound, write
 from sklearn.metrics import recall_score
 
 from soundcheck.results.states import FAIL, counted
@@ -263,7 +263,7 @@ def test_what_was_planted_holds_and_nothing_else(whole):
     assert set(errors.loc[errors["group"].ne("age: old"), "mirrors"]) == {"age: old"}
 
 
-@pytest.mark.parametrize(("cells", "why"), told("fairness", "reasons"))
+@pytest.mark.parametrize(("cells", "why"), expectations("fairness", "reasons"))
 def test_what_cannot_be_judged_says_why(whole, cells, why):
     own = whole.rows(**cells)
     own = own[own["value"].isna()]
@@ -282,7 +282,7 @@ def test_only_labelled_segments_of_groups_within_speakers_are_compared(whole):
     assert found["skipped"].str.startswith("interval withheld: nothing varies").all()
 
 
-@pytest.mark.parametrize("page", told("fairness", "pages"))
+@pytest.mark.parametrize("page", expectations("fairness", "pages"))
 def test_pages_tell_what_is_missing(whole, page):
     assert whole.lacks(page, "fairness") == []
 

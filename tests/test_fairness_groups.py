@@ -209,9 +209,9 @@ def test_accents_with_few_speakers_or_segments_are_shown_and_not_judged(evaluate
     few, short = people("accent", "<dutch>", 2, 2, 20), people("accent", "scottish", 5, 5).iloc[:-1]
     found = evaluate("fairness_accent", shuffled(archive(few, short, people("accent", "irish", 9, 0, 20))))
     assert found.means() == EQUAL_WEIGHTS and "<dutch>" not in found.shown
-    told = ["2 of 5 female and 2 of 5 male speakers", "59 of 60 segments", "0 of 5 male speakers"]
-    told += ["&lt;dutch&gt;", "5 of 9 female, 0 of 0 male"]
-    assert [words for words in told if words not in found.shown] == []
+    message = ["2 of 5 female and 2 of 5 male speakers", "59 of 60 segments", "0 of 5 male speakers"]
+    message += ["&lt;dutch&gt;", "5 of 9 female, 0 of 0 male"]
+    assert [words for words in message if words not in found.shown] == []
     one_sex = pd.concat([people("accent", name, 0, 12, 10) for name in ("irish", "welsh")])
     frame = evaluate("fairness_accent", one_sex.assign(predicted=0.5)).frame
     why = "0 of 2 accents with enough speakers and segments (irish: 0 of 5 female speakers; welsh: 0 of 5 "
@@ -234,9 +234,9 @@ def test_all_segments_are_used_without_speakers_or_if_no_number_is_given(evaluat
     shipped = (resources.root() / "thresholds" / "fairness_accent.yml").read_text("utf-8")
     line = next(line for line in shipped.splitlines() if line.startswith("  speakers:"))
     nobody = archive().drop(columns=["speaker", "sex"])
-    told = ["c: speakers are not known, so all segments of each accent are used"]
+    message = ["c: speakers are not known, so all segments of each accent are used"]
     without = [(archive(), shipped.replace(line, other), []) for other in ("", "  speakers:")]
-    for table, thresholds, notes in [*without, (nobody, shipped, told)]:
+    for table, thresholds, notes in [*without, (nobody, shipped, message)]:
         found = evaluate("fairness_accent", table, thresholds)
         assert found.means("segments") == ALL_SEGMENTS and found.notes == notes
         assert found.means() == EQUAL_WEIGHTS
@@ -247,5 +247,5 @@ def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
     table.loc[table["speaker"].eq("welsh f0"), "sex"] = "other"
     table.loc[table["speaker"].eq("welsh f1"), "speaker"] = None
     found = evaluate("fairness_accent", table)
-    told = "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
-    assert found.notes == [told] and "5 of 5 female, 5 of 12 male" in found.shown
+    message = "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
+    assert found.notes == [message] and "5 of 5 female, 5 of 12 male" in found.shown

@@ -44,8 +44,8 @@ def test_a_link_at_any_place_is_refused(out, place):
     is_file = Path(place).suffix not in ("", ".lock", ".soundcheck")
     link.symlink_to(behind / "inner" / "precious.txt" if is_file or place[0] == "." else behind)
     before = content(behind)
-    told = f"--out .*{re.escape(repr(place))} in it is a symbolic link, .* Remove"
-    with pytest.raises(InputError, match=told):
+    message = f"--out .*{re.escape(repr(place))} in it is a symbolic link, .* Remove"
+    with pytest.raises(InputError, match=message):
         Output(out).check({})
     assert content(behind) == before
 
@@ -62,7 +62,7 @@ def linked(out, *places, target="nowhere"):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (
             lambda out: replaced(out, out.parent / "gone"),
@@ -78,9 +78,9 @@ def linked(out, *places, target="nowhere"):
         ),
     ],
 )
-def test_what_leads_nowhere_and_what_blocks_is_refused(out, spoil, told):
+def test_what_leads_nowhere_and_what_blocks_is_refused(out, spoil, message):
     spoil(out)
-    with pytest.raises(InputError, match=f"--out .*{told}"):
+    with pytest.raises(InputError, match=f"--out .*{message}"):
         Output(out).check({})
 
 
@@ -108,8 +108,8 @@ def test_runs_refuse_before_anything_runs(out, tmp_path, command, words):
         make(tmp_path / "project"),
         {"CALLS": str(tmp_path / "calls"), "SOUNDCHECK_CACHE": ""},
     )
-    told = refused(command, project, *words.split(), "--out", out, **environment)
-    assert "'notebooks' in it is a symbolic link" in told
+    message = refused(command, project, *words.split(), "--out", out, **environment)
+    assert "'notebooks' in it is a symbolic link" in message
     assert (content(out.parent / "behind"), sorted(os.listdir(out))) == before
     assert not (tmp_path / "calls").exists()
 
@@ -153,8 +153,8 @@ def test_what_commands_write_is_never_behind_a_link(runs, command, line):
     link = runs / place
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(runs / "behind" / ("file" if link.suffix else ""))
-    told = refused(command, runs, *words.split())
-    assert "symbolic link" in told or "leads out of its folder" in told
+    message = refused(command, runs, *words.split())
+    assert "symbolic link" in message or "leads out of its folder" in message
     assert link.is_symlink() and os.listdir(runs / "behind") == []
 
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 import tones
-from runs import Run, changed, refused, told, write
+from runs import Run, changed, expectations, refused, write
 
 from soundcheck.results.record import RunRecord
 
@@ -59,7 +59,7 @@ def test_the_book_says_what_the_suite_decided(whole):
     assert (row["threshold"], row["passed"], row["state"], row["skipped"]) == (0.01, False, "fail", decided)
     row = whole.row("Pearson Correlation Coeff", model="loud")
     assert (row["passed"], row["state"], row["skipped"]) == (None, "not evaluated", left)
-    for page in told("own rules", "pages"):
+    for page in expectations("own rules", "pages"):
         assert whole.lacks(page, "own rules") == []
 
 
@@ -92,7 +92,7 @@ def test_a_changed_threshold_is_judged_by_value_and_interval(whole, copy):
         assert f" 0 fail, {counts}" in copy("check", "out", "--suite", "suite.yml", "--model", "loud")
 
 
-@pytest.mark.parametrize(("options", "words"), told("own rules", "check").items())
+@pytest.mark.parametrize(("options", "words"), expectations("own rules", "check").items())
 def test_bad_options_are_refused(copy, undrawn, options, words):
     write(copy.folder, {"other.yml": SHIPPED.replace("loud:", "theirs:")})
     assert words in refused(undrawn, copy.folder, "check", "out", *options.split())

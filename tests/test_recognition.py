@@ -7,7 +7,7 @@ import jiwer
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, changed, run, sound, told, write
+from runs import Run, changed, expectations, run, sound, write
 
 from soundcheck.common import resources
 from soundcheck.evaluation.evaluation import Evaluation
@@ -206,7 +206,7 @@ def test_groups_add_up_and_inputs_asked_in_vain_are_missed_words(whole):
 
 
 def test_pages_show_words_and_nothing_live(whole):
-    for page in told("recognition", "pages"):
+    for page in expectations("recognition", "pages"):
         assert whole.lacks(page, "recognition") == [] and "<b>door</b>" not in whole.page(page)
     reasons = whole.reasons(model="known", family="asr_fairness")
     assert all("a table of predictions cannot answer for changed signals" in reason for reason in reasons)
@@ -262,8 +262,8 @@ def test_a_recogniser_without_answers_is_not_compared(whole):
     assert whole.reasons(model="silent", **of) == {why} and len(whole.rows(model="silent", **of)) == 2
     good = whole.rows(model="good", **of)
     assert good["value"].notna().all() and len(good) == 8  # others are tested as if it were not there
-    told = "good and silent are not compared, no segment has both under all settings"
-    assert told in whole.shown("good", "asr_fairness")
+    message = "good and silent are not compared, no segment has both under all settings"
+    assert message in whole.shown("good", "asr_fairness")
 
 
 def settings(tmp_path, replaced):
@@ -378,7 +378,7 @@ def alone(folder, undrawn) -> Run:
     return run(undrawn, beside(folder, "alone", head + ALONE, small), "--no-book")
 
 
-@pytest.mark.parametrize(("cells", "why"), told("recognition", "reasons"))
+@pytest.mark.parametrize(("cells", "why"), expectations("recognition", "reasons"))
 def test_what_one_recogniser_or_few_segments_cannot_show_says_why(alone, cells, why):
     assert {reason for reason in alone.reasons(**cells) if not reason.startswith(why)} == set()
 

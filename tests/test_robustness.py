@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from preloaded import MISSING
-from runs import Run, run, sound, told, write
+from runs import Run, expectations, run, sound, write
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.run import notebook_server
@@ -206,7 +206,7 @@ def test_rooms_are_compared_with_the_base_and_not_with_the_clean_signal(whole, p
 
 
 def test_pages_say_which_sounds_were_used_and_let_hear_every_change(whole, folder):
-    for page in told("robustness", "pages"):
+    for page in expectations("robustness", "pages"):
         assert whole.lacks(page, "robustness") == [] and str(folder) not in whole.page(page)
     for page, count in (
         (f"methods/{NOISE}", 1 + 6 + 2 * (1 + 7)),  # six changes, two sweeps, each from the original on

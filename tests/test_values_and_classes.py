@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, changed, run, sound, told, write
+from runs import Run, changed, expectations, run, sound, write
 from scipy import stats
 from scipy.spatial import distance
 from sklearn import metrics
@@ -292,7 +292,7 @@ def test_groups_against_their_average(whole, column, names):
 # What cannot be tested, and what a suite has to say for it --------------------------------------------------
 
 
-@pytest.mark.parametrize(("cells", "why"), told("values", "among"))
+@pytest.mark.parametrize(("cells", "why"), expectations("values", "among"))
 def test_what_cannot_be_tested_says_why(whole, cells, why):
     own = whole.rows(model="odd", **cells)["skipped"]
     assert own.str.contains(why, regex=False).any(), own.unique()
@@ -328,7 +328,7 @@ def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
 
 
 def test_nothing_is_dropped_silently(whole):
-    for page in told("values", "pages"):
+    for page in expectations("values", "pages"):
         assert whole.lacks(page, "values") == []
     left_out = pd.read_csv(whole.out / "left_out.csv")
     assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])

@@ -194,8 +194,8 @@ def test_marks_are_counted_and_are_no_words(whole):
     notices = {corpus["name"]: " ".join(corpus["notices"]) for corpus in whole.record["corpora"]}
     assert "5 of 6 references have marks of noises or unknown words: '[noise]' (2)" in notices["marks"]
     assert "normaliser: basic-with-marks" in notices["marks"] and "marks" not in notices["scripts"]
-    told = "marks of noises in 5 references and 1 answer are dropped"
-    assert told in whole.shown("known", "asr_word_errors")
+    message = "marks of noises in 5 references and 1 answer are dropped"
+    assert message in whole.shown("known", "asr_word_errors")
 
 
 def test_two_scripts_have_a_mixed_error_rate_and_nobody_is_accused_of_another_script(whole):
@@ -216,14 +216,14 @@ def test_two_scripts_have_a_mixed_error_rate_and_nobody_is_accused_of_another_sc
     assert english["group_value"] == pytest.approx(jiwer.cer(list(said), list(heard)))
     assert english["others_value"] == 0
     assert "so error rates are mixed ones" in whole.shown("known", "asr_word_errors")
-    told = "scripts: 80 of 200 references are written without blanks between words; they are left out"
-    assert told in whole.shown("known", "asr_formatting")
+    message = "scripts: 80 of 200 references are written without blanks between words; they are left out"
+    assert message in whole.shown("known", "asr_formatting")
 
 
 def test_bad_wordings_are_refused_with_their_row(tmp_path, command):
     write(texts(tmp_path), {"talk.csv": "file,transcript\na.wav,go\nb.wav,go { left / right\n"})
-    told = refused(command, tmp_path, "run", "suite.yml", "--plan")
-    assert re.search(r"talk\.csv.*3.*\{ and not closed", told), told
+    message = refused(command, tmp_path, "run", "suite.yml", "--plan")
+    assert re.search(r"talk\.csv.*3.*\{ and not closed", message), message
     # Braces of a mark are then alternatives, which must have two.
     write(texts(tmp_path), {"suite.yml": SUITE.replace("basic", "basic-with-marks")})
     assert "there is only one alternative" in refused(command, tmp_path, "run", "suite.yml", "--plan")
