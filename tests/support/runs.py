@@ -40,7 +40,7 @@ def sound(path: Path, signal: np.ndarray, rate: int = 16000) -> None:
 
 
 def expectations(subject: str, kind: str) -> Any:
-    """Give what ``tests/expectations.yml`` has of a subject: texts of pages, reasons of rows without value."""
+    """Give what ``tests/expectations.yml`` has of a subject: texts of pages, reasons of rows."""
     return EXPECTATIONS[subject][kind]
 
 
