@@ -19,12 +19,19 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.day import given_day, today
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
+from soundcheck.common.errors import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    EXIT_TEST_FAILED,
+    Outcome,
+    Problem,
+    SoundcheckError,
+)
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
-from soundcheck.results.contrast import contrast_csv, contrast_frame, load_contrasts
+from soundcheck.results.contrast import ContrastsFile, contrast_csv, contrast_frame
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
 from soundcheck.results.past_runs import check_place, keep
@@ -40,7 +47,7 @@ from soundcheck.run.material import Material, load
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.outcome import Outcome, Stages, about_book, compose, sum_up
+from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select
@@ -124,7 +131,7 @@ def _check_before(suite: Suite, options: RunOptions) -> None:
     """Refuse what only the end of the run would come across: its day, and the place where it is kept."""
     given_day()
     if suite.history is not None:
-        check_place(suite.history, suite.shown_history, options.out, corpus_folders(suite))
+        check_place(suite.history, options.out, corpus_folders(suite))
 
 
 def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None]:
@@ -245,7 +252,9 @@ class _Run:
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)
-        compared = [row for one in self.compared if not one.failed for row in load_contrasts(one.job.rows)]
+        compared = [
+            row for one in self.compared if not one.failed for row in ContrastsFile.read(one.job.rows).rows
+        ]
         contrasts = contrast_frame(compared)
         tables.write_left_out(material, reports, output)
         files.write_bytes(output.comparison_table, contrast_csv(contrasts))

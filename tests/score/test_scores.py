@@ -99,6 +99,14 @@ def test_predictions_that_are_all_the_same(rng, same):
     frame["truth"] = {"a": rng.choice(["a", "b"], 240), "0.5": rng.random(240)}.get(same, frame["said"])
     scores = evaluate(frame, truth="truth", prediction="model", groups=["dialect"], speaker="speaker")
     assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
+    assert any(note.startswith("all predictions are the same") for note in scores.notes)
+
+
+def test_predictions_of_other_classes_are_counted():
+    frame = pd.DataFrame({"emotion": ["a", "b"] * 30, "model": ["a", "B"] * 29 + ["a", "c"]})
+    notes = evaluate(frame, truth="emotion", prediction="model").notes
+    what = "30 of 60 predictions name a class that no label has, and count as wrong: 'B' (29), 'c' (1)"
+    assert what in notes
 
 
 # The command ------------------------------------------------------------------------------------------------
@@ -217,6 +225,8 @@ def test_lists_of_trials_and_scores(tmp_path):
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
     assert run(*paths, "--truth", "label").exit_code == 2
+    paths[1].write_text("\n".join(lines[:1500]))
+    assert "500 of 2,000 trials have no score in scores.txt" in run(*paths).output
     paths[1].write_text("0.5 a.wav b.wav\n")
     assert "none of its pairs is a trial of the list" in str(run(*paths).exception)
 

@@ -10,7 +10,7 @@ import pandas as pd
 from soundcheck.book import build, executed, overview, pages
 from soundcheck.book.site import without_paths
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Outcome, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
 from soundcheck.results.conclusion import conclusion, summary_of
@@ -18,7 +18,7 @@ from soundcheck.results.contrast import BETTER, WORSE, contrast_csv, contrast_fr
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import two_runs
 from soundcheck.run.notebooks import Notebooks
-from soundcheck.run.outcome import Outcome, about_book
+from soundcheck.run.outcome import about_book
 from soundcheck.run.output import FolderLock, Output
 
 _ONE_RUN = ("families", "models", "corpora", "sounds", "notebooks", "studies", "order")  # parts of a record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import platform
 import sys
 import time
@@ -15,7 +14,7 @@ import pandas as pd
 from soundcheck import __version__
 from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Problem
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
 from soundcheck.common.escaping import shorten
 from soundcheck.common.extras import versions
 from soundcheck.common.resources import library_digest
@@ -197,15 +196,6 @@ class Stages:
         parts = [f"{name} {duration(took)}" for name, took in self.seconds.items() if took >= 1]
         total = f"Time: {duration(sum(self.seconds.values()))}"
         return f"{total} ({', '.join(parts)})" if parts else total
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    exit_code: int
-    summary: str
-    worse: int = 0  # tests on which a candidate is worse than its baseline
 
 
 def sum_up(
