@@ -214,8 +214,8 @@ def _changed(folder: Path) -> str:
         about = KeptFiles.read(folder / ABOUT)
     except (OSError, ValueError):
         return ABOUT
-    kept = folder / KEPT_REPLICATES
-    same = kept.is_file() and files.digest(kept) == about.replicates
+    replicates = folder / KEPT_REPLICATES
+    same = replicates.is_file() and files.digest(replicates) == about.replicates
     return "" if same else KEPT_REPLICATES
 
 
@@ -303,18 +303,18 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
     """
     problems, places = [], []
     for path in paths:
-        kept = [path]
+        folders = [path]
         if path.is_dir() and not (path / "results.csv").is_file():
             try:
-                kept = folders_in(path)
+                folders = folders_in(path)
             except OSError as error:
                 problems.append(Problem(f"RUN {path}", error.strerror or str(error), "Check who may read it"))
                 continue
-        if not kept:
+        if not folders:
             what = "there are neither results nor kept runs in the folder"
             remedy = "Name an output folder, a results.csv or a folder of kept runs"
             problems.append(Problem(f"RUN {path}", what, remedy))
-        places += kept
+        places += folders
     past = _read((path, str(path)) for path in places)
     if problems := [*problems, *past.problems]:
         raise InputError(problems)

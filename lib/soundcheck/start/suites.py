@@ -254,8 +254,8 @@ def write_family(folder: Path, name: str, like: str = "") -> str:
     written = {}
     for file, patterns in changes.items():
         text = (root / file.format(like or "NAME")).read_text("utf-8")
-        for pattern, own in patterns.items():
-            text = re.sub(pattern, own, text, count=1)
+        for pattern, replacement in patterns.items():
+            text = re.sub(pattern, replacement, text, count=1)
         written[file.format(name)] = text
     write_files(folder, written, "Choose another name")
     suite = folder / "suite.yml"
