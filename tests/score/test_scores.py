@@ -225,6 +225,8 @@ def test_lists_of_trials_and_scores(tmp_path):
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
     assert run(*paths, "--truth", "label").exit_code == 2
+    paths[1].write_text("\n".join(lines[:1500]))
+    assert "500 of 2,000 trials have no score in scores.txt" in run(*paths).output
     paths[1].write_text("0.5 a.wav b.wav\n")
     assert "none of its pairs is a trial of the list" in str(run(*paths).exception)
 

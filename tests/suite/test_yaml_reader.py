@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.yaml_reader import Document, Plain, dotted, read_yaml
 
 
@@ -153,13 +152,12 @@ def test_any_text_is_read_or_refused(tmp_path_factory, text):
         assert isinstance(document.data, dict)
 
 
-# Fields take what is written --------------------------------------------------------------------------------
-
-
 def check(kind, value):
     """Check the value of a key ``x``."""
     problems = Problems()
-    checked = DocumentReader(Document({}, {("x",): (3, 1)}, "a.yml", ""), problems).check(("x",), value, kind)
+    checked = schema.DocumentReader(Document({}, {("x",): (3, 1)}, "a.yml", ""), problems).check(
+        ("x",), value, kind
+    )
     problems.raise_if_any()
     return checked
 
