@@ -12,9 +12,8 @@ import soundfile
 import yaml
 
 from soundcheck.augment import recordings, registry
-from soundcheck.augment.recordings import read_sounds
+from soundcheck.augment.recordings import measurements, read_sounds
 from soundcheck.augment.registry import missing
-from soundcheck.augment.responses import measurements
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError
 from soundcheck.report.family_tables import material

@@ -44,8 +44,7 @@ from soundcheck.metrics.regression import (
 )
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.metrics.weighted import weighted_difference
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.draws import weights
+from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

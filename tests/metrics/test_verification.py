@@ -30,8 +30,7 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import memoised, weighted_difference, weighted_sums
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.draws import weights
+from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
