@@ -37,7 +37,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.conclusions import GroupGap, Settings, compared_sides, concluded_group
+from soundcheck.evaluation.conclusions import GroupGap, compared_sides, concluded_group
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
@@ -167,7 +167,6 @@ def differences(
     """Judge each group against the others, or against a named one, as evaluations do."""
     definition, everybody = family.tests[test], np.logical_or.reduce(list(groups.values()))
     published, measure = definition.threshold_for(subset.task), measure_of(test, family.name)
-    settings = Settings(published, False, "speaker", Margin(), measure)
     for name, mask in groups.items():
         if name == against:
             continue
@@ -182,7 +181,7 @@ def differences(
                 value=float(values[gaps.difference(m)]), threshold=published, rule=definition.rule,
                 passed=True, segments=int(mask.sum()), blocks=int(gaps.blocks[m]), group=f"{column}: {name}",
             )  # fmt: skip
-            yield concluded_group(row, m, gap, gaps, float("nan"), settings)
+            yield concluded_group(row, m, gap, gaps, float("nan"), Margin(), published, measure)
 
 
 def summary(kind: Kind, books: int, family: Family) -> dict[str, object]:

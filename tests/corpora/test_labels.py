@@ -37,9 +37,6 @@ def load(load):
     return read
 
 
-# Which scale ------------------------------------------------------------------------------------------------
-
-
 def test_usual_scales_are_named_and_never_the_ends_of_the_values():
     of_ends = {
         **{(1.86, 5.8): [(1, 7), (1, 9), (0, 10)], (1, 5): [(1, 5)], (1.2, 4.9): [(1, 5), (0, 5), (1, 7)]},
@@ -70,8 +67,6 @@ def test_a_dozen_far_outside_are_another_scale(values, stated, another):
 def test_a_right_model_that_overshoots_is_not_refused(rng):
     assert not another_scale(rng.uniform(0, 1, 2000) + rng.normal(0, 0.06, 2000), (0, 1))
 
-
-# Ratings ----------------------------------------------------------------------------------------------------
 
 MARK = "tasks: {mark: {type: regression, range: [6, 1]}}"
 
@@ -212,9 +207,6 @@ def test_advice_is_yaml_of_the_same_texts(tmp_path_factory, classes, column):
     data = read_yaml(file, "x.yml", Problems()).data
     assert [*map(str, data["tasks"]["feeling"])] == classes
     assert {str(key): str(text) for key, text in data["columns"].items()} == {column: column}
-
-
-# Languages and columns --------------------------------------------------------------------------------------
 
 
 def test_languages_in_any_form():

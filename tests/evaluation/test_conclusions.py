@@ -10,7 +10,7 @@ import pytest
 from judging import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.evaluation.conclusions import estimate_rows, scale_within
+from soundcheck.evaluation.conclusions import estimate_rows
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -27,7 +27,7 @@ from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.statistics.simulation import MOST_CLASSES
-from soundcheck.suite.measures import Margin, info_of
+from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import OwnTest
 
 EMOTION = BUILTIN["emotion"]
@@ -347,11 +347,9 @@ def estimated(measure, statistic, speakers, condition="", kind="t"):
     """Give the only row of a statistic of some segments a speaker."""
     blocks = np.repeat(np.arange(speakers), len(statistic) // speakers)
     resampled = resample(statistic, blocks, 200)
-    scale = scale_within(info_of(measure), resampled)
     about = dict.fromkeys(("model", "corpus", "family", "task"), "x")
     about |= {"measure": measure, "condition": condition}
-    bounds = resampled.interval(kind, scale=scale)
-    (row,) = estimate_rows(about, resampled, fixed_speakers(statistic, blocks), bounds, scale)
+    (row,) = estimate_rows(about, resampled, fixed_speakers(statistic, blocks), kind)
     return row
 
 

@@ -39,8 +39,6 @@ def words(*pairs, key="confidence"):
 
 VECTOR = pack(np.array([3.0, -4.0]))  # travels as plain text
 
-# What is read -----------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("task", "value", "stored"),
@@ -67,10 +65,10 @@ def test_predictions_are_kept_as_plain_values(task, value, stored):
     assert type(answer[task.name]) is type(stored)
 
 
-def test_classes_and_transcripts_can_be_written_and_are_bounded():
-    for task, value in ((EMOTION, "\ud800" + "a" * 1_000_000), (TRANSCRIPT, "\ud800")):
-        answer, problem = check_output({task.name: value}, [task])
-        assert not problem and len(answer[task.name].encode("utf-8")) < 300
+@pytest.mark.parametrize(("task", "text"), [(EMOTION, "\ud800" + "a" * 10**6), (TRANSCRIPT, "\ud800")])
+def test_classes_and_transcripts_can_be_written_and_are_bounded(task, text):
+    answer, problem = check_output({task.name: text}, [task])
+    assert not problem and len(answer[task.name].encode("utf-8")) < 300
 
 
 @given(arrays.arrays(np.float32, st.integers(0, 20), elements=st.floats(width=32, allow_nan=False)))
@@ -84,11 +82,7 @@ def test_nothing_of_an_embedding_is_lost(vector):
     ("given", "likeliest", "shares"),
     [
         ({"sadness": np.float32(0.75), "anger": 0.25}, "sadness", [0.25, 0.0, 0.0, 0.75]),
-        (
-            {"sadness": 0.5, "neutral": 0.5},
-            "neutral",
-            [0.0, 0.0, 0.5, 0.5],
-        ),  # the first of the task's classes
+        ({"sadness": 0.5, "neutral": 0.5}, "neutral", [0.0, 0.0, 0.5, 0.5]),  # the first of the classes
         ({"anger": 0.999}, "anger", [0.999, 0.0, 0.0, 0.0]),  # they may be rounded
         ({"anger": 1.001}, "anger", [1.001, 0.0, 0.0, 0.0]),
     ],
@@ -108,9 +102,7 @@ def test_words_are_kept_as_a_recogniser_gives_them(key):
     assert answers.stated_names([TRANSCRIPT]) == list(stored)
 
 
-@pytest.mark.parametrize(
-    "given", [["turn", "left"], [{"word": "turn", "start": 0.5}], None, "turn", 3, [], {}]
-)
+@pytest.mark.parametrize("given", [["turn", "left"], [{"word": "turn", "start": 0.5}], None, "turn", 3, {}])
 def test_words_without_confidences_say_nothing(given):
     output = {"transcript": "turn left", "words": given}
     assert check_output(output, [TRANSCRIPT]) == ({"transcript": "turn left"}, "")
@@ -121,8 +113,6 @@ def test_a_task_called_confidence_is_a_task():
     assert check_output({"confidence": 5}, [task]) == ({"confidence": 5.0}, "")
     assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
 
-
-# What is no prediction --------------------------------------------------------------------------------------
 
 TWO = {"word": "left", "confidence": 0.5}
 NO_PREDICTIONS = {
@@ -187,15 +177,12 @@ SURE = [
     ({"words": words(("turn", 0.5), ("right", 0.5))}, "do not join to the transcript: 'turn right' instead"),
     ({"words": words(("turn", 0.5))}, "do not join"),
     ({"words": words(("turn", 0.5), ("left", 0.5), ("<b>", 0.5))}, "do not join"),
-    (
-        {"words": words(("turn", 1.5), ("left", 0.5))},
-        "'turn' with the confidence 1.5, not a number from 0 to 1",
-    ),
+    ({"words": words(("turn", 1.5), ("left", 0.5))}, "'turn' with the confidence 1.5, not a number from 0"),
     ({"words": words(("turn", -0.5), ("left", 0.5))}, "confidence -0.5, not"),
-    ({"words": words(("turn", 0.5), ("left", math.nan))}, "'left' with the confidence nan, not"),
+    ({"words": words(("turn", 0.5), ("left", math.nan))}, "'left' with a confidence that is nan"),
     ({"words": words(("turn", 0.5), ("left", None))}, "'left' without a confidence, beside others"),
-    ({"words": words(("turn", 0.5), ("left", "high"))}, "'left' with a confidence that is no number"),
-    ({"words": words(("turn", True), ("left", 0.5))}, "'turn' with a confidence that is no number"),
+    ({"words": words(("turn", 0.5), ("left", "high"))}, "'left' with a confidence that is the text 'high'"),
+    ({"words": words(("turn", True), ("left", 0.5))}, "'turn' with a confidence that is True"),
     ({"words": [TWO, "turn"]}, "words of which one has no text under 'word'"),
     ({"words": [TWO, {"confidence": 0.5}]}, "words of which one has no text under 'word'"),
 ]
@@ -231,8 +218,6 @@ def test_one_problem_spoils_all_tasks_and_all_problems_are_told():
     assert answer == {} and "arousal is" in problem and "emotion is" in problem
 
 
-# How far two are apart --------------------------------------------------------------------------------------
-
 PITCH = Task("pitch", "regression", low=0, high=10)
 NUMBERS = {"pitch": 5.0, "pitch.low": 4.0, "pitch.high": 6.0, "emotion": "anger", "confidence": 0.5}
 GO = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
@@ -254,9 +239,6 @@ def test_distance_of_what_is_said(one, other, tasks, distance):
     assert answers.distance(one, other, tasks) == pytest.approx(distance)
 
 
-# Exceptions of models ---------------------------------------------------------------------------------------
-
-
 def test_reason_has_no_folders_and_one_line(tmp_path):
     root = tmp_path / "it's a däta folder"
     text = f"cannot read '{root}/weights/a.npz'\nnor /opt/models/v1/b.npz"
@@ -264,10 +246,7 @@ def test_reason_has_no_folders_and_one_line(tmp_path):
 
 
 def test_reason_is_bounded_and_survives_everything():
-    class OddError(Exception):
-        def __str__(self):
-            raise RuntimeError
-
-    assert reason(OddError(), Path("/")) == "OddError"
+    odd = type("OddError", (Exception,), {"__str__": lambda self: 1 / 0})
+    assert reason(odd(), Path("/")) == "OddError"
     assert len(reason(ValueError("a" * 10**6), Path("/"))) <= 300
     assert reason(ValueError("\ud800"), Path("/")).encode("utf-8")

@@ -281,8 +281,8 @@ def test_the_page_shows_what_verdicts_use(tmp_path, describe):
         evaluation = Evaluation(describe(key[0], thresholds="simulated"))
         for size in (20, 40, 60, 100, 200, 400, 1000):
             # Before it is looked at whether groups of this number can differ by so much at all.
-            judged_by = evaluation._stretched(subset.sized(groups, size), test, test.threshold_for(task))
-            assert row[f"{size:,} segments"] == judged_by
+            evaluation._threshold(subset.sized(groups, size), test)
+            assert row[f"{size:,} segments"] == evaluation.simulated()["simulated"].iloc[-1]
 
 
 def test_a_setting_that_is_not_recorded_is_simulated_once(tmp_path, monkeypatch):

@@ -147,10 +147,6 @@ def test_threshold_of_a_task_or_its_kind():
     test = TestDefinition("t", ">", {"arousal": 0.2, "regression": 0.4})
     thresholds = [test.threshold_for(BUILTIN[name]) for name in ("arousal", "valence", "emotion")]
     assert thresholds == [0.2, 0.4, None]
-    assert test.passes(0.3, BUILTIN["arousal"]) is True
-    assert test.passes(0.3, BUILTIN["valence"]) is False
-    with pytest.raises(ValueError, match="no threshold for 'emotion'"):
-        test.passes(0.3, BUILTIN["emotion"])
 
 
 LEVELS_AND_SHARES = {  # guessing, or the size of a class, depends on how many there are
@@ -175,9 +171,6 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
             assert test.fits(task) == ("classification" in test.thresholds)  # null: shown without verdict
         assert test.threshold_for(BUILTIN["emotion"]) == general
         assert test.threshold_for(Task("stress", "regression")) == test.thresholds.get("regression")
-
-
-# Files of one's own ---------------------------------------------------------------------------------------
 
 
 def test_other_thresholds_for_a_shipped_family(own, tmp_path):

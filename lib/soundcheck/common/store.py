@@ -35,8 +35,6 @@ AUDIO = (".wav", ".flac")
 # A file written a moment ago may be written again within the same tick of the clock.
 MTIME_GRACE_SECONDS = 2.0
 
-# Values -----------------------------------------------------------------------------------------------------
-
 
 def read(path: Path, version: str = "") -> dict[str, Any] | None:
     """Read what :func:`write` wrote; ``None`` if there is nothing, or it is damaged or of another version."""
@@ -110,9 +108,6 @@ class JsonCache:
         return dict(self._used)
 
 
-# Digests of files -------------------------------------------------------------------------------------------
-
-
 class Signature(NamedTuple):
     """What tells that a file may have changed: bytes, two times in nanoseconds, and the inode."""
 
@@ -159,9 +154,6 @@ class FileDigests(JsonCache):
         return lasting or self._known
 
 
-# Folders ----------------------------------------------------------------------------------------------------
-
-
 def folder(path: Path, make: Callable[[Path], None], what: str) -> Path:
     """Find a folder, or make it; ``what`` says what it holds, for messages."""
     try:
@@ -203,7 +195,8 @@ def _complete(path: Path) -> bool:
     """Tell whether all files are there with their sizes, and texts unchanged."""
     try:
         mark = json.loads((path / MARK).read_text("utf-8"))
-        sizes_fit = all(os.stat(path / name).st_size == size for name, size in mark["bytes"].items())
+        sizes = mark["bytes"].items()
+        sizes_fit = all(os.stat(os.path.join(path, name)).st_size == size for name, size in sizes)
         return sizes_fit and all(digest(path / name) == known for name, known in mark["digests"].items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False

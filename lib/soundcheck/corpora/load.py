@@ -81,7 +81,7 @@ def load_corpus(
     )
     unlabelled = labels.unlabelled(table, reading.remedies)
     table = table.drop(columns=[name for name in table.columns if name.startswith(labels.UNKNOWN)])
-    trials = _trials(reading, table) if entry.lists_trials else None
+    trials = _trials(reading, table) if entry.trials is not None else None
     if trials is not None:
         left_out += trials.left_out
         notices += trials.notices

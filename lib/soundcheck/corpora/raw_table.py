@@ -189,9 +189,6 @@ def split_column(table: TextTable, entry: CorpusEntry) -> str:
     return next(by_name, None) or next(by_values, "")
 
 
-# Data of another format -------------------------------------------------------------------------------------
-
-
 def format_hint(columns: Iterable[str], current: str) -> str:
     """Name the format whose columns these are, as a sentence without full stop; empty if it is the given one.
 

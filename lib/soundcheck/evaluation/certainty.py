@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.evaluation import Evaluation, GroupCount, eligible
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount, count_groups
 from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
@@ -135,12 +135,10 @@ def _note_odd_answers(evaluation: Evaluation, subset: Subset, stated: Subset) ->
         named = np.where(predicted[:, None] == classes, likeliest, -np.inf).max(axis=1)
         odd = known & (named < likeliest.max(axis=1))
         contradiction = "name another class than the likeliest one"
-    silent = int((known & np.isnan(table[:, 0])).sum())
-    without = f"come without {what}: they are left out, as if they were missing"
-    for count, text in ((silent, without), (odd.sum(), contradiction)):
-        if count:
-            about = f"{subset.corpus}, {subset.task.name}: {count} of {known.sum()} answers"
-            evaluation.note(f"{about} {text}")
+    where = f"{subset.corpus}, {subset.task.name}"
+    without = f"answers come without {what}: they are left out, as if they were missing"
+    evaluation.note_share(where, np.isnan(table[:, 0])[known], without)
+    evaluation.note_share(where, odd[known], f"answers {contradiction}")
 
 
 def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, dict[str, Subset]]]:
@@ -180,14 +178,14 @@ def compared(
     """List the columns of a corpus and their groups that are large enough; other columns are skipped."""
     least = evaluation.family.options["minimum_segments"]
 
+    def needed(_: str, rows: pd.DataFrame, __: int | None) -> list[tuple[int, str, int]]:
+        blocks = len(np.unique(subset.blocks[rows.index]))
+        return [(len(rows), noun, least), (blocks, "speaker", LEAST_BLOCKS)]
+
     def counts_of(subset: Subset, column: str) -> list[GroupCount]:
-        counts = []
-        for group, rows in subset.segments.groupby(column, observed=True):
-            blocks = len(np.unique(subset.blocks[rows.index]))
-            lack = eligible([(len(rows), noun, least), (blocks, "speaker", LEAST_BLOCKS)])
-            counts.append(GroupCount(str(group), len(rows), blocks, lack))
-            if lack:
-                evaluation.note(f"{subset.corpus}, {column}: {group} is not compared: {lack}")
+        counts = count_groups(subset.segments, column, needed)
+        for count in filter(lambda count: count.lacks, counts):
+            evaluation.note(f"{subset.corpus}, {column}: {count.group} is not compared: {count.lacks}")
         return counts
 
     reason = f"fewer than 2 groups with {least} {noun}s and {LEAST_BLOCKS} speakers"

@@ -16,7 +16,7 @@ difference and its margin; any other judged value by its threshold; an estimate 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
@@ -63,19 +63,27 @@ def scale_of(definition: TestDefinition, resampled: Resampled) -> Scale:
     return scale if resampled.lies_within(scale) else FREE
 
 
-def for_these(
+def known_here(
     resampled: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo
 ) -> ForThese:
-    """Say what is known of a value for these speakers; that of a share rests on its recordings."""
+    """Say what is known of value ``n`` for these speakers; that of a share rests on its recordings."""
     scale, recordings = (Scale(0.0, 1.0), int(resampled.segments[n])) if info.share else (scale, 0)
     return fixed.value(n, resampled.value[n], scale, recordings)
 
 
-def difference_for_these(resampled: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
+def difference_here(resampled: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
     """Say what is known of difference ``n`` of two sides for these speakers."""
     both = [n, len(resampled.labels) // 3 + n]
     recordings = resampled.segments[both] if info.share else (0, 0)
     return fixed.difference(n, tuple(resampled.value[both]), Scale(info.low, info.high), tuple(recordings))
+
+
+def _cells(**numbers: float) -> dict[str, float | None]:
+    return {name: float(round_significant(n)) if np.isfinite(n) else None for name, n in numbers.items()}
+
+
+def _joined(*remarks: str) -> str:
+    return "; ".join(filter(None, remarks))
 
 
 # Estimates
@@ -85,28 +93,29 @@ def estimate_rows(
     about: Mapping[str, str],
     resampled: Resampled,
     fixed: FixedSpeakers,
-    bounds: Sequence[np.ndarray],
-    scale: Scale,
+    kind: str,
     *,
+    scale: Scale | None = None,
+    bounds: Sequence[np.ndarray] | None = None,
     speakers: bool = True,
 ) -> list[Estimate]:
-    """Make a row of estimates a label."""
+    """Make a row of estimates a label, with intervals of a kind if there are no ``bounds``."""
     rows, info = [], info_of(about["measure"])
+    scale = scale or scale_within(info, resampled)
+    bounds = resampled.interval(kind, scale=scale) if bounds is None else bounds
     for n, label in enumerate(resampled.labels):
         value, blocks = resampled.value[n], int(resampled.blocks[n])
         low, high = info.within(value, bounds[0][n], bounds[1][n])
-        sample = info.within(value, *for_these(resampled, fixed, n, scale, info).interval())
+        sample = info.within(value, *known_here(resampled, fixed, n, scale, info).interval())
         if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
             (low, high), sample = (value, value), (np.nan, np.nan)
         why = evidence.withheld(value, low, high, blocks, scale)
-        if why:
-            low = high = np.nan
+        ends = dict.fromkeys(("low", "high"), np.nan) if why else {"low": low, "high": high}
         rows.append(
             Estimate(
                 **about,
                 label=label,
-                **{"value": _finite(value), "low": _finite(low), "high": _finite(high)},
-                **_cells(low_sample=sample[0], high_sample=sample[1]),
+                **_cells(value=value, **ends, low_sample=sample[0], high_sample=sample[1]),
                 segments=int(resampled.segments[n]),
                 speakers=blocks if speakers else 0,
                 excluded=resampled.reasons[n] or resampled.withheld[n] or why,
@@ -123,30 +132,26 @@ def concluded_value(
 ) -> Verdict:
     """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
     value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
-    known = verdict.low is not None and verdict.high is not None
-    if known:
+    low, high = np.nan, np.nan
+    if verdict.low is not None and verdict.high is not None:
         low, high = info.within(value, verdict.low, verdict.high)
         verdict = dataclasses.replace(verdict, low=low, high=high)
     if value is None or threshold is None:
         return verdict
-    below = rule == WITHIN and value < 0
-    nearest = -threshold if below else threshold
-    added = _cells(gap=value - nearest) | {"evidence": evidence.NO_INTERVAL}
-    if known:
-        replicates, blocks = resampled.replicates[:, n], int(resampled.blocks[n])
-        of_blocks = resampled.block_values(n, scale)
+    nearest = -threshold if rule == WITHIN and value < 0 else threshold
+    p_value, here = np.nan, known_here(resampled, fixed, n, scale, info)
+    if not np.isnan(low):
+        blocks, of_blocks = int(resampled.blocks[n]), resampled.block_values(n, scale)
+        replicates = resampled.replicates[:, n]
         p_value = evidence.p_value(value, replicates, blocks, rule, threshold, scale, of_blocks)
         if resampled.by_chance is not None and not passes(rule, value, threshold):
             p_value = max(p_value, float(resampled.by_chance[n]))  # the interval reaches down to 0 then
-        added |= _cells(gap_low=low - nearest, gap_high=high - nearest)
-        added |= {"evidence": evidence.evidence(rule, low, high, threshold)}
-        added |= {"bound": evidence.bound(rule, low, high), "p_value": _finite(p_value)}
-    sample = for_these(resampled, fixed, n, scale, info)
-    low, high = info.within(value, *sample.interval())
-    if not np.isnan(low):
-        p_here = sample.p_value(nearest, "less" if rule == ABOVE or below else "greater")
-        added |= _cells(gap_low_sample=low - nearest, gap_high_sample=high - nearest, p_sample=p_here)
-    return dataclasses.replace(verdict, **added)
+    ends = np.array([low, high, *info.within(value, *here.interval())]) - nearest
+    side = "less" if rule == ABOVE or nearest < threshold else "greater"
+    p_here = np.nan if np.isnan(ends[2]) else here.p_value(nearest, side)
+    bound = evidence.bound(rule, low, high)
+    cells = _cells(gap=value - nearest, bound=bound, p_value=p_value, p_sample=p_here) | _gap_ends(*ends)
+    return dataclasses.replace(verdict, **cells, evidence=evidence.evidence(rule, low, high, threshold))
 
 
 def above_chance(
@@ -162,18 +167,20 @@ def above_chance(
     if not resampled.withheld[place]:
         low, high = interval(replicates, kind, blocks=blocks, value=gap)
         p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
-    sample, passed = (
-        difference_for_these(resampled, fixed, n, info),
-        bool(passes(ABOVE, verdict.value, chance)),
+    here, passed = difference_here(resampled, fixed, n, info), bool(passes(ABOVE, verdict.value, chance))
+    cells = _cells(gap=gap, bound=low, p_value=p_value, p_sample=here.p_value(0.0, "less"))
+    return dataclasses.replace(
+        verdict,
+        **cells | _gap_ends(low, high, *here.interval()),
+        **{"threshold": chance, "rule": ABOVE, "passed": passed},
+        certainty=None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed),
+        evidence=evidence.evidence(ABOVE, low, high, 0.0),
+        skipped=verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE),
     )
-    sample_low, sample_high = sample.interval()
-    added = {"threshold": chance, "rule": ABOVE, "passed": passed, "p_value": _finite(p_value)}
-    added["certainty"] = None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed)
-    added["evidence"] = evidence.evidence(ABOVE, low, high, 0.0)
-    added["skipped"] = verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE)
-    added |= _cells(gap=gap, gap_low=low, gap_high=high, bound=low, p_sample=sample.p_value(0.0, "less"))
-    added |= _cells(gap_low_sample=sample_low, gap_high_sample=sample_high)
-    return dataclasses.replace(verdict, **added)
+
+
+def _gap_ends(low: float, high: float, low_here: float, high_here: float) -> dict[str, float | None]:
+    return _cells(gap_low=low, gap_high=high, gap_low_sample=low_here, gap_high_sample=high_here)
 
 
 def believable(verdict: Verdict, scale: Scale) -> Verdict:
@@ -181,8 +188,8 @@ def believable(verdict: Verdict, scale: Scale) -> Verdict:
     if verdict.low is None or verdict.high is None:
         return verdict
     why = evidence.withheld(verdict.value, verdict.low, verdict.high, verdict.blocks, scale)
-    nothing = {"low": None, "high": None, "skipped": _joined(verdict, why)}
-    return dataclasses.replace(verdict, **nothing) if why else verdict
+    skipped = _joined(verdict.skipped, why)
+    return dataclasses.replace(verdict, low=None, high=None, skipped=skipped) if why else verdict
 
 
 # Groups and their reference
@@ -202,17 +209,6 @@ class GroupGap:
         return [subset.measured(self.base, predictions, rows) for rows in (self.group, self.others)]
 
 
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """How the differences of a suite are judged."""
-
-    published: float | None  # the threshold as it was published
-    by_gap: bool  # whether `passed` compares the difference with the margin
-    block: str  # what is resampled; of files nothing follows for new speakers
-    margin: Margin
-    measure: MeasureInfo
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Gaps:
     """Differences of a group to those it is compared with, one a label, ``m`` in all."""
@@ -230,10 +226,6 @@ class Gaps:
         return 2 * len(self.blocks) + n
 
 
-def _finite(number: float) -> float | None:
-    return float(number) if np.isfinite(number) else None
-
-
 def compared_sides(
     one: Statistic | Weighted,
     other: Statistic | Weighted,
@@ -249,11 +241,9 @@ def compared_sides(
     resampled, m = resample(statistic, blocks_of), len(one.labels)
     blocks, least_p, permuted, sums = resampled.blocks[2 * m :], None, np.full(m, np.nan), None
     if isinstance(one, Statistic):
-        n_blocks = int(blocks_of.max(initial=-1)) + 1
-        sums = [side.block_sums(blocks_of, n_blocks) for side in (one, other)]
-        contributing = [one.count(side) > 0 for side in sums]
+        sums, contributing = _block_sums(one, (one, other), blocks_of)
         blocks = np.minimum(*(side.sum(axis=0) for side in contributing))
-        within = [np.bincount(blocks_of[side_rows], minlength=n_blocks) > 0 for side_rows in rows]
+        within = [np.bincount(blocks_of[side], minlength=len(sums[0])) > 0 for side in rows]
         compared = within[0] | within[1]
         if not (within[0] & within[1]).any() and within[0].any() and within[1].any():
             drawn, members = resampled.replicates[:, 2 * m :], within[0][compared]
@@ -278,6 +268,14 @@ def compared_sides(
             p_values[n] = paired_p_value(replicates, value, smaller, side)
     bounds, fixed = (round_significant(low), round_significant(high)), fixed_speakers(statistic, blocks_of)
     return Gaps(resampled, np.asarray(blocks), *bounds, p_values, least_p, fixed)
+
+
+def _block_sums(
+    base: Statistic, sides: Iterable[Statistic], blocks: np.ndarray
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Give the sums of each block of both sides, and which blocks contribute to each value."""
+    sums = [side.block_sums(blocks, int(blocks.max(initial=-1)) + 1) for side in sides]
+    return sums, [base.count(side) > 0 for side in sums]
 
 
 def _of_constants(
@@ -307,11 +305,24 @@ def _of_constants(
 
 
 def concluded_group(
-    verdict: Verdict, n: int, compared: GroupGap, gaps: Gaps, random: float, settings: Settings
+    verdict: Verdict,
+    n: int,
+    compared: GroupGap,
+    gaps: Gaps,
+    random: float,
+    margin: Margin,
+    published: float | None,
+    info: MeasureInfo,
+    *,
+    by_gap: bool = False,
+    block: str = "speaker",
 ) -> Verdict:
     """Add what may be concluded from the difference of a group, label ``n``, to its row.
 
-    ``random`` is the difference of the random reference.
+    - ``random``: the difference of the random reference.
+    - ``published``: the threshold as it was published.
+    - ``by_gap``: whether ``passed`` compares the difference with the margin.
+    - ``block``: what is resampled; of files nothing follows for new speakers.
     """
     result, place, against = gaps.resampled, gaps.difference(n), compared.against
     if verdict.value is None:
@@ -319,62 +330,54 @@ def concluded_group(
     if against != OTHERS and not compared.others.any():  # the reference itself, or there is none
         group_name = verdict.group.partition(": ")[2].partition(", ")[0]
         why = REFERENCE if group_name == against else f"{NO_REFERENCE}: {against}"
-        about = _cells(group_value=result.value[n]) | {"against": against, "skipped": _joined(verdict, why)}
-        return dataclasses.replace(verdict, **about)
+        value, skipped = _cells(group_value=result.value[n]), _joined(verdict.skipped, why)
+        return dataclasses.replace(verdict, **value, against=against, skipped=skipped)
     if result.reasons[place]:
         return verdict
     group, others, gap = (float(result.value[k]) for k in (n, len(gaps.blocks) + n, place))
-    rule, reported = of_gap(verdict.rule), verdict.evidence == SHOWN
-    margin, absolute = (
-        settings.margin.of(settings.published, one, settings.measure) for one in (others, None)
-    )
-    by_gap = (settings.by_gap or reported) and absolute is not None and rule in GAP_RULES
-    by_gap &= ONE_CLASS not in verdict.skipped
-    remarks = [verdict.skipped]
-    if reported and by_gap:
-        remarks, reported = [verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)], False
-    width = settings.measure.high - settings.measure.low
-    low, high = np.clip((gaps.low[n], gaps.high[n]), -width, width)
-    known = difference_for_these(result, gaps.fixed, n, settings.measure)
-    sample = np.clip(known.interval(), -width, width)
-    added = {"against": against, "evidence": SHOWN if reported else evidence.NO_INTERVAL}
-    added |= {"group_value": group, "others_value": others, "gap": gap} | _ratio(gaps, n, settings)
-    added |= _cells(gap_low=low, gap_high=high, gap_low_sample=sample[0], gap_high_sample=sample[1])
-    if not reported:
-        p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
-        added |= {"matters": margin, "least_p": gaps.least_p, "p_value": _finite(gaps.p_values[n])}
-        added |= _cells(p_sample=p_here)
-    if margin is not None and not reported:
-        added["evidence"] = evidence.evidence(rule, low, high, margin)
-        relative = settings.margin.relative
-        in_force = settings.measure.error and relative and settings.margin.floor < margin < absolute
-        if in_force and (added.get("ratio_high") or 0.0) >= 1 + relative:
-            added["evidence"] = added["evidence"].replace(evidence.CLEAR_PASS, evidence.OPEN)
-    added |= _cells(bound=evidence.bound(rule, low, high))
+    rule, skipped, judged = of_gap(verdict.rule), verdict.skipped, verdict.evidence != SHOWN
+    matters, absolute = (margin.of(published, one, info) for one in (others, None))
+    by_gap = (by_gap or not judged) and absolute is not None and rule in GAP_RULES
+    by_gap = by_gap and ONE_CLASS not in skipped
+    if by_gap and not judged:
+        judged, skipped = True, skipped.replace(no_threshold(verdict.task), BY_GAP)
+    width, here = info.high - info.low, difference_here(result, gaps.fixed, n, info)
+    ends = np.clip((gaps.low[n], gaps.high[n], *here.interval()), -width, width)
+    low, high, *_ = ends
+    added = _ratio(gaps, n, info) | _gap_ends(*ends) | _cells(bound=evidence.bound(rule, low, high))
+    added["evidence"] = evidence.NO_INTERVAL if judged else SHOWN
+    if judged:
+        added |= _cells(p_value=gaps.p_values[n]) | {"matters": matters, "least_p": gaps.least_p}
+        added |= _cells(p_sample=here.p_value(0.0, "greater" if one_sided(rule) else "two-sided"))
+        if matters is not None:
+            added["evidence"] = evidence.evidence(rule, low, high, matters)
+            relative = info.error and margin.relative and margin.floor < matters < absolute
+            if relative and (added.get("ratio_high") or 0.0) >= 1 + margin.relative:
+                added["evidence"] = added["evidence"].replace(evidence.CLEAR_PASS, evidence.OPEN)
     if np.isnan(low) and verdict.low is not None:
         why, blocks = result.withheld[place], int(gaps.blocks[n])
         if blocks < LEAST_BLOCKS:
-            few = counted(blocks, settings.block)
-            why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
-        remarks.append(why)
+            why = f"interval withheld: {counted(blocks, block)} on the smaller side, {LEAST_BLOCKS} needed"
+        skipped = _joined(skipped, why)
         added |= {"low": None, "high": None, "certainty": None}
-    if settings.block == "file":
-        remarks.append(NO_SPEAKERS)
+    if block == "file":
+        skipped = _joined(skipped, NO_SPEAKERS)
         added |= {"p_value": None, "least_p": None}
     if by_gap:
         passed = bool(passes(rule, gap, absolute))
         sure = None if np.isnan(low) else certainty(result.replicates[:, place], rule, absolute, passed)
         added |= {"rule": rule, "threshold": absolute, "passed": passed, "certainty": sure}
         added["reference_passed"] = None if np.isnan(random) else bool(passes(rule, random, absolute))
-    return dataclasses.replace(verdict, **added, skipped="; ".join(filter(None, remarks)))
+    added |= {"against": against, "group_value": group, "others_value": others, "gap": gap}
+    return dataclasses.replace(verdict, **added, skipped=skipped)
 
 
-def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
+def _ratio(gaps: Gaps, n: int, info: MeasureInfo) -> dict[str, float | None]:
     result, places = gaps.resampled, [n, len(gaps.blocks) + n]
     rates = [result.value[places], result.replicates[:, places]]
-    if settings.measure.better == HIGHER:
+    if info.better == HIGHER:
         rates = [1 - side for side in rates]
-    if not settings.measure.error or (rates[0] * result.segments[places] < LEAST_ERRORS).any():
+    if not info.error or (rates[0] * result.segments[places] < LEAST_ERRORS).any():
         return {}
     with np.errstate(divide="ignore", invalid="ignore"):
         value, replicates = (np.log(side[..., 0]) - np.log(side[..., 1]) for side in rates)
@@ -382,14 +385,6 @@ def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
     if gaps.blocks[n] >= LEAST_BLOCKS and not result.withheld[gaps.difference(n)]:
         ends = evidence.t_interval(float(value), replicates, int(gaps.blocks[n]))
     return _cells(ratio=np.exp(value), ratio_low=np.exp(ends[0]), ratio_high=np.exp(ends[1]))
-
-
-def _joined(verdict: Verdict, why: str) -> str:
-    return "; ".join(filter(None, (verdict.skipped, why)))
-
-
-def _cells(**numbers: float) -> dict[str, float | None]:
-    return {name: float(round_significant(n)) if np.isfinite(n) else None for name, n in numbers.items()}
 
 
 # Adjusted gaps
@@ -427,18 +422,13 @@ def adjusted_gap(
     if reason:
         return [row | {"adjusted_by": f"{NOT_ADJUSTED}{reason}"} for row in rows]
     statistic = standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells)
-    resampled, n_blocks = resample(statistic, subset.blocks), int(subset.blocks.max(initial=-1)) + 1
-    sides = [restrict(base, members & (cells.codes >= 0)) for members in (gap.group, gap.others)]
-    contributing = [base.count(side.block_sums(subset.blocks, n_blocks)) > 0 for side in sides]
-    blocks = np.minimum(*(side.sum(axis=0) for side in contributing))
+    resampled = resample(statistic, subset.blocks)
+    both = (restrict(base, members & (cells.codes >= 0)) for members in (gap.group, gap.others))
+    blocks = np.minimum(*(side.sum(axis=0) for side in _block_sums(base, both, subset.blocks)[1]))
     for n, (row, why) in enumerate(zip(rows, resampled.reasons, strict=True)):
-        row["adjusted"] = _finite(resampled.value[n])
-        row["adjusted_by"] = f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns)
-        if why or resampled.withheld[n] or blocks[n] < LEAST_BLOCKS:
-            continue
-        low, high = interval(
-            resampled.replicates[:, n], kind, blocks=int(blocks[n]), value=resampled.value[n]
-        )
-        if low < high:
-            row |= _cells(adjusted_low=low, adjusted_high=high)
+        value, replicates = resampled.value[n], resampled.replicates[:, n]
+        row |= _cells(adjusted=value) | {"adjusted_by": f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns)}
+        if not (why or resampled.withheld[n] or blocks[n] < LEAST_BLOCKS):
+            low, high = interval(replicates, kind, blocks=int(blocks[n]), value=value)
+            row |= _cells(adjusted_low=low, adjusted_high=high) if low < high else {}
     return rows

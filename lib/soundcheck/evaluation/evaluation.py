@@ -16,7 +16,7 @@ the predictions of the model and with those of the random reference model.
 - A subset has every labelled segment, also without a prediction (NaN or ``None``): metrics leave these out
   and count them, and all models are tested on the same segments.
 - Texts are normalised, see :mod:`soundcheck.evaluation.recognition`; tasks with embeddings have trials in the
-  place of segments, and scores as predictions, see :mod:`soundcheck.evaluation.verification`.
+  place of segments, and scores as predictions, see :mod:`soundcheck.evaluation.trials`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.recognition import TextTasks
 from soundcheck.evaluation.subset import CLEAN as AS_IS
 from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
-from soundcheck.evaluation.verification import TrialTasks, with_groups
+from soundcheck.evaluation.trials import NO_CHANGES, TrialTasks, with_groups
 from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.suite.entries import ERROR
@@ -50,20 +50,6 @@ from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
-
-
-def eligible(needed: Iterable[tuple[int | None, str, int]]) -> str:
-    """Say what a part has too few of; empty if it is large enough.
-
-    ``needed`` are numbers, of what, and the least of each; ``None`` is not known, and enough.
-
-    >>> eligible([(40, "segment", 25), (1, "speaker", 2)])
-    '1 speaker, 2 needed'
-    """
-    for count, noun, least in needed:
-        if count is not None and count < least:
-            return f"{counted(count, noun)}, {least} needed"
-    return ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,37 +63,65 @@ class GroupCount:
     targets: int | None = None  # trials of one speaker; ``None`` for segments
 
 
-def trial_count(options: Mapping[str, Any], subset: Subset, column: str, group: str) -> GroupCount:
-    """Count a group of trials, which needs trials of two speakers, trials of one, and speakers."""
-    mask, least = subset.mask(column, group), options["minimum_trials"]
-    targets = int(subset.truth[mask].sum())
-    others = int(mask.sum()) - targets
-    speakers = len(np.unique(subset.segments.loc[mask, ["first", "second"]]))
-    needed = [(others, "non-target trial", least), (targets, "target trial", least)]
-    lack = eligible([*needed, (speakers, "speaker", options["minimum_speakers"])])
-    return GroupCount(group, others, speakers, lack, targets)
+def too_few(needed: Iterable[tuple[int | None, str, int]]) -> str:
+    """Say what a group has too few of; empty if it is large enough.
+
+    ``needed`` are numbers, of what, and the least of each; ``None`` is not known, and enough.
+
+    >>> too_few([(40, "segment", 25), (1, "speaker", 2)])
+    '1 speaker, 2 needed'
+    """
+    lacks = (
+        f"{counted(n, noun)}, {least} needed" for n, noun, least in needed if n is not None and n < least
+    )
+    return next(lacks, "")
+
+
+def count_groups(
+    table: pd.DataFrame, column: str, needed: Callable[..., Iterable], names: Iterable[str] | None = None
+) -> list[GroupCount]:
+    """Count segments and speakers of the groups of a column; ``needed`` gets name, rows and speakers."""
+    counts = []
+    for name in sorted(table[column].dropna().unique()) if names is None else names:
+        rows = table[table[column].eq(name).fillna(False).to_numpy(dtype=bool)]
+        speakers = rows["speaker"].nunique() if "speaker" in rows and rows["speaker"].notna().any() else None
+        counts.append(GroupCount(name, len(rows), speakers, too_few(needed(name, rows, speakers))))
+    return counts
 
 
 def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[GroupCount]:
     """Count the groups of a column, and say of each what it lacks by the family's options."""
-    options, family = evaluation.family.options, evaluation.family
+    options = evaluation.family.options
     if column not in subset.segments:
         return []
     if subset.task.is_embedding:
-        names = sorted(subset.segments[column].dropna().unique())
-        return [trial_count(options, subset, column, name) for name in names]
+        least, counts = options["minimum_trials"], []
+        for name in sorted(subset.segments[column].dropna().unique()):
+            mask = subset.mask(column, name)
+            targets, speakers = (
+                subset.truth[mask].sum(),
+                np.unique(subset.segments.loc[mask, ["first", "second"]]),
+            )
+            others = int(mask.sum() - targets)
+            needed = [(others, "non-target trial", least), (int(targets), "target trial", least)]
+            needed.append((len(speakers), "speaker", options["minimum_speakers"]))
+            counts.append(GroupCount(name, others, len(speakers), too_few(needed), int(targets)))
+        return counts
     least, least_words = (options.get(name, 0) for name in ("minimum_segments", "minimum_words"))
     table = evaluation.view(subset).segments
-    possible = table[changed_segments.changed_rows(family, evaluation.tasks, table, evaluation.seed)]
-    counts = []
-    for name, rows in possible.groupby(column, observed=True):
+    changed = changed_segments.changed_rows(evaluation.family, evaluation.tasks, table, evaluation.seed)
+
+    def needed_of(name: str, rows: pd.DataFrame, _: int | None) -> Iterator[tuple[int, str, int]]:
         mask = subset.mask(column, name)
-        needed = [(len(rows), "segment", least), (int(mask.sum()), "transformed segment", least)]
+        yield len(rows), "segment", least
+        yield int(mask.sum()), "transformed segment", least
         if least_words:
-            needed.append((sum(len(text.split()) for text in subset.truth[mask]), "word", least_words))
-        speakers = rows["speaker"].nunique() if "speaker" in rows else None
-        counts.append(GroupCount(name, len(rows), speakers, eligible(needed)))
-    return counts
+            yield sum(len(text.split()) for text in subset.truth[mask]), "word", least_words
+
+    return count_groups(table[changed], column, needed_of)
+
+
+NO_AUDIO = "the corpus has no audio that could be changed"
 
 
 def obstacle(
@@ -130,7 +144,7 @@ def obstacle(
     if needed and not predicts_changes:
         return "a table of predictions cannot answer for changed signals"
     if needed and not audio:
-        return "the corpus has no audio that could be changed"
+        return NO_AUDIO
     return next(filter(None, map(registry.missing, needed)), "")
 
 
@@ -277,9 +291,8 @@ class Evaluation(TextTasks, TrialTasks):
     ) -> np.ndarray:
         """Leave out the segments that changes leave as they are, as silence under a gain; say so."""
         same = rows & corpus.unchanged(*(one.identity for one in changes))
-        if same.any():
-            what = f"{same.sum()} of {rows.sum()} segments are the same {when}, sample by sample"
-            self.note(f"{corpus.name}, {name}: {what}, and do not count")
+        what = f"segments are the same {when}, sample by sample, and do not count"
+        self.note_share(f"{corpus.name}, {name}", same[rows], what)
         return rows & ~same
 
     def pairs(self) -> Iterator[Subset]:
@@ -289,10 +302,8 @@ class Evaluation(TextTasks, TrialTasks):
         the family's option ``pairs`` so many are drawn.
         """
         for corpus, task in self._applicable():
-            predicted, blocks = corpus.predicted(task), corpus.block_codes()
-            sides = Predictions(predicted), Predictions(predicted)
-            whole = Subset(corpus.name, task, corpus.segments, None, *sides, blocks, root=corpus.root)
-            random = self.random_predictions(whole)
+            whole = dataclasses.replace(self._subset(corpus, task), truth=None)
+            predicted, random = whole.predictions.clean, whole.reference.clean
             pairings = changed_segments.pairings(corpus.segments, corpus.base_condition)
             for pairing in pairings:
                 for note in pairing.notes:
@@ -301,11 +312,9 @@ class Evaluation(TextTasks, TrialTasks):
                 first, second = (rows[drawn] for rows in pairing.rows)
                 if len(first):
                     yield dataclasses.replace(
-                        whole,
-                        segments=corpus.segments.iloc[first].reset_index(drop=True),
+                        whole.take(first),
                         predictions=Predictions(predicted[first], predicted[second]),
                         reference=Predictions(random[first], random[second], random=True),
-                        blocks=np.unique(blocks[first], return_inverse=True)[1],
                         change=f"{pairing.base} to {pairing.other}",
                         partner=corpus.segments.iloc[second].reset_index(drop=True),
                     )
@@ -313,8 +322,7 @@ class Evaluation(TextTasks, TrialTasks):
                 self.skip(whole, "no item was recorded under two conditions")
 
     def _drawn_pairs(self, corpus: CorpusView, pairing: changed_segments.Pairing) -> np.ndarray:
-        everything = np.ones(len(pairing.rows[0]), dtype=bool)
-        most = self.family.options.get("pairs")
+        everything, most = np.ones(len(pairing.rows[0]), dtype=bool), self.family.options.get("pairs")
         if most is None or len(everything) <= most:
             return everything
         about = f"{corpus.name}, {pairing.base} to {pairing.other}"
@@ -327,8 +335,9 @@ class Evaluation(TextTasks, TrialTasks):
         """Give for each corpus the segments, or trials, with predictions under all ``settings``."""
         series, steps = ", ".join(self.family.transformations), list(self.settings.values())[1:]
         for corpus, task in self._applicable():
-            if task.is_embedding and (lack := self.why_unchangeable(corpus)):
-                self._reasons[corpus.name, task.name, ""][""] = lack
+            if task.is_embedding and not (self.predicts_changes and corpus.audio):
+                why = NO_AUDIO if self.predicts_changes else NO_CHANGES
+                self._reasons[corpus.name, task.name, ""][""] = why
                 continue
             rows = self._swept_rows(corpus, series, steps)
             if task.is_embedding:
@@ -365,42 +374,37 @@ class Evaluation(TextTasks, TrialTasks):
     ) -> Subset:
         """Give the rows of a corpus, or some of them, with predictions for the signals and under a change."""
         segments, truth, blocks = corpus.segments, None, corpus.block_codes()
-        chosen = np.ones(len(segments), dtype=bool)
-        if task.is_embedding:
-            predicted = corpus.scores
-        else:
-            predicted = functools.partial(corpus.predicted, task)
-            if task.name in segments.columns and segments[task.name].notna().any():
-                truth = corpus.labels(task)
-            if truth is not None and (self.family.label or task.is_transcription and self.family.changes):
+        chosen, of_trials = np.ones(len(segments), dtype=bool), task.is_embedding
+        if not of_trials and task.name in segments and segments[task.name].notna().any():
+            truth = corpus.labels(task)
+            if self.family.label or task.is_transcription and self.family.changes:
                 chosen = pd.notna(truth)
-                if not chosen.all():
-                    what = f"{(~chosen).sum()} of {len(segments)} segments have no label for {task.name}"
-                    self.note(f"{corpus.name}: {what}")
+                self.note_share(corpus.name, ~chosen, f"segments have no label for {task.name}")
         if change is not None:
             drawn = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
-            surplus = int((chosen & ~drawn).sum())
-            if surplus and not task.is_embedding:
-                self.note(f"{corpus.name}: {surplus} of {chosen.sum()} segments were not drawn")
+            if not of_trials:
+                self.note_share(corpus.name, (chosen & ~drawn)[chosen], "segments were not drawn")
             chosen = chosen & drawn
             if rows is None and not unchanged:
                 both = filter(None, (change, base))
                 chosen = self._changed(corpus, chosen, change.name, both, "after it")
-        if task.is_embedding:
+        if of_trials:
             segments = with_groups(corpus.trials, segments, self.family.options.get("groups", ()))
             truth, blocks = segments["target"].to_numpy(dtype=bool), np.zeros(len(segments), dtype=np.intp)
             chosen = chosen[segments["segment"].to_numpy()]  # the tested side is changed
             if not chosen.all():
                 self.note(f"{corpus.name}: of {len(chosen)} trials {chosen.sum()} were changed")
         chosen = chosen if rows is None else chosen & rows
+        changes = [base] if change is None else [base, change]
+        identities = [one.identity if one else "" for one in changes]
         if task.is_transcription and corpus.missing == ERROR:
             for one in (None, change):
                 if count := corpus.failures(one.identity if one else ""):
                     where = f"{corpus.name}, {one.name}" if one else corpus.name
                     what = f"{counted(count, 'input')} without a prediction: all words count as missed"
                     self.note(f"{where}: {what}")
-        changes = [base] if change is None else [base, change]
-        predictions = Predictions(*(predicted(one.identity if one else "") for one in changes))
+        answers = map(corpus.scores if of_trials else functools.partial(corpus.predicted, task), identities)
+        predictions = Predictions(*answers)
         everything = Subset(
             *(corpus.name, task, segments, truth, predictions, predictions, blocks),
             change=change.name if change else "",

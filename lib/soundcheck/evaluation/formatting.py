@@ -15,7 +15,7 @@ import pandas as pd
 
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
+from soundcheck.evaluation.subset import Measure, Predictions, Subset, objects, once
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import stack
@@ -62,7 +62,7 @@ class Formatting:
             yield result
 
     def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:
-        return np.array([*(None if pd.isna(text) else self._first(text) for text in texts), None])[:-1]
+        return objects(None if pd.isna(text) else self._first(text) for text in texts)
 
     def references(self, subset: Subset) -> list[np.ndarray]:
         """Give the written references, and the spoken ones of a corpus that has both."""
@@ -78,12 +78,10 @@ class Formatting:
         if not both.any():
             return {}
         hypotheses = _each(write, subset.predictions.clean)
-        texts = {
-            name: np.where(both, np.array([*_each(write, side), None], dtype=object)[:-1], None)
-            for name, side in (("spoken", spoken[0]), ("written", written))
-        }
-        result = {name: word_errors(side, hypotheses) for name, side in texts.items()}
-        closer = np.where(result["spoken"].errors < result["written"].errors, *texts.values())
+        sides = [np.where(both, _each(write, side), None) for side in (spoken[0], written)]
+        errors = [word_errors(side, hypotheses) for side in sides]
+        result = dict(zip(("spoken", "written"), errors, strict=True))
+        closer = np.where(errors[0].errors < errors[1].errors, *sides)
         return result | {"whichever is closer": word_errors(closer, hypotheses)}
 
     def english(self, subset: Subset) -> np.ndarray:
@@ -115,44 +113,47 @@ class Formatting:
     @property
     def measures(self) -> dict[str, Measure]:
         """Measures of the tests, in their order; words are compared without punctuation."""
+
+        def words(write: Callable[[str], str]) -> Measure:
+            return lambda s, p: wer(_each(write, s.truth), _each(write, p.clean))
+
         return {
             "Punctuation Error Rate": _punctuation,
             "Punctuation Error Rate Per Mark": _each_mark,
             "Capital Error Rate": _capitals,
-            "Word Error Rate With Capitals": lambda s, p: wer(*map(_words, (s.truth, p.clean))),
-            "Word Error Rate Without Capitals": lambda s, p: wer(
-                *(_each(plain, side) for side in (s.truth, p.clean))
-            ),
+            "Word Error Rate With Capitals": words(lambda text: " ".join(split_marks(text)[0])),
+            "Word Error Rate Without Capitals": words(plain),
             "Entity Error Rate": self._lost_entities,
         }
 
     def _lost_entities(self, subset: Subset, predictions: Predictions) -> Statistic:
         result = self.entities(subset, predictions)
 
-        def counts(kind: str, right: Sequence[bool]) -> list[float]:
+        def counts(kind: str, *right: bool) -> list[float]:
             return [
                 np.nan if row is None else sum(one.kind == kind and one.right in right for one in row)
                 for row in result
             ]
 
-        return stack(
-            {
-                kind: ratio_of_sums(counts(kind, [False]), _known(counts(kind, [False, True])), NO_ENTITIES)
-                for kind in self.classes(subset)
-            }
-        )
+        rates = {
+            kind: ratio_of_sums(counts(kind, False), np.nan_to_num(counts(kind, False, True)), NO_ENTITIES)
+            for kind in self.classes(subset)
+        }
+        return stack(rates)
 
 
 def _punctuation(subset: Subset, predictions: Predictions) -> Statistic:
     result = format_errors(subset.truth, predictions.clean)
-    return ratio_of_sums(result.mark_errors.sum(axis=1), _known(result.marks[:, :, 0].sum(axis=1)), NO_MARKS)
+    marks = np.nan_to_num(result.marks[:, :, 0].sum(axis=1))
+    return ratio_of_sums(result.mark_errors.sum(axis=1), marks, NO_MARKS)
 
 
 def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
     result = format_errors(subset.truth, predictions.clean)
     present = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
+    marks = np.nan_to_num(result.marks[:, :, 0])
     rates = {
-        name: ratio_of_sums(result.mark_errors[:, n], _known(result.marks[:, n, 0]), NO_MARKS)
+        name: ratio_of_sums(result.mark_errors[:, n], marks[:, n], NO_MARKS)
         for n, name in enumerate(MARKS)
         if present[n]
     }
@@ -162,19 +163,11 @@ def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
 def _capitals(subset: Subset, predictions: Predictions) -> Statistic:
     result = format_errors(subset.truth, predictions.clean)
     nothing = "no word with a capital was recognised"
-    return ratio_of_sums(result.capital_errors, _known(result.capitals), nothing)
+    return ratio_of_sums(result.capital_errors, np.nan_to_num(result.capitals), nothing)
 
 
-def _known(counts: Sequence[float]) -> np.ndarray:
-    return np.nan_to_num(np.asarray(counts, dtype=np.float64))
-
-
-def _each(write: Callable[[str], str], texts: Sequence[str | None]) -> list[str | None]:
-    return [None if text is None else write(text) for text in texts]
-
-
-def _words(texts: Sequence[str | None]) -> list[str | None]:
-    return _each(lambda text: " ".join(split_marks(text)[0]), texts)
+def _each(write: Callable[[str], str], texts: Sequence[str | None]) -> np.ndarray:
+    return objects(None if text is None else write(text) for text in texts)
 
 
 def plain(text: str) -> str:
@@ -194,7 +187,7 @@ def errors_of(formatting: Formatting, subset: Subset) -> np.ndarray:
 
 def plain_writer(subset: Subset) -> Predictions:
     """Give the references in lower case without marks: every word right, and nothing formatted."""
-    return Predictions(np.array([*_each(plain, subset.truth), None])[:-1])
+    return Predictions(_each(plain, subset.truth))
 
 
 def fitting_tests(formatting: Formatting) -> Iterator[tuple[Subset, dict[str, Measure]]]:
@@ -202,20 +195,17 @@ def fitting_tests(formatting: Formatting) -> Iterator[tuple[Subset, dict[str, Me
     evaluation = formatting.evaluation
     for subset in formatting.subsets():
         apart = unit_of(subset.truth) == WORD
-        marks, capitals = any(map(has_marks, subset.truth)), any(map(has_capitals, subset.truth))
         obstacles = {
-            "Punctuation": "" if marks else NO_MARKS,
+            "Punctuation": "" if any(map(has_marks, subset.truth)) else NO_MARKS,
             "Entity": "" if formatting.classes(subset) else NO_ENTITIES,
         }
-        tests: dict[str, Measure] = {}
-        for test, measure in formatting.measures.items():
-            why = obstacles.get(test.split()[0], "" if capitals else NO_CAPITALS)
+        no_capitals = "" if any(map(has_capitals, subset.truth)) else NO_CAPITALS
+        tests = dict(formatting.measures)
+        for test in formatting.measures:
+            why = obstacles.get(test.split()[0], no_capitals)
             if why or not apart:
                 evaluation.skip(subset, why if apart else NO_WORDS, test)
-            else:
-                tests[test] = measure
-        others = int((~formatting.english(subset)).sum())
-        if others:
-            note = f"{others} of {len(subset)} segments are not in English"
-            evaluation.note(f"{subset.corpus}: {note}, of them only names are entities")
+                del tests[test]
+        what = "segments are not in English, of them only names are entities"
+        evaluation.note_share(subset.corpus, ~formatting.english(subset), what)
         yield subset, tests

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,10 @@ from soundcheck.common import seeds
 from soundcheck.corpora.group_columns import VOICES
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.conclusions import GroupGap
-from soundcheck.evaluation.evaluation import Evaluation, GroupCount, eligible, group_counts, trial_count
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount, count_groups, group_counts
 from soundcheck.evaluation.measure_sets import MeasureSet, of_suite_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
-from soundcheck.evaluation.trials import rates_in_use
-from soundcheck.evaluation.verification import TRIAL_COLUMNS
+from soundcheck.evaluation.trials import TRIAL_COLUMNS, rates_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average, shift, shift_difference
 from soundcheck.metrics.regression import EDGES
@@ -48,9 +47,9 @@ NO_GROUPS = (
 )
 FEWEST_SPEAKERS = 2  # of one nobody knows whether the group differs or the speaker
 _NESTED = {
-    "sex": "every speaker of {group} is {value}: what differs may be the sex",
-    "accent": "every speaker of {group} has the accent {value}: what differs may be the accent",
-    "language": "all speech of {group} has the language {value}: what differs may be the language",
+    "sex": "every speaker of {} is {}: what differs may be the sex",
+    "accent": "every speaker of {} has the accent {}: what differs may be the accent",
+    "language": "all speech of {} has the language {}: what differs may be the language",
 }
 
 
@@ -68,6 +67,11 @@ class Groups:
     def masks(self) -> dict[str, np.ndarray]:
         """Rows of each group that is compared, bool ``(rows,)``."""
         return {group: self.subset.mask(self.column, group) for group in self.names}
+
+
+def large(counts: Iterable[GroupCount]) -> list[str]:
+    """Name the groups that lack nothing."""
+    return [count.group for count in counts if not count.lacks]
 
 
 def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()) -> Groups:
@@ -90,10 +94,8 @@ def compare(
 
     for one in result:
         estimate_others(evaluation, one, tests(one.everything))
-    for one in result:
-        if one.names:
-            tests_of = tests(one.subset)
-            judge_groups(evaluation, one.subset, one.column, one.names, tests_of, against=against)
+    for one in filter(lambda one: one.names, result):
+        judge_groups(evaluation, one.subset, one.column, one.names, tests(one.subset), against=against)
 
 
 def compare_in_contexts(
@@ -104,8 +106,8 @@ def compare_in_contexts(
     values: Sequence[str],
 ) -> None:
     """Judge by how much each value of a column, such as a sentiment, shifts the measures of each group."""
-    for one in result:
-        for value in values if one.names else ():
+    for one in filter(lambda one: one.names, result):
+        for value in values:
             tests = measures(evaluation, one.subset)
             judge_groups(evaluation, one.subset, one.column, one.names, tests, context=(context, value))
 
@@ -121,14 +123,11 @@ def judge_groups(
     context: tuple[str, str] | None = None,
 ) -> None:
     """Judge measures for each group of a column against all groups; for trials with the mask of a group."""
+    of_trials, everybody = subset.task.is_embedding, np.ones(len(subset), dtype=bool)
     masks = {group: subset.mask(column, group) for group in groups}
-    rows, of_trials = list(masks.values()), subset.task.is_embedding
-    within, everybody = np.logical_or.reduce(rows), np.ones(len(subset), dtype=bool)
-    inside = subset.mask(*context) if context else everybody
-    where = f", {': '.join(context)}" if context else ""
-    names = {group: f"{column}: {group}{where}" for group in groups}
-    called = dict(tests)
+    rows, inside, where, called = list(masks.values()), everybody, "", dict(tests)
     if context:
+        inside, where = subset.mask(*context), f", {': '.join(context)}"
         called = {test: functools.partial(one, inside=inside) for test, one in tests.items()}
     if not of_trials:  # once, not for each group
         called = {test: once(measure) for test, measure in called.items()}
@@ -138,6 +137,7 @@ def judge_groups(
 
     def difference(measure: Measure, place: int, s: Subset, p: Predictions) -> Statistic | Weighted:
         if of_trials:
+            within = np.logical_or.reduce(rows)
             return weighted_difference(measure(s, p, rows[place]), measure(s, p, within))
         if context:
             return shift_difference(measure(s, p), rows, place, inside)
@@ -146,29 +146,26 @@ def judge_groups(
         return against_all(measure(s, p), rows[place])
 
     bases = {test: functools.partial(shifted, one) if context else one for test, one in called.items()}
-    evaluation.estimate_groups(subset, bases, {names[group]: mask for group, mask in masks.items()})
+    parts = {group: f"{column}: {group}{where}" for group in groups}
+    evaluation.estimate_groups(subset, bases, dict(zip(parts.values(), rows, strict=True)))
     sizes = [int((mask & inside).sum()) for mask in rows]
-    for place, group in enumerate(groups):
-        sized = subset
-        if not of_trials:
-            sized = subset.sized(len(groups), balance.equal_size(sizes, place))
+    for place, (group, part) in enumerate(parts.items()):
+        sized = subset if of_trials else subset.sized(len(groups), balance.equal_size(sizes, place))
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in called.items():
             gap = GroupGap(bases[test], masks[group], *reference)
-            against_all_groups = functools.partial(difference, measure, place)
-            evaluation.judge(sized, test, against_all_groups, names[group], gap=gap)
+            evaluation.judge(sized, test, functools.partial(difference, measure, place), part, gap=gap)
 
 
 def estimate_others(evaluation: Evaluation, result: Groups, tests: Mapping[str, Measure]) -> None:
     """Estimate measures of the groups that are not compared, each with what it lacks."""
-    lacks = {count.group: count.lacks for count in result.counts if count.group}
+    lacks = {count.group: count.lacks or "no other group is large enough" for count in result.counts}
+    lacks.pop("", None)
     parts = {group: f"{result.column}: {group}" for group in lacks if group not in result.names}
     if parts:
-        subset, why = result.everything, "no other group is large enough"
+        subset = result.everything.sized(len(lacks), len(result.everything) // len(lacks))
         masks = {part: subset.mask(result.column, group) for group, part in parts.items()}
-        excluded = {part: lacks[group] or why for group, part in parts.items()}
-        sized = subset.sized(len(lacks), len(subset) // len(lacks))
-        evaluation.estimate_groups(sized, tests, masks, excluded)
+        evaluation.estimate_groups(subset, tests, masks, {parts[group]: lacks[group] for group in parts})
 
 
 def columns_of(
@@ -181,19 +178,20 @@ def columns_of(
     """Count the groups of the family's columns; those without two, and small ones, are skipped."""
     result, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
-        known = of_trials or column in subset.segments and subset.segments[column].notna().any()
+        why, counts = few or f"fewer than 2 groups with {options.get('minimum_segments')} segments", []
         if of_trials:
             why = evaluation.too_small(column)
-        else:
-            why = few or f"fewer than 2 groups with {options['minimum_segments']} segments"
-        counts = (counts_of or functools.partial(group_counts, evaluation))(subset, column) if known else []
-        names = [count.group for count in counts if not count.lacks]
-        small = [] if of_trials or counts_of else [count for count in counts if count.lacks]
+        elif column not in subset.segments or subset.segments[column].isna().all():
+            why = f"the corpus has no column {column}"
+        if of_trials or column in subset.segments and subset.segments[column].notna().any():
+            counts = (counts_of or functools.partial(group_counts, evaluation))(subset, column)
+        names = large(counts)
         for test in tests:
-            for count in small:
-                evaluation.skip(subset, count.lacks, test, f"{column}: {count.group}")
+            for count in counts if not (of_trials or counts_of) else ():
+                if count.lacks:
+                    evaluation.skip(subset, count.lacks, test, f"{column}: {count.group}")
             if len(names) < 2:
-                evaluation.skip(subset, why if known else f"the corpus has no column {column}", test, column)
+                evaluation.skip(subset, why, test, column)
         result.append(Groups(subset, column, names if len(names) > 1 else [], counts, subset))
     return result
 
@@ -207,9 +205,8 @@ def judge_columns(
 ) -> list[Groups]:
     """Judge the groups of each of the family's columns, among all segments of a subset."""
     result = columns_of(evaluation, subset, tests, few)
-    for one in result:
-        if one.names:
-            judge_groups(evaluation, subset, one.column, one.names, tests, against=against)
+    for one in filter(lambda one: one.names, result):
+        judge_groups(evaluation, subset, one.column, one.names, tests, against=against)
     return result
 
 
@@ -244,11 +241,12 @@ def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> 
         if drawn.note:
             evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
         members = evaluation.drawn(subset, drawn.rows)
-        if len(members):
-            names = [group for group in wanted if members.segments[column].eq(group).any()]
-            result.append(compared(members, column, names, counts_of(members, column, names)))
-        else:
+        if not len(members):
             evaluation.skip(subset, drawn.note)
+            continue
+        names = [group for group in wanted if members.segments[column].eq(group).any()]
+        counts = count_groups(members.segments, column, lambda *_: (), names)
+        result.append(compared(members, column, names, counts))
     return result
 
 
@@ -280,17 +278,16 @@ def voice_groups(
     mean, enough = pitches.transform("mean"), fine & (pitches.transform("count") > more_than)
     names = np.array(VOICES, dtype=object)[np.searchsorted(borders, mean, side="left").clip(max=2)]
     groups = np.where(enough, names, None)
-    reasons = {
+    masks = {name: pd.Series(groups == name) for name in VOICES} | {
         "no speaker": ~known,
         f"no pitch from {usable[0]:g} to {usable[1]:g} Hz": known & ~fine,
         f"speakers with up to {more_than} usable segments": fine & ~enough,
     }
-    masks = {name: groups == name for name in VOICES}
-    masks |= {why: rows.to_numpy() for why, rows in reasons.items() if rows.any()}
     rows = []
     for name, mask in masks.items():
         means = mean[mask & (name in VOICES)]
-        rows.append((name, table["speaker"][mask].nunique(), int(mask.sum()), means.min(), means.max()))
+        if name in VOICES or mask.any():
+            rows.append((name, table["speaker"][mask].nunique(), int(mask.sum()), means.min(), means.max()))
     return groups, pd.DataFrame(rows, columns=["group", "speakers", "segments", "lowest", "highest"])
 
 
@@ -302,9 +299,10 @@ def accents(evaluation: Evaluation) -> list[Groups]:
         sizes, counts = drawn.segments["accent"].value_counts(), []
         for accent, (who, few) in speakers.items():
             size = int(sizes.get(accent, 0))
-            lack = few or (f"{size} of {least} segments" if size < least else "")
-            counts.append(GroupCount(accent, size, who, lack))
-        names = [count.group for count in counts if not count.lacks]
+            counts.append(
+                GroupCount(accent, size, who, few or (size < least) * f"{size} of {least} segments")
+            )
+        names = large(counts)
         result.append(compared(drawn, "accent", names, counts))
         if len(names) < 2:
             small = [count for count in counts if count.lacks]
@@ -317,53 +315,32 @@ def accents(evaluation: Evaluation) -> list[Groups]:
 def languages(evaluation: Evaluation) -> list[Groups]:
     """Draw segments of the languages that are looked at, or of their sentiments if the family has some."""
     result, options = [], evaluation.family.options
-    wanted, least = options["languages"], options["minimum_segments"]
+    wanted, least, most = options["languages"], options["minimum_segments"], options["samples"]
     sentiments = options.get("sentiments", ())
+
+    def needed(_: str, rows: pd.DataFrame, __: int | None) -> Iterator[tuple[int, str, int]]:
+        yield len(rows), "segment", least
+        for one in sentiments:
+            yield rows["sentiment"].eq(one).sum(), f"segment of {one} sentiment", least
+
     for subset in evaluation.subsets():
         spoken = match_languages(subset.segments["language"], wanted)
         if sentiments:
             spoken[~subset.segments["sentiment"].isin(sentiments).to_numpy()] = None
-        subset = _at_most(evaluation, subset.with_column("language", spoken), "language", options["samples"])
+        rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
+        rows = balance.at_most(spoken, most, rng, subset.segments["key"].to_numpy(dtype=object))
+        if surplus := int(pd.notna(spoken).sum()) - len(rows):
+            evaluation.note(f"{surplus} segments of groups with more than {most} were not drawn", subset)
+        subset = evaluation.drawn(subset.with_column("language", spoken), rows)
         present = subset.segments["language"].dropna().unique()
-        counts = counts_of(subset, "language", present, least, sentiments)
-        large = {count.group for count in counts if not count.lacks}
-        names = [name for name in wanted if name in large]
+        counts = count_groups(subset.segments, "language", needed, present)
+        names = [name for name in wanted if name in large(counts)]
         result.append(compared(subset, "language", names, counts))
         if len(names) < 2:
             few = f"out of {', '.join(wanted)} with at least {least} segments"
             few = f"with {least} segments a sentiment" if sentiments else few
             evaluation.skip(subset, f"{len(names)} of 2 languages {few}")
     return result
-
-
-def counts_of(
-    subset: Subset,
-    column: str,
-    names: Iterable[str],
-    segments: int = 0,
-    sentiments: Iterable[str] = (),
-    speakers: int = 0,
-) -> list[GroupCount]:
-    """Count segments and speakers of groups, and say which have too few, in all or of a sentiment."""
-    counts = []
-    for name in names:
-        rows = subset.segments[subset.mask(column, name)]
-        who = rows["speaker"].nunique() if "speaker" in rows and rows["speaker"].notna().any() else None
-        needed = [(len(rows), "segment", segments)]
-        for one in sentiments:
-            needed.append((rows["sentiment"].eq(one).sum(), f"segment of {one} sentiment", segments))
-        counts.append(GroupCount(name, len(rows), who, eligible([*needed, (who, "speaker", speakers)])))
-    return counts
-
-
-def _at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:
-    groups = subset.segments[column].to_numpy(dtype=object)
-    rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
-    rows = balance.at_most(groups, segments, rng, subset.segments["key"].to_numpy(dtype=object))
-    surplus = int(pd.notna(groups).sum()) - len(rows)
-    if surplus:
-        evaluation.note(f"{surplus} segments of groups with more than {segments} were not drawn", subset)
-    return evaluation.drawn(subset, rows)
 
 
 def drawn_speakers(
@@ -413,15 +390,19 @@ def of_suite(evaluation: Evaluation) -> list[Groups]:
         if not columns:
             evaluation.not_applicable(subset, NO_GROUPS)
             continue
+        other = "segments are labelled: the agreement with the labels is judged instead"
+        if subset.task.is_transcription:
+            other = "the corpus has no transcripts"
+        elif subset.truth is None:
+            other = f"no segment has a label for {subset.task.name}: predictions are compared instead"
         for test, definition in evaluation.family.tests.items():
             if test not in tests and definition.fits(subset.task):
-                evaluation.skip(subset, _other_test(subset), test)
+                evaluation.skip(subset, other, test)
         for column in columns:
             one, obstacle = _of_column(evaluation, subset, column)
-            _tell(evaluation, one)
-            if not one.names:
-                for test in tests:
-                    evaluation.skip(subset, obstacle, test, column)
+            _note_what_differs(evaluation, one)
+            for test in tests if not one.names else ():
+                evaluation.skip(subset, obstacle, test, column)
             small = [count for count in one.counts if count.group and count.lacks]
             for count in small if tests and len(one.counts) > 1 else ():
                 # One row a group: products have many, and the reason is the same for all tests.
@@ -435,42 +416,34 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     if subset.task.is_embedding or subset.truth is None:
         return subset
     known = pd.notna(subset.truth)
-    if not known.all():
-        what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
-        evaluation.note(f"{(~known).sum()} of {len(known)} segments have no {what}", subset)
+    what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
+    evaluation.note_share(subset.corpus, ~known, f"segments have no {what}")
     return subset.take(np.flatnonzero(known))
-
-
-def _other_test(subset: Subset) -> str:
-    if subset.task.is_transcription:
-        return "the corpus has no transcripts"
-    if subset.truth is None:
-        return f"no segment has a label for {subset.task.name}: predictions are compared instead"
-    return "segments are labelled: the agreement with the labels is judged instead"
 
 
 def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Groups, str]:
     """Count the groups of a column; also says why none are compared, where that is so."""
-    of_trials, options = subset.task.is_embedding, evaluation.family.options
-    why = ""
+    of_trials = subset.task.is_embedding
     if of_trials and column in TRIAL_COLUMNS:
         why = f"trials have a column {column} of their own; give it another name in the data"
-    elif subset.task.name in column.split(BOTH):
-        why = f"{subset.task.name} is what is predicted: its groups have one label each"
-    if why:
         return compared(subset, column, []), why
-    values = subset.segments[column]
-    groups, missing = sorted(values.dropna().unique()), values.isna().to_numpy()
+    if subset.task.name in column.split(BOTH):
+        why = f"{subset.task.name} is what is predicted: its groups have one label each"
+        return compared(subset, column, []), why
+    least = evaluation.family.options.get("minimum_segments")
+
+    def needed(_: str, rows: pd.DataFrame, speakers: int | None) -> list[tuple[int | None, str, int]]:
+        return [(len(rows), "segment", least), (speakers, "speaker", FEWEST_SPEAKERS)]
+
+    missing = subset.segments[column].isna().to_numpy()
     if of_trials:
-        why = f"no trial lies within a group of {column}"
-        counts = [trial_count(options, subset, column, group) for group in groups]
+        counts, why = group_counts(evaluation, subset, column), f"no trial lies within a group of {column}"
     else:
-        least = options["minimum_segments"], (), FEWEST_SPEAKERS
-        counts, why = counts_of(subset, column, groups, *least), f"no segment has a value of {column}"
-    names = [count.group for count in counts if not count.lacks]
-    if groups:
-        why = f"{len(names)} of {len(groups)} groups are large enough, 2 needed"
-        why = why if len(groups) > 1 else f"everything is one group: {groups[0]}"
+        counts, why = count_groups(subset.segments, column, needed), f"no segment has a value of {column}"
+    names = large(counts)
+    if counts:
+        why = f"{len(names)} of {len(counts)} groups are large enough, 2 needed"
+        why = why if len(counts) > 1 else f"everything is one group: {counts[0].group}"
     if missing.any():
         targets = int(subset.truth[missing].sum()) if of_trials else None
         lacks = "not within one group" if of_trials else "no value"
@@ -478,15 +451,14 @@ def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Gro
     return compared(subset, column, names, counts), why
 
 
-def _tell(evaluation: Evaluation, result: Groups) -> None:
-    """Note what has no value, what is too small, and which groups have one sex, accent or language only."""
+def _note_what_differs(evaluation: Evaluation, result: Groups) -> None:
+    """Note what has no value, and which groups have one sex, accent or language only."""
     subset, column = result.subset, result.column
     if subset.task.is_embedding:
         threshold = evaluation.threshold(subset, subset.predictions.clean)
         evaluation.note(f"trials are accepted above a score of {threshold:.4g}", subset)
         return  # what lies within no group is in the table
-    missing = next((count.segments for count in result.counts if not count.group), 0)
-    if missing:
+    if missing := next((count.segments for count in result.counts if not count.group), 0):
         count = f"{missing:,} of {len(result.everything):,} segments"
         evaluation.note(f"{count} have no value of {column}", subset)
     for other, words in _NESTED.items():
@@ -495,5 +467,4 @@ def _tell(evaluation: Evaluation, result: Groups) -> None:
         for group, mask in result.masks.items():
             values = subset.segments.loc[mask, other]
             if values.nunique(dropna=False) == 1 and values.notna().all():
-                about = {"group": f"{column} {group}", "value": values.iloc[0]}
-                evaluation.note(words.format(**about), subset)
+                evaluation.note(words.format(f"{column} {group}", values.iloc[0]), subset)

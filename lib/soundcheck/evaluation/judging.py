@@ -18,7 +18,7 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.evaluation import conclusions
-from soundcheck.evaluation.conclusions import GroupGap, estimate_rows, scale_within
+from soundcheck.evaluation.conclusions import GroupGap, estimate_rows
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
     PlainMeasureError,
@@ -47,21 +47,6 @@ from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.measures import UNCHANGED, info_of, measure_of
 
 CLASSES = 4  # of the published simulations; numbers have four bins
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Computed:
-    """A statistic of a subset with its replicates."""
-
-    subset: Subset
-    statistic: Statistic | Weighted
-    resampled: bootstrap.Resampled
-    fixed: FixedSpeakers | None = None  # what is known for these speakers
-
-    def known(self, *, spread: bool = False) -> Computed:
-        """Add what is known for these speakers."""
-        fixed = fixed_speakers(self.statistic, self.subset.blocks, spread=spread)
-        return dataclasses.replace(self, fixed=fixed)
 
 
 class Judging:
@@ -101,11 +86,14 @@ class Judging:
 
         ``excluded`` parts have a reason, ``biased`` measures or labels nothing, in place of the interval.
         """
-        rows: list[Estimate] = []
-        for (name, measure), (part, mask) in itertools.product(measures.items(), parts.items()):
-            statistic = subset.measured(measure, subset.predictions, mask)
-            rows += self.estimate(subset, name, statistic, part, condition, biased, excluded.get(part, ""))
-        return estimate_frame(rows)
+        return estimate_frame(
+            row
+            for (name, measure), (part, mask) in itertools.product(measures.items(), parts.items())
+            for row in self.estimate(
+                *(subset, name, subset.measured(measure, subset.predictions, mask), part),
+                *(condition, biased, excluded.get(part, "")),
+            )
+        )
 
     def estimate(
         self,
@@ -118,19 +106,19 @@ class Judging:
         excluded: str = "",
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
-        resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
         condition = subset.change if condition is None else condition
         compared = part != ALL and info_of(measure).name in HEADLINES and not condition
-        computed = Computed(subset, statistic, resampled).known(spread=compared)
-        rows = self._rows(computed, measure, part, condition)
+        resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
+        fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
+        rows = self._rows(subset, resampled, fixed, measure, part, condition)
         for n, row in enumerate(rows):
             if {row.measure, row.label}.intersection(biased):
-                rows[n] = _without_interval(row, "chance adds to it, so there is no interval")
-            if excluded:
-                rows[n] = dataclasses.replace(rows[n], low=None, high=None, excluded=excluded)
+                row = _without_interval(row, "chance adds to it, so there is no interval")
+            rows[n] = dataclasses.replace(row, low=None, high=None, excluded=excluded) if excluded else row
         if compared:
             reported = shown_values(rows, self.family.category)
-            self._group_values += self._with_replicates(computed, reported, resampled.blocks)
+            drawn = subset, statistic, resampled, fixed
+            self._group_values += self._with_replicates(reported, *drawn, resampled.blocks)
         self._estimates += rows
         return rows
 
@@ -145,10 +133,7 @@ class Judging:
         names = {test: measure_of(test, self.family.name).name for test in tests}
         remark = " (balanced)" if subset.balanced else ""
         on = {f"{names[test]}{remark}": one for test, one in tests.items() if not self.family.tests[test].off}
-        try:
-            self.estimates(subset, on, parts, excluded=excluded)
-        except PlainMeasureError:
-            return  # the judgement says why
+        self.estimates(subset, on, parts, excluded=excluded)
 
     def curve(
         self,
@@ -161,43 +146,33 @@ class Judging:
         """Compute a measure at each step of a sweep; kept as estimates if it has a name among these."""
         rows = []
         for step, subset in steps.items():
-            row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
-            row |= dict.fromkeys(("value", "low", "high", "reference"), np.nan)
-            rows.append(row | {"segments": len(subset), "blocks": 0})
-            try:
-                computed, reference = self._computed(subset, measure)
-            except PlainMeasureError as fault:
-                self.note(f"{subset.corpus}, {subset.task.name}, {step}: {fault}")
-                continue
-            result = computed.resampled
+            statistic, result, reference = self._computed(subset, measure)
+            bounds = result.interval(self.interval, scale=scale)
             if name:
-                (chosen,) = self._rows(computed.known(), name, ALL, f"{series} {step}")
-                if name == UNCHANGED and len(rows) == 1:  # the first step is compared with itself
-                    chosen = _without_interval(chosen, "nothing can vary")
-                self._estimates.append(chosen)
-                bounds = np.array([[chosen.low], [chosen.high]], dtype=np.float64)
-            else:
-                bounds = result.interval(self.interval, scale=scale)
-            (low,), (high,) = bounds
-            rows[-1] |= {"value": result.value[0], "low": low, "high": high, "reference": reference[0]}
-            rows[-1] |= {"segments": int(result.segments[0]), "blocks": int(result.blocks[0])}
+                fixed = fixed_speakers(statistic, subset.blocks)
+                (one,) = self._rows(subset, result, fixed, name, ALL, f"{series} {step}")
+                if name == UNCHANGED and not rows:  # the first step is compared with itself
+                    one = _without_interval(one, "nothing can vary")
+                self._estimates.append(one)
+                bounds = np.array([[one.low], [one.high]], dtype=np.float64)
+            row = {"corpus": subset.corpus, "task": subset.task.name, "step": step, "value": result.value[0]}
+            row |= {"low": bounds[0][0], "high": bounds[1][0], "reference": reference[0]}
+            rows.append(row | {"segments": int(result.segments[0]), "blocks": int(result.blocks[0])})
         return pd.DataFrame(rows)
 
     def _rows(
         self,
-        computed: Computed,
+        subset: Subset,
+        resampled: bootstrap.Resampled,
+        fixed: FixedSpeakers,
         measure: str,
         part: str,
         condition: str,
-        scale: Scale | None = None,
-        bounds: Sequence[np.ndarray] | None = None,
+        **given: Scale | Sequence[np.ndarray],
     ) -> list[Estimate]:
-        subset, result = computed.subset, computed.resampled
-        scale = scale or scale_within(info_of(measure), result)
-        bounds = result.interval(self.interval, scale=scale) if bounds is None else bounds
         about = self._about(subset) | {"measure": measure, "part": part, "condition": condition}
         speakers = self._block_of(subset) != "file"
-        return estimate_rows(about, result, computed.fixed, bounds, scale, speakers=speakers)
+        return estimate_rows(about, resampled, fixed, self.interval, speakers=speakers, **given)
 
     def _about(self, subset: Subset) -> dict[str, str]:
         family = self.family.name
@@ -225,13 +200,12 @@ class Judging:
             return [self._skipped_row(subset, definition, definition.off, "")]
         place = ", ".join(filter(None, (subset.corpus, subset.task.name, test, group or column)))
         try:
-            computed, reference = self._computed(subset, measure)
+            statistic, result, random = self._computed(subset, measure)
         except PlainMeasureError as fault:
             # By these words `soundcheck check` knows that something broke.
             why = f"{fault}" if isinstance(fault, NoPredictionError) else f"error: {fault}"
             self.note(f"{place}: {why}")
             return [self._skipped_row(subset, definition, why, group or column)]
-        result = computed.resampled
         for note in filter(None, dict.fromkeys(result.notes)):
             self.note(f"{place}: {note}")
         threshold, untestable = self._threshold(subset, definition)
@@ -240,31 +214,32 @@ class Judging:
             result,
             **self._of_test(subset, definition, group),
             threshold=threshold,
-            reference=reference,
+            reference=random,
             kind=self.interval,
             scale=scale,
             untestable=untestable,
         )
         if gap is None:
-            computed, smaller = computed.known(spread=True), result.blocks
-            info, fixed = measure_of(test, self.family.name), computed.fixed
+            info, smaller = measure_of(test, self.family.name), result.blocks
+            fixed = fixed_speakers(statistic, subset.blocks, spread=True)
             rows = [conclusions.concluded_value(v, n, result, scale, fixed, info) for n, v in enumerate(rows)]
             if chance is not None and threshold is None:
-                above = sides(computed.statistic, chance(subset, subset.predictions))
+                above = sides(statistic, chance(subset, subset.predictions))
                 both = self.resample(above, subset.blocks), fixed_speakers(above, subset.blocks)
                 rows = [
                     conclusions.above_chance(v, n, *both, self.interval, info) for n, v in enumerate(rows)
                 ]
             if info.name and not column:
                 bounds = np.array([(v.low, v.high) for v in rows], dtype=np.float64).reshape(-1, 2).T
-                self._estimates += self._rows(computed, info.name, ALL, subset.change, scale, bounds)
+                given = {"scale": scale, "bounds": bounds}
+                self._estimates += self._rows(subset, result, fixed, info.name, ALL, subset.change, **given)
         else:
-            rows, smaller = self._concluded_groups(subset, definition, rows, gap)
+            fixed, (rows, smaller) = None, self._concluded_groups(subset, definition, rows, gap)
         rows = [conclusions.believable(verdict, scale) for verdict in rows]
         rows = [_remarked(verdict, subset, definition, self.thresholds) for verdict in rows]
         if column:
             rows = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in rows]
-        self._judged += self._with_replicates(computed, rows, smaller)
+        self._judged += self._with_replicates(rows, subset, statistic, result, fixed, smaller)
         return rows
 
     def amend(self, verdict: Verdict) -> None:
@@ -276,15 +251,20 @@ class Judging:
         return self._about(subset) | about | {"group": group}
 
     def _with_replicates(
-        self, computed: Computed, rows: Sequence[Verdict], smaller: np.ndarray
+        self,
+        rows: Sequence[Verdict],
+        subset: Subset,
+        statistic: Statistic | Weighted,
+        resampled: bootstrap.Resampled,
+        fixed: FixedSpeakers | None,
+        smaller: np.ndarray,
     ) -> list[Judged]:
         """Put rows together with their replicates and with digests of the segments and blocks behind them."""
-        subset, statistic, fixed = computed.subset, computed.statistic, computed.fixed
         if subset.segments is not self._digested[0]:  # most judgements follow one on the same segments
             keys = "\n".join(subset.segments["key"].tolist()) + "\n"
             self._digested = subset.segments, files.digests_after(keys)
         if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
-            used = computed.resampled.segments.tolist(), statistic.n_blocks
+            used = resampled.segments.tolist(), statistic.n_blocks
         else:
             used = np.flatnonzero(statistic.rows).tolist(), np.unique(subset.blocks[statistic.rows]).tolist()
         population = [self._digested[1](f"{numbers}") for numbers in used]
@@ -292,8 +272,7 @@ class Judging:
         for n, row in enumerate(rows):
             known = fixed is not None and fixed.spread.shape[1] > n
             spread = (fixed.spread[:, n], float(fixed.freedom[n])) if known else ()
-            replicates = computed.resampled.replicates[:, n]
-            judged.append(Judged(row, replicates, *population, int(smaller[n]), *spread))
+            judged.append(Judged(row, resampled.replicates[:, n], *population, int(smaller[n]), *spread))
         return judged
 
     def _concluded_groups(
@@ -304,36 +283,37 @@ class Judging:
         if definition.is_own(subset.task) and not definition.margin:  # its own threshold comes first
             margin = dataclasses.replace(margin, absolute=None)
         block, published = self._block_of(subset), definition.threshold_for(subset.task)
-        measure, by_gap = measure_of(definition.name, self.family.name), self.thresholds == "gap"
-        settings = conclusions.Settings(published, by_gap, block, margin, measure)
-        both, guessed = (gap.sides(subset, one) for one in (subset.predictions, subset.reference))
+        of_model, of_random = (gap.sides(subset, one) for one in (subset.predictions, subset.reference))
         resample = functools.partial(self.resample, noun=block)
         about = subset.blocks, definition, resample, self.interval, self.seed
-        gaps = conclusions.compared_sides(*both, (gap.group, gap.others), *about)
-        random = dict(enumerate(np.subtract(*map(values, guessed))))
-        result = [
-            conclusions.concluded_group(verdict, n, gap, gaps, random.get(n, np.nan), settings)
+        gaps = conclusions.compared_sides(*of_model, (gap.group, gap.others), *about)
+        judged_by = margin, published, measure_of(definition.name, self.family.name)
+        how = {"by_gap": self.thresholds == "gap", "block": block}
+        random = np.subtract(*map(values, of_random))
+        rows = [
+            conclusions.concluded_group(verdict, n, gap, gaps, random[n], *judged_by, **how)
             for n, verdict in enumerate(rows)
         ]
         names = self.view(subset).adjust
-        known = any(verdict.gap is not None for verdict in result)
-        if names and known and not subset.task.is_embedding:
+        if names and not subset.task.is_embedding and any(verdict.gap is not None for verdict in rows):
             column = rows[0].group.partition(": ")[0]
             cells = conclusions.adjusted_gap(gap, subset, names, column, self.resample, self.interval)
-            result = [
-                verdict if verdict.gap is None else dataclasses.replace(verdict, **row)
-                for verdict, row in zip(result, cells, strict=True)
+            rows = [
+                dataclasses.replace(verdict, **({} if verdict.gap is None else row))
+                for verdict, row in zip(rows, cells, strict=True)
             ]
-        return result, gaps.blocks
+        return rows, gaps.blocks
 
-    def _computed(self, subset: Subset, measure: Measure) -> tuple[Computed, np.ndarray]:
+    def _computed(
+        self, subset: Subset, measure: Measure
+    ) -> tuple[Statistic | Weighted, bootstrap.Resampled, np.ndarray]:
+        """Compute a measure with its replicates, and its values for the random reference."""
         start, plain = time.monotonic(), True
         try:
             statistic = statistic_of(measure, subset, subset.predictions, self._seconds_left)
             plain = isinstance(statistic, PlainStatistic)
             resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
-            random = aligned(statistic_of(measure, subset, subset.reference), resampled.labels)
-            return Computed(subset, statistic, resampled), random
+            return statistic, resampled, aligned(statistic_of(measure, subset, subset.reference), statistic)
         finally:
             if plain:
                 self._seconds_left = max(0.0, self._seconds_left - (time.monotonic() - start))
@@ -342,28 +322,25 @@ class Judging:
 
     def _threshold(self, subset: Subset, definition: TestDefinition) -> tuple[float | None, str]:
         """Give the threshold, perhaps stretched to the groups' sizes; the text says why there is none."""
-        published = definition.threshold_for(subset.task)
+        result = published = definition.threshold_for(subset.task)
         if subset.group_size is None or published is None:
             return published, ""
-        result, groups = self._stretched(subset, definition, published), subset.group_size[0]
+        groups, samples = subset.group_size
+        if not _not_simulated(subset, definition):
+            about = published, definition.simulation, groups, samples, len(subset.task.classes) or CLASSES
+            simulated = simulated_threshold(*about)
+            row = {"corpus": subset.corpus, "task": subset.task.name, "test": definition.name}
+            row |= {"groups": groups, "samples": samples, "published": published}
+            row |= {"simulated": simulated.threshold, "stretch": simulated.stretch}
+            row |= {"here": simulated.here, "published_size": simulated.published}
+            self._simulated[tuple(row.values())] = row
+            result = simulated.threshold if self.thresholds == "simulated" else published
         if self.thresholds != "gap" and definition.rule == WITHIN and definition.range and groups > 1:
             most = definition.range[1] * (1 - 1 / groups)
             if result >= most:
                 what = f"{groups} groups differ from all by at most {most:.3g}"
                 return None, f"too few segments to tell: the threshold is {result:g}, and {what}"
         return result, ""
-
-    def _stretched(self, subset: Subset, definition: TestDefinition, published: float) -> float:
-        if _not_simulated(subset, definition):
-            return published
-        groups, samples = subset.group_size
-        classes = len(subset.task.classes) or CLASSES
-        result = simulated_threshold(published, definition.simulation, groups, samples, classes)
-        row = {"corpus": subset.corpus, "task": subset.task.name, "test": definition.name}
-        row |= {"groups": groups, "samples": samples, "published": published, "simulated": result.threshold}
-        row |= {"stretch": result.stretch, "here": result.here, "published_size": result.published}
-        self._simulated[tuple(row.values())] = row
-        return result.threshold if self.thresholds == "simulated" else published
 
     def simulated(self) -> pd.DataFrame:
         """Give thresholds for groups of the sizes that were tested, and what they rest on."""
@@ -444,6 +421,11 @@ class Judging:
         note = f"{subset.corpus}: {note}" if subset else note
         if note not in self.notes:
             self.notes.append(note)
+
+    def note_share(self, where: str, rows: np.ndarray, what: str) -> None:
+        """Note how many of some rows, bool, something is true of, if it is of any."""
+        if np.any(rows):
+            self.note(f"{where}: {np.sum(rows)} of {len(rows)} {what}")
 
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""

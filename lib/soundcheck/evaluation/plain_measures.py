@@ -155,16 +155,16 @@ class PlainStatistic(Weighted):
         return values
 
 
-def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray:
+def aligned(random: additive.HasPoint, model: additive.HasPoint) -> np.ndarray:
     """Give the values of the random reference in the order of the model's labels."""
-    values = additive.values(statistic)
-    if not isinstance(statistic, PlainStatistic):
+    values = additive.values(random)
+    if not isinstance(random, PlainStatistic):
         return values
-    if set(statistic.labels) != set(labels):
+    if set(random.labels) != set(model.labels):
         raise PlainMeasureError(
             f"the measure returned other labels for the random reference than for the model. {_LABELS}"
         )
-    return values[[statistic.labels.index(label) for label in labels]]
+    return values[[random.labels.index(label) for label in model.labels]]
 
 
 def _predicted(predictions: Predictions) -> np.ndarray:

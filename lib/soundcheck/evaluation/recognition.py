@@ -22,7 +22,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.subset import CorpusView, Measure, Predictions, Subset, read_view
+from soundcheck.evaluation.subset import CorpusView, Measure, Predictions, Subset, objects, read_view
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.alternatives import WordingReader
@@ -135,8 +135,8 @@ class TextTasks(Judging):
         self.texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         self.normaliser = self.texts.normaliser
         self.others = list(description.others)  # names of the other recognisers
-        self._transcripts: dict[tuple[str, str, str], dict[str, str | None]] = {}
-        self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
+        self._texts_of = functools.cache(self._read_corpus)
+        self._distances_of = functools.cache(self._measure_distances)
         self._views = {self.model: {view.name: view for view in views}}
         for name, described in description.others.items():
             self._views[name] = {view.name: read_view(view) for view in described}
@@ -182,14 +182,13 @@ class TextTasks(Judging):
 
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
         """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``; read once."""
-        place = (model or self.model, subset.corpus, change.identity if change else "")
-        if place not in self._transcripts:
-            view = self._views[place[0]][subset.corpus]
-            everything = dataclasses.replace(subset, segments=view.segments)
-            texts = self._read(everything, view.predicted(subset.task, place[-1]), HEARD)
-            self._transcripts[place] = dict(zip(view.segments["key"], texts, strict=True))
-        texts = map(self._transcripts[place].get, subset.segments["key"])
-        return np.array([*texts, None], dtype=object)[:-1]  # else numpy looks into the texts
+        place = model or self.model, subset.corpus, subset.task, change.identity if change else ""
+        return objects(map(self._texts_of(*place).get, subset.segments["key"]))
+
+    def _read_corpus(self, model: str, corpus: str, task: Task, change: str) -> dict[str, str | None]:
+        view, mixed = self._views[model][corpus], self.texts.mixed(self._views[self.model][corpus], task)
+        texts = self.texts.read(view.predicted(task, change), HEARD, view.segments, mixed)
+        return dict(zip(view.segments["key"], texts, strict=True))
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
         """Give the transcripts of a subset under all settings, in their order."""
@@ -224,11 +223,10 @@ class TextTasks(Judging):
                 pairs.remove((first, second))
                 both = f"{first} and {second}"
                 self.note(f"{both} are not compared, no segment has both under all settings", subset)
-        grouped = {column: self.groups(subset, column) for column in self.family.options["groups"]}
         return [
             RecogniserPair(subset, column, groups, opponent, recogniser)
-            for column, groups in grouped.items()
-            if groups
+            for column in self.family.options["groups"]
+            if (groups := self.groups(subset, column))
             for recogniser, opponent in pairs
         ]
 
@@ -256,22 +254,22 @@ class TextTasks(Judging):
 
     def distances(self, contest: RecogniserPair, *, random: bool = False) -> Statistic:
         """Measure how much two disagree on each group under each setting; computed once."""
-        if (contest, random) not in self._distances:
-            subset, settings = contest.subset, self.settings.values()
-            sides = [
-                self.series(subset, name) for name in (contest.recogniser or self.model, contest.opponent)
-            ]
-            if random:
-                own = 0 if contest.recogniser in ("", self.model) else 1
-                sides[own] = [self.random_predictions(subset, change) for change in settings]
-            average = self.family.options.get("average", "micro")
-            self._distances[contest, random] = group_distances(*sides, contest.masks, average, self._needed)
-        return self._distances[contest, random]
+        return self._distances_of(contest, random)
+
+    def _measure_distances(self, contest: RecogniserPair, random: bool) -> Statistic:
+        names, subset = (contest.recogniser or self.model, contest.opponent), contest.subset
+        sides = [self.series(subset, name) for name in names]
+        if random:
+            changes = self.settings.values()
+            sides[names.index(self.model)] = [self.random_predictions(subset, one) for one in changes]
+        average = self.family.options.get("average", "micro")
+        return group_distances(*sides, contest.masks, average, self._needed)
 
     def distance_table(self, contest: RecogniserPair) -> pd.DataFrame:
         """Measure the distances of a pair; see :func:`soundcheck.metrics.differential.distance_table`."""
-        result = values(self.distances(contest))
-        return distance_table(result, contest.pair, list(self.settings), contest.groups)
+        return distance_table(
+            values(self.distances(contest)), contest.pair, list(self.settings), contest.groups
+        )
 
     @property
     def excluded(self) -> set[Setting]:

@@ -18,7 +18,7 @@ from soundcheck.augment.registry import missing
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
-from soundcheck.evaluation.verification import scores_under
+from soundcheck.evaluation.trials import scores_under
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
@@ -143,11 +143,8 @@ class Sweep:
     def note_missing(self, subset: Subset) -> None:
         """Note how many predictions are missing, and what they count as."""
         known = pd.notna(subset.predictions.clean)
-        if not known.all():
-            what = (
-                f"{(~known).sum()} of {len(subset)} {self.rows} have no {self.predictions[:-1]} as they are"
-            )
-            self.evaluation.note(f"{subset.corpus}: {what}; left out")
+        what = f"{self.rows} have no {self.predictions[:-1]} as they are; left out"
+        self.evaluation.note_share(subset.corpus, ~known, what)
         if lost := self.lost(subset, known):
             what = f"{lost} of {len(self.every) * known.sum()} {self.predictions} under changes are missing"
             self.evaluation.note(f"{subset.corpus}: {what}; {self.count_as}")

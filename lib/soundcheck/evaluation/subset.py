@@ -113,9 +113,17 @@ def read_view(description: CorpusDescription) -> CorpusView:
 def _array(column: pd.Series, task: Task) -> np.ndarray:
     if task.is_regression:
         return column.to_numpy(dtype=np.float64)
-    names = np.empty(len(column), dtype=object)
-    names[:] = [None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
-    return names
+    return objects(
+        None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)
+    )
+
+
+def objects(values: Iterable[object]) -> np.ndarray:
+    """Put texts, or ``None``, into an array; NumPy does not look into them."""
+    values = list(values)
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result
 
 
 SCORE = "score"  # column of the tables of models that bring scores

@@ -1,4 +1,9 @@
-"""Speaker verification: errors of trials and of groups, under changes and under other conditions.
+"""Speaker verification: trials, their thresholds, errors, and errors under changes and other conditions.
+
+A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of them
+are targets, predictions are scores. A trial belongs to a group if both of its speakers do. Speakers are
+resampled; a non-target trial counts as often as the product of how often each was drawn. The tested side is
+changed, the enrolled one stays as it is.
 
 - A threshold or calibration is fitted on other speakers than it is tested on: on one half of them, drawn by
   the seed of the suite, or on another corpus without the speakers that both have.
@@ -20,12 +25,13 @@ import numpy as np
 import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
+from soundcheck.augment import registry
 from soundcheck.common import seeds
 from soundcheck.common.wording import counted
+from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.changed_segments import swept_rows
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import SCORE, CorpusView, Predictions, Subset, embeddings, once
-from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials, scores_under
 from soundcheck.metrics.combinators import relabel
 from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.trials import Trials
@@ -48,30 +54,150 @@ from soundcheck.metrics.verification import (
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.models.reference import reference_scores
 from soundcheck.results.estimates import Estimate
+from soundcheck.suite.families import Family
+
+NO_CHANGES = "scores and embeddings of a table cannot answer for changed signals"
+EQUAL_ERROR_RATE = "equal error rate"
+MINIMUM_COST = "minimum cost"
+EQUAL_COSTS = {"c_miss": 1.0, "c_false_alarm": 1.0}  # of a rejected target, and of an accepted non-target
+SIDES = ["enrol_speaker", "test_speaker"]
+NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
+# The last if sexes are not known.
+KINDS = ("target", "non-target, same sex", "non-target, other sex", "non-target")
+
+# Of a table of trials; see soundcheck.corpora.trials.trial_table, and with_groups.
+TRIAL_COLUMNS = frozenset(
+    ("key", "enrol", "test", "target", "enrolment", "segment", "enrol_speaker", "test_speaker")
+    + ("first", "second", "enrolled", "kind")
+)
+
+
+def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.ndarray) -> float:
+    """Give the threshold above which a trial is accepted: a number, or chosen on the trials themselves."""
+    wanted = family.option("threshold", model)
+    nobody = np.zeros(len(scores), dtype=np.intp)  # who speaks makes no difference
+    trials = Trials(scores, target, nobody, nobody, 1)
+    if wanted == EQUAL_ERROR_RATE:
+        return equal_error_threshold(trials)
+    if wanted == MINIMUM_COST:
+        return min_dcf_threshold(trials, **family.options["cost"])
+    return float(wanted)
+
+
+def own_trials(subset: Subset, scores: np.ndarray) -> Trials:
+    """Put trials together as if there were no other speakers: only theirs are drawn."""
+    result = Trials.of(scores, subset.truth, *(subset.segments[side] for side in SIDES))
+    return result.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
+
+
+def scores_under(clean: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Give scores under a change for the trials that have one as they are, float64 ``(trials,)``.
+
+    >>> scores_under(np.array([0.9, 0.2, np.nan]), np.array([0.5, np.nan, 0.1])).tolist()
+    [0.5, -0.9, nan]
+    """
+    lowest = np.nanmin(scores) - 1 if np.isfinite(scores).any() else 0.0
+    return np.where(np.isnan(clean), np.nan, np.where(np.isnan(scores), lowest, scores))
+
+
+class TrialTasks(Judging):
+    """What an evaluation knows of trials: their scores, thresholds and groups."""
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """Share of targets in use and costs of both errors, by which the main tests weigh errors."""
+        return EQUAL_COSTS | self.family.options["cost"]
+
+    @property
+    def costs(self) -> dict[str, dict[str, float]]:
+        """Further settings of the cost by name."""
+        return {name: EQUAL_COSTS | cost for name, cost in self.family.options["costs"].items()}
+
+    def why_unscored(self, change: str) -> str:
+        """Say why there are no scores under a change; empty if there are."""
+        if change and not self.predicts_changes:
+            return NO_CHANGES
+        return registry.missing(self.family.changes[change]) if change else ""
+
+    def trials(self, subset: Subset, scores: np.ndarray) -> Trials:
+        """Put the trials of a subset and scores for them together, for metrics."""
+        first, second = (subset.segments[name].to_numpy() for name in ("first", "second"))
+        speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+        result = Trials(scores, subset.truth, first, second, speakers)
+        return result.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
+
+    def threshold(self, subset: Subset, scores: np.ndarray) -> float:
+        """Give the threshold in use; minus infinity with trials of one kind only, which have no rates."""
+        result = threshold_in_use(self.family, self.model, scores, subset.truth)
+        return -np.inf if np.isnan(result) else result
+
+    def too_small(self, column: str) -> str:
+        """Say why the groups of a column are not compared."""
+        options = self.family.options
+        needed = f"{options['minimum_trials']} trials of each kind and {options['minimum_speakers']} speakers"
+        return f"fewer than 2 groups of {column} with {needed}"
+
+    def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
+        """Mask all trials, then targets with each kind of non-target, unless one has too few of these."""
+        target = subset.truth
+        result = {"all trials": np.ones(len(target), dtype=bool)}
+        for kind in KINDS[1:3]:
+            members = subset.segments["kind"].eq(kind).to_numpy()
+            if members.sum() < self.family.options["minimum_trials"]:
+                return {"all trials": result["all trials"]}
+            result[kind] = members | target
+        return result
+
+
+def enrolled_recordings(table: TrialTable) -> np.ndarray:
+    """Give the recording that each trial is enrolled with; of several the first stands for all."""
+    enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
+    enrolled[table.member_of[::-1]] = table.members[::-1]
+    return enrolled[table.frame["enrolment"].to_numpy()]
+
+
+def with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Add numbers of the speakers, the groups that both sides belong to, and the kind of each trial."""
+    first, second = enrolled_recordings(table), table.frame["segment"].to_numpy()
+    codes, _ = pd.factorize(pd.concat([table.frame[side] for side in SIDES]), sort=True)
+    added = {"first": codes[: len(first)], "second": codes[len(first) :], "enrolled": first}
+    target = table.frame["target"].to_numpy(dtype=bool)
+    added["kind"] = np.where(target, KINDS[0], KINDS[3]).astype(object)
+    for column in {*columns, "sex"} - TRIAL_COLUMNS - {*table.frame}:  # a list may bring groups of its own
+        unknown = pd.Series(None, index=segments.index, dtype=object)
+        values = segments.get(column, unknown).to_numpy(dtype=object)
+        one, other = values[first], values[second]
+        same = one == other
+        added[column] = np.where(pd.notna(one) & same, one, None)
+        if column == "sex":
+            others = pd.notna(one) & pd.notna(other) & ~target
+            added["kind"][others] = np.where(same[others], KINDS[1], KINDS[2])
+    return table.frame.assign(**added)
+
+
+# What is judged and estimated
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
+Error = Callable[[Trials], Weighted]
 Rate = Callable[[Trials, float], Weighted]
 Curves = dict[str, dict[str, object]]  # name -> both errors, their points, and perhaps a band
 WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
 
 
-def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
+def judge_errors(evaluation: TrialTasks, subset: Subset) -> None:
     """Judge equal error rate, detection costs and the log likelihood cost of all trials of a corpus."""
     cost = evaluation.cost
 
     def in_use(trials: Trials) -> Weighted:
         return actual_dcf(trials, evaluation.threshold(subset, trials.scores), **cost, normalised=True)
 
-    def named(trials: Trials, name: str) -> Weighted:
+    def named(name: str, trials: Trials) -> Weighted:
         return relabel(min_dcf(trials, **evaluation.costs[name], normalised=True), lambda _: name)
 
-    tests: list[tuple[str, Callable[[Trials], Weighted]]] = [
+    tests: list[tuple[str, Error]] = [
         ("Equal Error Rate", equal_error_rate),
         ("Minimum Detection Cost", lambda trials: min_dcf(trials, **cost)),
-        *(
-            ("Normalised Minimum Detection Cost", functools.partial(named, name=name))
-            for name in evaluation.costs
-        ),
+        *(("Normalised Minimum Detection Cost", functools.partial(named, one)) for one in evaluation.costs),
         ("Actual Detection Cost", in_use),
         ("Log Likelihood Cost", cllr),
     ]
@@ -79,7 +205,9 @@ def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
         evaluation.judge(subset, test, lambda s, p, measure=measure: measure(evaluation.trials(s, p.clean)))
 
 
-def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Subset]:
+def judge_changed_trials(
+    evaluation: TrialTasks, subsets: Sequence[Subset], changed: Sequence[Subset]
+) -> None:
     """Judge the equal error rate of changed minus that of clean recordings, over the same trials."""
 
     def change(subset: Subset, predictions: Predictions) -> Weighted:
@@ -87,17 +215,14 @@ def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> l
         sides = (np.where(both, side, np.nan) for side in (predictions.changed, predictions.clean))
         return weighted_difference(*(equal_error_rate(evaluation.trials(subset, side)) for side in sides))
 
-    result = []
     for name in evaluation.family.changes:
         for subset in subsets:
             evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
-        result += evaluation.subsets(name)
-    for subset in result:
+    for subset in changed:
         evaluation.judge(subset, f"Change Eer {subset.change}", change)
-    return result
 
 
-def overview(evaluation: Evaluation, subset: Subset) -> list[Estimate]:
+def overview(evaluation: TrialTasks, subset: Subset) -> list[Estimate]:
     """Estimate all that is said about the scores of a corpus; the kind of non-targets is the condition."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     threshold = evaluation.threshold(subset, subset.predictions.clean)
@@ -108,18 +233,19 @@ def overview(evaluation: Evaluation, subset: Subset) -> list[Estimate]:
         of = f" (cost {name})" if name else ""
         result[""][f"min_dcf{of}"] = min_dcf(trials, **cost)
         result[""][f"min_dcf_normalised{of}"] = min_dcf(trials, **cost, normalised=True)
-    result[""] |= {
-        "false_acceptance_rate": false_acceptance_rate(trials, threshold),
-        "false_rejection_rate": false_rejection_rate(trials, threshold),
-        "actual_dcf (not normalised)": actual_dcf(trials, threshold, **evaluation.cost),
-        "cllr": cllr(trials),
-        "min_cllr": min_cllr(trials),
-    }
+    result[""] |= _rates(trials, threshold)
+    result[""]["actual_dcf (not normalised)"] = actual_dcf(trials, threshold, **evaluation.cost)
+    result[""] |= {"cllr": cllr(trials), "min_cllr": min_cllr(trials)}
     return _estimates(evaluation, subset, result)
 
 
+def _rates(trials: Trials, threshold: float) -> dict[str, Weighted]:
+    rates = {"false_acceptance_rate": false_acceptance_rate, "false_rejection_rate": false_rejection_rate}
+    return {name: rate(trials, threshold) for name, rate in rates.items()}
+
+
 def _estimates(
-    evaluation: Evaluation, subset: Subset, measured: Mapping[str, Mapping[str, Weighted]]
+    evaluation: TrialTasks, subset: Subset, measured: Mapping[str, Mapping[str, Weighted]]
 ) -> list[Estimate]:
     return [
         evaluation.estimate(subset, measure, statistic, condition=condition)[0]
@@ -128,7 +254,7 @@ def _estimates(
     ]
 
 
-def det_curves(evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bool = True) -> Curves:
+def det_curves(evaluation: TrialTasks, named: Mapping[str, Trials], *, bands: bool = True) -> Curves:
     """Compute curves of both errors with their bands and their points."""
     curves: Curves = {}
     for name, trials in named.items():
@@ -149,14 +275,14 @@ def det_curves(evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bo
     return curves
 
 
-def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> Curves:
+def curves_of_kinds(evaluation: TrialTasks, subset: Subset) -> Curves:
     """Compute curves of all trials, and of those with each kind of non-targets."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     kinds = evaluation.kinds(subset).items()
     return det_curves(evaluation, {name: trials.only(mask) for name, mask in kinds})
 
 
-def curves_of_changes(evaluation: Evaluation, changed: Sequence[Subset]) -> dict[str, Curves]:
+def curves_of_changes(evaluation: TrialTasks, changed: Sequence[Subset]) -> dict[str, Curves]:
     """Compute curves of each corpus as it is and under each change, without bands."""
     named: dict[str, dict[str, Trials]] = {}
     for subset in changed:
@@ -166,7 +292,7 @@ def curves_of_changes(evaluation: Evaluation, changed: Sequence[Subset]) -> dict
     return {corpus: det_curves(evaluation, trials, bands=False) for corpus, trials in named.items()}
 
 
-def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:
+def thresholds_of(evaluation: TrialTasks, subset: Subset) -> dict[str, float]:
     """Give the thresholds that a page marks: of equal errors, of the lowest cost, and the one in use."""
     scores = subset.predictions.clean
     result = _best_thresholds(evaluation, evaluation.trials(subset, scores))
@@ -175,12 +301,12 @@ def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:
     return {name: value for name, value in result.items() if np.isfinite(value)}
 
 
-def _best_thresholds(evaluation: Evaluation, trials: Trials) -> dict[str, float]:
+def _best_thresholds(evaluation: TrialTasks, trials: Trials) -> dict[str, float]:
     lowest = min_dcf_threshold(trials, **evaluation.cost)
     return {"equal error rate": equal_error_threshold(trials), "lowest cost": lowest}
 
 
-def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str, WithinMeasure]:
+def rates_in_use(evaluation: TrialTasks, tests: Mapping[str, Rate]) -> dict[str, WithinMeasure]:
     """Make measures of error rates at the threshold in use."""
 
     @once
@@ -188,11 +314,11 @@ def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str,
         scores = predictions.clean
         return evaluation.trials(subset, scores), evaluation.threshold(subset, scores)
 
-    def measure(subset: Subset, predictions: Predictions, mask: np.ndarray, rate: Rate) -> Weighted:
+    def measure(rate: Rate, subset: Subset, predictions: Predictions, mask: np.ndarray) -> Weighted:
         trials, threshold = decided(subset, predictions)
         return rate(trials.only(mask), threshold)
 
-    return {test: functools.partial(measure, rate=rate) for test, rate in tests.items()}
+    return {test: functools.partial(measure, rate) for test, rate in tests.items()}
 
 
 HALF = "half of the speakers"
@@ -222,7 +348,7 @@ class CarriedOver:
 
 
 def split_speakers(
-    evaluation: Evaluation, subset: Subset, subsets: Sequence[Subset], option: str = "calibration"
+    evaluation: TrialTasks, subset: Subset, subsets: Sequence[Subset], option: str = "calibration"
 ) -> Split:
     """Choose the trials that fit and those that are tested, as an option of the family says."""
     options, speakers = evaluation.family.options, _speakers(subset)
@@ -262,7 +388,7 @@ def _count(subset: Subset) -> str:
     return f"{counted(len(_speakers(subset)), 'speaker')} ({len(subset):,} trials)"
 
 
-def carry_over(evaluation: Evaluation, split: Split, predictions: Predictions) -> CarriedOver:
+def carry_over(evaluation: TrialTasks, split: Split, predictions: Predictions) -> CarriedOver:
     """Fit thresholds and calibration on one side of a split, and apply them to the other."""
     source = split.fitting.reference if predictions.random else split.fitting.predictions
     fitting, tested = own_trials(split.fitting, source.clean), own_trials(split.tested, predictions.clean)
@@ -271,14 +397,17 @@ def carry_over(evaluation: Evaluation, split: Split, predictions: Predictions) -
     return CarriedOver(tested, calibrated, _best_thresholds(evaluation, fitting), calibration)
 
 
-def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
+def judge_carried_over(evaluation: TrialTasks, split: Split) -> None:
     """Judge what decisions with carried-over thresholds cost, and what calibrated scores are worth."""
     cost = evaluation.cost
 
     def decided(carried: CarriedOver) -> Weighted:
         return actual_dcf(carried.calibrated, bayes_threshold(**cost), **cost, normalised=True)
 
-    tests: dict[str, Callable[[CarriedOver], Weighted]] = {
+    def measured(measure: Callable[[CarriedOver], Weighted], _: Subset, predictions: Predictions) -> Weighted:
+        return measure(carry_over(evaluation, split, predictions))
+
+    tests = {
         "Carried Detection Cost": decided,
         "Cost Of Carrying Over": lambda carried: weighted_difference(
             decided(carried), min_dcf(carried.trials, **cost, normalised=True)
@@ -289,51 +418,41 @@ def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
         if split.reason:
             evaluation.skip(split.tested, split.reason, test)
         else:
-            evaluation.judge(
-                split.tested, test, lambda _, p, measure=measure: measure(carry_over(evaluation, split, p))
-            )
+            evaluation.judge(split.tested, test, functools.partial(measured, measure))
 
 
-def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> list[Estimate]:
+def carried_errors(evaluation: TrialTasks, split: Split, carried: CarriedOver) -> list[Estimate]:
     """Estimate acceptances, rejections and costs of the tested trials, by the condition that decides."""
     cost, trials = evaluation.cost, carried.trials
     used = {f"threshold of the {name}": (trials, at) for name, at in carried.thresholds.items()}
     used["threshold of the cost, calibrated scores"] = carried.calibrated, bayes_threshold(**cost)
     result = {
-        f"tested half, {name}": {
-            "false_acceptance_rate": false_acceptance_rate(scored, at),
-            "false_rejection_rate": false_rejection_rate(scored, at),
-            "actual_dcf": actual_dcf(scored, at, **cost, normalised=True),
-        }
+        f"tested half, {name}": _rates(scored, at)
+        | {"actual_dcf": actual_dcf(scored, at, **cost, normalised=True)}
         for name, (scored, at) in used.items()
     }
     result["tested half, best threshold"] = dict.fromkeys(
         ("false_acceptance_rate", "false_rejection_rate"), equal_error_rate(trials)
     ) | {"actual_dcf": min_dcf(trials, **cost, normalised=True)}
-    result["tested half"] = {
-        "cllr": cllr(trials),
-        "cllr (transferred calibration)": cllr(carried.calibrated),
-        "min_cllr": min_cllr(trials),
-    }
+    calibrated = {"cllr (transferred calibration)": cllr(carried.calibrated)}
+    result["tested half"] = {"cllr": cllr(trials)} | calibrated | {"min_cllr": min_cllr(trials)}
     return _estimates(evaluation, split.tested, result)
 
 
 def errors_of(
-    evaluation: Evaluation, subset: Subset, ways: Mapping[object, Trials], what: str
+    evaluation: TrialTasks, subset: Subset, ways: Mapping[object, Trials], what: str
 ) -> list[Estimate]:
     """Estimate equal error rate and lowest normalised cost under several conditions: ``scores: s-norm``."""
-    cost = evaluation.cost
+    lowest = functools.partial(min_dcf, **evaluation.cost, normalised=True)
+    measures = {"equal_error_rate": equal_error_rate, "min_dcf_normalised": lowest}
     result = {
-        f"{what}: {way}": {
-            "equal_error_rate": equal_error_rate(trials),
-            "min_dcf_normalised": min_dcf(trials, **cost, normalised=True),
-        }
+        f"{what}: {way}": {name: measure(trials) for name, measure in measures.items()}
         for way, trials in ways.items()
     }
     return _estimates(evaluation, subset, result)
 
 
-def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
+def cohort_obstacle(evaluation: TrialTasks, split: Split) -> str:
     """Say why the fitting side of a split is no cohort for the tested one; empty if it is."""
     if not len(split.fitting):
         return split.reason or "no speakers are left for a cohort"
@@ -350,28 +469,26 @@ def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
     return few if present < fewest else ""
 
 
-def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
+def judge_gains(evaluation: TrialTasks, cohort: Split) -> None:
     """Judge by how much scores that are normalised against a cohort make fewer errors."""
     obstacle = cohort_obstacle(evaluation, cohort)
     ways = once(functools.partial(normalised_trials, evaluation, cohort))
 
-    def gain(
-        _: Subset, predictions: Predictions, measure: Callable[[Trials], Weighted], norm: str
-    ) -> Weighted:
+    def gain(measure: Error, norm: str, _: Subset, predictions: Predictions) -> Weighted:
         before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
         return relabel(weighted_difference(before, after), lambda _: norm)
 
     gains = {
         "Eer Gain By Cohort": equal_error_rate,
-        "Cost Gain By Cohort": lambda trials: min_dcf(trials, **evaluation.cost, normalised=True),
+        "Cost Gain By Cohort": functools.partial(min_dcf, **evaluation.cost, normalised=True),
     }
     for test, measure in gains.items():
         evaluation.skip(cohort.tested, obstacle, test)
         for norm in () if obstacle else NORMS:
-            evaluation.judge(cohort.tested, test, functools.partial(gain, measure=measure, norm=norm))
+            evaluation.judge(cohort.tested, test, functools.partial(gain, measure, norm))
 
 
-def normalised_with(evaluation: Evaluation, cohort: Split) -> tuple[dict[str, Trials], str]:
+def normalised_with(evaluation: TrialTasks, cohort: Split) -> tuple[dict[str, Trials], str]:
     """Normalise the scores of trials in each way; says who the cohort is, or why there is none."""
     if obstacle := cohort_obstacle(evaluation, cohort):
         return {}, f"{cohort.tested.corpus}: scores are not normalised, {obstacle}"
@@ -382,46 +499,34 @@ def normalised_with(evaluation: Evaluation, cohort: Split) -> tuple[dict[str, Tr
     return normalised_trials(evaluation, cohort, cohort.tested.predictions), about
 
 
-def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predictions) -> dict[str, Trials]:
+def normalised_trials(evaluation: TrialTasks, split: Split, predictions: Predictions) -> dict[str, Trials]:
     """Normalise the scores of the tested side of a split against the speakers of the other side."""
-    sides = {
-        name: np.unique(split.tested.segments[name], return_inverse=True) for name in ("enrolment", "segment")
-    }
-    rows = {name: side for name, (side, _) in sides.items()}
-    against = _drawn(evaluation, split, rows) if predictions.random else _cosines(evaluation, split, rows)
-    scores, places = predictions.clean, [side for _, side in sides.values()]
-    result = normalised_scores(scores, *places, *against, _top(evaluation))
-    result = {AS_THEY_ARE: scores} | {name: result[name] for name in NORMS}
+    tested, cohort, view = split.tested, _cohort(evaluation, split), evaluation.view(split.tested)
+    vectors, table = clean_embeddings(view), view.trials
+    known = cohort[np.isfinite(cohort).all(axis=1)]
+    enrolled = mean_directions(vectors, table.members, table.member_of, int(table.member_of.max()) + 1)
+    places, against = [], []
+    for side, embedded in (("enrolment", enrolled), ("segment", vectors)):
+        rows, place = np.unique(tested.segments[side], return_inverse=True)
+        places.append(place)
+        if predictions.random:
+            keys = [f"{tested.corpus}|{side} {row}|cohort {n}" for row in rows for n in range(len(cohort))]
+            scores = reference_scores(evaluation.seed, keys)
+        else:
+            first, second = np.indices((len(rows), len(known))).reshape(2, -1)
+            scores = cosine_scores(embedded, known, rows[first], second)
+        against.append(scores.reshape(len(rows), -1))
+    result = normalised_scores(predictions.clean, *places, *against, _top(evaluation))
+    result = {AS_THEY_ARE: predictions.clean} | {name: result[name] for name in NORMS}
     present = np.isfinite(list(result.values())).all(axis=0)
-    return {name: own_trials(split.tested, np.where(present, side, np.nan)) for name, side in result.items()}
+    return {name: own_trials(tested, np.where(present, side, np.nan)) for name, side in result.items()}
 
 
-def _top(evaluation: Evaluation) -> int:
+def _top(evaluation: TrialTasks) -> int:
     return evaluation.family.options.get("cohort_top", 2)
 
 
-def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    cohort = _cohort(evaluation, split)
-    cohort = cohort[np.isfinite(cohort).all(axis=1)]
-    view = evaluation.view(split.tested)
-    vectors, table = clean_embeddings(view), view.trials
-    enrolled = mean_directions(vectors, table.members, table.member_of, int(table.member_of.max()) + 1)
-    result = []
-    for side, chosen in zip((enrolled, vectors), rows.values(), strict=True):
-        first, second = np.indices((len(chosen), len(cohort))).reshape(2, -1)
-        result.append(cosine_scores(side, cohort, chosen[first], second).reshape(len(chosen), len(cohort)))
-    return result
-
-
-def _drawn(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    speakers, result = len(_cohort(evaluation, split)), []
-    for side, chosen in rows.items():
-        keys = [f"{split.tested.corpus}|{side} {row}|cohort {n}" for row in chosen for n in range(speakers)]
-        result.append(reference_scores(evaluation.seed, keys).reshape(len(chosen), speakers))
-    return result
-
-
-def _cohort(evaluation: Evaluation, split: Split) -> np.ndarray:
+def _cohort(evaluation: TrialTasks, split: Split) -> np.ndarray:
     """Average the recordings of each fitting speaker, ``(speakers, d)``; NaN where there are none."""
     view = evaluation.view(split.fitting)
     rows, speakers = recordings_of(view, split.fitting)
@@ -446,7 +551,7 @@ def clean_embeddings(view: CorpusView) -> np.ndarray:
     return embeddings(predictions[predictions["change"] == ""], view.segments["key"].tolist())
 
 
-def enrolled_with(evaluation: Evaluation, subset: Subset) -> tuple[dict[int, Trials], str]:
+def enrolled_with(evaluation: TrialTasks, subset: Subset) -> tuple[dict[int, Trials], str]:
     """Score trials again with each number of enrolled recordings that the option ``enrolled`` lists."""
     view, options = evaluation.view(subset), evaluation.family.options
     if SCORE in view.predictions:
@@ -476,7 +581,7 @@ def half_has(present: np.ndarray, target: np.ndarray) -> bool:
     return all(kind.size and kind.mean() >= 0.5 for kind in (present[target], present[~target]))
 
 
-def _pools(evaluation: Evaluation, subset: Subset, drawn: Subset, usable: np.ndarray) -> list[list[int]]:
+def _pools(evaluation: TrialTasks, subset: Subset, drawn: Subset, usable: np.ndarray) -> list[list[int]]:
     """List the recordings that each drawn trial may enrol, in the order in which they are added."""
     view = evaluation.view(subset)
     rows, names = recordings_of(view, subset)
@@ -494,7 +599,7 @@ def _pools(evaluation: Evaluation, subset: Subset, drawn: Subset, usable: np.nda
     return pools
 
 
-def cut_to(evaluation: Evaluation, subset: Subset) -> tuple[dict[str, Trials], str]:
+def cut_to(evaluation: TrialTasks, subset: Subset) -> tuple[dict[str, Trials], str]:
     """Score trials again with tested recordings of each length that the family's sweep lists."""
     view, family = evaluation.view(subset), evaluation.family
     every = [change for series in family.sweeps.values() for change in series.steps.values()]

@@ -19,7 +19,7 @@ from soundcheck.augment.sounds import SoundSet
 from soundcheck.augment.unspoken import seconds_heard
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import stack
 from soundcheck.metrics.word_errors import word_errors
@@ -95,8 +95,8 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
             for content, seconds in zip(subset.segments["audio"], subset.segments["duration"], strict=True):
                 drawn, _ = drawn_options(change, seed=evaluation.seed, content=content)
                 lengths.append(seconds_heard(change.transform, drawn, float(seconds)))
-            lasting, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
-            result.append(Kind(subset, lasting, unspoken, change.transform == "cut_and_looped"))
+            heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
+            result.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
             transcribed = [text for text in subset.predictions.clean if text is not None]
             nothing = sum(not text.split() for text in transcribed)
             if transcribed and nothing > len(transcribed) / 2:  # then empty answers are no merit
@@ -107,9 +107,9 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
             seconds = foreign.segments["duration"].to_numpy(dtype=np.float64)
             result.append(Kind(foreign, seconds, seconds, looped=False))
     for kind in result:
-        if missing := sum(text is None for text in kind.subset.predictions.changed):
-            what = f"{missing} of {len(kind.subset)} predictions are missing or were too long to be kept"
-            evaluation.note(f"{kind.name}: {what}; they do not count as empty", kind.subset)
+        missing = [text is None for text in kind.subset.predictions.changed]
+        what = "predictions are missing or were too long to be kept; they do not count as empty"
+        evaluation.note_share(f"{kind.subset.corpus}: {kind.name}", missing, what)
     return result
 
 
@@ -125,23 +125,32 @@ def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
     Inserted is what the answer has more than that to the speech alone, for each minute that nobody speaks.
     """
     repeats = evaluation.family.options["repeats"]
-    every = [(kind, *one) for kind in kinds for one in _measures(kind, repeats).items()]
-    inserted = lambda k, p: per_minute(word_errors(p.clean, p.changed).insertions, k.unspoken)  # noqa: E731
-    every += [(kind, "Inserted Words Per Minute", inserted) for kind in kinds if kind.followed]
-    for kind, test, measure in every:
-        evaluation.judge(
-            kind.subset, test, lambda _, p, kind=kind, measure=measure: stack({kind.name: measure(kind, p)})
-        )
+    judged = [(kind, *one) for kind in kinds for one in _measures(kind, repeats).items()]
+    judged += [
+        (kind, "Inserted Words Per Minute", lambda p, kind=kind: per_minute(_inserted(p), kind.unspoken))
+        for kind in kinds
+        if kind.followed
+    ]
+
+    def named(name: str, measure: Callable[[Predictions], Statistic]) -> Measure:
+        return lambda _, predictions: stack({name: measure(predictions)})
+
+    for kind, test, measure in judged:
+        evaluation.judge(kind.subset, test, named(kind.name, measure))
 
 
-def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Kind, Predictions], Statistic]]:
-    result = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.seconds)}
+def _inserted(predictions: Predictions) -> np.ndarray:
+    return word_errors(predictions.clean, predictions.changed).insertions
+
+
+def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Predictions], Statistic]]:
+    result = {"Characters Per Minute": lambda p: per_minute(character_counts(p.changed), kind.seconds)}
     if kind.silent:
-        result["Share Of Empty Answers"] = lambda _, p: empty(p)
-        result["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.seconds)
+        result["Share Of Empty Answers"] = empty
+        result["Words Per Minute"] = lambda p: per_minute(word_counts(p.changed), kind.seconds)
     if not kind.looped:
         limits = repeats["words"], repeats["times"]
-        result["Repeated Words"] = lambda _, p: repeating_answers(p.changed, *limits)
+        result["Repeated Words"] = lambda p: repeating_answers(p.changed, *limits)
     return result
 
 

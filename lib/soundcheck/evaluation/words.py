@@ -222,11 +222,10 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
                 group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
                 condition = f"{column}: {group}"
                 (one,) = evaluation.estimate(subset.take(members), measure, rate, condition=condition)
-                row = {"corpus": subset.corpus, "unit": unit, "column": column, "bin": name, "group": group}
-                row |= {"value": one.value, "low": one.low, "high": one.high, "segments": one.segments}
-                row["units"] = int(errors.words[~np.isnan(errors.errors)].sum())
-                row["blocks"] = one.speakers or len(np.unique(subset.blocks[members]))
-                rows.append(row)
+                units = int(errors.words[~np.isnan(errors.errors)].sum())
+                blocks = one.speakers or len(np.unique(subset.blocks[members]))
+                about = {"unit": unit, "column": column, "bin": name, "group": group}
+                rows.append(vars(one) | about | {"units": units, "blocks": blocks})
     return pd.DataFrame(rows)
 
 

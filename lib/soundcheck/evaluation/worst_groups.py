@@ -19,7 +19,7 @@ from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import ERRORS
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
-from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.evaluation.trials import threshold_in_use
 from soundcheck.metrics.additive import Point, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import LEAST_BLOCKS

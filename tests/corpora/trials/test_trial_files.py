@@ -88,22 +88,16 @@ PATHS = ("id0921/Hq-3xy/0001.wav", "id0981/BT_x-7/0002.wav", "id0981/Fhkd/00012.
 SOURCE_HEADER = "{} speaker/utterances/video spaker/utterances/video"  # verbatim, with the slip of the pen
 
 
-@pytest.mark.parametrize("gap", [" ", "\t", "  "])
-def test_header_that_describes_the_names(gap):
+def test_header_that_describes_the_names():
     """As in the notes on evaluation that the family follows: no column is called enrol or test."""
     one, two, three = PATHS
-    header = SOURCE_HEADER.format("label").replace(" ", gap)
-    listing = trials(f"{header}\n0{gap}{one}{gap}{two}\n1{gap}{two}{gap}{three}\n")
+    listing = trials(f"{SOURCE_HEADER.format('label')}\n0 {one} {two}\n1 {two} {three}\n")
     assert pairs(listing) == [(one, two, False), (two, three, True)] and listing.frame.index[0] == 2
     assert listing.form.startswith("lines `1 enrol test` under the header 'label speaker/")
     for word in ("prediction", "score", "LLR"):
-        header = SOURCE_HEADER.format(word).replace(" ", gap)
-        of_word = scores(f"{header}\n0.107{gap}{one}{gap}{two}\n0.508{gap}{two}{gap}{three}\n")
+        of_word = scores(f"{SOURCE_HEADER.format(word)}\n0.107 {one} {two}\n0.508 {two} {three}\n")
         assert scored(of_word) == [(one, two, 0.107), (two, three, 0.508)]
         assert join(of_word, listing) == [0.107, 0.508]
-
-
-# Scores -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("text", "form"), LAYOUTS["scores"])
@@ -139,9 +133,6 @@ def test_joining_is_looking_up(known):
     assert join(of_pairs, listed) == [known[pair] for pair in wanted]
 
 
-# Enrolments -------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def enrolments(tmp_path):
     def read(text: str) -> dict[str, list[str]]:
@@ -164,9 +155,6 @@ def test_each_layout_of_enrolments(enrolments, text):
     assert [*enrolments(text).items()] == [("m2", ["b"]), ("m1", ["c", "a", "d"])]
 
 
-# What is refused --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("kind", "content", "words"), refusals("trials", "scores", "enrolments"))
 def test_refused(enrolments, kind, content, words):
     content = content.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2])
@@ -175,18 +163,9 @@ def test_refused(enrolments, kind, content, words):
     assert len(caught.value.problems) == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8 text. Save the file"),
-        ("1 a b\n0 a c\n".encode("utf-16"), "UTF-16"),
-        (b"\x80\x04\x95", "a Python pickle, which is never opened"),
-        (b"1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
-    ],
-)
-def test_what_is_no_text_is_refused(content, words):
-    with pytest.raises(InputError, match=words):
-        trials(content)
+def test_what_is_no_text_is_refused():
+    with pytest.raises(InputError, match="^t.txt line 3: byte 13 is not UTF-8 text. Save the file"):
+        trials(b"1 a b\r\n\r\n0 c \xff")
 
 
 def test_a_suite_may_say_the_layout():
@@ -240,9 +219,6 @@ def test_nothing_but_regular_files_is_opened(tmp_path, read):
             read(tmp_path / name, "shown")
 
 
-# Writing ----------------------------------------------------------------------------------------------------
-
-
 def test_scores_are_written_as_lines_or_as_a_table():
     lines = b"0.30000000000000004 b c\n5.0 a c\n"
     assert score_text(["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == (lines, ".txt")
@@ -250,20 +226,13 @@ def test_scores_are_written_as_lines_or_as_a_table():
 
 
 def test_decisions_stand_behind_the_scores():
+    """At the threshold means not above it."""
     text, suffix = score_text(["a", "b", "c"], ["d", "d", "d"], [0.4, 0.41, -1], 0.4)
-    assert (suffix, text.decode().splitlines()) == (
-        ".txt",
-        [
-            "score enrol test decision threshold",
-            "0.4 a d reject 0.4",  # at the threshold: not above it
-            "0.41 b d accept 0.4",
-            "-1.0 c d reject 0.4",
-        ],
-    )
+    lines = ["0.4 a d reject 0.4", "0.41 b d accept 0.4", "-1.0 c d reject 0.4"]
+    assert (suffix, text.decode().splitlines()) == (".txt", ["score enrol test decision threshold", *lines])
     assert score_text(["a"], ["d"], [5], -np.inf)[0].endswith(b"\n5.0 a d accept -inf\n")
-    table, suffix = score_text(["a 1", "b"], ["d", "d"], [0.5, 0.25], 0.25)
-    lines = ['"enrol","test","score","decision","threshold"']
-    lines += ['"a 1","d",0.5,"accept",0.25', '"b","d",0.25,"reject",0.25']
+    table, suffix = score_text(["a 1"], ["d"], [0.5], 0.25)
+    lines = ['"enrol","test","score","decision","threshold"', '"a 1","d",0.5,"accept",0.25']
     assert (suffix, table.decode().splitlines()) == (".csv", lines)
 
 

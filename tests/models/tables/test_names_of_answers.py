@@ -43,27 +43,20 @@ FORMATS = {  # name of the file -> writes a prediction under each name
 NFD = unicodedata.normalize("NFD", "Bär/ä.wav")
 EXTENSION = "with another extension than that of the file"
 CASES = [  # names of predictions, files of the corpus, which of them have one, what is told
-    (["M02/0001.wav"], ["M02/0001.wav"], [True], ""),
     (["/data/M02/0001.wav"], ["M02/0001.wav", "0002.wav"], [True, False], ""),
     (["/data/M02/0001.wav", "x/2.wav"], ["F01/0001.wav", "2.wav"], [False, True], ""),
     (["M02/0001.wav", "b.wav"], ["b.wav", "data/M02/0001.wav"], [True, True], "without the folder"),
-    (["0001.wav"], ["F01/0001.wav", "F01/0002.wav"], [True, False], "without the folder"),
     (["F01/a.wav"], ["F01/a.mp3", "F02/a.mp3"], [True, False], EXTENSION),
     (["a.wav"], ["F01/a.flac"], [True], f"without the folder and {EXTENSION}"),
     (["a.wav", "a.flac"], ["a.wav"], [True], ""),
     (["C:\\data\\s1\\a.wav"], ["s1/a.wav", "s2/a.wav"], [True, False], ""),
-    (["./s1//a.wav"], ["s1/a.wav"], [True], ""),
     (["S1/A.wav"], ["s1/a.wav", "b.wav"], [True, False], "in another spelling than that"),
-    (["A.wav", "a.wav"], ["a.wav", "A.wav"], [True, True], ""),
     ([NFD], ["Bär/ä.wav"], [True], "in another spelling than that"),
     (["a%23b.wav"], ["a#b.wav"], [True], "in another spelling than that"),
-    (["utt.v2", "utt.v3"], ["utt.v1", "utt.v2"], [False, True], ""),
 ]
 UNCLEAR = [
     (["a.wav"], ["x/a.wav", "y/a.wav"], "'a.wav' could mean 'x/a.wav' and 'y/a.wav'"),
-    (["a.wav"], ["a.mp3", "a.flac"], "'a.wav' could mean 'a.mp3' and 'a.flac'"),
     (["x/a.wav", "y/a.wav"], ["a.wav"], "'x/a.wav' and 'y/a.wav' mean the same"),
-    (["b.wav", "k/b.ogg", "k/b.mp3"], ["b.wav", "k/b.wav"], "'k/b.ogg' and 'k/b.mp3' mean the same"),
     # Messages never show two equal names: Cyrillic, and a character of no width.
     (["а.wav"], ["a.wav", "zz.wav"], r"belongs to a segment.*'\\u0430.wav'.*'a.wav'"),
     (["a\u200b.wav"], ["a.wav", "zz.wav"], r"belongs to a segment.*'a\\u200b.wav'.*'a.wav'"),
@@ -100,25 +93,18 @@ def test_one_prediction_is_for_one_sound(load, name):
     third = files("1.wav", "2.wav", name="C", audio=one.segments["audio"].tolist())
     with pytest.raises(InputError, match="for '1.wav' of 'A' and '1.wav' of 'B', two"):
         model.notices([one, third, two])
-    assert (
-        model.notices([files("1.wav", "2.wav", name=letter, audio=["same", "too"]) for letter in "AB"]) == []
-    )
+    same = [files("1.wav", "2.wav", name=letter, audio=["same", "too"]) for letter in "AB"]
+    assert model.notices(same) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("hyp.csv", "file,start,end,transcript\na.wav,0,1.50,turn\na.wav,1.50,3.0,left\n"),
-        (
-            "hyp.jsonl",
-            '{"audio_filepath": "a.wav", "offset": 0, "duration": 1.5, "pred_text": "turn"}\n'
-            '{"audio_filepath": "a.wav", "offset": 1.5, "duration": 1.5, "pred_text": "left"}\n',
-        ),
-    ],
-)
-def test_times_that_do_not_fit_are_shown_with_all_digits(load, name, text):
+def test_times_that_do_not_fit_are_shown_with_all_digits(load):
+    line = '{{"audio_filepath": "a.wav", "offset": {}, "duration": 1.5, "pred_text": "{}"}}\n'
     words = r"the times are not .*0.0 to 1.5 s here and 0.0 to 1.5345 s in the corpus, 0.01 s may differ"
-    with pytest.raises(InputError, match=words):
-        load(text, name).notices([corpus(("a.wav", 0.0, 1.5345), ("a.wav", 1.5345, 3.0))])
     near = corpus(("a.wav", 0.0, 1.5045), ("a.wav", 1.5045, 3.0))
-    assert load(text, name).look_up(near, "")[0]["transcript"].tolist() == ["turn", "left"]
+    for name, text in {
+        "hyp.csv": "file,start,end,transcript\na.wav,0,1.50,turn\na.wav,1.50,3.0,left\n",
+        "hyp.jsonl": line.format(0, "turn") + line.format(1.5, "left"),
+    }.items():
+        with pytest.raises(InputError, match=words):
+            load(text, name).notices([corpus(("a.wav", 0.0, 1.5345), ("a.wav", 1.5345, 3.0))])
+        assert load(text, name).look_up(near, "")[0]["transcript"].tolist() == ["turn", "left"]

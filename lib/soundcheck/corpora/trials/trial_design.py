@@ -88,9 +88,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     speakers, notices = _speakers(segments, sexes, seed)
     same_speaker: list[_Pair] = []
     across = 0
-    rows = [speaker.rows for speaker in speakers]
-    within = [((own[one], own[other]) for one, other, _ in _ring(len(own))) for own in rows]
-    for one, other in _in_turn(within) if targets else ():
+    for one, other in _in_turn([_within(speaker) for speaker in speakers]) if targets else ():
         if {sexes[one], sexes[other]} == {*_SEXES}:
             across += 1
         else:
@@ -145,9 +143,6 @@ def _table(segments: pd.DataFrame, pairs: list[_Pair], targets: int, notices: li
     return TrialTable(of_columns(frame), members, numbers, "generated", tuple(notices), listed=len(frame))
 
 
-# Speakers and their segments --------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True)
 class _Speaker:
     """A speaker with shuffled segments: rows and numbers of their sounds; no ``sex`` if unknown or both."""
@@ -183,9 +178,6 @@ def _speakers(segments: pd.DataFrame, sexes: np.ndarray, seed: int) -> tuple[lis
     return speakers, notices
 
 
-# Pairs ------------------------------------------------------------------------------------------------------
-
-
 def _ring(size: int) -> Iterator[_Meeting]:
     """Let each of a group meet the next one in a ring, then the next but one, until each pair has met."""
     for number in range(size * (size - 1) // 2):
@@ -203,6 +195,11 @@ def _in_turn(several: Iterable[Iterator[_Pair]]) -> Iterator[_Pair]:
                 yield pair
                 again.append(pairs)
         left = again
+
+
+def _within(speaker: _Speaker) -> Iterator[_Pair]:
+    """Compare a speaker with the same speaker."""
+    return ((speaker.rows[one], speaker.rows[other]) for one, other, _ in _ring(len(speaker.rows)))
 
 
 def _any(group: list[_Speaker]) -> Iterator[_Pair]:
