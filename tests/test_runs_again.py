@@ -10,7 +10,7 @@ from runs import Run, sound
 from tones import SUITE, Project, make
 
 from soundcheck.common.files import digest
-from soundcheck.results.past_runs import read_runs
+from soundcheck.results.finished_run import read_runs
 
 pytestmark = pytest.mark.slow
 
