@@ -196,7 +196,7 @@ class _Cells:
             remedy = "Give a probability of each class, together 1 and not logits or per cent"
             where, check = self.table.header, answers.probability_problem
         else:
-            what = missing and "the column is missing beside the other bound"
+            what = "the column is missing beside the other bound" if missing else ""
             remedy = "Give the low and the high bound"
             where, check = f"{self.table.header}, column {''.join(missing)}", answers.bounds_problem
         if what:
