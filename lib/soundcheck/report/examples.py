@@ -32,9 +32,8 @@ from soundcheck.metrics.word_errors import word_changes, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend
-from soundcheck.report.formats import number
+from soundcheck.report.formats import number, place
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import place
 from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player, side
 
 WORST, TYPICAL, BEST = "worst", "typical", "best"
@@ -320,7 +319,7 @@ def of_predictions(
 def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[float, str]]:
     """Say how far the mean score of each group is from that of the other groups, the largest gap first."""
     result, known = [], np.isfinite(scores)
-    everybody = np.logical_or.reduce([~known, *masks.values()])
+    everybody = np.logical_or.reduce([*masks.values()])
     for group, mask in masks.items():
         members, others = known & mask, known & everybody & ~mask
         if members.any() and others.any():

@@ -10,14 +10,12 @@ from soundcheck.common import templates
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.wording import some
 from soundcheck.report import views
-from soundcheck.report.formats import Cell, number, stacked
+from soundcheck.report.formats import Cell, measure, number, stacked
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import measure
 from soundcheck.suite.entries import RESPONSE_KINDS
 from soundcheck.suite.families import Family, Perturbation, TestDefinition
 
 MOST = 5  # files left out that are named
-_SOURCES = ("published", "simulated")
 
 
 def threshold_table(family: Family) -> Html:
@@ -78,14 +76,11 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         return Html()
     frame = frame.drop_duplicates([name for name in frame.columns if name not in ("corpus", "task")])
 
-    def of(name: str) -> views.Column:
-        tag = "strong" if name == source else "span"
-        return lambda row: Cell(element(tag, f"{getattr(row, name):g}"), getattr(row, name), "sc-number")
-
     columns: dict[str, views.Column] = {
         "test": lambda row: measure(row.test),
         "groups × segments": lambda row: Cell(f"{row.groups} × {row.samples:,}", row.samples, "sc-number"),
-        **{name: of(name) for name in _SOURCES},
+        "published": "published",
+        "simulated": "simulated",
         "99.9 % stay below": "here",
         "at the published size": "published_size",
     }

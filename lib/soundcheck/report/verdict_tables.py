@@ -13,10 +13,24 @@ import pandas as pd
 
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
-from soundcheck.report import failures, states, views
-from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, value_cell
+from soundcheck.report import failures, views
+from soundcheck.report.formats import (
+    STATE,
+    Cell,
+    digits_for,
+    hinted,
+    label,
+    number,
+    of_evidence,
+    p_value,
+    remark,
+    rule,
+    span,
+    stacked,
+    state_mark,
+    value_cell,
+)
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
 from soundcheck.results.table import KEY
 from soundcheck.results.verdict import NOT_ADJUSTED
@@ -31,7 +45,7 @@ FILTERS = {
 }
 FILTERS["test"] = "group"
 MOST_ROWS = 40  # of a table; those after them are folded
-_ORDER = tuple(states.STATE)
+_ORDER = tuple(STATE)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
 
 
@@ -75,8 +89,8 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
     names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
     return templates.html(
         "verdicts",
-        groups=_divided(groups, _difference_columns(groups), "Groups"),
-        single=_divided(single, _value_columns(single), "Values"),
+        groups=_divided(groups, _DIFFERENCES, "Groups"),
+        single=_divided(single, _VALUES, "Values"),
         without_row=without_row(rows[left_out], final),
         pairs=same.any(),
         mirrored=[anchor_of(row) for row in frame[same & final].itertuples()],
@@ -104,27 +118,6 @@ def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: s
     return table + folded(title, [views.table(rows[details], columns, **about)])
 
 
-def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
-    columns: dict[str, views.Column] = {
-        "group": lambda row: value_cell(row.group_value),
-        "reference, margin": _reference,
-        "difference (95 %)": difference_cell,
-    }
-    if not rows["rule"].isin(["", *GAP_RULES]).all():
-        columns["group − all, rule"] = _rule
-    return columns | {"state": _state, "segments": _counts}
-
-
-def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
-    columns: dict[str, views.Column] = {
-        "value (95 %)": lambda row: value_cell(row.value, row.low, row.high, threshold=row.threshold),
-        "threshold": lambda row: Cell(rule(row), row.threshold, "sc-rule"),
-        "state": _state,
-        "segments": _counts,
-    }
-    return columns | ({"random": _random} if rows["reference"].notna().any() else {})
-
-
 def _reference(row: object) -> Cell:
     """Show the value of what a group is compared with, its name unless it is all others, and the margin."""
     name = "" if row.against in ("", "others") else label(row.against)
@@ -142,7 +135,9 @@ def _counts(row: object) -> Cell:
 
 
 def _rule(row: object) -> Cell:
-    """Show what the published rule judges, and whether it passes."""
+    """Show what the published rule judges, and whether it passes; nothing of rules about differences."""
+    if row.rule in ("", *GAP_RULES):
+        return Cell("")
     passed = "" if pd.isna(row.passed) else ", passes" if row.passed else ", fails"
     small = element("small", f"{rule(row)}{passed}", class_="sc-line sc-wrapped")
     return Cell(stacked(number(row.value)) + small, None, "sc-number")
@@ -150,6 +145,8 @@ def _rule(row: object) -> Cell:
 
 def _random(row: object) -> Cell:
     """Show what the random reference scores, and whether it passes, too."""
+    if pd.isna(row.reference):
+        return Cell("")
     too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
     digits = digits_for(row.value, row.reference)
     said = element("span", "random passes too", class_="sc-uninformative") if too else Html()
@@ -160,15 +157,32 @@ def _random(row: object) -> Cell:
 def _state(row: object) -> Cell:
     state, lines = state_lines(row)
     small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
-    html = element("span", states.mark(state), class_="sc-line") + small
+    html = element("span", state_mark(state), class_="sc-line") + small
     return Cell(html, row.order, "sc-state", anchor_of(row) if hasattr(row, "tests") else None)
 
 
-def difference_cell(row: object) -> Cell:
+def _difference(row: object) -> Cell:
     """Show the difference of a group to its reference, with interval, ratio and adjusted difference."""
     first, *below = difference_lines(row)
     adjusted = [element("small", line, class_="sc-line sc-wrapped") for line in _adjusted_lines(row)]
     return Cell(stacked(first, *below) + join(adjusted), row.gap, "sc-number") if first else Cell("")
+
+
+_DIFFERENCES: dict[str, views.Column] = {
+    "group": lambda row: value_cell(row.group_value),
+    "reference, margin": _reference,
+    "difference (95 %)": _difference,
+    "group − all, rule": _rule,
+    "state": _state,
+    "segments": _counts,
+}
+_VALUES: dict[str, views.Column] = {
+    "value (95 %)": lambda row: value_cell(row.value, row.low, row.high, threshold=row.threshold),
+    "threshold": lambda row: Cell(rule(row), row.threshold, "sc-rule"),
+    "state": _state,
+    "segments": _counts,
+    "random": _random,
+}
 
 
 def difference_lines(row: object) -> list[str]:
@@ -199,12 +213,12 @@ def _adjusted_lines(row: object) -> list[str]:
 def state_lines(row: object) -> tuple[str, list[str]]:
     """Give the state of a row and the lines of small print below it."""
     known, final = getattr(row, "state", None), hasattr(row, "tests")
-    state = known if known in _ORDER else states.of_evidence(row.evidence).name
+    state = known if known in _ORDER else of_evidence(row.evidence).name
     lines = []
     if state != PASS and not pd.isna(row.p_value) and _fails(row):
         lines.append(p_value(row.p_value) + (f" among {counted(row.tests, 'test')}" if final else ""))
     if row.evidence == CLEAR_FAIL or (final and state in (FAIL, INCONCLUSIVE)):
-        lines.append(_side(row, state if final else ""))
+        lines.append(_side(row))
     if final:
         lines.append("too few speakers to be significant alone" * (row.too_few and state == INCONCLUSIVE))
         lines.append(f"accepted: {row.accepted}" if row.accepted else "")
@@ -219,19 +233,14 @@ def _fails(row: object) -> bool:
     return bool((row.gap if one_sided(row.rule) else abs(row.gap)) >= row.matters)
 
 
-def _side(row: object, state: str) -> str:
-    """Say on which side a value or a difference lies, and what is significant among all tests."""
-    margin, whole = not pd.isna(row.matters), row.evidence == CLEAR_FAIL
+def _side(row: object) -> str:
+    """Say on which side a value or a difference lies, alone or with its whole interval."""
+    margin = not pd.isna(row.matters)
     if not _fails(row):
         side = "within the margin" if margin else "on the passing side"
         return "" if pd.isna(row.bound) else f"{side}; {number(row.bound)} is not excluded"
-    side = "more than the margin" if margin else "on the failing side"
-    tested = {INCONCLUSIVE: "not tested" if pd.isna(row.p_value) else "not significant"}
-    if whole:
-        side = f"the whole interval is {'beyond the margin' if margin else side}"
-    else:
-        tested[FAIL] = "that there is a difference is significant" if margin else "significantly"
-    return "; ".join(filter(None, (side, tested.get(state))))
+    side = "beyond the margin" if margin else "on the failing side"
+    return f"the whole interval is {side}" if row.evidence == CLEAR_FAIL else side
 
 
 def state_order(state: str, p: float) -> float:
