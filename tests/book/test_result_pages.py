@@ -124,7 +124,7 @@ REPORTED = NOTHING | {"passed": None, "threshold": None, "evidence": "shown", "s
         ([value("CCC", 0.55, 0.42, 0.9)], "Nothing could be concluded: 1 inconclusive, 0 not evaluated."),
         (
             [group("joy", 0.15, 0.2, 0.3)],
-            "No group is shown to be worse; the largest difference: recall",
+            "The headline measure shows no group to be worse; its largest difference: recall",
         ),
         ([row(**UNKNOWN)], "Too few speakers to generalise; for these, "),
         ([row(**UNKNOWN)], "Nothing could be concluded: 1 difference has too few speakers."),
@@ -132,7 +132,7 @@ REPORTED = NOTHING | {"passed": None, "threshold": None, "evidence": "shown", "s
         ([dataclasses.replace(ROWS[1], **MISSING)], "Not evaluated: too few &lt;b&gt;"),
         (
             [group("anger", -0.3, 0.1, 0.0079, rule="|value| <", passed=True, threshold=0.2)],
-            "By the published rule (group minus all), 0 of 1 fail; the two rules differ for 1",
+            "By the published rule (group minus all), 0 of 1 fail.",
         ),
     ],
 )

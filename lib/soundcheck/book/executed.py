@@ -121,9 +121,8 @@ def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int
     for output in outputs:
         if output.get("name") == "stderr":
             continue
-        kind, shown = "text/html", _shown(output, out)
-        if isinstance(shown, _Formula):
-            kind = "text/latex"
+        shown = _shown(output, out)
+        kind = "text/latex" if isinstance(shown, _Formula) else "text/html"
         size = len(str(shown).encode("utf-8", "replace"))
         if size > room:
             message = f"Left out: an output of {size // 1000} kB, which would make the page too large."

@@ -16,7 +16,7 @@ from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.common.wording import counted
 from soundcheck.report import notices, verdict_tables
 from soundcheck.report.comparisons import badge
-from soundcheck.report.formats import Cell, estimate, label, measure, p_value, row_name, significant, stacked
+from soundcheck.report.formats import Cell, estimate, label, measure, p_value, significant, stacked
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.style import GREEN, GREY, RED, look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
@@ -79,7 +79,8 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     changes = marked(frame)
     lines = [
         f"{row.mark} in run {row.position}: {row.model} / {row.corpus} / {row.family}: "
-        f"{row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; {_new(row)})"
+        f"{' · '.join(filter(None, (row.task, measure(row.test), verdict_tables.below_test(row))))}: "
+        f"by {abs(row.difference):.3g} ({row.pairing}; {_new(row)})"
         for row in changes.head(MOST_NAMED).itertuples()
     ]
     lines += [f"... and {len(changes) - MOST_NAMED} more."] if len(changes) > MOST_NAMED else []

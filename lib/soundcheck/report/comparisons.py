@@ -11,20 +11,9 @@ from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
-from soundcheck.report import figures, page, views
+from soundcheck.report import figures, formats, page, views
 from soundcheck.report.failures import people
-from soundcheck.report.formats import (
-    Cell,
-    label,
-    number,
-    p_value,
-    percent,
-    place,
-    remark,
-    span,
-    stacked,
-    value_cell,
-)
+from soundcheck.report.formats import Cell, label, number, p_value, place, remark, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
@@ -133,7 +122,7 @@ def contrast_table(
         "test": test_cell,
         "baseline": lambda row: value_cell(row.baseline_value, below=_PASSED[row.baseline_passed]),
         "candidate": lambda row: value_cell(row.candidate_value, below=_PASSED[row.candidate_passed]),
-        "difference": lambda row: value_cell(row.difference, below=percent(row.relative)),
+        "difference": lambda row: value_cell(row.difference, below=formats.percent(row.relative)),
         "with these speakers": lambda row: _answer(
             row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample
         ),

@@ -520,11 +520,15 @@ def most_violated(
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
         points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
         setting, mask = list(evaluation.settings)[1 + n], first.masks[group]
-        growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
+        grown = []  # by how many words the setting moves each pair apart
+        for pair in judging:
+            sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
+            clean, changed = (_apart(*(series[place] for series in sides)) for place in (0, 1 + n))
+            grown.append(changed - clean)
         rest = np.logical_or.reduce(first.masks) & ~mask
         title = f"{', '.join(where)}: {first.groups[group]} under {_name(setting)}"
         title += f", distance {points[0]} points, others {points[1]}"
-        about = evaluation, first.subset, setting, growth
+        about = evaluation, first.subset, setting, np.mean(grown, axis=0)
         scenes += [_changed(*about, title, mask)]
         scenes += [_changed(*about, f"{', '.join(where)}: the other groups", rest, played=False)]
     return scenes
@@ -555,13 +559,6 @@ def _changed(
     chosen = choose(scores, subset.segments, mask, typical=1, worst=1)
     chosen = [one._replace(played=played and one.why == TYPICAL) for one in chosen]
     return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
-
-
-def _growth(evaluation: Evaluation, pair: RecogniserPair, setting: int) -> np.ndarray:
-    """Count by how many words a setting moves a pair apart; float64 ``(segments,)``."""
-    sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
-    clean, changed = (_apart(*(series[n] for series in sides)) for n in (0, setting))
-    return changed - clean
 
 
 def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:

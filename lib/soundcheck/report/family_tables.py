@@ -31,7 +31,9 @@ def threshold_table(family: Family) -> Html:
         for name in sorted(given, key=lambda name: [*BUILTIN, *given].index(name)):
             row[_HEADS.get(name, name)] = _threshold(test, name)
         row["fewest segments in a bin"] = fewest if "minimum_per_bin" in test.simulation else ""
-        row["note"] = element("span", _note(test), limit=None)
+        few = f"For {test.classes} classes; with more or fewer, values are reported."
+        note = f"{test.note} {'' if test.classes is None else few}".strip()
+        row["note"] = element("span", ". ".join(filter(None, (test.off, note))), limit=None)
         row["source"] = test.source if len(sources) > 1 and test.source in sources else ""
         row["largest of 1000 unbiased random models"] = _simulation(test.simulation)
         rows.append(row)
@@ -49,13 +51,6 @@ def _threshold(test: TestDefinition, name: str) -> Cell:
     threshold, change = test.thresholds.get(name), test.change_of(name)
     text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
     return Cell(stacked(text, change), threshold, None if change else "sc-rule")
-
-
-def _note(test: TestDefinition) -> str:
-    """Say what a test is about, and for how many classes a general threshold is, if that matters."""
-    few = f"For {test.classes} classes; with more or fewer, values are reported."
-    note = f"{test.note} {'' if test.classes is None else few}".strip()
-    return ". ".join(filter(None, (test.off, note)))
 
 
 def _simulation(setting: Mapping) -> Cell:

@@ -251,11 +251,6 @@ def place(subset: object) -> str:
     return f"{subset.corpus}, {subset.task.name}"
 
 
-def row_name(row: object, *further: str) -> str:
-    """Name a row of the results table in one line: what else is given, the test, the group and the label."""
-    return " · ".join(filter(None, (*further, measure(row.test), label(row.group), label(row.label))))
-
-
 @dataclasses.dataclass(frozen=True)
 class State:
     """The look of a state in figures; that on pages is in ``verdicts.css``."""

@@ -13,23 +13,8 @@ import pandas as pd
 
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
-from soundcheck.report import failures, views
-from soundcheck.report.formats import (
-    STATE,
-    Cell,
-    digits_for,
-    hinted,
-    label,
-    number,
-    of_evidence,
-    p_value,
-    remark,
-    rule,
-    span,
-    stacked,
-    state_mark,
-    value_cell,
-)
+from soundcheck.report import failures, formats, views
+from soundcheck.report.formats import Cell, label, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
 from soundcheck.results.table import KEY
@@ -45,7 +30,7 @@ FILTERS = {
 }
 FILTERS["test"] = "group"
 MOST_ROWS = 40  # of a table; those after them are folded
-_ORDER = tuple(STATE)
+_ORDER = tuple(formats.STATE)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
 
 
@@ -64,7 +49,7 @@ def among_all(rows: pd.DataFrame) -> pd.DataFrame:
 def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
     below = below_test(row)
-    return Cell(stacked(hinted(row.test), below), f"{row.test} {below}", "sc-test", facet=row.group)
+    return Cell(stacked(formats.hinted(row.test), below), f"{row.test} {below}", "sc-test", facet=row.group)
 
 
 def below_test(row: object) -> str:
@@ -139,7 +124,7 @@ def _rule(row: object) -> Cell:
     if row.rule in ("", *GAP_RULES):
         return Cell("")
     passed = "" if pd.isna(row.passed) else ", passes" if row.passed else ", fails"
-    small = element("small", f"{rule(row)}{passed}", class_="sc-line sc-wrapped")
+    small = element("small", f"{formats.rule(row)}{passed}", class_="sc-line sc-wrapped")
     return Cell(stacked(number(row.value)) + small, None, "sc-number")
 
 
@@ -148,7 +133,7 @@ def _random(row: object) -> Cell:
     if pd.isna(row.reference):
         return Cell("")
     too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
-    digits = digits_for(row.value, row.reference)
+    digits = formats.digits_for(row.value, row.reference)
     said = element("span", "random passes too", class_="sc-uninformative") if too else Html()
     text = stacked(number(row.reference, digits, row.threshold), said)
     return Cell(text, None, "sc-number", facet="passes, too" if too else "fails")
@@ -157,7 +142,7 @@ def _random(row: object) -> Cell:
 def _state(row: object) -> Cell:
     state, lines = state_lines(row)
     small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
-    html = element("span", state_mark(state), class_="sc-line") + small
+    html = element("span", formats.state_mark(state), class_="sc-line") + small
     return Cell(html, row.order, "sc-state", anchor_of(row) if hasattr(row, "tests") else None)
 
 
@@ -178,7 +163,7 @@ _DIFFERENCES: dict[str, views.Column] = {
 }
 _VALUES: dict[str, views.Column] = {
     "value (95 %)": lambda row: value_cell(row.value, row.low, row.high, threshold=row.threshold),
-    "threshold": lambda row: Cell(rule(row), row.threshold, "sc-rule"),
+    "threshold": lambda row: Cell(formats.rule(row), row.threshold, "sc-rule"),
     "state": _state,
     "segments": _counts,
     "random": _random,
@@ -191,7 +176,7 @@ def difference_lines(row: object) -> list[str]:
         return [""]
     few = pd.isna(row.gap_low)
     low, high = (row.gap_low_sample, row.gap_high_sample) if few else (row.gap_low, row.gap_high)
-    digits = digits_for(row.gap, low, high)
+    digits = formats.digits_for(row.gap, low, high)
     ends = span(low, high, digits)
     ends += " for these speakers" if ends and few else ""
     ratio = "" if pd.isna(row.ratio) else f"{row.ratio:.2g} times the reference"
@@ -204,7 +189,7 @@ def _adjusted_lines(row: object) -> list[str]:
         return []
     if pd.isna(row.adjusted):
         return [f"not adjusted: {row.adjusted_by.removeprefix(NOT_ADJUSTED)}"]
-    digits = digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
+    digits = formats.digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
     ends = span(row.adjusted_low, row.adjusted_high, digits)
     text = f"adjusted: {number(row.adjusted, digits)}{f' ({ends})' if ends else ''}"
     return list(filter(None, (f"{text}, {100 * row.counterpart:.0f} % matched", failures.adjustment(row))))
@@ -213,17 +198,17 @@ def _adjusted_lines(row: object) -> list[str]:
 def state_lines(row: object) -> tuple[str, list[str]]:
     """Give the state of a row and the lines of small print below it."""
     known, final = getattr(row, "state", None), hasattr(row, "tests")
-    state = known if known in _ORDER else of_evidence(row.evidence).name
+    state = known if known in _ORDER else formats.of_evidence(row.evidence).name
     lines = []
     if state != PASS and not pd.isna(row.p_value) and _fails(row):
         lines.append(p_value(row.p_value) + (f" among {counted(row.tests, 'test')}" if final else ""))
     if row.evidence == CLEAR_FAIL or (final and state in (FAIL, INCONCLUSIVE)):
-        lines.append(_side(row))
+        lines.append(_side(row, state if final else ""))
     if final:
         lines.append("too few speakers to be significant alone" * (row.too_few and state == INCONCLUSIVE))
         lines.append(f"accepted: {row.accepted}" if row.accepted else "")
         lines.append(failures.both_rules(row))
-    return state, [*filter(None, lines), *([remark(row.skipped)] if row.skipped else [])]
+    return state, [*filter(None, lines), *([formats.remark(row.skipped)] if row.skipped else [])]
 
 
 def _fails(row: object) -> bool:
@@ -233,14 +218,19 @@ def _fails(row: object) -> bool:
     return bool((row.gap if one_sided(row.rule) else abs(row.gap)) >= row.matters)
 
 
-def _side(row: object) -> str:
-    """Say on which side a value or a difference lies, alone or with its whole interval."""
-    margin = not pd.isna(row.matters)
+def _side(row: object, state: str) -> str:
+    """Say on which side a value or a difference lies, and what is significant among all tests."""
+    margin, whole = not pd.isna(row.matters), row.evidence == CLEAR_FAIL
     if not _fails(row):
         side = "within the margin" if margin else "on the passing side"
         return "" if pd.isna(row.bound) else f"{side}; {number(row.bound)} is not excluded"
-    side = "beyond the margin" if margin else "on the failing side"
-    return f"the whole interval is {side}" if row.evidence == CLEAR_FAIL else side
+    side = "more than the margin" if margin else "on the failing side"
+    tested = {INCONCLUSIVE: "not tested" if pd.isna(row.p_value) else "not significant"}
+    if whole:
+        side = f"the whole interval is {'beyond the margin' if margin else side}"
+    else:
+        tested[FAIL] = "that there is a difference is significant" if margin else "significantly"
+    return "; ".join(filter(None, (side, tested.get(state))))
 
 
 def state_order(state: str, p: float) -> float:
@@ -254,6 +244,6 @@ def without_row(rows: pd.DataFrame, placed: bool = True) -> Html:
     for (corpus, reason), part in rows.groupby(["corpus", "skipped"], sort=False):
         tasks = ", ".join(dict.fromkeys(part["task"]))
         places = [element("span", id=anchor_of(row)) for row in part.itertuples()] if placed else []
-        text = f"{corpus}, {tasks}: {counted(len(part), 'test')} not evaluated: {remark(reason)}"
+        text = f"{corpus}, {tasks}: {counted(len(part), 'test')} not evaluated: {formats.remark(reason)}"
         items.append(element("li", *places, text, limit=None))
     return element("ul", *items, class_="sc-note") if items else Html()
