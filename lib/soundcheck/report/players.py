@@ -84,11 +84,15 @@ def _waveform(signal: np.ndarray) -> np.ndarray:
 
     All share one scale down to half of full scale, so that louder looks louder and quiet speech still shows.
     """
-    reach, samples = max(0.5, float(peak(signal))), np.arange(len(signal))
-    # Of a column also the first sample of the next one: the line is not broken.
+    if len(signal) < 2:
+        return np.zeros((_STRIP, WIDTH), dtype=bool)
+    reach = max(0.5, float(peak(signal)))
+    # A column begins with the last sample of the one before: the line is not broken.
     edges = np.linspace(0, len(signal) - 1, WIDTH + 1)
-    dense = np.interp(np.linspace(edges[:-1], edges[1:], -(-len(signal) // WIDTH) + 1), samples, signal)
-    lowest, highest = dense.min(axis=0), dense.max(axis=0)
+    first, last = np.floor(edges[:-1]).astype(int), np.ceil(edges[1:]).astype(int)
+    starts = np.stack([first, last + 1], axis=1).ravel()
+    padded = np.append(signal, signal[-1])
+    lowest, highest = (way.reduceat(padded, starts)[::2] for way in (np.minimum, np.maximum))
     rows = np.arange(_STRIP)[:, None]
     top, bottom = ((1 - value / reach) * (_STRIP - 1) / 2 for value in (highest, lowest))
     return (rows >= np.floor(top)) & (rows <= np.ceil(bottom))
@@ -243,10 +247,11 @@ def side(
     caption: str = "",
 ) -> Side:
     """Give a segment as it is, or changed with what is drawn for it."""
-    signal, options = signal_of(where.root, segment), {"seed": evaluation.seed, "sounds": evaluation.sounds}
+    signal = signal_of(where.root, segment)
     if change is None:
         return Side(signal, name, caption)
-    return changed(signal, change, name, caption, content=segment["audio"], **options)
+    options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
+    return changed(signal, change, name, caption, **options)
 
 
 def changed(signal: np.ndarray, change: Perturbation, name: str, caption: str = "", **how: object) -> Side:
