@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from soundcheck.statistics import bootstrap
 from soundcheck.common import files
 from soundcheck.results import worse
 from soundcheck.results.contrast import WORSE
@@ -24,8 +25,6 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
-from soundcheck.statistics import draws
-
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "baseline.csv"
 RUNS, RUNS_PLANTED, TESTS, SEGMENTS, REPLICATES = 100, 20, 1000, 15, 1000
 SPEAKERS = (10, 20, 40)
@@ -90,7 +89,7 @@ def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
         )
         verdicts.append(verdict)
         judged[tuple(getattr(verdict, name) for name in KEY)] = Judged(verdict, replicates, "s", "b")
-    run = FinishedRun(Path("results.csv"), to_frame(verdicts), None)
+    run = FinishedRun(Path("results.csv"), to_frame(verdicts))
     run.__dict__["judged"] = judged  # as read from the output folder
     return run
 
@@ -121,7 +120,7 @@ def alarms(
     alarmed, usual, found, false = 0, 0, 0, 0
     for run in range(runs):
         rng = np.random.default_rng([seed, speakers, planted, run])
-        weights = draws.weights(speakers, REPLICATES, run)
+        weights = bootstrap.weights(speakers, REPLICATES, run)
         before, now = (finished(counts, weights) for counts in outcomes(rng, speakers, planted, tests))
         (decided,) = worse.with_outcomes([worse.changes(now, before)], RunRecord.matters_worse)
         decided = decided["outcome"].eq(WORSE)

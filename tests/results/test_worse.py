@@ -91,7 +91,9 @@ def test_gaps_are_compared_where_the_rule_judges_them(compared, judged):
 
 
 def test_what_a_gate_says_of_two_baselines(write, judged):
-    first, second, now = (write(f"run{n}", [judged(number=own)]) for n, own in enumerate((0.7, 0.688, 0.680)))
+    first, second, now = (
+        write(f"run{n}", [judged(number=number)]) for n, number in enumerate((0.7, 0.688, 0.680))
+    )
     assert gate.check(now, baselines=[second]).exit_code == 0
     outcome = gate.check(now, baselines=[second, first])  # small steps add up
     assert outcome.exit_code == 1 and "run0, now 0.68" in outcome.summary
@@ -111,7 +113,7 @@ def test_baselines_with_other_tests_or_rows(write, judged, tmp_path):
     assert "1 test of" in outcome.summary and "not judged any more" in outcome.summary
     assert 'message="as before: 0.3 is not' in (now / "junit.xml").read_text()
     judged_rows.save([judged(number=0.6)], now / "notebooks" / "m" / "f.json")  # those of another run
-    assert read_run(now).judged == {}
+    assert not any(entry.drawn for entry in read_run(now).judged.values())
     path = tmp_path / "old.csv"
     for text, words in (("a,b\n1,2\n", "columns are missing"), ("", "the file is empty")):
         path.write_text(text)

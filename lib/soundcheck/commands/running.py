@@ -14,8 +14,8 @@ from soundcheck.commands.options import PLACE, end, run_options
 from soundcheck.common.escaping import quoted
 
 if TYPE_CHECKING:
+    from soundcheck.common.errors import Outcome
     from soundcheck.predict.request import Share
-    from soundcheck.run.outcome import Outcome
     from soundcheck.run.selection import RunOptions
 
 

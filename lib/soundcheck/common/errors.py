@@ -41,6 +41,15 @@ EACH = 3  # problems of a kind that are examples of more
 _PARTICULAR = re.compile(r"'[^']*'|\d+(?:[.:]\d+)*")  # in what problems of a kind differ
 
 
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    exit_code: int
+    summary: str
+    worse: int = 0  # tests on which a candidate is worse than its baseline
+
+
 class SoundcheckError(Exception):
     """Root of all errors that are meant for a user; its text is the whole message."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.metadata
 import platform
 import sys
 import time
@@ -16,8 +14,9 @@ import pandas as pd
 from soundcheck import __version__
 from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Problem
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
 from soundcheck.common.escaping import shorten
+from soundcheck.common.extras import versions
 from soundcheck.common.resources import library_digest
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
@@ -49,19 +48,9 @@ from soundcheck.run.selection import Plan
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
 from soundcheck.suite.groups import numbers_of
 
+# that numbers depend on
 PACKAGES = "numpy pandas scipy pyarrow audiofile audresample audformat praat-parselmouth av"
 PACKAGES += " pyroomacoustics scikit-learn papermill jupyter-book"
-
-
-def _versions() -> dict[str, str]:
-    """Versions of Python and of the libraries that numbers depend on."""
-    versions = {"soundcheck": __version__, "Python": platform.python_version()}
-    for name in PACKAGES.split():
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions
 
 
 QUICK = (
@@ -101,7 +90,11 @@ def compose(
         notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in notebooks),
         comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
         studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in studies),
-        versions=_versions(),
+        versions={
+            "soundcheck": __version__,
+            "Python": platform.python_version(),
+            **{name: version for name, version in versions(PACKAGES.split()).items() if version},
+        },
         figures=tuple(figures),
         seconds={},  # the run is not over
         book=False,
@@ -203,15 +196,6 @@ class Stages:
         parts = [f"{name} {duration(took)}" for name, took in self.seconds.items() if took >= 1]
         total = f"Time: {duration(sum(self.seconds.values()))}"
         return f"{total} ({', '.join(parts)})" if parts else total
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    exit_code: int
-    summary: str
-    worse: int = 0  # tests on which a candidate is worse than its baseline
 
 
 def sum_up(
