@@ -143,7 +143,7 @@ class _Figures:
                 yield self._figure(measure, rate(trials, threshold), None, "", threshold)
 
     def _block(self) -> str:
-        """Name what a block of segments is, see :func:`soundcheck.statistics.draws.blocks_of`."""
+        """Name what a block of segments is, see :func:`soundcheck.statistics.bootstrap.blocks_of`."""
         if not set(self._view.blocks) <= set(self._view.segments.columns):
             return "file"
         return "speaker" if self._view.blocks == ("speaker",) else "block"
