@@ -168,11 +168,11 @@ class Judging:
         measure: str,
         part: str,
         condition: str,
-        **given: Scale | Sequence[np.ndarray],
+        scale: Scale | None = None,
     ) -> list[Estimate]:
         about = self._about(subset) | {"measure": measure, "part": part, "condition": condition}
         speakers = self._block_of(subset) != "file"
-        return estimate_rows(about, resampled, fixed, self.interval, speakers=speakers, **given)
+        return estimate_rows(about, resampled, fixed, self.interval, scale, speakers=speakers)
 
     def _about(self, subset: Subset) -> dict[str, str]:
         family = self.family.name
@@ -230,9 +230,7 @@ class Judging:
                     conclusions.above_chance(v, n, *both, self.interval, info) for n, v in enumerate(rows)
                 ]
             if info.name and not column:
-                bounds = np.array([(v.low, v.high) for v in rows], dtype=np.float64).reshape(-1, 2).T
-                given = {"scale": scale, "bounds": bounds}
-                self._estimates += self._rows(subset, result, fixed, info.name, ALL, subset.change, **given)
+                self._estimates += self._rows(subset, result, fixed, info.name, ALL, subset.change, scale)
         else:
             fixed, (rows, smaller) = None, self._concluded_groups(subset, definition, rows, gap)
         rows = [conclusions.believable(verdict, scale) for verdict in rows]
