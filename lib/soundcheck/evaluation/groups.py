@@ -84,32 +84,28 @@ def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence
 
 
 def compare(
-    evaluation: Evaluation, result: Sequence[Groups], measures: MeasureSet, *, against: str = EVERYBODY
+    evaluation: Evaluation,
+    result: Sequence[Groups],
+    measures: MeasureSet,
+    *,
+    against: str = EVERYBODY,
+    contexts: Iterable[tuple[str, str] | None] = (None,),
 ) -> None:
-    """Judge a set of measures for all groups; those that are too small get their values."""
+    """Judge a set of measures for all groups; without contexts those that are too small get their values.
+
+    In contexts, values of a column such as a sentiment, it is judged by how much each shifts the measures.
+    """
 
     def tests(subset: Subset) -> Mapping[str, Measure]:
         tests_of = measures(evaluation, subset)
         return rates_in_use(evaluation, tests_of) if subset.task.is_embedding else tests_of
 
-    for one in result:
+    for one in result if contexts == (None,) else ():
         estimate_others(evaluation, one, tests(one.everything))
     for one in filter(lambda one: one.names, result):
-        judge_groups(evaluation, one.subset, one.column, one.names, tests(one.subset), against=against)
-
-
-def compare_in_contexts(
-    evaluation: Evaluation,
-    result: Iterable[Groups],
-    measures: MeasureSet,
-    context: str,
-    values: Sequence[str],
-) -> None:
-    """Judge by how much each value of a column, such as a sentiment, shifts the measures of each group."""
-    for one in filter(lambda one: one.names, result):
-        for value in values:
-            tests = measures(evaluation, one.subset)
-            judge_groups(evaluation, one.subset, one.column, one.names, tests, context=(context, value))
+        for context in contexts:
+            about = one.subset, one.column, one.names, tests(one.subset)
+            judge_groups(evaluation, *about, against=against, context=context)
 
 
 def judge_groups(
