@@ -90,7 +90,7 @@ def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
         )
         verdicts.append(verdict)
         judged[tuple(getattr(verdict, name) for name in KEY)] = Judged(verdict, replicates, "s", "b")
-    run = FinishedRun(Path("results.csv"), to_frame(verdicts), None)
+    run = FinishedRun(Path("results.csv"), to_frame(verdicts))
     run.__dict__["judged"] = judged  # as read from the output folder
     return run
 

@@ -26,7 +26,6 @@ import dataclasses
 import datetime
 import sys
 import time
-import types
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +37,7 @@ from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.history import points
 from soundcheck.results.judged import Judged
-from soundcheck.results.past_runs import PastRun
+from soundcheck.results.record import NO_RECORD
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.draws import REPLICATES, weights
@@ -64,13 +63,8 @@ class Simulated(FinishedRun):
         """Give what was simulated."""
         return self.entries
 
-    @property
-    def verdicts(self) -> dict[tuple[str, ...], Verdict]:
-        """Give the rows of what was simulated."""
-        return {key: entry.verdict for key, entry in self.entries.items()}
 
-
-def past_run(number: int, shares: np.ndarray, drawn: np.ndarray, blocks: str) -> PastRun:
+def past_run(shares: np.ndarray, drawn: np.ndarray, blocks: str) -> FinishedRun:
     """Make a run of shares ``(speakers, TESTS)`` and weights ``(replicates, speakers)``."""
     values, replicates = shares.mean(axis=0), drawn @ shares / len(shares)
     entries = {}
@@ -89,12 +83,9 @@ def past_run(number: int, shares: np.ndarray, drawn: np.ndarray, blocks: str) ->
         entries[tuple(getattr(verdict, name) for name in KEY)] = Judged(
             verdict, replicates[:, n], blocks, blocks
         )
-    nothing = dict.fromkeys(("models", "corpora", "families", "sounds", "references"), ())
-    about = {"title": "", "version": "1", "seed": 0, "interval": "t", "matters_worse": 0.0, "suite": {}}
-    record = types.SimpleNamespace(**nothing, **about)
+    record = dataclasses.replace(NO_RECORD, results="digest", interval="t", matters_worse=0.0)
     frame = to_frame(entry.verdict for entry in entries.values())
-    finished = Simulated(Path(), frame, record, entries)
-    return PastRun(f"run {number}", "", f"{number}", finished, {})
+    return Simulated(Path(), frame, record, entries)
 
 
 def history(rng: np.random.Generator, kind: str, planted: float, seed: int) -> pd.DataFrame:
@@ -116,7 +107,7 @@ def history(rng: np.random.Generator, kind: str, planted: float, seed: int) -> p
         common = rng.standard_normal((SPEAKERS, SEGMENTS, 1))
         fate = np.sqrt(kept) * common + np.sqrt(1 - kept) * fate
         shares = (fate < limit).mean(axis=1)
-        runs.append(past_run(number, shares, drawn, f"{number}" if other else "same"))
+        runs.append(past_run(shares, drawn, f"{number}" if other else "same"))
     return points(runs, [{"model": "model"}] * RUNS)
 
 

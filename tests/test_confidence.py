@@ -10,7 +10,7 @@ from runs import Run, run, sound, told, write
 
 from soundcheck.common import resources
 from soundcheck.metrics import confidence
-from soundcheck.metrics.alignment import align
+from soundcheck.metrics.word_errors import align
 
 pytestmark = pytest.mark.slow
 

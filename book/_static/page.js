@@ -1,54 +1,46 @@
-// What all scripts share. Then: opens what a link leads to, on paper everything, and names what the theme leaves nameless.
-window.soundcheck = {
-  given: {},
-  give(name, data) { this.given[name] = data; },
-  // Loads a file of data, which calls give: from a disk, too, where a page may not fetch anything.
-  load(address, name, use) {
-    const script = Object.assign(document.createElement("script"), { src: address });
-    document.head.append(this.on(script, { load: () => use(this.given[name]), error: () => use(undefined) }));
-  },
-  make(tag, content = "", attributes = {}) {
+// What all scripts share. Then: opens what a link leads to, prepares for paper, names what the theme leaves nameless.
+window.soundcheck = (() => {
+  const on = (target, events) => {
+    Object.entries(events).forEach(([name, act]) => target.addEventListener(name, act));
+    return target;
+  };
+  const make = (tag, content = [], attributes = {}, events = {}) => {
     const made = document.createElement(tag);
     made.append(...[].concat(content));
     Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
-    return made;
-  },
-  on(target, events) {
-    Object.entries(events).forEach(([name, act]) => target.addEventListener(name, act));
-    return target;
-  },
-  button(text, attributes, click) { return this.on(this.make("button", text, { type: "button", ...attributes }), { click }); },
-};
-(() => {
-  const root = document.documentElement;
-  let folded = [], theme;
-  const open = () => {
-    let target = null;
-    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return; }
-    if (!target?.closest("details")) return;
-    for (let place = target.closest("details"); place; place = place.parentElement.closest("details")) place.open = true;
-    target.scrollIntoView({ block: "center" });
+    return on(made, events);
   };
-  const print = (printing) => { // what is folded opens, pictures are all there, and colours are the light ones
-    if (printing) [folded, theme] = [[...document.querySelectorAll("details:not([open])")], root.dataset.theme];
-    folded.forEach((one) => { one.open = printing; });
-    document.querySelectorAll("img[loading=lazy]").forEach((picture) => { picture.loading = "eager"; });
-    if (printing || theme !== undefined) root.dataset.theme = printing ? "light" : theme;
-    else delete root.dataset.theme;
+  const button = (text, attributes, click) => make("button", text, { type: "button", ...attributes }, { click });
+  // Loads a file of data, which calls give: from a disk, too, where a page may not fetch anything.
+  const given = {}, give = (name, data) => { given[name] = data; };
+  const load = (src, name, use) => document.head.append(make("script", [], { src }, { load: () => use(given[name]) }));
+  return { on, make, button, give, load };
+})();
+(() => {
+  const root = document.documentElement, every = (where, use) => document.querySelectorAll(where).forEach(use);
+  let theme = root.dataset.theme;
+  const open = () => {
+    const target = document.querySelector(":target"), around = target?.closest("details");
+    for (let place = around; place; place = place.parentElement.closest("details")) place.open = true;
+    if (around) target.scrollIntoView({ block: "center" });
+  };
+  const print = (printing) => { // pictures are all there, and colours are the light ones
+    every("img[loading=lazy]", (picture) => { picture.loading = "eager"; });
+    if (printing) theme = root.dataset.theme;
+    root.dataset.theme = printing ? "light" : theme;
   };
   window.soundcheck.on(window, { hashchange: open, beforeprint: () => print(true), afterprint: () => print(false) });
   document.addEventListener("DOMContentLoaded", () => {
     open();
-    const every = (where, use) => document.querySelectorAll(where).forEach(use);
-    const name = (where, text) => every(where, (one) => one.setAttribute("aria-label", text(one)));
-    const role = (where, text) => every(where, (one) => one.setAttribute("role", text));
-    name("nav summary", (one) => `Pages below ${one.parentElement.previousElementSibling?.textContent.trim()}`);
-    name("#pst-primary-sidebar", () => "Book");
-    role("#pst-primary-sidebar", "complementary");
-    role("[role=doc-biblioentry]", "listitem");
-    every("div.math", (one) => { one.tabIndex = 0; }); // moved by keys where it is wide
+    const set = (where, name, text) => every(where, (one) => one.setAttribute(name, text));
+    set("#pst-primary-sidebar", "aria-label", "Book");
+    set("#pst-primary-sidebar", "role", "complementary");
+    set("[role=doc-biblioentry]", "role", "listitem");
+    set("div.math", "tabindex", 0); // moved by keys where it is wide
+    every("nav summary", (one) => one.setAttribute(
+      "aria-label", `Pages below ${one.parentElement.previousElementSibling?.textContent.trim()}`));
     // Wide tables: the column that stays gets a shadow when the others have moved below it.
-    every(".sc-scroll", (one) => one.addEventListener("scroll", () =>
-      one.classList.toggle("sc-scrolled", one.scrollLeft > 1), { passive: true }));
+    document.addEventListener("scroll", ({ target }) =>
+      target.classList?.toggle("sc-scrolled", target.scrollLeft > 1), { capture: true, passive: true });
   });
 })();

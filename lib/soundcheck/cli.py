@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from soundcheck import __version__
-from soundcheck.commands import finished, preparing, running, scoring
+from soundcheck.commands import finished, preparing, running
 from soundcheck.common.errors import (
     EXIT_BAD_INPUT,
     EXIT_INCOMPLETE,
@@ -41,7 +41,7 @@ def commands() -> None:
 for _command in (
     *(running.run, running.merge, running.compare),
     *(finished.check, finished.card, finished.sheet, finished.history, finished.verify),
-    *(preparing.init, preparing.thresholds, preparing.cache, scoring.score),
+    *(preparing.init, preparing.thresholds, preparing.cache, preparing.score),
 ):
     commands.add_command(_command)
 

@@ -19,12 +19,19 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.day import given_day, today
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
+from soundcheck.common.errors import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    EXIT_TEST_FAILED,
+    Outcome,
+    Problem,
+    SoundcheckError,
+)
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
-from soundcheck.results.contrast import contrast_csv, contrast_frame, load_contrasts
+from soundcheck.results.contrast import ContrastsFile, contrast_csv, contrast_frame
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
 from soundcheck.results.past_runs import check_place, keep
@@ -36,11 +43,11 @@ from soundcheck.results.verdict import RESULTS, Verdict, skipped_rows
 from soundcheck.run import key_figures, notebook_jobs, planning, tables
 from soundcheck.run.derived import Derived, of_notebooks, of_rows
 from soundcheck.run.forecast import forecast
-from soundcheck.run.material import load
+from soundcheck.run.material import Material, load
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
-from soundcheck.run.notebooks import Job, Notebooks, without_outputs
+from soundcheck.run.notebooks import Job, Notebooks, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.outcome import Outcome, Stages, about_book, compose, sum_up
+from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select
@@ -124,7 +131,7 @@ def _check_before(suite: Suite, options: RunOptions) -> None:
     """Refuse what only the end of the run would come across: its day, and the place where it is kept."""
     given_day()
     if suite.history is not None:
-        check_place(suite.history, suite.shown_history, options.out, corpus_folders(suite))
+        check_place(suite.history, options.out, corpus_folders(suite))
 
 
 def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None]:
@@ -147,7 +154,7 @@ class _Run:
         """Run all stages."""
         output, options = self.output, self.options
         with Notebooks(output.cache, output.log, options.jobs) as notebooks:
-            self.predict(cluster, shards)
+            self.predict(notebooks, cluster, shards)
             self.stages.begin("notebooks")
             self.execute(notebooks)
         self.stages.begin("results")
@@ -186,7 +193,7 @@ class _Run:
         outcome = sum_up(output, frame, record, self.reports, broken, self.plan, lines)
         return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
-    def predict(self, cluster: Cluster | None, shards: Shards | None) -> None:
+    def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:
         """Load what is tested, ask the models, and compute the key figures."""
         output, jobs, derived = self.output, self.options.jobs, self.derived
         self.stages.begin("corpora")
@@ -194,14 +201,18 @@ class _Run:
         material = load(self.plan, self.families, output, jobs, answered)
         failed = shards.take_over(material, output) if shards else None
         tables.write_segments(material.corpora, material.lists, output)
+        if output.record.is_file() and not _kept(material, output):  # imports take as long as predictions
+            notebooks.start()
         self.stages.begin("predictions")
         about = {"jobs": jobs, "fresh": self.options.fresh, "failed": failed}
         material, reports = predict_all(material, output, **about, cluster=cluster, derived=derived)
-        about = (material.suite, material.families, material.corpora, material.lists, reports)
-        self.depends = derived.tables(*about)  # all that the figures depend on
+        depends = derived.tables(material, reports)
+        make = functools.partial(tables.write_scores, material, reports, output)
+        output.prune_below(output.scores, derived.write("scores", depends, make))
         figures = derived.find(
-            "key figures", self.depends, lambda: [*map(vars, key_figures.key_figures(*about))]
+            "key figures", depends, lambda: [*map(vars, key_figures.key_figures(material, reports))]
         )
+        self.depends = depends  # all that the figures depend on
         self.material, self.reports = material, reports
         self.figures = tuple(KeyFigure(**values) for values in figures)
 
@@ -241,20 +252,19 @@ class _Run:
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)
-        compared = [row for one in self.compared if not one.failed for row in load_contrasts(one.job.rows)]
+        compared = [
+            row for one in self.compared if not one.failed for row in ContrastsFile.read(one.job.rows).rows
+        ]
         contrasts = contrast_frame(compared)
-        tables.write_left_out(material.corpora, material.sounds, reports, output)
+        tables.write_left_out(material, reports, output)
         files.write_bytes(output.comparison_table, contrast_csv(contrasts))
         record = compose(
-            material.suite,
-            self.families,
-            material.corpora,
+            material,
             reports,
             self.judged,
             comparisons=self.compared,
             studies=self.studied,
             contrasts=contrasts,
-            sounds=material.sounds,
             results=files.digest(written[0]),
             rows=frame,
             figures=self.figures,
@@ -319,6 +329,13 @@ class _Run:
             jobs=self.options.jobs,
             history=history,
         )
+
+
+def _kept(material: Material, output: Output) -> bool:
+    """Whether all notebooks were executed before, as far as that is known before models are asked."""
+    families = [family for family in material.families if not family.probes]
+    about = (material.suite, families, material.corpora, output, material.sounds)
+    return all(map(last_execution, notebook_jobs.family_jobs(*about)))
 
 
 def _execute(

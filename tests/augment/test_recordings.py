@@ -1,6 +1,5 @@
 """Recordings that a suite brings: folders, known layouts, databases, and what is wrong with them."""
 
-import dataclasses
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -193,15 +192,15 @@ def test_without_distances_all_other_rooms_are_compared(write, read):
     group = read(rooms=("rooms", {"base": "Hut"}))["rooms"]
     expected = {"hut/a.wav": "base", "hut/b.wav": "", "hall/c.wav": "other", "cave/d.wav": "other"}
     assert roles(group) == expected
-    sounds = Sounds({"rooms": group})
+    sounds, family = Sounds({"rooms": group}), read_family("robustness_simulated_recording_condition")
     assert len(sounds.responses("rooms", "other", 1.5)) == 2
-    family = read_family("robustness_simulated_recording_condition")
     shown = str(material(family, sounds))
     assert "Nothing says at which distances the rooms were measured" in shown
     assert "Rooms by distance" not in shown  # no sweep of a single step
     assert not missing(family.changes["Simulated Room"], sounds)
-    step = family.sweeps["Rooms by distance"].steps["2"]
-    assert "nothing tells at which distances" in missing(step, sounds)
+    assert "nothing tells at which distances" in missing(
+        family.sweeps["Rooms by distance"].steps["2"], sounds
+    )
     with pytest.raises(InputError, match="sounds.rooms.base: .* is called 'booth'.*cave, hall, hut"):
         read(rooms="rooms")
 
@@ -218,21 +217,19 @@ def test_responses_that_nothing_tells_apart(write, read):
 def test_what_distances_lack_and_what_may_be_drawn(write, read):
     write("air", *(f"air_binaural_{name}.wav" for name in ("booth_0_3", "office_0_2", "lecture_0_6")))
     sounds, family = Sounds(read(rooms="air")), read_family("robustness_simulated_recording_condition")
-    shown = str(material(family, sounds))
-    assert (
-        "air_binaural_lecture_0_6.wav" in shown and "Rooms by distance" not in shown
-    )  # a step alone: no sweep
-    step = family.sweeps["Rooms by distance"].steps["4"]
     expected = "of rooms, nothing but booth was measured at a distance within a ratio of 1.4 of 6 m"
-    assert missing(step, sounds) == expected
-    options = {"responses": "rooms", "role": ["base", "other"], "ratio": [1, 1.5]}
-    both = Perturbation("Any", "reverberation", options)
-    assert "ratio of 1 of 1.5 m" in missing(both, sounds)
-    both = dataclasses.replace(both, options=options | {"ratio": [1.5, 0]})
-    assert len(registry.drawable(both, sounds)) == 3 and not missing(both, sounds)
+    assert missing(family.sweeps["Rooms by distance"].steps["4"], sounds) == expected
+    for ratios, problem, count in (([1, 1.5], "ratio of 1 of 1.5 m", 0), ([1.5, 0], "", 3)):
+        options = {"responses": "rooms", "role": ["base", "other"], "ratio": ratios}
+        change = Perturbation("Any", "reverberation", options)
+        assert problem in missing(change, sounds) and (problem or not missing(change, sounds))
+        assert not count or len(registry.drawable(change, sounds)) == count
+    shown = [str(material(family, sounds))]
     write("air", "air_binaural_lecture_0_2.wav")
-    shown = str(material(family, Sounds(read(rooms="air"))))
-    assert "Simulated Room; Rooms by distance, 1" in shown and "Rooms by distance, 2" in shown
+    shown.append(str(material(family, Sounds(read(rooms="air")))))
+    # A step alone is no sweep.
+    assert "air_binaural_lecture_0_6.wav" in shown[0] and "Rooms by distance" not in shown[0]
+    assert "Simulated Room; Rooms by distance, 1" in shown[1] and "Rooms by distance, 2" in shown[1]
 
 
 # Databases

@@ -66,15 +66,6 @@ def test_clip_cuts_exactly_the_share(rng, ratio, samples):
         assert np.array_equal(level.clip(same, RATE, rng, ratio=share), same)
 
 
-@pytest.mark.parametrize("limit", [0.05, 1.0])
-def test_clipping_keeps_the_peak(noise, rng, limit):
-    speech = np.clip(noise, -0.4, 0.4)
-    clipped, highest = level.clipped_at(speech, RATE, rng, limit=limit), level.peak(speech)
-    beyond = np.abs(speech) >= limit * highest
-    assert np.allclose(np.abs(clipped[beyond]), highest, rtol=1e-5)
-    assert np.allclose(clipped[~beyond], speech[~beyond] / limit, rtol=1e-5)
-
-
 def test_the_released_definition_clips_at_full_scale(rng):
     """The text clips the same samples of loud and quiet speech, the released generator fewer of quiet one."""
     loud = rng.laplace(size=RATE)
@@ -251,8 +242,8 @@ def test_fewer_bits_are_worse():
 
     def distance(bit_rate):
         pair = codec.coded(narrow, "amr-nb", bit_rate)[40:-280], narrow[:-320]
-        frames = [np.abs(np.fft.rfft(x.reshape(-1, 320) * np.hanning(320))) for x in pair]
-        return rms((np.log10(frames[0] + 1e-3) - np.log10(frames[1] + 1e-3)).ravel())
+        frames = [np.log10(np.abs(np.fft.rfft(x.reshape(-1, 320) * np.hanning(320))) + 1e-3) for x in pair]
+        return rms((frames[0] - frames[1]).ravel())
 
     assert distance(12200) < distance(7400) < distance(4750)
 
@@ -293,18 +284,13 @@ def test_the_phone_restores_the_level_and_has_its_bands_and_hiss(speech, rng, mo
     assert np.corrcoef(line[200:], hiss[200:])[0, 1] > 0.999 and peak(drawn["noise"]) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("absent", "problem"),
-    [
-        ("library", "the codec library PyAV cannot be loaded"),
-        ("codec", "PyAV comes without no_such_encoder here, which the codec amr-nb needs"),
-    ],
-)
-def test_a_missing_codec_is_named(monkeypatch, absent, problem):
-    if absent == "library":
+@pytest.mark.parametrize("library", [False, True])
+def test_a_missing_codec_is_named(monkeypatch, library):
+    problem = "PyAV comes without no_such_encoder here, which the codec amr-nb needs"
+    monkeypatch.setitem(codec.CODECS, "amr-nb", codec.Codec("no_such_encoder", 8000, "amr"))
+    if library:
+        problem = "the codec library PyAV cannot be loaded"
         monkeypatch.setitem(sys.modules, "av", None)
-    else:
-        monkeypatch.setitem(codec.CODECS, "amr-nb", codec.Codec("no_such_encoder", 8000, "amr"))
     codec.missing.cache_clear()
     try:
         assert codec.missing("amr-nb").startswith(problem)

@@ -7,7 +7,7 @@ import soundfile
 from tests.report.given import HOSTILE
 
 from soundcheck.book import corpus_page
-from soundcheck.common.caveats import Caveat
+from soundcheck.common.errors import Caveat
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus

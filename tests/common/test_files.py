@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
+from soundcheck.common.errors import InputError, SoundcheckError
+from soundcheck.common.media import MediaStore
 
 NAMES = st.one_of(st.text(st.characters(), max_size=50), st.from_regex(r"[a-z0-9./-]{0,12}", fullmatch=True))
 
@@ -106,3 +107,30 @@ def test_a_file_with_the_same_content_is_left_as_it_is(tmp_path):
     path.symlink_to(other)
     files.write_text(path, "one")
     assert not path.is_symlink() and path.read_text() == "one"
+
+
+# Sounds and pictures of the book ----------------------------------------------------------------------------
+
+
+def test_same_content_is_stored_once_and_shared_by_pages_at_all_depths(tmp_path):
+    near, far = (MediaStore(tmp_path / "media", prefix) for prefix in ("media/", "../../media/"))
+    name = far.name(b"sound", ".flac")
+    assert far.add(b"sound", ".flac") == far.add(b"sound", ".flac") == f"../../media/{name}"
+    assert near.add(b"sound", ".flac") == f"media/{name}" and re.fullmatch(r"[0-9a-f]{16,}\.flac", name)
+    assert [path.read_bytes() for path in (tmp_path / "media").iterdir()] == [b"sound"]
+    assert len({near.add(b"a", ".png"), near.add(b"b", ".png"), near.add(b"a", ".svg")}) == 3
+    (tmp_path / "media" / name).write_bytes(b"so")  # a file that was cut is written again
+    near.add(b"sound", ".flac")
+    assert (tmp_path / "media" / name).read_bytes() == b"sound"
+
+
+def test_a_book_without_voices_takes_pictures_and_no_sound(tmp_path):
+    store = MediaStore(tmp_path / "media", voices="none")
+    assert not store.heard and store.add(b"x", ".svg").endswith(".svg")
+    for suffix in (".flac", ".WAV", ".mp3"):
+        with pytest.raises(ValueError, match="without sounds"):
+            store.add(b"x", suffix)
+    with pytest.raises(SoundcheckError, match="Cannot write"):
+        MediaStore(next((tmp_path / "media").iterdir())).add(
+            b"x", ".png"
+        )  # a file where the folder should be

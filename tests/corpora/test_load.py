@@ -59,12 +59,6 @@ def test_bad_cells_are_refused(refused, table, column, cell, words):
     refused(words)
 
 
-def test_all_problems_are_told_at_once(refused, table):
-    table.loc[0, "arousal"], table.loc[5, "file"] = "high", "nowhere.wav"
-    text = refused("'high'")
-    assert "nowhere.wav" in text
-
-
 def test_a_segment_counts_its_own_length(load, refused, table):
     table[["start", "end"]] = ["0.1", "0.3"]
     table.loc[1, ["start", "end"]], table.loc[2, "end"] = ["", ""], "0.35"

@@ -72,7 +72,14 @@ def of_classes(metric: Callable[..., Statistic]) -> Callable[..., Statistic]:
     return lambda truth, prediction: metric(truth, prediction, CLASSES)
 
 
-PLAIN = {
+RATES_OF_CLASSES = {
+    "recall": classification.recall_per_class,
+    "precision": classification.precision_per_class,
+    "uar": classification.unweighted_average_recall,
+    "uap": classification.unweighted_average_precision,
+}
+PLAIN = {name: (names, of_classes(metric)) for name, metric in RATES_OF_CLASSES.items()}
+PLAIN |= {
     "ccc": (numbers, regression.concordance_cc),
     "pearson": (numbers, regression.pearson_cc),
     "mae": (numbers, regression.mean_absolute_error),
@@ -87,10 +94,6 @@ PLAIN = {
     "class shares": (names, lambda truth, prediction: distribution.class_proportions(prediction, CLASSES)),
     "difference per class": (names, of_classes(distribution.relative_difference_per_class)),
     "accuracy": (names, of_classes(classification.accuracy)),
-    "recall": (names, of_classes(classification.recall_per_class)),
-    "precision": (names, of_classes(classification.precision_per_class)),
-    "uar": (names, of_classes(classification.unweighted_average_recall)),
-    "uap": (names, of_classes(classification.unweighted_average_precision)),
     "word errors": (texts, of_counts(word_errors.error_rates)),
     "sentences": (texts, of_counts(word_rates.sentence_error_rate)),
     "matches": (texts, of_counts(word_rates.match_error_rate)),
@@ -220,17 +223,33 @@ def test_scale_and_shift(seed, scale, shift):
 
 @pytest.mark.parametrize("name", ["recall", "precision", "uar"])
 def test_renaming_and_reordering_classes(name):
-    data = names(4)
+    data, metric = names(4), RATES_OF_CLASSES[name]
     mapping = dict(zip(CLASSES, ("zorn", "glück", "mitte", "leid"), strict=True))
     renamed = [np.array([mapping[c] for c in side], dtype=object) for side in (data.truth, data.prediction)]
-    metric = {
-        "recall": classification.recall_per_class,
-        "precision": classification.precision_per_class,
-        "uar": classification.unweighted_average_recall,
-    }[name]
     one = result(lambda d: metric(d.truth, d.prediction, CLASSES), data)
     two = result(lambda d: metric(*renamed, [mapping[c] for c in reversed(CLASSES)]), data)
     np.testing.assert_allclose(two.value[::-1], one.value, atol=1e-12)
     np.testing.assert_allclose(two.interval()[0][::-1], one.interval()[0], atol=1e-12)
-    if name != "uar":
-        assert two.labels == tuple(mapping[label] for label in reversed(one.labels))
+    assert name == "uar" or two.labels == tuple(mapping[label] for label in reversed(one.labels))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_nothing_and_missing_predictions(name):
+    make, metric = PLAIN[name]
+    assert set(metric([], []).point().reasons) == {"no segments"}
+    data = make(3)
+    n, kind = len(data.truth), data.prediction.dtype
+    for share in (0.1, 0.6):
+        gone = np.arange(n) < share * n
+        point = metric(data.truth, np.where(gone, None, data.prediction).astype(kind)).point()
+        text = f"no prediction for {gone.sum()} of {n} segments"
+        if share < 0.5:
+            assert not any(point.reasons) and all(text in note for note in point.notes)
+            alone = metric(data.truth[~gone], data.prediction[~gone]).point()
+            assert point.value.tolist() == alone.value.tolist()
+            assert point.segments.tolist() == alone.segments.tolist()
+        else:
+            assert set(point.reasons) == {text} and np.isnan(point.value).all()
+    if name not in WITHOUT_TRUTH:
+        with pytest.raises(ValueError, match=f"{n} labels do not fit {n - 1} predictions"):
+            metric(data.truth, data.prediction[1:])

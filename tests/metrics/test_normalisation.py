@@ -29,15 +29,10 @@ anything = st.lists(st.one_of(pieces, st.characters()), max_size=12).map("".join
 def test_names_are_a_closed_ordered_list():
     names = ["none", "basic", "basic-with-marks", "whisper-basic", "whisper-english", "open-asr-2025"]
     assert list(NORMALISERS) == [*names, "open-asr"]
-    assert all(name == NORMALISERS[name].name for name in names)
     assert NORMALISERS["open-asr"] is NORMALISERS["open-asr-2025"]  # as earlier suites call it
     assert all(each.version and each.description.endswith(".") for each in NORMALISERS.values())
     version = importlib.metadata.version("whisper-normalizer")
     assert english.version == f"20250625 with whisper-normalizer {version}"
-    with pytest.raises(TypeError):
-        NORMALISERS["mine"] = none
-    with pytest.raises(AttributeError):
-        none.version = "2"
 
 
 @pytest.mark.parametrize("kind", ["basic", "signs between words"])

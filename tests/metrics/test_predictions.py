@@ -41,8 +41,6 @@ from soundcheck.metrics.regression import (
     bin_numbers,
     concordance_cc,
     mean_absolute_error,
-    mean_error,
-    mean_value,
     pearson_cc,
     precision_per_bin,
     recall_per_bin,
@@ -190,10 +188,6 @@ def test_names_of_classes_stay_as_written():
 
 
 def test_precision_at_given_shares_of_labels(rng):
-    # Of four a three are called a; of two b one is. As many a as b: 0.75 / (0.75 + 0.5).
-    truth, predicted = list("aaaabb"), list("aaabab")
-    result = values(with_label_shares(precision_per_class(truth, predicted, "ab"), [1, 1]))
-    assert result == pytest.approx([0.75 / 1.25, 0.5 / 0.75])
     truth, predicted = rng.choice(ABC, 60), rng.choice(ABC, 60)
     times = np.select([truth == "a", truth == "b"], [3, 2], 1)
     repeated = np.repeat(truth, times)
@@ -214,7 +208,6 @@ def test_exactly_the_tolerance_is_a_change_for_all_decimals():
     for changed in (clean + 0.05, np.round(clean + 0.05, 2)):
         assert not is_unchanged(clean, changed).any() and not is_unchanged(changed, clean).any()
     assert is_unchanged(clean, clean + 0.0499999).all()
-    assert value(unchanged([0.1, 0.2, 0.3, 0.4], [0.1, 0.24, 0.36, 0.4])) == 0.75
     result = is_unchanged(["a", "b", "c", None], ["a", "c", None, None])
     assert result.tolist()[:2] == [1.0, 0.0] and np.isnan(result[2:]).all()
 
@@ -246,16 +239,11 @@ NUMBERS = (concordance_cc, pearson_cc, recall_per_bin, precision_per_bin)
 OF_CLASSES = (recall_per_class, precision_per_class, unweighted_average_recall, unweighted_average_precision)
 
 
-def test_no_segments_and_one():
+def test_one_segment_and_labels_without_predictions():
     one = [metric([0.5], [0.75]) for metric in NUMBERS]
     one += [metric(["a"], ["a"], ["a", "b"]) for metric in OF_CLASSES]
     assert {reason for statistic in one for reason in reasons(statistic)} == {"1 segment"}
-    assert value(mean_absolute_error([0.5], [0.75])) == 0.25
-    none = [metric([], []) for metric in (*NUMBERS, mean_absolute_error, mean_error, unchanged)]
-    none += [metric([np.nan], [0.5]) for metric in (*NUMBERS, mean_absolute_error)]
-    none += [metric([], [], ["a", "b"]) for metric in (*OF_CLASSES, relative_difference_per_class)]
-    none += [mean_value([]), class_proportions([], CLASSES), bin_proportions([]), proportion_in_range([])]
-    none += [relative_difference_per_bin([], []), jensen_shannon_distance([], [])]
+    none = [metric([np.nan], [0.5]) for metric in (*NUMBERS, mean_absolute_error)]
     none += [restrict(proportion_in_range([0.5]), np.array([False])), impact([np.nan], [0.5], [0.5])]
     assert {reason for statistic in none for reason in reasons(statistic)} == {"no segments"}
     absent = reasons(recall_per_bin([0.1, 0.2, 0.9], [0.3, 0.3, 0.3]))
@@ -268,26 +256,14 @@ def test_missing_predictions_are_counted(missing):
     point = recall_per_class(truth, prediction, ["a", "b"]).point()
     assert point.segments.tolist() == [5, 4]
     assert point.notes == ("no prediction for 1 of 10 segments",) * 2
-    assert set(reasons(class_proportions(["anger", missing, missing], CLASSES))) == {
-        "no prediction for 2 of 3 segments"
-    }
-    point = jensen_shannon_distance([0.1, 0.2, 0.3, np.nan], [0.1, 0.2, np.nan, 0.5]).point()
-    assert point.segments.tolist() == [2] and point.notes == ("no prediction for 1 of 3 segments",)
     point = unchanged([0.1, 0.2, np.nan, 0.4], [0.1, 0.2, 0.3, np.nan]).point()
     assert point.value[0] == 1.0 and point.notes == ("no prediction for 2 of 4 segments",)
     point = impact([0.5, 0.5, 0.5], [0.5, np.nan, 0.5], [0.9, 0.9, 0.5]).point()
     assert point.segments.tolist() == [2] * 3 and point.notes == ("no prediction for 1 of 3 segments",) * 3
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: recall_per_class(["a"], ["a"], ["a", "a"]), "same class is given twice"),
-        (lambda: class_numbers([["a"], ["b"]], ["a"]), "One class a segment"),
-        (lambda: recall_per_class(["a"], ["a", "a"], ["a"]), "1 labels do not fit 2 predictions"),
-        (lambda: jensen_shannon_distance([0.1], [0.1, 0.2]), "do not fit"),
-    ],
-)
-def test_impossible_columns(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_impossible_columns():
+    with pytest.raises(ValueError, match="same class is given twice"):
+        recall_per_class(["a"], ["a"], ["a", "a"])
+    with pytest.raises(ValueError, match="One class a segment"):
+        class_numbers([["a"], ["b"]], ["a"])

@@ -26,9 +26,8 @@ def test_known_angles():
     result = cosine_scores(enrolled, tested, np.array([0, 0, 0, 0, 1]), np.array([0, 1, 2, 3, 0]))
     np.testing.assert_allclose(result, [1, 0, -1, 0.5, np.sqrt(0.5)], atol=1e-15)
     embeddings, places = np.random.default_rng(0).normal(size=(300, 192)).astype(np.float32), np.arange(300)
-    same = cosine_scores(embeddings, embeddings, places, places)  # never more than alike
-    assert (same <= 1).all() and (same > 1 - 1e-14).all()
-    assert (cosine_scores(embeddings, -embeddings, places, places) == -same).all()
+    same = cosine_scores(embeddings, embeddings, places, places)
+    assert (same <= 1).all() and (same > 1 - 1e-14).all()  # never more than alike
 
 
 @some

@@ -23,7 +23,6 @@ from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import (
     MOST_SUMS,
     against_all,
-    against_average,
     average,
     combine,
     difference,
@@ -107,23 +106,16 @@ def test_rounding_ratios_and_words():
 # Counts and reasons
 
 
-@pytest.mark.parametrize(
-    ("missing", "note", "reason"),
-    [
-        (5, "", ""),
-        (6, "no prediction for 6 of 100 segments", ""),
-        (51, "", "no prediction for 51 of 100 segments"),
-    ],
-)
-def test_missing_predictions_are_noted_and_refused(missing, note, reason):
+@pytest.mark.parametrize(("missing", "share"), [(5, "few"), (6, "noted"), (51, "refused")])
+def test_missing_predictions_are_noted_and_refused(missing, share):
     prediction = np.where(np.arange(100) < missing, np.nan, 0.6)
-    error = mean_absolute_error(np.full(100, 0.5), prediction)
+    error, text = mean_absolute_error(np.full(100, 0.5), prediction), f"no prediction for {missing} of "
     point = error.point()
-    assert point.reasons == (reason,) and point.segments.tolist() == [100 - missing]
-    assert (point.value[0] == 0.1) == (not reason) and (reason or point.notes == (note,))
+    assert point.reasons == (f"{text}100 segments" if share == "refused" else "",)
+    assert share == "refused" or point.notes == (f"{text}100 segments" if share == "noted" else "",)
+    assert point.segments.tolist() == [100 - missing] and (point.value[0] == 0.1) == (share != "refused")
     group = np.arange(100) < missing + 1  # those of a group count for the group
-    expected = f"no prediction for {missing} of {missing + 1} segments"
-    assert restrict(error, group).point().reasons == (expected,)
+    assert restrict(error, group).point().reasons == (f"{text}{missing + 1} segments",)
     assert restrict(error, ~group).point().notes == ("",)
 
 
@@ -183,6 +175,9 @@ def test_averages_weigh_their_parts_alike_and_stacks_keep_them():
         (lambda: stack({"x": recall_per_class(["a"], ["a"], "ab")}), "single value"),
         (lambda: value(recall_per_class(["a"], ["a"], "ab")), "2 values"),
         (lambda: numbers([[0.1]]), "One number a segment"),
+        (lambda: standardised_difference(mae(), ~NONE, ~NONE, np.zeros(4, int), 1), "both sides"),
+        (lambda: standardised_difference(mae(), ~NONE, NONE, np.full(4, 2), 2), "from -1 to 1"),
+        (lambda: standardised_difference(mae(), ~NONE, NONE, np.zeros(4, int), MOST_SUMS), "sums are more"),
     ],
 )
 def test_what_does_not_fit_together(make, message):
@@ -203,15 +198,6 @@ def test_replicates_are_those_of_the_parts(rng):
         (stack({"1": one, "2": two}), np.hstack([a, b])),
     ):
         np.testing.assert_allclose(resample(made, blocks, 60).replicates, expected, atol=1e-10)
-
-
-def test_the_average_over_equal_groups_is_that_of_all(rng):
-    mean, masks = mean_value(rng.random(90)), [np.arange(90) // 30 == n for n in range(3)]
-    one, other = against_average(mean, masks, 1), against_all(mean, masks[1])
-    assert value(one) == pytest.approx(value(other), abs=1e-12) and one.point().segments.tolist() == [30]
-    # block by block groups do not vary in size from replicate to replicate
-    both = [resample(each, np.tile(np.arange(30), 3), 200, 0).replicates for each in (one, other)]
-    np.testing.assert_allclose(*both, atol=1e-12)
 
 
 # Shifts by context
@@ -334,15 +320,3 @@ def test_one_cell_is_the_plain_difference(seed, n):
         result = standardised_difference(statistic, group, ~group, np.zeros(n, dtype=int), 1).point()
         assert result.value == pytest.approx(plain.value, abs=1e-9, nan_ok=True)
         assert (result.reasons, result.segments.tolist()) == (plain.reasons, plain.segments.tolist())
-
-
-def test_what_cannot_be_standardised_is_refused():
-    group, cell, truth, guess, *_ = in_cells()
-    everybody = np.ones(400, dtype=bool)
-    for others, cells, message in (
-        (everybody, 5, "both sides"),
-        (~group, 4, "from -1 to 3"),
-        (~group, MOST_SUMS, "sums are more"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            standardised_difference(concordance_cc(truth, guess), group, others, cell, cells)

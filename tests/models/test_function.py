@@ -159,7 +159,7 @@ def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
     model = types.ModuleType("model")
     model.__file__ = str(root / "model.py")
     monkeypatch.setitem(sys.modules, "model", model)
-    found = function.sources(function.Imported(model, print, root))
+    found = function.sources(model, root)
     assert [name for name, _ in found] == ["late.py", "model.py"]
     with pytest.raises(ImportError, match="it was loaded"):
         _ = late.anything

@@ -53,16 +53,10 @@ def library(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("most", "calls"), [(None, [(1, 4), (2, 3), (3, 5)]), (2, [(1, 4), (1, 5), (2, 3), (2, 5)])]
 )
-def test_only_equally_long_signals_go_together(rng, most, calls):
-    signals = [rng.normal(size=length).astype(np.float32) for length in (5, 3, 5, 4, 3, 5)]
-    seen = []
-
-    def call(batch):
-        seen.append(batch.shape)
-        return batch.sum(axis=1).tolist()
-
-    assert np.allclose(each_length(signals, call, most), [signal.sum() for signal in signals])
-    assert sorted(seen) == calls
+def test_only_equally_long_signals_go_together(most, calls):
+    signals, seen = noises(5, 3, 5, 4, 3, 5), []
+    sums = each_length(signals, lambda batch: seen.append(batch.shape) or batch.sum(axis=1).tolist(), most)
+    assert np.allclose(sums, [signal.sum() for signal in signals]) and sorted(seen) == calls
 
 
 def test_links_that_lead_out_of_a_folder_but_not_to_the_blobs_of_a_hub(tmp_path):
@@ -108,18 +102,12 @@ def test_a_child_finds_what_this_process_finds(onnx_project):
             "raise ModuleNotFoundError(\"No module named 'onnxruntime'\", name='onnxruntime')",
             'the package onnxruntime is not installed. Install it: pip install "soundcheck-speech[onnx]".',
         ),
-        (
-            "raise ImportError('libsomething.so.12: cannot open shared object file')",
-            "the package onnxruntime cannot be imported: ImportError: libsomething",
-        ),
-        (
-            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
-            "loading the model ended the process (signal 9, SIGKILL). Is there enough",
-        ),
+        ("raise ImportError('lib.so')", "the package onnxruntime cannot be imported: ImportError: lib.so"),
+        ("import os; os.kill(os.getpid(), 9)", "loading the model ended the process (signal 9, SIGKILL). Is"),
         ("import time; time.sleep(60)", "loading the model did not end within 2 s"),
         (
             "get_available_providers = lambda: 1 / 0",
-            "the model cannot be loaded: ZeroDivisionError: division by zero",
+            "the model cannot be loaded: ZeroDivisionError: division",
         ),
     ],
 )

@@ -52,11 +52,8 @@ def predicted(model: CommandModel, *samples: int, rate: int = 16000) -> list:
 def test_one_program_answers_all(world):
     program(world)
     model = loaded(world)
-    assert predicted(model, 160) + predicted(model, 99, 88, rate=8000) == [
-        "heard 160",
-        "heard 99",
-        "heard 88",
-    ]
+    heard = predicted(model, 160) + predicted(model, 99, 88, rate=8000)
+    assert heard == ["heard 160", "heard 99", "heard 88"]
     (pid,) = starts(world)
     assert psutil.pid_exists(pid)
     (folder,) = world.temporary.iterdir()
@@ -179,9 +176,10 @@ KILLED = """
 import pathlib, sys; import numpy as np
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.models.command import CommandModel
-root, target, stays = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
-entry = ModelEntry("mine", "command", target, ("transcript",), options={"stays": stays})
-CommandModel(entry, root / "my-asr", target.split()[1:], root).predict([np.zeros(9, "float32")], 16000)
+root, command, stays = pathlib.Path(sys.argv[1]), sys.argv[2].split(), sys.argv[3] == "True"
+entry = ModelEntry("mine", "command", sys.argv[2], ("transcript",), options={"stays": stays})
+command[0] = str(root / command[0])
+CommandModel(entry, command, root).predict([np.zeros(9, "float32")], 16000)
 """
 
 

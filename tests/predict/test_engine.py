@@ -12,6 +12,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from multiprocessing import forkserver
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,7 +30,7 @@ from soundcheck.common.store import FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import executor, prediction, store
-from soundcheck.predict.engine import predict_model
+from soundcheck.predict.engine import predict_models
 from soundcheck.predict.opened_files import changed_files
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest
@@ -89,16 +90,20 @@ class World:
         (self.root / name).write_text(text)
         return self.root / name
 
-    def run(
-        self, changes=None, corpora=None, out=None, known=None, suite_corpora=None, entry=None, **options
-    ) -> PredictionReport:
+    def request(
+        self, changes=None, corpora=None, out=None, known=None, suite_corpora=None, entry=None, **more
+    ) -> PredictionRequest:
         given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0}
-        model = ModelEntry(name="mine", **given | (entry or {}))
+        model = ModelEntry(**{"name": "mine"} | given | (entry or {}))
         named = ("t", 0, 100, "percentile", (), suite_corpora or {}, {"mine": model})
         suite = Suite(*named, BUILTIN | (known or {}), self.root, self.root / "suite.yml")
         asked = (model, suite, corpora or [self.corpus()], changes or {}, out or self.out, self.cache)
+        return PredictionRequest(*asked, **more)
+
+    def run(self, changes=None, corpora=None, jobs=1, cluster=None, **more) -> PredictionReport:
         with mock.patch.object(prediction, "REPEATED", self.repeated):
-            return predict_model(PredictionRequest(*asked), **options)
+            (report,) = predict_models([self.request(changes, corpora, **more)], jobs=jobs, cluster=cluster)
+        return report
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
@@ -168,6 +173,27 @@ def test_a_second_run_asks_nothing_but_a_few_to_confirm(world):
     assert world.run(TONE).computed == 12
 
 
+@pytest.mark.usefixtures("asked_twice")
+def test_models_are_confirmed_before_their_turn_and_twins_share_their_answers(world):
+    """Of three names of one model, and another one: nothing is asked twice, and an interruption ends all."""
+    world.model(f"if os.path.exists('hold'): time.sleep(99)\n{COUNTED}")
+    world.write("other.py", (world.root / "model.py").read_text().replace("/ 10", "/ 20"))
+    targets = {"a": "model:predict", "b": "other:predict", "c": "model:predict"}
+
+    def requests():
+        for name, target in targets.items():
+            yield world.request(entry={"name": name, "target": target})
+
+    first, second = (list(predict_models(requests())) for _ in "ab")
+    assert [(one.model, one.computed, one.reused) for one in first] == [("a", 6, 0), ("b", 6, 0), ("c", 0, 6)]
+    assert [(one.reused, one.confirmation.asked) for one in second] == [(6, 5)] * 3
+    (world.root / "hold").touch()
+    begin, reports = time.monotonic(), predict_models(requests())
+    with pytest.raises(KeyboardInterrupt), mock.patch.object(Future, "result", side_effect=KeyboardInterrupt):
+        next(reports)
+    assert time.monotonic() - begin < 15
+
+
 def test_changes_reach_the_model_and_the_number_of_jobs_does_not_matter(world):
     world.model(POWER)
     first = world.run(TONE, jobs=1)
@@ -230,7 +256,7 @@ def test_every_round_has_a_log_and_the_environment_one_thread(world, monkeypatch
     world.model("print('first', os.environ['OMP_NUM_THREADS'])")
     world.run(corpora=[world.corpus("one")])
     world.model("print('second')")
-    world.run(corpora=[world.corpus("two")], log="words")
+    world.run(corpora=[world.corpus("two")], part="words")
     names = {path.name for path in (world.out / "logs").glob("*")}
     assert {"mine.1.log", "mine.words.1.log"} <= names
     assert "first 1\n" in world.log() and "second" in world.log()

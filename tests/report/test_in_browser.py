@@ -260,7 +260,9 @@ def test_one_player_at_a_time(page):
     play(page, pair)
     alone.locator("audio").evaluate("audio => { audio.play(); }")
     until(page, lambda: stopped(pair))
-    until(page, lambda: alone.locator(".sc-cursor").evaluate("line => parseFloat(line.style.left)") > 2)
+    until(
+        page, lambda: alone.locator(".sc-view").evaluate("one => one.style.getPropertyValue('--at')") > "0.02"
+    )
     pair.get_by_role("button", name="Play").click()
     until(page, lambda: alone.locator("audio").evaluate("audio => audio.paused"))
 

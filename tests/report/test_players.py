@@ -90,7 +90,7 @@ def test_every_side_is_a_plain_player_and_one_without_sound_says_why(media, rng)
     noise = rng.normal(0, 0.1, (3, 1600)).astype(np.float32)
     sides = [Side(signal, name, f"said of {name}") for signal, name in zip(noise, "abc", strict=True)]
     html = str(switched(media, [*sides, Side(None, "Phone <1>", "the codec is missing")], "what they are"))
-    assert html.startswith('<p class="sc-players-title">what they are</p><div class="sc-players sc-pair">')
+    assert html.startswith('<p class="sc-players-title">what they are</p><div class="sc-players sc-pair" ')
     assert re.findall("<strong>(.)</strong>", html) == ["a", "b", "c"]
     assert html.count("<audio controls") == html.count("<img") == html.count("dBFS</figcaption>") == 3
     assert html.count('class="sc-player" data-seconds="0.100"') == 3

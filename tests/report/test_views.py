@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tests.report.given import HOSTILE, cells
 
-from soundcheck.common.caveats import Caveat
+from soundcheck.common.errors import Caveat
 from soundcheck.report import family_tables, formats, names, notices, views
 from soundcheck.report.style import svg
 from soundcheck.results.estimates import Estimate, estimate_frame

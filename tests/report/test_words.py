@@ -12,12 +12,10 @@ from tests.report.given import HOSTILE, cells
 from soundcheck.common.media import MediaStore
 from soundcheck.evaluation.fault_localisation import EVERYBODY, KeywordSentences
 from soundcheck.evaluation.words import PROFILE, Compared
-from soundcheck.metrics.alignment import confusions
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base
-from soundcheck.metrics.word_changes import wrong_words
-from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.metrics.word_errors import confusions, word_error_rate, wrong_words
 from soundcheck.report import violation_views, words
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.statistics.bootstrap import resample

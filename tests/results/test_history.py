@@ -178,7 +178,7 @@ def test_places_where_nothing_can_be_kept(tmp_path):
     (tmp_path / "file").write_text("")
     places = {"file": "a file", "out/kept": "output folder", "data/kept": "corpus 'calls'", "kept": ""}
     for folder, words in places.items():
-        about = tmp_path / folder, folder, tmp_path / "out", {"calls": tmp_path / "data"}
+        about = tmp_path / folder, tmp_path / "out", {"calls": tmp_path / "data"}
         if words:
             with pytest.raises(InputError, match=words):
                 past_runs.check_place(*about)

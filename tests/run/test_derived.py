@@ -93,7 +93,8 @@ def test_thresholds_ask_nobody_anything(world):
     suite = Suite(models={}, tasks={}, root=world.output.folder, file=world.output.folder / "suite.yml")
 
     def depends(family):
-        return repr(derived.Derived(world.output).tables(suite, [family], [], {}, {}))
+        material = SimpleNamespace(suite=suite, families=[family], corpora=[], lists={})
+        return repr(derived.Derived(world.output).tables(material, {}))
 
     strict = {
         name: dataclasses.replace(test, thresholds=dict.fromkeys(test.thresholds, 0.9))

@@ -1,5 +1,7 @@
 """How good models are, and that no constant answer is better than guessing."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,7 +35,8 @@ def measure(folder, task, answers, columns, families=(), lists=None, replicates=
     models = {"m": ModelEntry("m", "python", "mine:predict", (task,))}
     suite = Suite(models=models, tasks=BUILTIN, replicates=replicates)
     report = PredictionReport("m", tables={"talk": folder / "talk.parquet"})
-    return key_figures(suite, families, [corpus], lists or {}, {"m": report})
+    material = SimpleNamespace(suite=suite, families=families, corpora=[corpus], lists=lists or {})
+    return key_figures(material, {"m": report})
 
 
 @pytest.fixture

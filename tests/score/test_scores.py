@@ -63,6 +63,7 @@ def test_groups_and_what_cannot_be_concluded_of_them():
     assert few.results["state"].eq("not evaluated").all()
     assert few.results["skipped"].str.contains("everything is one group").any()
     assert "too small to compare (recordings)" in str(few)
+    assert "<img" not in few._repr_html_()  # nothing to draw
     frame = recordings().rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
     frame.loc[3, "speaker"] = "n/a"  # a word for nobody, as unknown
     scores = evaluate(frame, **DIALECTS | {"groups": ["gender"]})
@@ -98,6 +99,14 @@ def test_predictions_that_are_all_the_same(rng, same):
     frame["truth"] = {"a": rng.choice(["a", "b"], 240), "0.5": rng.random(240)}.get(same, frame["said"])
     scores = evaluate(frame, truth="truth", prediction="model", groups=["dialect"], speaker="speaker")
     assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
+    assert any(note.startswith("all predictions are the same") for note in scores.notes)
+
+
+def test_predictions_of_other_classes_are_counted():
+    frame = pd.DataFrame({"emotion": ["a", "b"] * 30, "model": ["a", "B"] * 29 + ["a", "c"]})
+    notes = evaluate(frame, truth="emotion", prediction="model").notes
+    what = "30 of 60 predictions name a class that no label has, and count as wrong: 'B' (29), 'c' (1)"
+    assert what in notes
 
 
 # The command ------------------------------------------------------------------------------------------------

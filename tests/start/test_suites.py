@@ -18,7 +18,7 @@ import yaml
 from soundcheck.common.errors import InputError
 from soundcheck.common.wording import flow
 from soundcheck.corpora.load import load_corpus
-from soundcheck.start import folder_index, suites
+from soundcheck.start import detect, suites
 from soundcheck.start.suites import KINDS
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys
 from soundcheck.suite.suite_file import read_suite
@@ -97,7 +97,7 @@ def begin(tmp_path):
         if rows:
             data = "data/t.tsv" if delimiter == "\t" else "data/t.csv"
             pd.DataFrame(rows).to_csv(tmp_path / data, sep=delimiter, index=False)
-        write.told = suites.write_suite(tmp_path / "new", kind, tmp_path / data)
+        write.said = suites.write_suite(tmp_path / "new", kind, tmp_path / data)
         return (tmp_path / "new" / "suite.yml").read_text("utf-8")
 
     return write
@@ -114,7 +114,7 @@ def read_new(folder):
 def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
     expected, tasks = make(tmp_path / "data", name)
     text = begin()
-    assert f"format {expected['format']}" in begin.told and str(tmp_path) not in text
+    assert f"format {expected['format']}" in begin.said and str(tmp_path) not in text
     corpus = plain(read_yaml(tmp_path / "new" / "suite.yml", "suite.yml", []).data["corpora"]["data"])
     assert {key: corpus.get(key) for key in expected} == expected, text
     suite, loaded = read_new(tmp_path)
@@ -148,8 +148,8 @@ def test_families_that_fit_are_those_of_a_run(begin, tmp_path, undrawn):
 
 
 def test_the_suite_without_data_names_the_model_beside_it_which_predicts(tmp_path):
-    told = suites.write_suite(tmp_path / "new", None, None)
-    assert str(tmp_path / "new" / "suite.yml") in told
+    summary = suites.write_suite(tmp_path / "new", None, None)
+    assert str(tmp_path / "new" / "suite.yml") in summary
     suite = read_suite(tmp_path / "new" / "suite.yml")
     assert list(suite.models) == ["mine", "random-gaussian"] and "correctness_regression" in suite.families
     names: dict = {}
@@ -178,7 +178,7 @@ def test_each_kind_has_an_entry_with_all_its_keys(begin, tmp_path, undrawn, kind
     assert expected <= keys and not refused & keys
     target = re.search(rf"^    {kind}: (.+)$", text, re.MULTILINE)[1]
     if kind in ("onnx", "onnx-asr", "transformers"):
-        assert f"put {target} beside suite.yml" in begin.told
+        assert f"name your model under {kind}: in it" in begin.said
         with pytest.raises(InputError, match="does not exist"):  # the only thing that is missing
             read_suite(path)
         (tmp_path / "new" / target).mkdir() if "folder" in target else (tmp_path / "new" / target).touch()
@@ -254,10 +254,10 @@ def test_what_is_refused_or_not_recognised(begin, tmp_path, undrawn, monkeypatch
         assert all(message in done.stderr for message in messages), done.stderr
     assert not (tmp_path / "new").exists()
     for name, most in (("MOST_ENTRIES", 50), ("MOST_AUDIO", 5), ("MOST_TABLES", 5)):
-        monkeypatch.setattr(folder_index, name, most)
+        monkeypatch.setattr(detect, name, most)
     for number in range(60):
         (tmp_path / "data" / "deep" / f"{number}.wav").touch()
-    assert len(folder_index.FolderIndex(tmp_path).audio) == 5  # of huge folders only a part is looked at
+    assert len(detect.FolderIndex(tmp_path).audio) == 5  # of huge folders only a part is looked at
 
 
 def test_texts_stay_what_they_are(tmp_path):

@@ -18,14 +18,12 @@ def draw(truth, groups, samples, kind, seed=0, keys=None, **options):
     return balance(truth, groups, samples, draws, kind, **options)
 
 
-def test_groups_have_the_same_size_and_the_proportions_that_both_have(rng):
+def test_groups_have_the_proportions_that_both_have(rng):
     truth, groups = rng.choice(CLASSES, 3000), rng.choice(["female", "male"], 3000, p=[0.3, 0.7])
     result = draw(truth, groups, 500, "classification")
     assert result.segments_per_group == result.wanted == 500 and len(set(result.rows)) == 1000
-    drawn = pd.crosstab(groups[result.rows], truth[result.rows])
-    shared = pd.crosstab(groups, truth).min()
-    for group in ("female", "male"):
-        assert (drawn.loc[group] - 500 * shared / shared.sum()).abs().max() < 1
+    drawn, shared = pd.crosstab(groups[result.rows], truth[result.rows]), pd.crosstab(groups, truth).min()
+    assert (drawn - 500 * shared / shared.sum()).abs().max(axis=None) < 1
 
 
 @settings(max_examples=12, deadline=None)
@@ -125,8 +123,7 @@ def test_so_many_speakers_of_each_sex_whatever_their_order():
     }
     assert len(result.rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(result.rows) > 0).all()
     assert result.unknown == 3 + 3 + 1  # of another sex, of nobody, without sex
-    assert draw_from(table, {"female": 1, "male": 0})[1].counts["x"] == {"female": (1, 9), "male": (0, 4)}
-    for seed in range(5):
+    for seed in range(3):
         mixed = [table[n] for n in np.random.default_rng(seed).permutation(len(table))]
         assert draw_from(mixed, wanted)[0] == drawn
 
@@ -175,21 +172,23 @@ def test_cells_with_few_speakers_on_a_side_and_missing_values_are_left_out():
     assert ((result.codes == -1) == np.isnan(x)).all() and result.counterpart == np.mean(~np.isnan(x[group]))
 
 
-def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own():
+@pytest.mark.parametrize(
+    ("draw", "frequent"),
+    [
+        (lambda rng: np.where(rng.random(800) < 0.95, 0.0, rng.random(800)), [0.0]),  # of clipping
+        (lambda rng: rng.integers(0, 4, 800).astype(float), [0.0, 1.0, 2.0, 3.0]),
+        (lambda rng: np.clip(rng.normal(size=800), -0.8, 0.8), [-0.8, 0.8]),
+        (lambda rng: np.where(rng.random(800) < 0.3, np.inf, rng.normal(size=800)), [np.inf]),  # of silence
+    ],
+)
+def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own(draw, frequent):
     blocks, group, rng = sides()
-    clipped = np.where(rng.random(800) < 0.95, 0.0, rng.random(800))
-    result = cells(clipped, blocks, group)
-    assert result.n_cells == 2 and ((result.codes == 0) == (clipped == 0)).all()
-    few = rng.integers(0, 4, 800).astype(float)
-    assert (cells(few, blocks, group).codes == few).all()
-    ends = np.clip(rng.normal(size=800), -0.8, 0.8)
-    codes = cells(ends, blocks, group).codes
-    assert all(len(set(codes[ends == end])) == 1 for end in (-0.8, 0.8))
-    assert not np.isin(codes[ends < 0.8], codes[ends == 0.8]).any()
-    silent = np.where(rng.random(800) < 0.3, np.inf, rng.normal(size=800))  # signal-to-noise ratios
-    result = cells(silent, blocks, group)
-    assert result.reason == "" and len(set(result.codes[np.isinf(silent)])) == 1
-    assert not np.isin(result.codes[np.isfinite(silent)], result.codes[np.isinf(silent)]).any()
+    x = draw(rng)
+    result = cells(x, blocks, group)
+    assert result.reason == "" and result.n_cells >= 2
+    for number in frequent:
+        assert len(set(result.codes[x == number])) == 1
+        assert number < 0 or not np.isin(result.codes[x < number], result.codes[x == number]).any()
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,7 @@ def speakers(rng, blocks=30, each=20, share=0.3):
 
 
 def test_blocks_are_names_in_order_or_combinations_of_columns(rng):
-    assert block_codes(["b", "a", "c", "a"])[0].tolist() == [1, 0, 2, 0]
     assert block_codes(["1", "001", "NA", "1"])[1] == 3 and block_codes([])[1] == 0
-    with pytest.raises(ValueError, match="2 of 3 segments have no block"):
-        block_codes(["a", None, np.nan])
     meetings, people = rng.choice(["m1", "m2", "m3"], 200), rng.choice(list("abcd"), 200)
     files = [f"{n:03d}.wav" for n in range(200)]
     table = pd.DataFrame({"file": files, "meeting": meetings, "speaker": people})
@@ -138,12 +135,6 @@ def test_blocks_widen_the_interval_by_the_design_effect(rng):
     assert blockwise / ordinary == pytest.approx(np.sqrt(1 + 9 * 0.4), rel=0.12)
 
 
-def test_certainty_on_an_exact_threshold():
-    n = 200_000
-    result = resample(mean_absolute_error(np.full(n, 0.5), np.full(n, 0.6)), np.arange(n) % 200)
-    assert (result.replicates == 0.1).all() and result.certainty(0, "<", 0.1, False) == 1.0
-
-
 @pytest.mark.parametrize(("blocks", "kind"), [(40, "percentile"), (10, "expanded")])
 def test_intervals_of_ccc_cover(blocks, kind):
     # Truth has variance 0.15², the error 0.1², the prediction their sum, and there is no bias.
@@ -192,21 +183,20 @@ def test_crossings_with_known_answers():
 
 def test_intervals_of_crossings_hold_the_true_level():
     """Speakers err and suffer unlike each other; 93 to 97 of 100 intervals hold the truth."""
-    rng, people, levels, base = np.random.default_rng(7), 12, 4, 0.15
-    rates = base + 0.7 / (1 + np.exp(-1.6 * (np.arange(levels) - 1.2)))
+    rng, levels, base = np.random.default_rng(7), np.arange(4.0), 0.15
+    rates = base + 0.7 / (1 + np.exp(-1.6 * (levels - 1.2)))
 
-    def shifted(rate, shift):
-        return 1 / (1 + np.exp(-(np.log(rate / (1 - rate)) + shift)))
-
-    habit, suffers = rng.normal(0, 0.6, (2, 200_000)) * [[1], [0.8]]
-    before = shifted(base, habit).mean()
-    excess = [shifted(rate, habit + suffers).mean() - 2 * before for rate in rates]
-    true = first_reached(np.array(excess), np.arange(levels, dtype=float))
-    blocks, trials, too_high, too_low = np.repeat(np.arange(people), 6), 300, 0, 0
-    for trial in range(trials):
+    def drawn(people):
+        """Shares of errors of each speaker, unchanged and at each level."""
         habit, suffers = rng.normal(0, 0.6, (2, people, 1)) * [[[1]], [[0.8]]]
-        words = rng.integers(3, 12, (people, 6))
-        shares = [shifted(base, habit), *(shifted(rate, habit + suffers) for rate in rates)]
+        odds = [np.log(base / (1 - base)) + habit, *(np.log(r / (1 - r)) + habit + suffers for r in rates)]
+        return 1 / (1 + np.exp(-np.array(odds)))
+
+    before, *changed = drawn(200_000).mean(axis=(1, 2))
+    true = first_reached(np.array(changed) - 2 * before, levels)
+    blocks, trials, too_high, too_low = np.repeat(np.arange(12), 6), 300, 0, 0
+    for trial in range(trials):
+        words, shares = rng.integers(3, 12, (12, 6)), drawn(12)
         clean, *changed = (rng.binomial(words, np.broadcast_to(p, words.shape)).ravel() for p in shares)
         result = crossed(changed, words.ravel(), 2.0 * clean, blocks, trial)
         too_high, too_low = too_high + (result.low > true), too_low + (result.high < true)

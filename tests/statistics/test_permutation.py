@@ -8,7 +8,7 @@ from scipy import stats
 
 from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics import permutation
-from soundcheck.statistics.permutation import arrangements, least_p_value, permuted_p_values
+from soundcheck.statistics.permutation import arrangements, permuted_p_values
 
 
 def p_of(values: np.ndarray, group: np.ndarray, spread: float = np.nan, **options) -> float:
@@ -69,9 +69,3 @@ def test_a_group_of_uneven_speakers_is_not_accused_of_its_spread():
     values, group = np.random.default_rng(2).uniform(size=30), np.arange(30) < 10
     values[:10] = np.random.default_rng(2).uniform(0.4, 1, 10)
     assert p_of(values, group, 0.01) == p_of(values, group) < 0.5 < p_of(values, group, 1.0)
-
-
-def test_least_p_value():
-    assert least_p_value(10, 5) == pytest.approx(2 / 252)
-    assert least_p_value(10, 4) == pytest.approx(1 / 210)
-    assert least_p_value(100, 50) is None

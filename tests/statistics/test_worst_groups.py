@@ -112,14 +112,6 @@ def test_a_part_of_a_group_does_not_stand_above_it():
     assert larger  # it would have stood above
 
 
-def test_two_weaknesses_are_two_groups(rng):
-    columns, wrong, blocks, planted = corpus(rng, speakers=60)
-    second = (columns["sex"] == "sex: 1") & (columns["channel"] == "channel: 2")
-    wrong = (rng.random(len(wrong)) < 0.1 + 0.5 * planted + 0.4 * second).astype(float)
-    names = [one.name for one in searched(columns, wrong, blocks).named]
-    assert names == ["sex: 0 × channel: 1", "sex: 1 × channel: 2"]
-
-
 def test_segments_of_one_group_count_once_under_the_simpler_name(rng):
     columns, wrong, blocks, _ = corpus(rng)
     columns["again"] = np.array([word.replace("sex", "again") for word in columns["sex"]], dtype=object)

@@ -68,12 +68,12 @@ def test_what_is_written_is_read(suite, tmp_path, name):
     assert pickle.loads(pickle.dumps(read)) == read
 
 
-FAMILIES = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))["families"]
+REFUSED = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))
 
 
 def family_of(name, folder):
     row = TABLE["families"][name]
-    text, (old, new) = FAMILIES[row["of"]]["text"], row.get("replace", ("", ""))
+    text, (old, new) = REFUSED["families"][row["of"]]["text"], row.get("replace", ("", ""))
     assert old in text
     (folder / "thresholds").mkdir(exist_ok=True)
     (folder / "thresholds" / "mine.yml").write_text(text.replace(old, new) if old else text)
@@ -95,6 +95,7 @@ OF_SUITES = ("All together", "Tasks of your own", "Thresholds of your own", "Har
 SHOWN = [  # pages and headings
     *(("suite", heading) for heading in OF_SUITES),
     *(("data", "Voices"), ("models", "Recognisers"), ("groups", "Groups")),
+    ("models", "Predictions that you have already"),
     *(("measured_columns", "Measured columns"), ("history", "A history of runs")),
     *(("answers", "Cached predictions"), ("pipelines", "Accepted failures")),
     *(("cards", "What only people know"), ("methods/asr_formatting", "Data")),
@@ -123,18 +124,6 @@ def test_what_pages_show_is_a_suite(suite, tmp_path, monkeypatch, page, heading)
             else:
                 place.write_text(CONTENTS.get(name, ""))
         assert suite(text)
-
-
-def test_the_demo_suite():
-    read = read_suite(resources.root() / "suite.yml")
-    emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
-    sphinx = ["sphinx-grammar", "sphinx-hurried", "sphinx-gated", "sphinx-words"]
-    assert list(read.models) == [*emotion, *sphinx, "voiceprint"]
-    parts = ["demo-texts", "demo-recordings", "demo-monologues", "demo-commands"]
-    assert list(read.corpora) == ["demo", *parts]
-    assert read.families == tuple(resources.names("thresholds", ".yml"))
-    assert read.models["sphinx-hurried"].corpora == ("demo-commands",)
-    assert read.models["prosody"].target == "soundcheck_demo.models.prosody:predict"
 
 
 def test_paths_outside_of_the_suite(suite, tmp_path, monkeypatch):
@@ -203,3 +192,52 @@ def test_who_is_tested_on_what(suite, tmp_path):
     silent = GOOD.replace("models:\n", "  silent: {format: csv, path: a.csv, audio: false}\nmodels:\n")
     with pytest.raises(InputError, match="line 6, models.guess: the model listens.* Give its answers"):
         suite(silent, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
+
+
+# What suites and threshold files may not say ----------------------------------------------------------------
+
+
+INSTALLED = re.compile(r" ?(Allowed|Add one of): [^\n]*")  # names that depend on what is installed
+
+
+def cases(kind: str) -> list:
+    return [
+        pytest.param(base, entry.get("text"), *case, id=f"{base}: {case[1]}"[:70])
+        for base, entry in REFUSED[kind].items()
+        for case in entry["cases"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("suites")
+    for name in ("file.csv", "a.csv", "db/db.yaml", "folder/x", "thresholds/x"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+@pytest.mark.parametrize(("base", "text", "old", "new", "message"), cases("suites"))
+def test_suites(folder, monkeypatch, base, text, old, new, message):
+    monkeypatch.chdir(folder)
+    assert old in text
+    (folder / "suite.yml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_suite("suite.yml")
+    assert INSTALLED.sub("", str(caught.value)) == message
+
+
+@pytest.mark.parametrize(("base", "text", "old", "new", "message"), cases("families"))
+def test_families(folder, base, text, old, new, message):
+    name = "mine" if text else base
+    text = text or (resources.root() / "thresholds" / f"{name}.yml").read_text("utf-8")
+    assert old in text
+    file = folder / "thresholds" / f"{name}.yml"
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    try:
+        with pytest.raises(InputError) as caught:
+            read_family(name, folder)
+    finally:
+        file.unlink()
+    assert INSTALLED.sub("", str(caught.value)) == message

@@ -1,7 +1,5 @@
 """Files of synonyms and of names: what is read, and everything that is wrong with its row."""
 
-import os
-
 import pytest
 
 from soundcheck.common.errors import InputError
@@ -43,7 +41,6 @@ def test_synonyms_are_pairs_as_written(read):
         ("synonyms", "phrase,synonym\na,a\n", "line 2: .* the same already once they are normalised"),
         ("synonyms", "word,other\na,b\n", "words.csv line 1: the columns are not phrase"),
         ("synonyms", "\n", "words.csv: the file is empty"),
-        ("synonyms", b"\xff\xfe", "^words.csv line 1: byte 0 begins UTF-16"),
         ("synonyms", "", "^words.csv: the file does not exist"),
         ("entities", "", "^words.csv: the file does not exist"),
         ("entities", "file\na.wav\n", "words.csv line 1: there is no column name"),
@@ -52,9 +49,3 @@ def test_synonyms_are_pairs_as_written(read):
 def test_bad_files_of_words(read, key, text, what):
     with pytest.raises(InputError, match=what):
         read("synonyms: words.csv" if key == "synonyms" else "entities: {person: words.csv}", text)
-
-
-def test_pipes_are_not_opened(read, tmp_path):
-    os.mkfifo(tmp_path / "pipe.csv")  # would keep a reader waiting for ever
-    with pytest.raises(InputError, match=r"^pipe.csv: this is not a regular file"):
-        read("synonyms: pipe.csv")

@@ -4,8 +4,6 @@ Nothing changes in ``html`` before the new site is complete: it is laid out besi
 which nothing has changed writes no page.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import shutil

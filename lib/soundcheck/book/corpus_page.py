@@ -1,7 +1,5 @@
 """The page of a corpus: what is in it, what is wrong with it, how it sounds; tables of groups and files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

@@ -5,8 +5,6 @@ the largest other failure. It and the final table are written from the finished 
 the tests of all families, which a notebook does not know.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -19,7 +17,7 @@ from soundcheck.book import pages
 from soundcheck.book.overview import FEW_TITLE, of_few_speakers
 from soundcheck.book.site import without_paths
 from soundcheck.common import files, templates
-from soundcheck.common.caveats import Caveat
+from soundcheck.common.errors import Caveat
 from soundcheck.common.escaping import heading, one_line
 from soundcheck.common.wording import counted
 from soundcheck.report import failures

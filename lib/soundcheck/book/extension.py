@@ -1,7 +1,5 @@
 """The Sphinx extension of reports and of the handbook: style, filled-in pages, harmless titles."""
 
-from __future__ import annotations
-
 import functools
 import html
 import importlib.util
@@ -80,7 +78,7 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = written.linked(text, page, known - app.env.found_docs)
 
 
-def _families() -> list[Family]:
+def _families() -> "list[Family]":
     from soundcheck.suite.thresholds import read_family
 
     return [read_family(name) for name in resources.names("book/methods", ".md")]

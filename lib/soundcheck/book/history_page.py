@@ -3,8 +3,6 @@
 No place on any disk is shown: runs are known by the name of their folder and the digest of their results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,7 +38,7 @@ _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^")}
 def write(sources: pages.Sources, output: Output, folder: Path | None) -> bool:
     """Register the page of a folder of kept runs, if there are two of them or more with values."""
     known = history_of(read_kept(folder)) if kept_files(folder) else None
-    if known is None or len(known.past.runs) < 2 or known.points["value"].isna().all():
+    if known is None or len(known.runs) < 2 or known.points["value"].isna().all():
         (output.folder / HISTORY).unlink(missing_ok=True)
         return False
     files.write_bytes(output.folder / HISTORY, frame_csv(known.points, TYPES))
@@ -92,8 +90,8 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
 def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html, dict[str, Html]]:
     """Make what stands at the top of the page, and its sections by title."""
     frame = history.points
-    corpora = [corpus for run in history.past.runs for corpus in run.finished.corpora.values()]
-    size = matters(history.past.runs)
+    corpora = [corpus for run in history.runs for corpus in run.corpora.values()]
+    size = matters(history.runs)
     rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
     address = element("a", "All values with intervals and reasons", href=HISTORY)
     top = [
@@ -101,7 +99,7 @@ def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html,
         notices.synthetic_notice(any(corpus.synthetic for corpus in corpora)),
         element("p", f"{rule}, and by more than {size:g}. " if size else f"{rule}. ", address, limit=None),
     ]
-    left = _doubled(history) + [str(problem) for problem in history.past.problems]
+    left = _doubled(history) + [str(problem) for problem in history.problems]
     left += [f"{run.name} has no test in common with the other runs." for run in history.apart]
     return join(top), {
         "What changed": _changed(frame),
@@ -113,7 +111,7 @@ def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html,
 
 
 def _doubled(history: History) -> list[str]:
-    return [f"{name} has the same results as {same} and counts once." for name, same in history.past.doubled]
+    return [f"{name} has the same results as {same} and counts once." for name, same in history.doubled]
 
 
 def _new(row: object) -> str:
@@ -160,7 +158,7 @@ def _changed(frame: pd.DataFrame) -> Html:
 def _runs(history: History) -> Html:
     """List the runs, with the versions of all that they tested."""
     points, rows = history.points, []
-    for position, run in enumerate(history.past.runs, start=1):
+    for position, run in enumerate(history.runs, start=1):
         of_run = points[points["position"].eq(position)]
         values = of_run[of_run["value"].notna()]
         models = of_run.drop_duplicates("model")
@@ -171,7 +169,7 @@ def _runs(history: History) -> Html:
         row = {"run": position, "kept (UTC)": run.date or f"unknown, {run.name}", "results": run.digest}
         row["models"] = ", ".join(map(" ".join, versions))
         row["data"] = run.data_version(of_run["corpus"].unique()) or "unknown"
-        row["Soundcheck"] = run.soundcheck or "unknown"
+        row["Soundcheck"] = run.record.version or "unknown"
         rows.append(row | {"values": len(values), "against the run before": "; ".join(changes)})
     return table(rows, sortable=False)
 
@@ -192,7 +190,7 @@ def _breaks(frame: pd.DataFrame) -> Html:
 def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
     """Draw the values of each model and family, a panel a test, those with marks first."""
     frame, figures = history.points, []
-    records = [run.finished.record for run in history.past.runs if run.finished.record]
+    records = [run.record for run in history.runs if run.recorded]
     titles = {family.name: family.title for record in records for family in record.families}
     parts = [*(name for name in ("corpus", "task") if frame[name].nunique() > 1), "group", "label"]
     drawn = frame[frame["value"].notna()].assign(

@@ -1,7 +1,5 @@
 """Method pages: the written text of a family, with thresholds, figures, and sounds made by the transforms."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import re

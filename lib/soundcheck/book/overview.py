@@ -3,8 +3,6 @@
 The first page says how good models are, for whom worse, what breaks them, where they fail, what is unknown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -5,8 +5,6 @@ Outputs are shown as they are, and :mod:`soundcheck.report.html` escapes what go
 page does not name the run: a page that says the same after the next run stays as it is.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import multiprocessing

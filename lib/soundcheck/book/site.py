@@ -7,8 +7,6 @@ which says them below each page and on each sheet of paper: a page that says the
 as it is, byte for byte.
 """
 
-from __future__ import annotations
-
 import datetime
 import getpass
 import os

@@ -5,8 +5,6 @@ Sphinx reads pages again whose files are newer, and nothing else. So whatever pa
 a build begins anew.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

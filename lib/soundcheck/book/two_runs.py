@@ -1,7 +1,5 @@
 """Compares two output folders and makes a small book of it: a page a model, all differences as CSV."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
@@ -12,7 +10,7 @@ import pandas as pd
 from soundcheck.book import build, executed, overview, pages
 from soundcheck.book.site import without_paths
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Outcome, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
 from soundcheck.results.conclusion import conclusion, summary_of
@@ -20,7 +18,7 @@ from soundcheck.results.contrast import BETTER, WORSE, contrast_csv, contrast_fr
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import two_runs
 from soundcheck.run.notebooks import Notebooks
-from soundcheck.run.outcome import Outcome, about_book
+from soundcheck.run.outcome import about_book
 from soundcheck.run.output import FolderLock, Output
 
 _ONE_RUN = ("families", "models", "corpora", "sounds", "notebooks", "studies", "order")  # parts of a record
@@ -52,17 +50,10 @@ def compare_runs(
     output.check({})
     before, after = two_runs.read(baseline), two_runs.read(candidate)
     two_runs.check_families(families, (before, after))
-    unlike = two_runs.unlike(before, after)
     frames: dict[two_runs.ModelTwice, pd.DataFrame] = {}
     for model in two_runs.pair(before, after):
-        sides = zip((before, after), (model.before, model.after), model.names, strict=True)
-        judged = [
-            [e.of(named) for e in run.judged(name, families) if e.verdict.task not in unlike]
-            for run, name, named in sides
-        ]
-        apart = two_runs.apart(before, after, model, output)
-        same_draws = before.record.seed == after.record.seed
-        if rows := contrasts(*judged, same_draws=same_draws, apart=apart):
+        judged, same_draws = model.judged(families), before.record.seed == after.record.seed
+        if rows := contrasts(*judged, same_draws=same_draws, apart=model.apart()):
             frames[model] = contrast_frame(rows)
     differences = two_runs.differences(before, after)
     if not frames:
@@ -73,7 +64,7 @@ def compare_runs(
         output.prepare()
         frame = pd.concat(frames.values(), ignore_index=True)
         files.write_bytes(output.comparison_table, contrast_csv(frame))
-        planned = [two_runs.job(before, after, model, families, output) for model in frames]
+        planned = [model.job(families, output) for model in frames]
         for job in planned:
             job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
         with Notebooks(output.cache, output.log, jobs) as notebooks:

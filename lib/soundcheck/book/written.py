@@ -4,8 +4,6 @@ A line ``<!-- recorded: NAME -->`` becomes the table of a recorded study, ``<!--
 ready-made measures: what the functions of :mod:`soundcheck.metrics` say about themselves.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

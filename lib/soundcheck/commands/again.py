@@ -20,11 +20,10 @@ import pandas as pd
 from soundcheck import pipeline
 from soundcheck.commands.verifying import Book, find
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, input_error
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Outcome, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.wording import counted
-from soundcheck.results.gate import Judgement
 from soundcheck.results.record import Provenance, RunRecord
 from soundcheck.results.schema import columns_of
 from soundcheck.results.table import read_results
@@ -42,7 +41,7 @@ NAMED = ("value", "low", "high", "segments", "blocks", "passed")  # named first 
 
 def again(
     path: Path, suite_file: Path, *, tests: int = 20, seed: int = 0, jobs: int = 1, no_code: bool = False
-) -> Judgement:
+) -> Outcome:
     """Compute some tests of a book again, with the suite that it was made of; nothing is written to it.
 
     Refused if book or suite cannot be used, or have no test in common.
@@ -82,9 +81,9 @@ def again(
     if left := int((~known & frame["value"].notna()).sum()):
         lines.append(f"{counted(left, 'test')} could not be drawn: the suite has not their model or family.")
     if not differing:
-        return Judgement(EXIT_OK, "\n".join([*lines, "All came out the same."]))
+        return Outcome(EXIT_OK, "\n".join([*lines, "All came out the same."]))
     last = f"{counted(len(differing), 'test')} came out differently."
-    return Judgement(EXIT_TEST_FAILED, "\n".join([*lines, last]))
+    return Outcome(EXIT_TEST_FAILED, "\n".join([*lines, last]))
 
 
 def draw(frame: pd.DataFrame, tests: int, seed: int) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -13,9 +14,19 @@ from soundcheck.commands.options import PLACE, end, run_options
 from soundcheck.common.escaping import quoted
 
 if TYPE_CHECKING:
+    from soundcheck.common.errors import Outcome
     from soundcheck.predict.request import Share
-    from soundcheck.run.outcome import Outcome
     from soundcheck.run.selection import RunOptions
+
+
+def _pipeline() -> ModuleType:
+    """Load what runs suites, while the process that models are forks of does the same beside this one."""
+    from soundcheck.models import processes
+
+    processes.begin_to_import()
+    from soundcheck import pipeline
+
+    return pipeline
 
 
 def _end(outcome: Outcome) -> NoReturn:
@@ -57,7 +68,7 @@ def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
         options = dataclasses.replace(options, out=options.out / "quick")
     if options.efficiency is not None and (plan or share is not None):
         raise click.UsageError("--efficiency measures after a run: leave out --plan and --shard.")
-    from soundcheck import pipeline
+    pipeline = _pipeline()
 
     if plan or share is not None:
         _end(pipeline.plan_run(options, share) if plan else pipeline.run_shard(options, share))
@@ -75,7 +86,7 @@ def merge(options: RunOptions, shards: tuple[Path, ...]) -> NoReturn:
 
     Exit codes as for run. 2: a shard is missing, or belongs to another suite, version, model or data.
     """
-    from soundcheck import pipeline
+    pipeline = _pipeline()
 
     _end(pipeline.merge(options, shards))
 
@@ -105,7 +116,7 @@ def compare(options: RunOptions, baseline: str | None, candidate: str | None, st
     of the same name are compared, or the only model of each, and no model is run. Writes comparisons.csv and
     a book without sounds.
     """
-    from soundcheck import pipeline
+    pipeline = _pipeline()
     from soundcheck.book import two_runs
     from soundcheck.run.two_runs import is_run
 

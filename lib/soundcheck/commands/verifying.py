@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from soundcheck.common import files, manifest
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, InputError, input_error
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, InputError, Outcome, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.progress import Progress
 from soundcheck.common.wording import counted
-from soundcheck.results.gate import Judgement
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import STATES, decide
 from soundcheck.results.table import read_results
@@ -72,7 +71,7 @@ def find(path: Path) -> Book:
     raise input_error(quoted(path), "there is no book", remedy)
 
 
-def verify(path: Path, digest: str = "") -> Judgement:
+def verify(path: Path, digest: str = "") -> Outcome:
     """Verify a book; ``digest`` is the SHA-256 digest that somebody noted elsewhere, if anybody did.
 
     Refused if there is no book with a list of its files, or the digest is not whole: books that begin alike
@@ -113,9 +112,9 @@ def verify(path: Path, digest: str = "") -> Judgement:
     lines += [f"Digest of the book: {of_book}"] if of_book else []
     lines += [line.replace("\n", "\\n") for line in _about(inputs)]
     if not problems:
-        return Judgement(EXIT_OK, "\n".join([*lines, "Nothing was changed, added or removed."]))
+        return Outcome(EXIT_OK, "\n".join([*lines, "Nothing was changed, added or removed."]))
     last = f"{counted(len(problems), 'problem')}. If a run was interrupted, run it again to go on."
-    return Judgement(EXIT_TEST_FAILED, "\n".join([*lines, last]))
+    return Outcome(EXIT_TEST_FAILED, "\n".join([*lines, last]))
 
 
 def _changed_files(book: Book, path: Path) -> tuple[list[str], dict[Path, int], str]:

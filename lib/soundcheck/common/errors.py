@@ -1,4 +1,4 @@
-"""Problems with what a user gave, collected and shown at once.
+"""Problems with what a user gave, collected and shown at once; and what makes numbers doubtful.
 
 Conventions
 -----------
@@ -23,7 +23,7 @@ import contextlib
 import dataclasses
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import some
@@ -39,6 +39,15 @@ SHOWN = 20  # problems that a message lists before it only counts
 EACH = 3  # problems of a kind that are examples of more
 
 _PARTICULAR = re.compile(r"'[^']*'|\d+(?:[.:]\d+)*")  # in what problems of a kind differ
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    exit_code: int
+    summary: str
+    worse: int = 0  # tests on which a candidate is worse than its baseline
 
 
 class SoundcheckError(Exception):
@@ -159,3 +168,25 @@ def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     near = nearest(str(value), allowed)
     hint = f"Did you mean '{near}'? " if near else ""
     return f"{hint}Allowed: {some(allowed, SHOWN)}" if allowed else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Caveat:
+    """Something that a reader must know before believing a number.
+
+    - ``model, corpus, task``: whose numbers are meant; empty = all.
+    """
+
+    text: str  # what it is and what follows from it, then what to do: sentences without the last full stop
+    model: str = ""
+    corpus: str = ""
+    task: str = ""
+
+    def __str__(self) -> str:
+        subject = ", ".join(name for name in (self.model, self.corpus, self.task) if name)
+        return f"{subject}: {self.text}" if subject else self.text
+
+    def concerns(self, models: Collection[str], corpora: Collection[str], tasks: Collection[str]) -> bool:
+        """Say whether numbers of any of these models, corpora and tasks are meant."""
+        pairs = ((self.model, models), (self.corpus, corpora), (self.task, tasks))
+        return all(not name or name in names for name, names in pairs)

@@ -203,7 +203,8 @@ def _complete(path: Path) -> bool:
     """Tell whether all files are there with their sizes, and texts unchanged."""
     try:
         mark = json.loads((path / MARK).read_text("utf-8"))
-        sizes_fit = all(os.stat(path / name).st_size == size for name, size in mark["bytes"].items())
+        sizes = mark["bytes"].items()
+        sizes_fit = all(os.stat(os.path.join(path, name)).st_size == size for name, size in sizes)
         return sizes_fit and all(digest(path / name) == known for name, known in mark["digests"].items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False

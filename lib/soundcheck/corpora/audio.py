@@ -380,16 +380,18 @@ def centred(signal: np.ndarray) -> np.ndarray:
     return signal
 
 
+def encode(signal: np.ndarray, sampling_rate: int, form: str = "FLAC") -> bytes:
+    """Encode a signal in 16 bit without tags, clipped at full scale: same samples, same bytes."""
+    buffer = io.BytesIO()
+    soundfile.write(buffer, np.clip(signal, -1, 1), sampling_rate, format=form, subtype="PCM_16")
+    return buffer.getvalue()
+
+
 def write(path: str | os.PathLike, signal: np.ndarray, sampling_rate: int) -> None:
-    """Write a 16-bit WAV file; what exceeds full scale is clipped by the format."""
-    buffer = io.BytesIO()  # closing a file of its own, libsndfile waits until the disk has it
-    soundfile.write(buffer, np.clip(signal, -1, 1), sampling_rate, format="WAV", subtype="PCM_16")
-    Path(path).write_bytes(buffer.getbuffer())
+    """Write a WAV file as :func:`encode` does: libsndfile waits until the disk has one of its own."""
+    Path(path).write_bytes(encode(signal, sampling_rate, "WAV"))
 
 
 def encode_flac(signal: np.ndarray, sampling_rate: int) -> bytes:
-    """Encode a signal as 16-bit FLAC without tags, clipped at full scale: same samples, same bytes."""
-    buffer = io.BytesIO()
-    clipped = np.clip(np.asarray(signal, dtype=np.float32), -1, 1)
-    soundfile.write(buffer, clipped, sampling_rate, format="FLAC", subtype="PCM_16")
-    return buffer.getvalue()
+    """Encode a signal as FLAC, see :func:`encode`."""
+    return encode(np.asarray(signal, dtype=np.float32), sampling_rate)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common.caveats import Caveat
+from soundcheck.common.errors import Caveat
 from soundcheck.corpora.inspection import SoundFormat
 from soundcheck.corpora.raw_table import Excluded
 from soundcheck.corpora.trials.trial_table import TrialTable

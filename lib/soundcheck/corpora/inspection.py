@@ -53,7 +53,7 @@ def sound_formats(names: pd.Series, facts: Mapping[str, AudioInfo]) -> tuple[Sou
         return ()
     segments = names.value_counts()
     keys = ["container", "encoding", "sampling_rate", "channels"]
-    frame = pd.DataFrame([dataclasses.asdict(facts[name]) for name in segments.index])
+    frame = pd.DataFrame([vars(facts[name]) for name in segments.index])
     frame = frame.assign(segments=segments.to_numpy(), files=1).rename(columns={"duration": "seconds"})
     table = frame.groupby(keys, as_index=False)[["files", "segments", "seconds"]].sum().round({"seconds": 3})
     table = table.sort_values(["files", *keys], ascending=[False, *[True] * len(keys)])
@@ -77,9 +77,13 @@ def inspect_files(
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
     known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}
-    # joblib takes longer to hand a small file out than to read it
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        hashes = list(pool.map(_digest, [root / name for name in names]))
+    # joblib takes longer to hand a small file out than to read it, and a thread to hand over its hash
+    threads = max(1, jobs)
+    shares = [[root / name for name in names[first::threads]] for first in range(threads)]
+    hashes = [""] * len(names)
+    with ThreadPoolExecutor(threads) as pool:
+        for first, share in enumerate(pool.map(lambda paths: list(map(_digest, paths)), shares)):
+            hashes[first::threads] = share
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     if todo:
         from joblib import Parallel, delayed  # late: mostly nothing is new
@@ -90,7 +94,7 @@ def inspect_files(
         infos = Progress.over(infos, "looking at audio", f"files of {title}", len(todo), visible=progress)
         known |= dict(zip(todo, infos, strict=True))
         readable = [content for content in hashes if not content.startswith("?")]
-        store.write(path, {content: dataclasses.asdict(known[content]) for content in readable}, version)
+        store.write(path, {content: vars(known[content]) for content in readable}, version)
     return {name: known[content] for name, content in zip(names, hashes, strict=True)}
 
 

@@ -15,12 +15,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from soundcheck.common.caveats import Caveat
-from soundcheck.common.class_words import NOTHING, as_values, meanings
-from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.errors import Caveat, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
-from soundcheck.common.tasks import BUILTIN, Task, scale_sentence, scaled
+from soundcheck.common.tasks import BUILTIN, NOTHING, Task, as_values, meanings, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number
 from soundcheck.common.wording import counted, flow, some
 from soundcheck.corpora.raw_table import Excluded, RawTable

@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import psutil
@@ -45,8 +46,7 @@ FULL = "it held more memory than the machine had left"
 _CALL = (protocol.Call("", None),)  # of each input: its signal as it is
 
 
-@dataclasses.dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """An input of the models: its kind, how long it sounds in seconds, and where it is."""
 
     kind: str
@@ -97,13 +97,11 @@ def chosen(corpora: Sequence[Corpus], file: Path) -> list[Input]:
     if not segments:
         return []
     seconds = np.concatenate([numbers_of(corpus.segments, "duration") for corpus in corpora])
-    order = sorted(range(len(segments)), key=lambda n: (seconds[n], segments[n].content))
-    few = min(FEW, len(order))
-    places = [order[int((n + 0.5) * len(order) / few)] for n in range(few)]
+    by_length = sorted(zip(seconds, segments, strict=True), key=lambda pair: (pair[0], pair[1].content))
+    few = min(FEW, len(segments))
     inputs = [
-        Input(RECORDED, round(float(seconds[n]), 3), Item(one.path, one.start, one.end, one.content, _CALL))
-        for n in places
-        for one in [segments[n]]
+        Input(RECORDED, round(float(length), 3), Item(one.path, one.start, one.end, one.content, _CALL))
+        for length, one in (by_length[int((n + 0.5) * len(segments) / few)] for n in range(few))
     ]
     inputs.insert(0, inputs.pop(few // 2))
     signals, samples = [], 0
@@ -127,15 +125,12 @@ def measure(
 ) -> list[Measured]:
     """Measure models, all of which are in memory at a time, with so many seconds of calls each."""
     models = [_Model(setup, items, seconds, cache, log) for setup, items in zip(setups, inputs, strict=True)]
-    percent = 0
     try:
-        with Progress("efficiency", "percent", 100) as progress:
+        with Progress("efficiency", "turns", TURNS) as progress:
             for turn in range(TURNS):
                 for model in models if turn % 2 == 0 else models[::-1]:
                     model.take_turn(turn)
-                    done = int(100 * sum(one.share_done for one in models) / len(models))
-                    progress.update(done - percent)
-                    percent = done
+                progress.update()
     finally:
         for model in models:
             model.end()
@@ -149,14 +144,9 @@ class _Model:
         self, setup: Setup, inputs: Sequence[Input], seconds: float, cache: Path, log: Callable
     ) -> None:
         self.costs = Measured(setup.entry.name)
-        self._inputs, self._seconds, self._left = inputs, seconds, seconds
+        self._inputs, self._left = inputs, seconds
         self._process = ModelProcess(setup, cache, log)
-        self._warm, self._lost, self._turns = False, 0, 0
-
-    @property
-    def share_done(self) -> float:
-        """The share that is done of what there is time for."""
-        return 1.0 if self.costs.stopped else max(self._turns / TURNS, 1 - self._left / self._seconds)
+        self._warm, self._lost = False, 0
 
     def end(self) -> None:
         """End the process."""
@@ -182,7 +172,6 @@ class _Model:
                 self._stop(FULL)
         if held := self._held():
             self.costs.memory.append((len(self.costs.calls), held))
-        self._turns += 1
         if self.costs.stopped:
             self.end()
 

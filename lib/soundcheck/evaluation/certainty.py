@@ -22,7 +22,6 @@ from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.combinators import paired_difference, relabel
 from soundcheck.metrics.confidence import (
     interval_coverage,
@@ -30,6 +29,7 @@ from soundcheck.metrics.confidence import (
     normalised_cross_entropy,
     recognised_words,
 )
+from soundcheck.metrics.word_errors import AlignedWord, align
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, read_words, word_names
 from soundcheck.results.estimates import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS

@@ -20,7 +20,7 @@ from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.tables import differ
-from soundcheck.results.contrast import contrast_frame, contrasts, save_contrasts
+from soundcheck.results.contrast import ContrastsFile, contrast_frame, contrasts
 from soundcheck.results.judged import Judged, load_judged
 from soundcheck.statistics import bootstrap
 from soundcheck.suite.entries import ERROR
@@ -116,7 +116,7 @@ class Comparison:
 
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""
-        save_contrasts(self.contrasts, self.rows)
+        ContrastsFile(tuple(self.contrasts)).write(self.rows)
 
 
 def _both(view: CorpusView, task: Task, truth: np.ndarray, *predicted: np.ndarray) -> Subset:

@@ -32,8 +32,8 @@ from soundcheck.metrics.additive import (
     ratio,
     same_length,
 )
-from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.metrics.word_errors import AlignedWord, align
 
 BINS = 10  # that confidences are put into
 PARTS = ("reliability", "resolution", "uncertainty", "within bins")  # Brier: first minus second plus others

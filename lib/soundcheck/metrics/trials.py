@@ -43,11 +43,11 @@ from soundcheck.metrics.additive import (
 from soundcheck.metrics.weighted import Weighted
 
 _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
-_DENSE = 2048  # speakers up to which pairs are counted in a full table
+_DENSE = 2048  # speakers up to which pairs are counted in a full table,
+_SPARSE = 32  # if no more than this many places of it fall to a trial
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
 _SMALL = 2**20  # products in all, up to which every replicate goes through all trials
 _FINE = 2.0**-45  # of the largest cost; finer parts of costs need no layer of their own
-_FEW = 8  # trials a speaker below which counting pairs does not pay
 
 # rejected targets and non-targets ``(1 + steps, replicates)``, the first row being what lies before the
 # steps, and all of them ``(1, replicates)`` -> a value a replicate
@@ -114,14 +114,13 @@ class SortedTrials:
         known = np.flatnonzero(~np.isnan(trials.scores))
         order = known[np.argsort(trials.scores[known], kind="stable")]
         scores = trials.scores[order]
-        self.n, self.total = len(order), len(trials)
-        self.speakers = trials.speakers
-        self.target = trials.target[order]
-        self.first = trials.first[order].astype(np.int32)
+        self.n, self.total, self.speakers = len(order), len(trials), trials.speakers
+        self.target, self.first = trials.target[order], trials.first[order].astype(np.int32)
         second = trials.second[order]
         # A trial within a speaker takes the speaker's weight once: the other factor is always 1.
         self.second = np.where(self.first == second, trials.speakers, second).astype(np.int32)
         self.ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]) + 1, self.n)[: self.n]
+        self.steps = len(self.ends)  # number of different scores
         self.target_rows = np.flatnonzero(self.target)
         self.targets_before = np.append(0, np.cumsum(self.target))  # each row, and the end
         self.scores = scores[self.ends - 1]
@@ -129,11 +128,6 @@ class SortedTrials:
         self.recordings = trials.recordings and tuple(side[order] for side in trials.recordings)
         for side, speakers in zip(self.recordings or (), (trials.first, trials.second), strict=False):
             self.owners[side] = speakers[order]
-
-    @property
-    def steps(self) -> int:
-        """Number of different scores."""
-        return len(self.ends)
 
     def rates(self) -> tuple[np.ndarray, np.ndarray]:
         """Compute false rejection and acceptance rates before each step and after the last."""
@@ -149,8 +143,7 @@ class SortedTrials:
 
     def weights(self, weights: np.ndarray) -> np.ndarray:
         """Add the factor of trials within a speaker, ``(replicates, speakers + 1)``."""
-        ones = np.ones((len(weights), 1), dtype=np.int32)
-        return np.concatenate([weights.astype(np.int32), ones], axis=1)
+        return np.pad(weights.astype(np.int32), ((0, 0), (0, 1)), constant_values=1)
 
     def scan(
         self, weights: np.ndarray, find: Find, steps: np.ndarray, low: int = 0, high: int | None = None
@@ -160,28 +153,26 @@ class SortedTrials:
         - ``weights``: from :meth:`weights`.
         - ``low, high``: first step of the window, and the first after it; its last one is among ``steps``.
         """
-        high = self.steps if high is None else high
-        none = (np.zeros((len(weights), 1), dtype=np.int64),) * 2
-        below = self.sums(weights, low) if low else none
-        total = self.sums(weights, self.steps) if (low, high) != (0, self.steps) else None
-        length = int(self.ends[high - 1] - (self.ends[low - 1] if low else 0))
+        below, everything = self.sums(weights, low), self.sums(weights, self.steps)
+        length = self._end(self.steps if high is None else high) - self._end(low)
         at_a_time = max(1, _AT_A_TIME // length)
         values = []
         for start in range(0, len(weights), at_a_time):
             part = slice(start, start + at_a_time)
-            inside = self._rejected(weights[part], low, steps)
             rejected = [
                 np.concatenate([before[part].T, before[part].T + more])
-                for before, more in zip(below, inside, strict=True)
+                for before, more in zip(below, self._rejected(weights[part], low, steps), strict=True)
             ]
-            everything = [kind[part].T for kind in total] if total else [kind[-1:] for kind in rejected]
-            values.append(find(*rejected, *everything))
+            values.append(find(*rejected, *(kind[part].T for kind in everything)))
         return np.concatenate(values)
+
+    def _end(self, step: int) -> int:
+        """Count the trials of the first steps."""
+        return int(self.ends[step - 1]) if step else 0
 
     def _rejected(self, weights: np.ndarray, low: int, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Add up rejected targets and non-targets from step ``low`` on, ``(steps, replicates)`` each."""
-        start = self.ends[low - 1] if low else 0
-        ends = self.ends[steps]
+        start, ends = self._end(low), self.ends[steps]
         rows = slice(start, ends[-1] if len(ends) else start)
         columns = np.ascontiguousarray(weights.T)  # so that replicates are added side by side
         products = columns.take(self.first[rows], axis=0)
@@ -196,8 +187,8 @@ class SortedTrials:
 
     def sums(self, weights: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
         """Add up targets and non-targets of the first steps, float64 ``(replicates, 1)`` each."""
-        end = self.ends[step - 1] if step else 0
-        return tuple(self.form(weights, np.flatnonzero(self.target[:end] == kind)) for kind in (True, False))
+        target = self.target[: self._end(step)]
+        return tuple(self.form(weights, np.flatnonzero(target == kind)) for kind in (True, False))
 
     def form(self, weights: np.ndarray, rows: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """Add up values of trials, or count them, as a quadratic form of weights of speakers.
@@ -206,16 +197,13 @@ class SortedTrials:
         - Returns float64 ``(replicates, 1)``.
         """
         size = self.speakers + 1
-        first, second = self.first[rows], self.second[rows]
-        floats = weights.astype(np.float64)
-        if size <= _DENSE:
-            place = first.astype(np.int64) * size + second
-            pairs = np.bincount(place, values, minlength=size * size).reshape(size, size).astype(np.float64)
-            product = floats @ pairs
+        values = np.ones(len(rows)) if values is None else values
+        first, second, floats = self.first[rows], self.second[rows], weights.astype(np.float64)
+        if size <= _DENSE and size**2 <= _SPARSE * len(rows):
+            pairs = np.bincount(first.astype(np.int64) * size + second, values, minlength=size**2)
+            product = floats @ pairs.reshape(size, size)
         else:
-            values = np.ones(len(first)) if values is None else values
-            pairs = scipy.sparse.csr_array((values, (second, first)), shape=(size, size))
-            product = (pairs @ floats.T).T
+            product = (scipy.sparse.csr_array((values, (second, first)), shape=(size, size)) @ floats.T).T
         return np.einsum("rk,rk->r", product, floats)[:, np.newaxis]
 
     def exact_layers(self, values: np.ndarray) -> Iterator[np.ndarray]:
@@ -321,7 +309,7 @@ class Search(TrialStatistic):
 
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
         trials = self._trials
-        if trials.n * len(weights) <= _SMALL or trials.n < _FEW * trials.speakers:
+        if trials.n * len(weights) <= _SMALL:
             return trials.scan(weights, self._find, self._steps(0, trials.steps))
         low, high = self._region(weights)
         values = trials.scan(weights, self._find, self._steps(low, high), low, high)

@@ -60,23 +60,17 @@ class _EqualErrorRate(Search):
     ) -> np.ndarray:
         step = self._crossing(targets, others, all_targets, all_others)
         row = np.flatnonzero(step)
-        frr, far = np.empty((2, 2, len(row)))  # before and at the step
-        for n, place in enumerate((step[row] - 1, step[row])):
-            frr[n] = targets[place, row] / all_targets[0, row]
-            far[n] = 1 - others[place, row] / all_others[0, row]
-        before, after = far - frr
-        rates = np.full(targets.shape[1], np.nan)
+        place = np.stack([step[row] - 1, step[row]])  # before and at the step
+        frr, far = targets[place, row] / all_targets[0, row], 1 - others[place, row] / all_others[0, row]
+        rates, (before, after) = np.full(len(step), np.nan), far - frr
         rates[row] = frr[0] + before / (before - after) * (frr[1] - frr[0])
         return rates
 
     def _losses(self) -> tuple[np.ndarray, tuple[float, float]]:
         """Both rates where they cross; as the threshold moves, it is the flatter curve that counts."""
         trials = self._trials
-        frr, far = trials.rates()
-        apart = far - frr
-        step = int(np.argmax(apart <= 0))
-        part = apart[step - 1] / (apart[step - 1] - apart[step])  # of the step at the crossing
-        errors = (1 - part) * trials.errors(step - 1) + part * trials.errors(step)
+        (frr, far), (step, part) = trials.rates(), _crossed(trials)
+        apart, errors = far - frr, (1 - part) * trials.errors(step - 1) + part * trials.errors(step)
         rate, targets = errors[trials.target].mean(), len(trials.target_rows)
         least = min(targets, trials.n - targets)
         reach = 2 * np.sqrt((rate * (1 - rate) + 1 / least) / least)  # how far chance moves the rates
@@ -84,6 +78,14 @@ class _EqualErrorRate(Search):
         rejections, acceptances = frr[high] - frr[low], far[low] - far[high]
         both = rejections + acceptances
         return errors, (acceptances / both, rejections / both)
+
+
+def _crossed(trials: SortedTrials) -> tuple[int, float]:
+    """Give the step at which the rates of all trials have crossed, and which part of it lies before that."""
+    frr, far = trials.rates()
+    apart = far - frr
+    step = int(np.argmax(apart <= 0))
+    return step, apart[step - 1] / (apart[step - 1] - apart[step])
 
 
 def equal_error_rate(trials: Trials) -> Weighted:
@@ -103,15 +105,13 @@ def equal_error_rate(trials: Trials) -> Weighted:
 
 def equal_error_threshold(trials: Trials) -> float:
     """Threshold at which the two error rates are equal, interpolated as the rate is; NaN if undefined."""
-    thresholds, far, frr = det_curve(trials)
-    after = int(np.argmax(far <= frr))
-    if np.isnan(far).any() or after == 0:
+    thresholds, far, _ = det_curve(trials)
+    if np.isnan(far).any():
         return np.nan
-    before, at = far[after - 1] - frr[after - 1], far[after] - frr[after]
-    if after == 1:  # the other threshold is minus infinity
+    step, part = _crossed(SortedTrials(trials))
+    if step == 1:  # the other threshold is minus infinity
         return float(thresholds[1])
-    part = before / (before - at)
-    return float(thresholds[after - 1] + part * (thresholds[after] - thresholds[after - 1]))
+    return float(thresholds[step - 1] + part * (thresholds[step] - thresholds[step - 1]))
 
 
 class _MinCost(Search):

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from soundcheck.common.class_words import meanings
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import Task, meanings
 from soundcheck.common.wording import flow
 from soundcheck.models.answers import probability_problem
 from soundcheck.suite import schema

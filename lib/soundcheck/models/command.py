@@ -49,7 +49,7 @@ import selectors
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,14 +114,11 @@ class Program:
     Raises RuntimeError if it cannot be run, here and later if it writes more.
     """
 
-    def __init__(
-        self, command: Sequence[str], root: Path, limit: int, stdin: int = subprocess.DEVNULL
-    ) -> None:
-        pipe = subprocess.PIPE
+    def __init__(self, command: Sequence[str], root: Path, limit: int, *, reads: bool = False) -> None:
+        streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        streams["stdin"] = subprocess.PIPE if reads else subprocess.DEVNULL
         try:
-            self._process = subprocess.Popen(
-                command, cwd=root, stdin=stdin, stdout=pipe, stderr=pipe, bufsize=0
-            )
+            self._process = subprocess.Popen(command, cwd=root, bufsize=0, **streams)
         except OSError as error:
             why = _CANNOT_RUN.get(error.errno, error.strerror)
             raise RuntimeError(f"the program cannot be run: {why}") from error
@@ -138,16 +135,12 @@ class Program:
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(line)
 
-    def listen(self, enough: Callable[[], bool] = lambda: False) -> None:
-        """Take what it writes until it has ended or closed both streams, or that is enough."""
-        while self._open and not enough():
+    def listen(self, line: bool = False) -> None:
+        """Take what it writes until it has ended or closed both streams; or a ``line``, or its output."""
+        while self._open and not (line and (b"\n" in self.output or self._process.stdout not in self._open)):
             gone = self.ended()  # asked first: what it wrote before is there then
             if not self._step(0.0 if gone else _TICK_SECONDS) and gone:
                 break  # something that it started still holds the streams
-
-    def has_closed_output(self) -> bool:
-        """Whether no more output can come."""
-        return self._process.stdout not in self._open
 
     def take_waiting(self) -> None:
         """Take what is there already."""
@@ -176,13 +169,9 @@ class Program:
         return bool(ready)
 
     def failure(self, folder: Path, seconds: float | None = None) -> str:
-        """Wait for its end, and say how it failed, with the last line of its errors; empty if it did not.
-
-        Names in the temporary folder are shown without it.
-        """
+        """Wait for its end, and say how it failed, with the last line of its errors; empty if it did not."""
         code = self._process.wait(seconds)
-        text = self._errors.replace(os.fsencode(folder) + b"/", b"").decode("utf-8", "replace")
-        lines = [line for line in _COLOURS.sub("", text).splitlines() if line.strip()]
+        lines = [line for line in _COLOURS.sub("", _shown(self._errors, folder)).splitlines() if line.strip()]
         last = shorten(terminal(" ".join(lines[-1].split())), LINE_LIMIT) if lines else ""
         return f"the program ended with {processes.ending(code)}{last and f': {last}'}" if code else ""
 
@@ -238,7 +227,7 @@ class StayingProgram:
         self._close()
         with contextlib.ExitStack() as stack:
             self._folder = stack.enter_context(temporary_folder())
-            self._program = Program(self._command, self._root, self._limit, subprocess.PIPE)
+            self._program = Program(self._command, self._root, self._limit, reads=True)
             stack.callback(self._program.end)
             self._close = weakref.finalize(self, stack.pop_all().close)
 
@@ -246,16 +235,13 @@ class StayingProgram:
         program = self._program
         self._refuse_more("without being asked")
         program.write(path + b"\n")
-        program.listen(lambda: b"\n" in program.output or program.has_closed_output())
-        if b"\n" not in program.output:
+        program.listen(line=True)
+        line, end, program.output[:] = bytes(program.output).partition(b"\n")
+        if not end:
             raise RuntimeError(self._ending())
-        line, _, rest = bytes(program.output).partition(b"\n")
-        program.output[:] = rest
         if not line.startswith(path) or line[len(path) :][:1].strip():
-            raise RuntimeError(
-                f"the program wrote {self._quoted(line)}, but a line begins with the path that it was "
-                "told; other words belong on standard error"
-            )
+            what = "but a line begins with the path that it was told; other words belong on standard error"
+            raise RuntimeError(f"the program wrote {self._quoted(line)}, {what}")
         self._refuse_more("after its answer")
         return line[len(path) :].decode("utf-8", "replace").strip()
 
@@ -264,10 +250,8 @@ class StayingProgram:
         self._program.take_waiting()
         if self._program.output:
             line = self._quoted(bytes(self._program.output).partition(b"\n")[0])
-            raise RuntimeError(
-                f"the program wrote {line} {when}; an answer is one line, and other words belong on "
-                "standard error"
-            )
+            what = "an answer is one line, and other words belong on standard error"
+            raise RuntimeError(f"the program wrote {line} {when}; {what}")
 
     def _ending(self) -> str:
         try:
@@ -277,9 +261,12 @@ class StayingProgram:
         return failure or "the program ended before it had answered (exit code 0)"
 
     def _quoted(self, line: bytes) -> str:
-        """Give a line for people, without the temporary folder."""
-        text = line.replace(os.fsencode(self._folder) + b"/", b"").decode("utf-8", "replace")
-        return quoted(text.strip(), _WRONG_LINE_LIMIT)
+        return quoted(_shown(line, self._folder).strip(), _WRONG_LINE_LIMIT)
+
+
+def _shown(output: bytes, folder: Path) -> str:
+    """Give what a program wrote for people, without the temporary folder."""
+    return output.replace(os.fsencode(folder) + b"/", b"").decode("utf-8", "replace")
 
 
 OUTPUT_BYTES = 1_000_000  # of an answer; a program that writes more is killed
@@ -301,18 +288,11 @@ class CommandModel(Model):
     keys = CommandKeys
 
     def __init__(
-        self,
-        entry: ModelEntry,
-        program: Path,
-        arguments: Sequence[str],
-        root: Path,
-        tasks: Sequence[Task] = (),
+        self, entry: ModelEntry, command: Sequence[str], root: Path, tasks: Sequence[Task] = ()
     ) -> None:
         self.fingerprint = files.digest(repr(("command", entry.target)))  # its files are named_files
         self._is_recogniser = tuple(entry.tasks) == (TASK,)
-        self._command = [str(program), *arguments]
-        self._root = root
-        self._described = list(tasks)
+        self._command, self._root, self._tasks = list(command), root, list(tasks)
         self._limit = EMBEDDING_BYTES if any(task.is_embedding for task in tasks) else OUTPUT_BYTES
         self._staying = StayingProgram(self._command, root, self._limit) if _stays(entry) else None
         self._failed = 0  # signals in a row
@@ -359,7 +339,8 @@ class CommandModel(Model):
             program, what, remedy = find_program(arguments[0], suite.file)
         if program is None:
             raise input_error(f"{suite.file.name}, models.{entry.name}.command", what, remedy)
-        return cls(entry, program, arguments[1:], suite.root, [suite.tasks[name] for name in entry.tasks])
+        command, tasks = [str(program), *arguments[1:]], [suite.tasks[name] for name in entry.tasks]
+        return cls(entry, command, suite.root, tasks)
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Run the program once for each signal, or tell the one that stays each of them.
@@ -407,7 +388,7 @@ class CommandModel(Model):
             answer = None
         if isinstance(answer, dict):
             return answer
-        wanted = json.dumps(example(self._described))
+        wanted = json.dumps(example(self._tasks))
         printed = quoted(output.strip(), 60)
         raise RuntimeError(f"the program printed {printed}; expected is one JSON object such as {wanted}")
 

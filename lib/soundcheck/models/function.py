@@ -28,7 +28,6 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import importlib.machinery
 import importlib.util
@@ -66,8 +65,9 @@ class FunctionModel(Model):
 
     keyword = "python"
 
-    def __init__(self, entry: ModelEntry, imported: Imported) -> None:
-        self._entry, self._imported = entry, imported
+    def __init__(self, entry: ModelEntry, suite: Suite) -> None:
+        self._entry, self._root, self._where = entry, suite.root, where(entry, suite)
+        self.module, self.function = import_function(entry.target, suite.root, self._where)
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
@@ -81,22 +81,28 @@ class FunctionModel(Model):
 
     @property
     def fingerprint(self) -> str:
-        """Digest of target, batch size and source."""
-        return _fingerprint(self._entry, source_fingerprint(self._imported, self._entry.name))
+        """Digest of target, batch size, source and what the module says itself."""
+        declared = getattr(self.module, "fingerprint", "")
+        try:
+            text = str(declared() if callable(declared) else declared)
+        except BaseException as error:
+            what = f"its fingerprint() failed: {reason(error, self._root)}"
+            raise input_error(self._where, what, "Correct the module") from error
+        source = files.digest(json.dumps([sources(self.module, self._root), text]))
+        return files.digest(repr(("python", self._entry.target, self._entry.batch, source)))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FunctionModel:
         """Import the function into this process."""
-        return cls(entry, import_function(entry.target, suite.root, where(entry, suite)))
+        return cls(entry, suite)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Import the function in a child, within a time limit."""
-        call = (check_function, entry.target, suite.root, where(entry, suite))
         child = _child(entry, suite, "importing the module", IMPORT_SECONDS)
-        source, prepares = processes.in_child(child, *call)
+        fingerprint, prepares = processes.in_child(child, check_function, entry, suite)
         (_unprepared.discard if prepares else _unprepared.add)((entry.target, suite.root))
-        return _fingerprint(entry, source)
+        return fingerprint
 
     @classmethod
     def prepare(
@@ -104,8 +110,7 @@ class FunctionModel(Model):
     ) -> None:
         """Call the module's ``prepare`` in a child, unless the last check has found none."""
         if (entry.target, suite.root) not in _unprepared:
-            options = {"jobs": jobs, "progress": progress}
-            call = (prepare_model, entry.target, suite.root, where(entry, suite), options)
+            call = prepare_model, entry, suite, {"jobs": jobs, "progress": progress}
             child = _child(entry, suite, "its prepare()", PREPARE_SECONDS)
             with_output = progress and sys.stderr.isatty()
             processes.in_child(child, *call, cache=cache, with_output=with_output)
@@ -114,8 +119,8 @@ class FunctionModel(Model):
         """Call the function, once for all signals or once for each."""
         copies = [np.array(signal, dtype=np.float32, order="C", copy=True) for signal in signals]
         if self._entry.batch is None:
-            return [self._imported.function(signal, sampling_rate) for signal in copies]
-        outputs = self._imported.function(copies, sampling_rate)
+            return [self.function(signal, sampling_rate) for signal in copies]
+        outputs = self.function(copies, sampling_rate)
         if not isinstance(outputs, list | tuple):
             raise TypeError(f"a model with batch must return a list of dicts, not {type(outputs).__name__}")
         if len(outputs) != len(signals):
@@ -123,21 +128,8 @@ class FunctionModel(Model):
         return list(outputs)
 
 
-def _fingerprint(entry: ModelEntry, source: str) -> str:
-    return files.digest(repr(("python", entry.target, entry.batch, source)))
-
-
 def _child(entry: ModelEntry, suite: Suite, doing: str, seconds: float) -> processes.Task:
     return processes.Task(where(entry, suite), doing, seconds, late=_LATE, lost="Correct the module")
-
-
-@dataclasses.dataclass(frozen=True)
-class Imported:
-    """A model's function, the module that it came from, and the suite's folder."""
-
-    module: ModuleType
-    function: Callable
-    root: Path
 
 
 class _FreshLoader(importlib.machinery.SourceFileLoader):
@@ -197,7 +189,7 @@ class _Root:
         return os.path.relpath(os.path.realpath(path), self.folder)
 
 
-def import_function(target: str, root: Path, where: str) -> Imported:
+def import_function(target: str, root: Path, where: str) -> tuple[ModuleType, Callable]:
     """Import ``"module:function"``, both may have dots; runs the module's code in this process.
 
     Raises InputError at ``where`` if there is no such module or function, or the module raises.
@@ -222,7 +214,7 @@ def import_function(target: str, root: Path, where: str) -> Imported:
         kind = type(function).__name__
         what = f"{quoted(attribute)} in {quoted(name)} is not callable, it is of type {kind}"
         raise input_error(where, what, "Name a function")
-    return Imported(module, function, root)
+    return module, function
 
 
 def _import_module(name: str, place: _Root) -> ModuleType:
@@ -278,54 +270,42 @@ def _explain(error: BaseException, name: str, place: _Root) -> tuple[str, str]:
     return what, "Install it where Soundcheck is installed" if missing else "Correct the module"
 
 
-def sources(imported: Imported) -> list[tuple[str, str]]:
+def sources(model: ModuleType, root: Path) -> list[tuple[str, str]]:
     """List the source files that a model consists of, as far as they are loaded: name and digest, sorted.
 
     Those are the function's module, other modules of its package, and every module from the suite's folder.
     """
-    place = _Root(imported.root)
-    package = (imported.module.__package__ or "").rstrip(".") + "."
+    place, package = _Root(root), (model.__package__ or "").rstrip(".") + "."
     digests = {}
     for name, module in list(sys.modules.items()):
         # One that loads itself when it is looked at is left as it is.
         known = object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
         file = known.get("__file__")
-        related = module is imported.module or (package != "." and name.startswith(package))
+        related = module is model or (package != "." and name.startswith(package))
         if isinstance(file, str) and (related or place.owns(file)) and os.path.isfile(file):
             digests[place.displayed(file) if place.owns(file) else name] = files.digest(Path(file))
     return sorted(digests.items())
 
 
-def source_fingerprint(imported: Imported, where: str) -> str:
-    """Hash the source of a model and what its module's ``fingerprint``, a text or a function, says."""
-    declared = getattr(imported.module, "fingerprint", "")
-    try:
-        text = str(declared() if callable(declared) else declared)
-    except BaseException as error:
-        what = f"its fingerprint() failed: {reason(error, imported.root)}"
-        raise input_error(where, what, "Correct the module") from error
-    return files.digest(json.dumps([sources(imported), text]))
-
-
-def check_function(target: str, root: Path, where: str) -> tuple[str, bool]:
+def check_function(entry: ModelEntry, suite: Suite) -> tuple[str, bool]:
     """Import a function, check how it is called; gives its fingerprint, and whether it has a ``prepare``."""
-    imported = import_function(target, root, where)
+    model = FunctionModel(entry, suite)
     try:
-        signature = inspect.signature(imported.function)
+        signature = inspect.signature(model.function)
     except (TypeError, ValueError):  # built-in, or it does not tell
         signature = inspect.Signature([inspect.Parameter("any", inspect.Parameter.VAR_POSITIONAL)])
     try:
         signature.bind(None, None)
     except TypeError as error:
         what = f"the function takes {signature}, but gets a signal and its sampling rate: {error}"
-        raise input_error(where, what, "Write def predict(signal, sampling_rate)") from error
+        raise input_error(where(entry, suite), what, "Write def predict(signal, sampling_rate)") from error
     processes.more_time(PREPARE_SECONDS)  # the module may have to read large files
-    return source_fingerprint(imported, where), callable(getattr(imported.module, "prepare", None))
+    return model.fingerprint, callable(getattr(model.module, "prepare", None))
 
 
-def prepare_model(target: str, root: Path, where: str, options: dict) -> None:
+def prepare_model(entry: ModelEntry, suite: Suite, options: dict) -> None:
     """Call the module's ``prepare``, if it has one, with those of our options that it takes."""
-    prepare = getattr(import_function(target, root, where).module, "prepare", None)
+    prepare = getattr(FunctionModel(entry, suite).module, "prepare", None)
     if not callable(prepare):
         return
     parameters = inspect.signature(prepare).parameters
@@ -335,5 +315,5 @@ def prepare_model(target: str, root: Path, where: str, options: dict) -> None:
         prepare(**options)
     except BaseException as error:
         traceback.print_exc()
-        what = f"its prepare() failed: {reason(error, root)}"
-        raise input_error(where, what, "Correct the module") from error
+        what = f"its prepare() failed: {reason(error, suite.root)}"
+        raise input_error(where(entry, suite), what, "Correct the module") from error

@@ -95,16 +95,29 @@ def context() -> BaseContext:
 
 def start(function: Callable[..., None], arguments: tuple, environment: dict[str, str]) -> BaseProcess:
     """Start a child that calls a function, which begins with :func:`detach`."""
-    methods = context()
-    child = methods.Process(target=function, args=arguments)
+    child = context().Process(target=function, args=arguments)
     with _starting, _set(environment | {"PYTHONSAFEPATH": "1"}):  # libraries read it when they are imported
-        methods.set_forkserver_preload(list(PRELOADED))
+        _preload()
         try:
             child.start()
         except ConnectionRefusedError:  # the server of forks was killed, and has not quite ended
             time.sleep(0.5)
             child.start()
     return child
+
+
+def begin_to_import() -> None:
+    """Let the process that children are forks of import what they need, while this one goes on."""
+    variables = environment() | {"PYTHONSAFEPATH": "1"}
+    with _starting, _set(variables):
+        _preload()
+
+
+def _preload() -> None:
+    methods = context()
+    methods.set_forkserver_preload(list(PRELOADED))
+    if methods.get_start_method() == "forkserver":
+        multiprocessing.forkserver._forkserver.ensure_running()
 
 
 @contextlib.contextmanager

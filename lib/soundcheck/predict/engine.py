@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import itertools
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import FAR, outside
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import Task, meanings
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
@@ -27,7 +27,7 @@ from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest, Share, Wanted, asked_changes, segment_label
-from soundcheck.predict.tables import Columns, said_in, write_predictions
+from soundcheck.predict.tables import Columns, write_predictions
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -35,37 +35,69 @@ if TYPE_CHECKING:
     from soundcheck.suite.families import Perturbation
 
 
-def predict_model(
-    request: PredictionRequest,
+AHEAD = 2  # models of which a few inputs are predicted again while another one predicts
+
+
+def predict_model(request: PredictionRequest, *, jobs: int = 1) -> PredictionReport:
+    """Predict all segments with one model and write its prediction tables, as :func:`predict_models` does."""
+    (report,) = predict_models([request], jobs=jobs)
+    return report
+
+
+def predict_models(
+    requests: Iterable[PredictionRequest],
     *,
     jobs: int = 1,
     progress: bool = False,
-    log: str = "",  # part of the name of the log, for models that predict in several rounds
-    fresh: bool = False,  # whether to forget what the model answered before
-    confirm: bool = True,  # whether to predict some inputs again before kept answers are believed
-    failed: Iterable[Result] = (),  # inputs that are known to have no answer, and are not predicted again
     cluster: Cluster | None = None,  # whose workers predict; the few inputs predicted twice are done here
-) -> PredictionReport:
-    """Predict all segments with one model and write its prediction tables.
+) -> Iterator[PredictionReport]:
+    """Predict with one model after the other, and write their prediction tables.
 
-    - Raises InputError: if the model cannot be loaded at all, or answers on another scale than the suite
+    Whether kept answers of a model can be believed is found out before its turn.
+
+    - Raises InputError: if a model cannot be loaded at all, or answers on another scale than the suite
       says; what it has answered is kept.
     - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
     """
+    stopped = threading.Event()
+    begun: collections.deque[tuple[PredictionRequest, Prediction | None]] = collections.deque()
+    with ThreadPoolExecutor(AHEAD) as pool:
+        try:
+            for request in requests:
+                prediction = None
+                if request.entry.about.needs_audio:
+                    known = request.fingerprint or check_model(request.entry, request.suite)
+                    request = dataclasses.replace(request, fingerprint=known)
+                    while any(one.fingerprint == known for one, _ in begun):  # whose answers are also its own
+                        yield _predicted(*begun.popleft(), jobs, progress, cluster)
+                    prediction = Prediction(request)
+                    prediction.begin(pool, stopped.is_set)
+                begun.append((request, prediction))
+                if len(begun) > AHEAD:
+                    yield _predicted(*begun.popleft(), jobs, progress, cluster)
+            while begun:
+                yield _predicted(*begun.popleft(), jobs, progress, cluster)
+        except BaseException:
+            stopped.set()
+            raise
+
+
+def _predicted(
+    request: PredictionRequest,
+    prediction: Prediction | None,  # of a model that listens
+    jobs: int,
+    progress: bool,
+    cluster: Cluster | None,
+) -> PredictionReport:
     start = time.monotonic()
-    entry, suite = request.entry, request.suite
-    tasks = [suite.tasks[name] for name in entry.tasks]
-    if entry.about.needs_audio:
-        request = dataclasses.replace(request, fingerprint=request.fingerprint or check_model(entry, suite))
-        prediction = Prediction(request, log=request.log(log), failed=failed, cluster=cluster)
-        prediction.run(jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
+    entry, tasks = request.entry, [request.suite.tasks[name] for name in request.entry.tasks]
+    if prediction is not None:
+        prediction.run(jobs=jobs, progress=progress, cluster=cluster)
         prediction.check_scale()
         prediction.refuse_odd_lengths()
-        report, rows = prediction.report(), prediction.rows()
-        said = said_in(itertools.chain(*rows.values()), tasks)
-        answered = {corpus: Columns.of_rows(corpus_rows, tasks, said) for corpus, corpus_rows in rows.items()}
+        report, answered = prediction.report(), prediction.tables()
     else:
-        model = entry.about.load(entry, suite)
+        model = entry.about.load(entry, request.suite)
         report, answered = look_up(model, request.corpora, request.changes, request.wanted)
         tasks = model.table_tasks(tasks)
     far = _far_outside(answered.values(), tasks, entry)
@@ -100,17 +132,12 @@ def predict_share(
 
     Also gives the inputs of the share that have no answer.
     """
-    prediction = Prediction(request, log=request.log(), share=share)
+    prediction = Prediction(request, share)
+    with ThreadPoolExecutor(1) as pool:
+        prediction.begin(pool)
     prediction.run(jobs=jobs, progress=True)
-    report = prediction.report()
-    inputs = report.computed + report.reused + report.failed + report.unusable
-    failures = sorted(prediction.failures, key=lambda result: result.key)
-    return dataclasses.replace(report, inputs=inputs), failures
-
-
-def needed_keys(request: PredictionRequest) -> set[str]:
-    """Give the keys of all inputs that a model is to predict."""
-    return Prediction(request, log=request.log()).keys
+    report = dataclasses.replace(prediction.report(), inputs=len(prediction.inputs))
+    return report, sorted(prediction.failures, key=lambda result: result.key)
 
 
 def look_up(

@@ -217,6 +217,19 @@ class ModelProcess:
         return Outcome(seconds, problem, step, timed_out, tuple(lost))
 
 
+def answer_once(
+    setup: Setup, cache: Path, log: Callable[[bytes], None], unit: Unit, stopped: Callable[[], bool]
+) -> list[Result]:
+    """Answer a unit in a process that ends afterwards, as far as it lives."""
+    results: list[Result] = []
+    process = ModelProcess(setup, cache, log, stopped)
+    try:
+        process.answer(unit, results.extend)
+    finally:
+        process.end(politely=not stopped())
+    return results
+
+
 class LocalExecutor:
     """Answers units in threads, each with a process of the model.
 

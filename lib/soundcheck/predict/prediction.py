@@ -9,6 +9,7 @@ import heapq
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,12 +23,12 @@ from soundcheck.predict import canaries, protocol
 from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
 from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.executor import LocalExecutor, Log
-from soundcheck.predict.protocol import Call, Item, Result, Setup
+from soundcheck.predict.executor import LocalExecutor, Log, answer_once
+from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import Keys, PredictionRequest, Segment, Share, list_segments, repeated_key
-from soundcheck.predict.store import Entry, Store, Upkeep
-from soundcheck.predict.tables import Row
+from soundcheck.predict.store import Entry, Store
+from soundcheck.predict.tables import Columns, Row, said_in
 
 REPEATED = 8  # clean inputs that are predicted twice
 FIRST = 20  # clean inputs that are predicted first: their numbers tell whether the scale is right
@@ -48,78 +49,74 @@ class Prediction:
     """One model that listens, on its way through all inputs, or those of a share."""
 
     def __init__(
-        self,
-        request: PredictionRequest,
-        *,
-        log: Path,
-        share: Share | None = None,
-        failed: Iterable[Result] = (),  # inputs that are known to have no answer, and are not predicted again
-        cluster: Cluster | None = None,  # whose workers predict instead of this machine
+        self, request: PredictionRequest, share: Share | None = None, log: Path | None = None
     ) -> None:
-        self._request, self._entry, self._suite = request, request.entry, request.suite
-        self._cluster = None if self._entry.about.asked_here else cluster
-        self._notices = self._entry.about.caveats(self._entry)
-        self._log = log
-        suite, cache, fingerprint = self._suite, request.cache, request.fingerprint
+        self._request, self._entry = request, request.entry
+        suite, cache, self._log = request.suite, request.cache, log or request.log
         digests = cache / "digests" / f"{files.slug(self._entry.name)}.opened.json"
-        self._store = Store(cache, fingerprint, suite.root, FileDigests(digests))
+        self._store = Store(cache, request.fingerprint, suite.root, FileDigests(digests))
         self._tasks = [suite.tasks[name] for name in self._entry.tasks]
-        self._changes = request.changes
-        self._numbers = {"": None} | {name: number for number, name in enumerate(self._changes)}
-        keys = Keys(fingerprint, self._tasks, self._changes.values(), suite.seed, request.sounds)
-        self._inputs = [
+        self._numbers = {"": None} | {name: number for number, name in enumerate(request.changes)}
+        keys = Keys(request.fingerprint, self._tasks, request.changes.values(), suite.seed, request.sounds)
+        self.inputs = [
             Input(corpus.name, segment, change, key)
             for corpus in request.corpora
-            for segment in list_segments(corpus, list(self._changes), request.wanted)
+            for segment in list_segments(corpus, list(request.changes), request.wanted)
             for change in segment.changes
             for key in [keys.key(segment.content, self._numbers[change])]
             if share is None or key in share
         ]
         self._entries: dict[str, Entry] = {}
         self._new: set[str] = set()
-        self._failures = {result.key: result for result in failed}
-        self._known_failures = frozenset(self._failures)
-        self._repeats: dict[str, str] = {}
+        self._failures = {result.key: result for result in request.failed}
+        self._canaries: list[str] = []  # inputs with kept answers that are predicted again, and ...
+        self._heard: Future[list[Result]] | None = None  # ... what the model predicts for them now
+        self._pairs: list[tuple[str, str]] = []  # keys of the two answers to inputs that were predicted twice
         self._confirmation = Confirmation()
-        self._outdated: set[str] = set()
+        self._notices = self._entry.about.caveats(self._entry)
         self._said: set[str] = set()  # notes that were logged
-
-    @property
-    def keys(self) -> set[str]:
-        """The keys of all inputs."""
-        return {one.key for one in self._inputs}
 
     @property
     def failures(self) -> list[Result]:
         """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
-        keys = self.keys
-        return [result for key, result in self._failures.items() if key in keys]
+        keys = dict.fromkeys(one.key for one in self.inputs)
+        return [self._failures[key] for key in keys if key in self._failures]
 
-    def run(self, *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True) -> None:
-        """Take answers from the cache, after a few were predicted again, and predict what is not in it."""
+    def begin(self, pool: ThreadPoolExecutor, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Load kept answers, and let a thread ask about some of them again."""
+        if self._request.fresh:
+            self._store.clear()
+        self._entries = self._store.load()
+        self._store.close()
+        if self._request.confirm:
+            known = {one.key: one.change for one in self.inputs if one.key in self._entries}
+            clean = [key for key, change in known.items() if not change]
+            self._canaries = canaries.choose(clean, known.keys() - {*clean})
+        if self._canaries:
+            unit, log = Unit(tuple(self._single(self._canaries))), _log(self._path(".again"), 1)
+            self._heard = pool.submit(answer_once, self._setup(), self._request.cache, log, unit, stopped)
+
+    def run(self, *, jobs: int, progress: bool, cluster: Cluster | None = None) -> None:
+        """Predict what has no answer yet, once kept answers are confirmed; after :meth:`begin`."""
         try:
-            if fresh:
-                self._store.clear()
-            self._entries = self._store.load()
-            self._predict(jobs, progress, confirm)
+            self._predict(jobs, progress, None if self._entry.about.asked_here else cluster)
         finally:
             self._store.close()
 
-    def _predict(self, jobs: int, progress: bool, confirm: bool) -> None:
-        self._warn(self._upkeep().notes())
-        again = self._confirm(jobs, progress) if confirm else {}  # which may empty the cache
-        first = self._first()
-        known_keys = {*self._entries, *self._known_failures}
-        waiting = set(first) - known_keys
+    def _predict(self, jobs: int, progress: bool, cluster: Cluster | None) -> None:
+        again = self._confirm(jobs, progress)  # which may empty the cache
+        first = heapq.nsmallest(FIRST, self._clean()) if any(t.is_regression for t in self._tasks) else []
+        known = {*self._entries, *self._failures}
+        waiting = {*first} - known
         rounds = [
             self._single(key for key in first if key in waiting),
-            self._grouped(lambda key: key not in known_keys and key not in waiting),
+            self._grouped(known | waiting),
         ]
-        if not waiting:
-            self._check_scale(sorted(first), "first ")
         missing = {call.key for item in itertools.chain(*rounds) for call in item.calls}
-        self._outdated = self._store.outdated & missing
-        self._warn(self._upkeep().notes())
+        self._store.outdated &= missing
+        self._warn()
+        if not waiting:
+            self._check_scale(first, "first ")
 
         def finished(result: Result) -> None:
             bar.update()
@@ -127,7 +124,7 @@ class Prediction:
             if result.key in waiting:
                 waiting.discard(result.key)
                 if not waiting:
-                    self._check_scale(sorted(first), "first ")
+                    self._check_scale(first, "first ")
 
         if missing:
             name = f"inputs of {self._entry.name}"
@@ -136,13 +133,14 @@ class Prediction:
                     for key in missing:
                         finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))
                 else:
-                    self._dispatch(rounds, "", jobs, finished, self._cluster)
+                    self._dispatch(rounds, "", jobs, finished, cluster)
         self._repeat()
         if self._confirmation.different:  # pairs of this run that differ: the next one expects it
-            first = {key: entry for key, entry in again.items() if key in self._entries}
-            self._keep_pairs({key: first[key] for key in self._comparison().different(self._entries, first)})
+            second = {key: entry for key, entry in again.items() if key in self._entries}
+            differing = self._comparison().different(self._entries, second)
+            self._keep_pairs({key: second[key] for key in differing})
         self._store.settle()
-        self._warn(self._upkeep().notes())
+        self._warn()
 
     def _take(self, result: Result) -> None:
         if result.problem:
@@ -154,12 +152,20 @@ class Prediction:
 
     def _prepare(self, jobs: int, progress: bool) -> str:
         """Let the model prepare itself; gives why it cannot."""
-        cache = self._request.cache
+        suite, cache = self._request.suite, self._request.cache
         try:
-            self._entry.about.prepare(self._entry, self._suite, cache=cache, jobs=jobs, progress=progress)
+            self._entry.about.prepare(self._entry, suite, cache=cache, jobs=jobs, progress=progress)
         except InputError as error:
             return error.problems[0].what
         return ""
+
+    def _setup(self, warm_up: bool = False) -> Setup:
+        request, ignored = self._request, (str(self._request.out), str(self._request.cache))
+        changes = tuple(request.changes.values())
+        return Setup(self._entry, request.suite, self._entry.about, changes, request.sounds, ignored, warm_up)
+
+    def _path(self, part: str) -> Path:
+        return self._log.with_suffix(f"{part}{self._log.suffix}")
 
     def _dispatch(
         self,
@@ -170,15 +176,13 @@ class Prediction:
         cluster: Cluster | None = None,
         warm_up: bool = False,
     ) -> None:
-        changes, about = tuple(self._changes.values()), self._entry.about
-        ignored = (str(self._request.out), str(self._request.cache))
-        setup = Setup(self._entry, self._suite, about, changes, self._request.sounds, ignored, warm_up)
-        path = self._log.with_suffix(f"{log}{self._log.suffix}")
-        cache, fingerprint = self._request.cache, self._request.fingerprint
+        setup, path, cache = self._setup(warm_up), self._path(log), self._request.cache
         with (
-            LocalExecutor(setup, 1 if about.asked_here else jobs, cache, functools.partial(_log, path))
+            LocalExecutor(
+                setup, 1 if self._entry.about.asked_here else jobs, cache, functools.partial(_log, path)
+            )
             if cluster is None
-            else ClusterExecutor(cluster, setup, fingerprint, cache, Log(path))
+            else ClusterExecutor(cluster, setup, self._request.fingerprint, cache, Log(path))
         ) as executor:
             dispatcher = Dispatcher(executor, self._entry.batch or 1, finished, self._store.write_due)
             for items in rounds:
@@ -186,29 +190,21 @@ class Prediction:
         if cluster is not None:
             self._notices += cluster.notices()
 
-    def _warn(self, notes: Iterable[str]) -> None:
-        for note in notes:
+    def _warn(self) -> None:
+        for note in (*self._confirmation.alarms(), *self._store.upkeep.notes()):
             if note not in self._said:
                 self._said.add(note)
                 logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
 
-    def _upkeep(self) -> Upkeep:
-        """Say what has become of the kept answers so far."""
-        store = self._store
-        outdated_by = tuple(store.outdated_by) if self._outdated else ()
-        dropped = store.dropped, tuple(store.dropped_by)
-        damage = store.damaged, tuple(store.damage)
-        return Upkeep(store.files, len(self._outdated), outdated_by, *dropped, *damage)
-
     # choosing inputs
 
-    def _grouped(self, wanted: Callable[[str], bool]) -> list[Item]:
-        """Make an item of each segment with the calls that are wanted; the same sound is predicted once."""
-        items, seen = [], set()
-        for segment, inputs in itertools.groupby(self._inputs, lambda one: one.segment):
+    def _grouped(self, known: Iterable[str]) -> list[Item]:
+        """Make an item of each segment with the calls that are not known; equal sounds are predicted once."""
+        items, seen = [], {*known}
+        for segment, inputs in itertools.groupby(self.inputs, lambda one: one.segment):
             calls = []
             for one in inputs:
-                if one.key not in seen and wanted(one.key):
+                if one.key not in seen:
                     seen.add(one.key)
                     calls.append(Call(one.key, self._numbers[one.change]))
             if calls:
@@ -219,19 +215,15 @@ class Prediction:
         """Make an item of each call, in the order of the keys."""
         keys = list(keys)
         wanted = {*keys}
-        places = {one.key: one for one in reversed(self._inputs) if one.key in wanted}  # the first of each
-        numbered = [(key, places[key].segment, self._numbers[places[key].change]) for key in keys]
-        return [_item(segment, [Call(renamed(key), number)]) for key, segment, number in numbered]
+        places = {one.key: one for one in reversed(self.inputs) if one.key in wanted}  # the first of each
+        return [
+            _item(places[key].segment, [Call(renamed(key), self._numbers[places[key].change])])
+            for key in keys
+        ]
 
     def _clean(self) -> list[str]:
         """Give the keys of clean signals, each once."""
-        return list(dict.fromkeys(one.key for one in self._inputs if not one.change))
-
-    def _first(self) -> list[str]:
-        """Choose clean inputs whose numbers tell the scale: the smallest digests are a fair sample."""
-        return (
-            heapq.nsmallest(FIRST, self._clean()) if any(task.is_regression for task in self._tasks) else []
-        )
+        return list(dict.fromkeys(one.key for one in self.inputs if not one.change))
 
     # checking answers
 
@@ -244,14 +236,15 @@ class Prediction:
         for task in self._tasks:
             if task.is_regression:
                 numbers = [answer[task.name] for answer in answers]
-                check_scale(numbers, task, self._entry, self._suite, f"{which}{len(numbers)} answers")
+                which_answers = f"{which}{len(numbers)} answers"
+                check_scale(numbers, task, self._entry, self._request.suite, which_answers)
 
     def refuse_odd_lengths(self) -> None:
         """Turn embeddings that are not as long as most into failures: they cannot be compared."""
+        keys = self._entries.keys() & {one.key for one in self.inputs}
         for task in self._tasks:
             if not task.is_embedding:
                 continue
-            keys = [key for key in self._entries.keys() & self.keys]
             lengths = {key: len(unpack(self._entries[key].answer[task.name])) for key in keys}
             counts = collections.Counter(lengths.values())
             usual = max(counts, key=lambda length: (counts[length], length), default=0)
@@ -268,33 +261,31 @@ class Prediction:
         """Predict some clean inputs again, in a fresh process and reversed order."""
         clean = [key for key in self._clean() if key in self._entries]
         chosen = {*heapq.nsmallest(REPEATED, clean)}
-        self._repeats = {key: repeated_key(key) for key in clean if key in chosen}
-        items = self._single(
-            (k for k, again in self._repeats.items() if again not in self._entries), repeated_key
-        )
-
-        if items:
-            self._dispatch([items[::-1]], ".repeated", 1, self._take)
+        self._pairs = [(key, repeated_key(key)) for key in clean if key in chosen]
+        left = [key for key, again in self._pairs if again not in self._entries]
+        if left:
+            self._dispatch([self._single(left[::-1], repeated_key)], ".repeated", 1, self._take)
 
     def _confirm(self, jobs: int, progress: bool) -> dict[str, Entry]:
-        """Predict some inputs again and forget all answers if one is another now; gives the new answers."""
-        known = {one.key: one.change for one in self._inputs if one.key in self._entries}
-        clean = [key for key, change in known.items() if not change]
-        chosen = canaries.choose(clean, known.keys() - {*clean})
-        if not chosen:
+        """Forget all answers if one of those that were predicted again is another now; gives the new ones."""
+        if self._heard is None:
             return {}
-        new, failed = self._predict_again(chosen)
+        heard = self._heard.result()
+        lost = {*self._canaries} - {result.key for result in heard}  # with the process
+        heard += self._ask_again([key for key in self._canaries if key in lost])
+        new, failed = _sorted_out(heard)
         if failed and not new:  # perhaps it has to be prepared, which nobody did in this run
             if problem := self._prepare(jobs, progress):
                 failed = dict.fromkeys(failed, problem)
             else:
-                new, failed = self._predict_again(chosen)
-        likely = {key: repeated_key(key) for key in [*heapq.nsmallest(REPEATED, clean), *chosen]}
-        pairs = [(self._entries[k], self._entries[r]) for k, r in likely.items() if r in self._entries]
+                new, failed = _sorted_out(self._ask_again(self._canaries))
+        clean = heapq.nsmallest(REPEATED, (key for key in self._clean() if key in self._entries))
+        twice = [(key, repeated_key(key)) for key in dict.fromkeys([*clean, *self._canaries])]
+        pairs = [(self._entries[key], self._entries[again]) for key, again in twice if again in self._entries]
         comparison = self._comparison(pairs)
         different = comparison.different(self._entries, new)
         if different:  # a model that does not answer alike twice need not be another one
-            second, _ = self._predict_again(different[::-1])
+            second, _ = _sorted_out(self._ask_again(different[::-1]))
             comparison = self._comparison([*pairs, *((new[key], entry) for key, entry in second.items())])
             different = comparison.different(self._entries, {key: new[key] for key in second})
             if not different:
@@ -302,25 +293,17 @@ class Prediction:
         problem, unseen = next(iter(failed.values()), ""), self._entry.about.unseen
         counts = len(new), len(different), len(failed)
         self._confirmation = Confirmation(*counts, problem, comparison.loose, unseen)
-        self._warn(self._confirmation.alarms())
         if different:
             self._store.clear()
             self._entries.clear()
         return new
 
-    def _predict_again(self, keys: Sequence[str]) -> tuple[dict[str, Entry], dict[str, str]]:
-        """Predict without keeping anything; gives new answers and the problems of the model's own."""
-        new: dict[str, Entry] = {}
-        failed: dict[str, str] = {}
-
-        def finished(result: Result) -> None:
-            if not result.problem:
-                new[result.key] = Entry(result.answer, result.drawn)
-            elif result.fault == protocol.BY_MODEL:
-                failed[result.key] = result.problem
-
-        self._dispatch([self._single(keys)], ".again", 1, finished)
-        return new, failed
+    def _ask_again(self, keys: Sequence[str]) -> list[Result]:
+        """Predict without keeping anything."""
+        results: list[Result] = []
+        if keys:
+            self._dispatch([self._single(keys)], ".again", 1, results.append)
+        return results
 
     def _keep_pairs(self, entries: dict[str, Entry]) -> None:
         pairs = {repeated_key(key): entry for key, entry in entries.items()}
@@ -339,49 +322,56 @@ class Prediction:
 
     # what came out
 
-    def rows(self) -> dict[str, list[Row]]:
+    def tables(self) -> dict[str, Columns]:
         """Make the prediction table of each corpus."""
-        tables: dict[str, list[Row]] = {corpus.name: [] for corpus in self._request.corpora}
-        for one in self._inputs:
+        rows: dict[str, list[Row]] = {corpus.name: [] for corpus in self._request.corpora}
+        for one in self.inputs:
             entry, failure = self._entries.get(one.key), self._failures.get(one.key)
             answer, drawn = (entry.answer, entry.drawn) if entry else ({}, failure.drawn)
             problem = "" if entry else failure.problem
-            tables[one.corpus].append(Row(one.segment.key, one.change, answer, problem, drawn))
-        return tables
+            rows[one.corpus].append(Row(one.segment.key, one.change, answer, problem, drawn))
+        said = said_in(itertools.chain(*rows.values()), self._tasks)
+        return {corpus: Columns.of_rows(of_corpus, self._tasks, said) for corpus, of_corpus in rows.items()}
 
     def report(self) -> PredictionReport:
         """Count what became of all inputs."""
         counts: collections.Counter[str] = collections.Counter()
         days: collections.Counter[str] = collections.Counter()
-        failures = []
-        for one in self._inputs:
-            if one.key in self._entries:
-                counts["computed" if one.key in self._new else "reused"] += 1
-                if one.key not in self._new:
-                    days[self._entries[one.key].day] += 1
-                continue
-            failure = self._failures[one.key]
-            kind = "failed" if failure.fault == protocol.BY_MODEL else "unusable"
-            counts[kind] += 1
-            counts["known"] += kind == "failed" and one.key in self._known_failures
-            change = self._changes[one.change].name if one.change else ""
-            failures.append((one.corpus, one.segment.label, change, failure.problem))
-        known = self._entries
-        pairs = [(known[k], known[r]) for k, r in self._repeats.items() if k in known and r in known]
-        exact = self._comparison()
+        failures, known_before = [], {result.key for result in self._request.failed}
+        for one in self.inputs:
+            if entry := self._entries.get(one.key):
+                new = one.key in self._new
+                counts["computed" if new else "reused"] += 1
+                days.update([] if new else [entry.day])
+            else:
+                failure = self._failures[one.key]
+                by_model = failure.fault == protocol.BY_MODEL
+                counts["failed" if by_model else "unusable"] += 1
+                counts["asked"] += by_model and one.key not in known_before
+                change = self._request.changes[one.change].name if one.change else ""
+                failures.append((one.corpus, one.segment.label, change, failure.problem))
+        counts["asked"] += counts["computed"]
+        known, exact = self._entries, self._comparison()
+        pairs = [(known[key], known[again]) for key, again in self._pairs if {key, again} <= known.keys()]
         return PredictionReport(
             self._entry.name,
             self._request.fingerprint,
             failures=failures,
             repeated=len(pairs),
             repeated_different=sum(exact.differ(*pair) for pair in pairs),
-            asked=counts["computed"] + counts["failed"] - counts.pop("known", 0),
             days=dict(sorted(days.items())),
             confirmation=self._confirmation,
-            upkeep=self._upkeep(),
+            upkeep=self._store.upkeep,
             notices=tuple(self._notices),
             **counts,
         )
+
+
+def _sorted_out(results: Iterable[Result]) -> tuple[dict[str, Entry], dict[str, str]]:
+    """Give answers, and the problems that are the model's own."""
+    results = list(results)
+    new = {one.key: Entry(one.answer, one.drawn) for one in results if not one.problem}
+    return new, {one.key: one.problem for one in results if one.problem and one.fault == protocol.BY_MODEL}
 
 
 def _item(segment: Segment, calls: Iterable[Call]) -> Item:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck.common import files
-from soundcheck.common.caveats import Caveat
-from soundcheck.common.class_words import as_values
+from soundcheck.common.errors import Caveat
+from soundcheck.common.tasks import as_values
 from soundcheck.predict.canaries import Confirmation
 from soundcheck.predict.opened_files import seen_files
 from soundcheck.predict.store import Upkeep

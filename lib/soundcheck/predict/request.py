@@ -19,6 +19,7 @@ from soundcheck.common.tasks import Task
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
+    from soundcheck.predict.protocol import Result
     from soundcheck.suite.entries import ModelEntry, Suite
     from soundcheck.suite.families import Perturbation
 
@@ -51,10 +52,15 @@ class PredictionRequest:
     wanted: Wanted | None = None
     # noises and impulse responses that changes draw from
     sounds: Sounds = dataclasses.field(default_factory=Sounds)
+    fresh: bool = False  # whether to forget what the model answered before
+    confirm: bool = True  # whether to predict some inputs again before kept answers are believed
+    failed: Sequence[Result] = ()  # inputs that are known to have no answer, and are not predicted again
+    part: str = ""  # of the name of the log, for models that predict in several rounds
 
-    def log(self, part: str = "") -> Path:
-        """Name the file that gets what the model prints, in one of several rounds."""
-        return self.out / "logs" / ".".join(filter(None, (files.slug(self.entry.name), part, "log")))
+    @property
+    def log(self) -> Path:
+        """The file that gets what the model prints."""
+        return self.out / "logs" / ".".join(filter(None, (files.slug(self.entry.name), self.part, "log")))
 
 
 # Segments ---------------------------------------------------------------------------------------------------

@@ -429,6 +429,13 @@ class Store:
         insert = f"INSERT OR {known} INTO answers VALUES (?, ?, ?, ?)"
         return connection.executemany(insert, values).rowcount
 
+    @property
+    def upkeep(self) -> Upkeep:
+        """What has become of the kept answers so far."""
+        outdated_by = tuple(self.outdated_by) if self.outdated else ()
+        dropped = self.dropped, tuple(self.dropped_by)
+        return Upkeep(self.files, len(self.outdated), outdated_by, *dropped, self.damaged, tuple(self.damage))
+
     def _note_loss(self) -> None:
         if loss := self._database.loss(self._fingerprint):
             self.damage.append(loss)

@@ -4,8 +4,6 @@ Names in the lines come from data: whoever shows them escapes them for the place
 Markdown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

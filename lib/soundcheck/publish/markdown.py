@@ -7,8 +7,6 @@ Conventions
 - Templates escape by :func:`inline` whatever they print; what the filters here give is finished.
 """
 
-from __future__ import annotations
-
 import html
 import re
 

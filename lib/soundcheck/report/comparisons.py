@@ -11,15 +11,14 @@ from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
-from soundcheck.metrics.word_changes import changed_words, word_changes
-from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
 from soundcheck.report import figures, page, views
 from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label, place, remark
 from soundcheck.report.verdict_tables import FILTERS, test_cell
-from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
+from soundcheck.results.conclusion import MOST_HEADLINES, counts_of_tests, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
 from soundcheck.statistics.bootstrap import Resampled
@@ -47,9 +46,9 @@ def badge(outcome: str) -> Html:
 
 def answer(frame: pd.DataFrame) -> Html:
     """Say of the headline measures what they were and became, then in how many tests what follows."""
-    sentences = headline_sentences(frame)[:HEADLINES_TOLD]
-    rest = remark(conclusion(frame).removeprefix(" ".join(sentences)).strip())
+    sentences = headline_sentences(frame)[:MOST_HEADLINES]
     items = [element("li", element("strong", remark(text), limit=None)) for text in sentences]
+    rest = remark(" ".join(counts_of_tests(frame)))
     return join([element("ul", *items), element("p", rest, limit=None)])
 
 

@@ -28,8 +28,7 @@ from soundcheck.evaluation.subset import CLEAN, Subset
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.change import EVENTS, impact_codes
 from soundcheck.metrics.differential import Localised, Setting, degradations, word_edits
-from soundcheck.metrics.word_changes import word_changes
-from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_errors import word_changes, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend

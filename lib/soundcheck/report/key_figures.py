@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from soundcheck.common.caveats import Caveat
+from soundcheck.common.errors import Caveat
 from soundcheck.common.wording import counted
 from soundcheck.report.formats import significant
 from soundcheck.results.record import KeyFigure, ModelRecord

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from soundcheck.common import templates
-from soundcheck.common.caveats import Caveat
+from soundcheck.common.errors import Caveat
 from soundcheck.report.html import Html, element
 
 MOST_CAVEATS = 5  # that a reader sees without asking for more

@@ -7,7 +7,6 @@ from soundcheck.common import resources, templates
 from soundcheck.report.html import Html, style_sheet
 
 _OUTSIDE = re.compile(r"@import[^;]*;[^\n]*\n")
-_DARK = re.compile(r'^html\[data-theme="dark"\]([^{}]*\{[^}]*\})', re.MULTILINE)
 FIRST, LAST = "base", "print"  # sheets that others build on, and that have the last word
 
 
@@ -29,8 +28,6 @@ def _files(suffix: str) -> list[Path]:
 
 def standalone(title: str, body: Html, page_style: str = "") -> str:
     """Make a page, its pictures carried in their addresses; ``page_style`` comes last."""
-    written, own = style(), (templates.FOLDER / "standalone.css").read_text(encoding="utf-8")
-    dark = "\n".join(f":root{rule}" for rule in _DARK.findall(written))
-    dark = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n"
-    sheet = style_sheet(_OUTSIDE.sub("", written) + own + dark + page_style)
+    own = (templates.FOLDER / "standalone.css").read_text(encoding="utf-8")
+    sheet = style_sheet(_OUTSIDE.sub("", style()) + own + page_style)
     return str(templates.html("standalone", title=title, sheet=sheet, body=body))

@@ -143,7 +143,7 @@ def comparison_table(
 def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html:
     """Show the words that are wrong most often, and of several recognisers which has the fewest errors.
 
-    ``frame`` is from :func:`soundcheck.metrics.word_changes.wrong_words`.
+    ``frame`` is from :func:`soundcheck.metrics.word_errors.wrong_words`.
     """
 
     def wrong(name: str) -> Callable[[object], Cell]:
@@ -164,7 +164,7 @@ def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html
 
 
 def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
-    """Show the most frequent errors, from :func:`soundcheck.metrics.alignment.confusions`."""
+    """Show the most frequent errors, from :func:`soundcheck.metrics.word_errors.confusions`."""
     columns = {"error": lambda row: f"{MARKS[row.kind]} {row.kind}", "said": "reference"}
     columns |= {"recognised": "hypothesis", "times": "count", "of all words": values("share", "%")}
     frequent = frame.head(count)

@@ -13,7 +13,7 @@ from soundcheck.statistics.rules import ABOVE
 from soundcheck.statistics.significance import LEAST_BLOCKS
 from soundcheck.suite.measures import measure_of
 
-HEADLINES_TOLD = 3
+MOST_HEADLINES = 3  # measures that a conclusion names
 _SAYS = {BETTER: "significantly better", WORSE: "significantly worse"}
 _NEW = ("outcome", "p_value", "low", "high")  # columns of the answer for new speakers, and for these
 _THESE = ("outcome_sample", "p_sample", "difference_low_sample", "difference_high_sample")
@@ -24,46 +24,34 @@ def conclusion(frame: pd.DataFrame) -> str:
 
     Names of models and tests come from data and are not escaped.
     """
-    if frame.empty:
-        return "The two models have no test in common."
-    baseline, candidate = frame["baseline"].iloc[0], frame["candidate"].iloc[0]
     sentences = headline_sentences(frame)
-    parts = sentences[:HEADLINES_TOLD]
-    if (more := len(sentences) - HEADLINES_TOLD) > 0:
-        parts.append(f"{counted(more, 'further headline measure')} {_are(more)} in the table.")
-    answers = {
-        "For these speakers": frame.loc[frame["p_sample"].notna(), ["difference", "outcome_sample"]],
-        "For new speakers": frame.loc[frame["p_value"].notna(), ["difference", "outcome"]],
-    }
-    known = pd.concat(answers.values())
-    if known.empty:
-        parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
-    elif known["difference"].eq(0).all():
-        same = counted(known.index.nunique(), "test")
-        parts.append(f"{candidate} and {baseline} have the same value on each of {same}.")
-    else:
-        for who, rows in answers.items():
-            better, worse = (int(rows.iloc[:, 1].eq(name).sum()) for name in (BETTER, WORSE))
-            if tests := len(rows):
-                on = f"better on {better} and worse on {worse} of {counted(tests, 'test')}"
-                parts.append(f"{who}, {candidate} is {on}.")
-    few = int((frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()).sum())
-    if few and len(known):
-        why = f"most often because fewer than {LEAST_BLOCKS} speakers contribute"
-        allow = "allows" if few == 1 else "allow"
-        parts.append(f"{counted(few, 'test')} {allow} no conclusion for new speakers, {why}.")
-    if unpaired := int(frame["pairing"].eq(UNPAIRED).sum()):
-        parts.append(
-            f"{counted(unpaired, 'test')} {_are(unpaired)} unpaired, "
-            "which finds less: the two models were not tested on the same speakers with the same draws."
-        )
-    if absent := int((frame["outcome"].eq("") & frame["outcome_sample"].eq("")).sum()):
-        parts.append(f"{counted(absent, 'test')} could not be compared.")
-    return " ".join(parts)
+    more = [f"{len(sentences) - MOST_HEADLINES} more in the table."] * (len(sentences) > MOST_HEADLINES)
+    return " ".join([*sentences[:MOST_HEADLINES], *more, *counts_of_tests(frame)])
 
 
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+def counts_of_tests(frame: pd.DataFrame) -> list[str]:
+    """Say on how many tests the candidate is better or worse, and of how many nothing is known."""
+    if frame.empty:
+        return ["The two models have no test in common."]
+    baseline, candidate = frame["baseline"].iloc[0], frame["candidate"].iloc[0]
+    parts = []
+    for who, (outcome, p_value, *_) in (("these", _THESE), ("new", _NEW)):
+        outcomes = frame.loc[frame[p_value].notna(), outcome]
+        better, worse = (int(outcomes.eq(name).sum()) for name in (BETTER, WORSE))
+        if tests := len(outcomes):
+            on = f"better on {better} and worse on {worse} of {counted(tests, 'test')}"
+            parts.append(f"For {who} speakers, {candidate} is {on}.")
+    if not parts:
+        parts = [f"Nothing can be said about {candidate} against {baseline}: no test has a p-value."]
+    few = frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()
+    for remark, rows in (
+        (f"Nothing concluded for new speakers, mostly as fewer than {LEAST_BLOCKS} contribute", few),
+        ("Unpaired, which finds less, as speakers or draws are not the same", frame["pairing"].eq(UNPAIRED)),
+        ("Not compared", frame["outcome"].eq("") & frame["outcome_sample"].eq("")),
+    ):
+        if number := int(rows.sum()):
+            parts.append(f"{remark}: {counted(number, 'test')}.")
+    return parts
 
 
 def headline_sentences(frame: pd.DataFrame) -> list[str]:

@@ -19,7 +19,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -131,25 +130,26 @@ def headlines(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep of each corpus and task the row of a comparison that answers how good the models are."""
     rows = frame[frame["category"].eq("correctness") & frame["group"].eq("") & frame["label"].eq("")]
     rows = rows[rows["baseline_value"].notna() & rows["candidate_value"].notna()]
-    pairs = zip(rows["test"], rows["family"], strict=True)
-    measures = pd.Series([measure_of(*pair).name for pair in pairs], index=rows.index, dtype="str")
-    places = measures.map({name: place for place, name in enumerate(HEADLINES)}).dropna()
-    order = rows.loc[places.index].assign(place=places).sort_values("place", kind="stable")
-    return order.drop_duplicates(["corpus", "task"]).drop(columns="place").sort_index()
+    places = _measures(rows).map({name: place for place, name in enumerate(HEADLINES)}).dropna()
+    return rows.loc[places.sort_values(kind="stable").index].drop_duplicates(["corpus", "task"]).sort_index()
 
 
 def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Give the headline rows of a comparison, each with those of its groups and classes behind it."""
     parts = [frame.iloc[:0]]
-    measured = [measure_of(*pair).name for pair in zip(frame["test"], frame["family"], strict=True)]
+    titles = frame["test"].str.split(" (", regex=False).str[0].where(frame["group"].ne(""))
+    classes = frame["category"].eq("correctness") & frame["label"].ne("") & frame["group"].eq("")
+    classes &= _measures(frame).eq("recall")
     for place, row in headlines(frame).iterrows():
         of_place = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
-        title = measure_of(row["test"], row["family"]).title
-        groups = frame["group"].ne("") & frame["test"].str.split(" (", regex=False).str[0].eq(title)
-        classes = frame["category"].eq("correctness") & frame["label"].ne("") & frame["group"].eq("")
-        classes &= pd.Series(measured, index=frame.index).eq("recall")
+        groups = titles.eq(measure_of(row["test"], row["family"]).title)
         parts += [frame.loc[[place]], frame[of_place & groups], frame[of_place & classes]]
     return pd.concat(parts)
+
+
+def _measures(frame: pd.DataFrame) -> pd.Series:
+    names = [measure_of(*pair).name for pair in zip(frame["test"], frame["family"], strict=True)]
+    return pd.Series(names, index=frame.index, dtype="str")
 
 
 def compared_alone(
@@ -161,14 +161,14 @@ def compared_alone(
 ) -> Contrast:
     """Compare two models on one test; :func:`with_outcomes` decides among many later.
 
-    With ``same_segments`` only if both have the same. For ``kinds`` see :func:`difference`.
+    With ``same_segments`` only if both have the same. ``kinds`` of the intervals of both runs tell the
+    standard error where replicates are missing.
     """
     before, after = baseline.verdict, candidate.verdict
     row = Contrast(before.model, after.model, **_facts(before, after))
-    differing = ""
+    differing = skipped = ""
     if baseline.segments != candidate.segments:
         differing = f"not the same segments: {before.segments} against {after.segments}"
-    skipped = ""
     if missing := [one for one in (before, after) if one.value is None]:
         skipped = f"{missing[0].model}: {missing[0].skipped}"
     elif not after.rule or of_gap(before.rule) != of_gap(after.rule):
@@ -177,12 +177,12 @@ def compared_alone(
         skipped = f"{differing}; list both models in one suite, which compares what both answered"
     if skipped:
         return dataclasses.replace(row, skipped=skipped)
+    sizes = _size(baseline), _size(candidate)
+    value = _rounded(sizes[1].verdict.value - sizes[0].verdict.value)
     same_blocks = baseline.blocks == candidate.blocks
     paired = same_draws and same_blocks
-    cells = difference(baseline, candidate, paired, kinds)
-    if cells["p_value"] is None:
-        remarks = [_why_withheld(baseline, candidate)]
-    else:
+    cells = _for_new_speakers(*sizes, value, paired, kinds)
+    if cells:
         limits = before.threshold, after.threshold
         remarks = [f"thresholds differ: {limits[0]} and {limits[1]}"] if limits[0] != limits[1] else []
         remarks.append(differing)
@@ -190,17 +190,24 @@ def compared_alone(
         remarks += [] if paired else [f"unpaired, {why}"]
         of_difference = after.group or any(word in after.test.lower().split() for word in _DIFFERENCES)
         if after.rule == BELOW and not of_difference and before.value > 0:
-            cells |= _relative(baseline, candidate, cells["difference"], paired)
-    return dataclasses.replace(row, **cells, outcome=NO_EVIDENCE, skipped="; ".join(filter(None, remarks)))
+            cells |= _relative(baseline, candidate, value, paired)
+    else:
+        remarks = [_why_withheld(baseline, candidate)]
+    cells |= _for_these_speakers(*sizes, value)
+    skipped = "; ".join(filter(None, remarks))
+    return dataclasses.replace(row, **cells, difference=value, outcome=NO_EVIDENCE, skipped=skipped)
 
 
-def _why_withheld(*entries: Judged) -> str:
-    """Say why there is no interval of a difference for new speakers."""
-    verdicts = [entry.verdict for entry in entries]
-    reason = next((one.skipped for one in verdicts if one.evidence != SHOWN and one.skipped), "")
-    few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
-    reason = reason or ("no replicates" if all(map(_generalises, entries)) else few)
-    return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
+def _size(entry: Judged) -> Judged:
+    """Give the size of a value whose sign does not count.
+
+    Replicates are not folded at 0: those of a small value would hide half of their spread.
+    """
+    row = entry.verdict
+    if row.rule not in (WITHIN, GAP_WITHIN) or row.value >= 0:
+        return entry
+    row = dataclasses.replace(row, value=-row.value)
+    return dataclasses.replace(entry, verdict=row, replicates=-entry.replicates, spread=-entry.spread)
 
 
 def _facts(before: Verdict | None, after: Verdict | None) -> dict[str, Any]:
@@ -212,61 +219,73 @@ def _facts(before: Verdict | None, after: Verdict | None) -> dict[str, Any]:
     return cells
 
 
-def difference(
-    before: Judged, after: Judged, paired: bool, kinds: tuple[str | None, str | None] = (None, None)
+def _for_new_speakers(
+    before: Judged, after: Judged, value: float, paired: bool, kinds: tuple[str | None, str | None]
 ) -> dict[str, float | str | None]:
-    """Compare two values, for new speakers and for these; gives cells of :class:`Contrast`.
+    """Test a difference for new speakers; no cells where there are too few to generalise.
 
-    ``paired``: replicates were drawn with the same weights of the same blocks. ``kinds`` of the intervals of
-    both runs tell the standard error where replicates are missing.
+    ``paired``: replicates were drawn with the same weights of the same blocks.
     """
     entries, blocks = (before, after), (before.contributing, after.contributing)
-    # Replicates keep the sign of a size: folded at 0, those of a small value would hide half of their spread.
-    signs = [-1.0 if e.verdict.rule in (WITHIN, GAP_WITHIN) and e.verdict.value < 0 else 1.0 for e in entries]
-    value = float(
-        round_significant(np.array(signs[1] * after.verdict.value - signs[0] * before.verdict.value))
-    )
-    cells = {"difference": value, "p_value": None, "certainty": None, "pairing": ""}
-    if all(map(_generalises, entries)):
-        pairing = PAIRED if paired and before.drawn and after.drawn else UNPAIRED
-        if pairing == PAIRED:
-            drawn = min(len(entry.replicates) for entry in entries)  # more replicates continue the same draws
-            apart = signs[1] * after.replicates[:drawn] - signs[0] * before.replicates[:drawn]
-            error = standard_error(round_significant(apart), min(blocks))
-            tested = t_test(value, error, min(blocks) - 1, 0.5 ** min(blocks))
-        else:
-            errors = [_error(entry, kind) for entry, kind in zip(entries, kinds, strict=True)]
-            tested = welch(value, tuple(errors), blocks)
-        cells |= _cells(("p_value", "low", "high"), tested)
-        if cells["p_value"] is not None:
-            cells["pairing"] = pairing
-            if pairing == PAIRED and value and np.isfinite(apart).any():
-                agreeing = np.sign(apart[~np.isnan(apart)]) == np.sign(value)
-                cells["certainty"] = float(round_significant(np.array(np.mean(agreeing))))
+    if not all(map(_generalises, entries)):
+        return {}
+    cells = {"pairing": PAIRED if paired and before.drawn and after.drawn else UNPAIRED}
+    if cells["pairing"] == PAIRED:
+        drawn = min(len(entry.replicates) for entry in entries)  # more replicates continue the same draws
+        apart = after.replicates[:drawn] - before.replicates[:drawn]
+        error = standard_error(round_significant(apart), min(blocks))
+        tested = t_test(value, error, min(blocks) - 1, 0.5 ** min(blocks))
+        if value and np.isfinite(apart).any():
+            cells["certainty"] = _rounded(np.mean(np.sign(apart[~np.isnan(apart)]) == np.sign(value)))
+    else:
+        errors = tuple(_error(entry, kind) for entry, kind in zip(entries, kinds, strict=True))
+        tested = welch(value, errors, blocks)
+    return {} if np.isnan(tested[0]) else cells | _cells(("p_value", "low", "high"), tested)
+
+
+def _for_these_speakers(before: Judged, after: Judged, value: float) -> dict[str, float | None]:
+    """Test a difference for these speakers; no cells where it is not known how recordings vary."""
     freedom = float(np.fmin(before.freedom, after.freedom))  # NaN: nothing varies
-    if min(len(entry.spread) for entry in entries) and freedom > 0:
-        same = (before.segments, before.blocks) == (after.segments, after.blocks)
-        if same and len(before.spread) == len(after.spread):
-            error = float(
-                round_significant(np.linalg.norm(signs[1] * after.spread - signs[0] * before.spread))
-            )
-        else:
-            errors = [float(np.linalg.norm(entry.spread)) for entry in entries]
-            freedoms = np.nan_to_num([entry.freedom for entry in entries], nan=freedom)
-            error, freedom = joined_error(errors, freedoms)
-        tested = t_test(value, error, freedom, 0.5 ** (freedom + 1))
-        cells |= _cells(("p_sample", "difference_low_sample", "difference_high_sample"), tested)
-    return cells
+    if not (len(before.spread) and len(after.spread) and freedom > 0):
+        return {}
+    same = (before.segments, before.blocks) == (after.segments, after.blocks)
+    if same and len(before.spread) == len(after.spread):
+        error = _rounded(np.linalg.norm(after.spread - before.spread))
+    else:
+        errors = [float(np.linalg.norm(spread)) for spread in (before.spread, after.spread)]
+        freedoms = np.nan_to_num([before.freedom, after.freedom], nan=freedom)
+        error, freedom = joined_error(errors, freedoms)
+    tested = t_test(value, error, freedom, 0.5 ** (freedom + 1))
+    return _cells(("p_sample", "difference_low_sample", "difference_high_sample"), tested)
+
+
+def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) -> dict[str, float | None]:
+    """Give the difference as a share of the baseline's errors, if these are more than chance."""
+    value, blocks = baseline.verdict.value, baseline.contributing
+    if not paired_p_value(baseline.replicates, value, blocks) <= FALSE_DISCOVERY_RATE:  # NaN is not
+        return {}
+    share = _rounded(change / value)
+    drawn = min(len(baseline.replicates), len(candidate.replicates))
+    one, other = baseline.replicates[:drawn], candidate.replicates[:drawn]
+    if not paired or (one[~np.isnan(one)] <= 0).any():
+        return {"relative": share}
+    shares = round_significant(np.divide(other - one, one))
+    bounds = paired_interval(shares, share, min(blocks, candidate.contributing))
+    return {"relative": share} | _cells(("relative_low", "relative_high"), bounds)
+
+
+def _why_withheld(*entries: Judged) -> str:
+    """Say why there is no interval of a difference for new speakers."""
+    verdicts = [entry.verdict for entry in entries]
+    reason = next((one.skipped for one in verdicts if one.evidence != SHOWN and one.skipped), "")
+    few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
+    reason = reason or ("no replicates" if all(map(_generalises, entries)) else few)
+    return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
 
 
 def _generalises(entry: Judged) -> bool:
     row = entry.verdict
     return entry.contributing >= LEAST_BLOCKS and row.low is not None and row.evidence != NO_INTERVAL
-
-
-def _cells(names: Sequence[str], numbers: Sequence[float]) -> dict[str, float | None]:
-    pairs = zip(names, numbers, strict=True)
-    return {name: None if np.isnan(number) else float(number) for name, number in pairs}
 
 
 def _error(entry: Judged, kind: str | None) -> float:
@@ -277,19 +296,13 @@ def _error(entry: Judged, kind: str | None) -> float:
     return interval_error(entry.verdict.low, entry.verdict.high, entry.contributing, kind)
 
 
-def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) -> dict[str, float]:
-    """Give the difference as a share of the baseline's errors, if these are more than chance."""
-    value, blocks = baseline.verdict.value, baseline.contributing
-    if not paired_p_value(baseline.replicates, value, blocks) <= FALSE_DISCOVERY_RATE:  # NaN is not
-        return {}
-    share = float(round_significant(np.array(change / value)))
-    drawn = min(len(baseline.replicates), len(candidate.replicates))
-    one, other = baseline.replicates[:drawn], candidate.replicates[:drawn]
-    if not paired or (one[~np.isnan(one)] <= 0).any():
-        return {"relative": share}
-    shares = round_significant(np.divide(other - one, one))
-    bounds = paired_interval(shares, share, min(blocks, candidate.contributing))
-    return {"relative": share} | _cells(("relative_low", "relative_high"), bounds)
+def _cells(names: Sequence[str], numbers: Sequence[float]) -> dict[str, float | None]:
+    pairs = zip(names, numbers, strict=True)
+    return {name: None if np.isnan(number) else float(number) for name, number in pairs}
+
+
+def _rounded(number: float) -> float:
+    return float(round_significant(np.array(number)))
 
 
 def with_outcomes(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contrast]:
@@ -379,18 +392,10 @@ def contrast_frame(rows: Sequence[Contrast]) -> pd.DataFrame:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Rows(JsonFile):
+class ContrastsFile(JsonFile):
+    """Contrasts of a notebook, for the run that collects them."""
+
     rows: tuple[Contrast, ...]
-
-
-def save_contrasts(rows: Sequence[Contrast], path: str | os.PathLike) -> None:
-    """Write contrasts as JSON, for the run that collects them."""
-    _Rows(tuple(rows)).write(path)
-
-
-def load_contrasts(path: str | os.PathLike) -> list[Contrast]:
-    """Read what :func:`save_contrasts` wrote."""
-    return list(_Rows.read(path).rows)
 
 
 def contrast_csv(frame: pd.DataFrame) -> bytes:

@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import manifest
-from soundcheck.common.caveats import Caveat
 from soundcheck.common.day import today
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import Caveat, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
 from soundcheck.common.wording import counted as number_of
@@ -36,6 +35,7 @@ from soundcheck.results.states import (
     accepted_reasons,
     aspects,
     counted,
+    counting,
     standings,
 )
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
@@ -144,22 +144,16 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
     headlines = {one.name: one.headline for one in record.families}
-    tests = rows[["family", "test"]].drop_duplicates()
-    tests = tests.assign(
-        better=[measure_of(row.test, row.family).better for row in tests.itertuples()],
-        first=[
-            any(fnmatch.fnmatchcase(row.test, one) for one in headlines.get(row.family, ()))
-            for row in tests.itertuples()
-        ],
-    )
-    tests = rows[["family", "test"]].merge(tests, "left").set_axis(rows.index)
-    better = tests["better"]
+    tests = list(zip(rows["test"], rows["family"], strict=True))
+    better = pd.Series([measure_of(*test).better for test in tests], rows.index, dtype=object)
     worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0))
     side = worse.map({True: "worse", False: "better"}).where(better.isin((HIGHER, LOWER)), "")
     rows = rows.assign(
         about=rows["group"].where(rows["group"].ne(""), about),
         other=_other_of_two(rows),
-        first=tests["first"],
+        first=[
+            any(fnmatch.fnmatchcase(test, one) for one in headlines.get(family, ())) for test, family in tests
+        ],
         side=side.where(rows["gap"].notna() & rows["group"].ne(""), ""),
     )
     pairs = _before_and_after(record, estimates)
@@ -171,21 +165,24 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     )
 
 
-def _other_of_two(rows: pd.DataFrame) -> np.ndarray:
+def _other_of_two(rows: pd.DataFrame) -> pd.Series:
     """Name for rows of two groups that are one test the value of the other group, of the rest nothing."""
-    key = ["model", "corpus", "family", "task", "test", "label"]
-    mirrored = rows[rows["mirrors"].ne("")].set_index([*key, "mirrors"])["group"]
-    mirrored = mirrored.str.replace(r"^.*?: ", "", regex=True)
-    return mirrored.reindex(pd.MultiIndex.from_frame(rows[[*key, "group"]])).fillna("").to_numpy()
+    names = rows["group"].str.replace(r"^.*?: ", "", regex=True)
+    of_pairs = counting(rows)[rows["mirrors"].ne("")].dropna()
+    return pd.Series(names[of_pairs.index].array, of_pairs).reindex(rows.index, fill_value="")
 
 
 def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:
     """Give the values of the measures of key figures without and with each change of the signal."""
-    key = ["model", "corpus", "task"]
-    titles = {(one.model, one.corpus, one.task): one.measure for one in record.figures or () if one.standing}
+    key = FACT[:-1]
+    figures = [
+        (one.model, one.corpus, one.task, named(one.measure), one.measure)
+        for one in record.figures or ()
+        if one.standing
+    ]
+    figures = pd.DataFrame(figures, columns=[*key, "measure", "title"]).drop_duplicates(key, keep="last")
     rows = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
-    rows = rows.assign(title=[titles.get(one, "") for one in rows[key].itertuples(index=False, name=None)])
-    rows = rows[rows["measure"].eq(rows["title"].map({title: named(title) for title in titles.values()}))]
+    rows = rows.merge(figures, on=[*key, "measure"])
     values = rows.set_index([*key, "condition"])["value"]
     clean = [
         values.reindex(pd.MultiIndex.from_frame(rows[key].assign(condition=before))).to_numpy()
@@ -361,16 +358,20 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
     excluded, in units of its margin, or -1), ``blocks`` and ``needed``: medians of the speakers there are and
     of those that would decide, NaN without any interval.
     """
-    lines = []
-    rows = rows.assign(needed=speakers_needed(rows), size=rows["bound"].abs() / rows["matters"])
-    kinds = rows["group"].str.replace(r": [^,]*", "", regex=True).str.replace(", ", " and ")
-    for (model, kind), tests in rows.groupby(["model", kinds], sort=False):
-        known = tests[tests["needed"].notna()]
-        largest = tests["size"].idxmax() if tests["size"].notna().any() else -1
-        few = int(tests["bound"].isna().sum())
-        lines.append([model, kind, len(tests), few, largest, *known[["blocks", "needed"]].median()])
-    columns = ["model", "kind", "tests", "few", "row", "blocks", "needed"]
-    return pd.DataFrame(lines, columns=columns).sort_values("tests", ascending=False, kind="stable")
+    rows = rows.assign(
+        needed=speakers_needed(rows),
+        size=rows["bound"].abs() / rows["matters"],
+        kind=rows["group"].str.replace(r": [^,]*", "", regex=True).str.replace(", ", " and "),
+    )
+    rows = rows.assign(blocks=rows["blocks"].where(rows["needed"].notna()), few=rows["bound"].isna())
+    kinds = rows.groupby(["model", "kind"], sort=False).agg(
+        tests=("few", "size"),
+        few=("few", "sum"),
+        row=("size", lambda size: size.idxmax() if size.notna().any() else -1),
+        blocks=("blocks", "median"),
+        needed=("needed", "median"),
+    )
+    return kinds.reset_index().sort_values("tests", ascending=False, kind="stable")
 
 
 def facts_by_model(

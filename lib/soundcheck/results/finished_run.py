@@ -1,4 +1,4 @@
-"""A run that is over, read from its output folder: tables, record, and replicates of its values."""
+"""A run that is over, of an output folder or a history: tables, record, replicates of its values."""
 
 from __future__ import annotations
 
@@ -7,25 +7,42 @@ import dataclasses
 import functools
 import logging
 import math
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted, terminal
+from soundcheck.common.json_file import JsonFile
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
 from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates
-from soundcheck.results.record import ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
+from soundcheck.results.record import NO_RECORD, ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
 from soundcheck.results.schema import AGAIN, read_csv
 from soundcheck.results.table import key_of, read_results, to_verdicts
-from soundcheck.results.verdict import Verdict
+from soundcheck.suite.groups import MEASURED_COLUMNS
 
 logger = logging.getLogger(__name__)
+ABOUT = "kept.json"  # in the folder of a kept run
+DIGITS = 12  # of digests that people see
+KEPT_NAME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{12})")
+# What Soundcheck measures is no label; a later version may measure otherwise.
+_MEASURED = {*MEASURED_COLUMNS} | {f"{name} (number)" for name in MEASURED_COLUMNS}
 _OLDER = (
     "the results are of an earlier version. States follow its rules, and values of groups, ratios and "
     "intervals for these speakers are missing. Run the suite again to have them"
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class KeptFiles(JsonFile):
+    """What else is known of a kept run."""
+
+    replicates: str  # digest of the file
+    tables: dict[str, str]  # corpus -> digest of its labels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,52 +51,41 @@ class FinishedRun:
 
     path: Path  # results.csv
     frame: pd.DataFrame
-    record: RunRecord | None  # None of a table alone
+    record: RunRecord = NO_RECORD  # of a table alone
 
     @property
-    def interval(self) -> str:
-        """Kind of its intervals; empty if nobody knows."""
-        return self.record.interval if self.record else ""
-
-    @property
-    def references(self) -> set[str]:
-        """Names of the random references."""
-        return self.record.references if self.record else set()
+    def recorded(self) -> bool:
+        """Whether there is more than a table."""
+        return self.record is not NO_RECORD
 
     @property
     def models(self) -> dict[str, ModelRecord]:
         """What the record says of each model."""
-        return {one.name: one for one in self.record.models} if self.record else {}
+        return {one.name: one for one in self.record.models}
 
     @property
     def corpora(self) -> dict[str, CorpusRecord]:
         """What the record says of each corpus."""
-        return {one.name: one for one in self.record.corpora} if self.record else {}
-
-    @functools.cached_property
-    def verdicts(self) -> dict[tuple[str, ...], Verdict]:
-        """The rows of the results table, by what was tested."""
-        return to_verdicts(self.frame)
+        return {one.name: one for one in self.record.corpora}
 
     @functools.cached_property
     def judged(self) -> dict[tuple[str, ...], Judged]:
-        """Rows with replicates, by what was tested, as far as the folder has them and they fit the table."""
-        folder, entries = self.path.parent, []
-        if self.record is None:
-            return {}
-        with contextlib.suppress(OSError, ValueError, KeyError):
-            if (folder / KEPT_REPLICATES).is_file():
-                return load_replicates(folder / KEPT_REPLICATES, self.verdicts)
-        for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
-            with contextlib.suppress(OSError, ValueError):
-                entries += load_judged(rows_file(folder, model, family))
-        fitting = {}
+        """The rows of the table by what was tested, with the replicates of the folder that fit the table."""
+        verdicts, folder, entries = to_verdicts(self.frame), self.path.parent, []
+        if (folder / KEPT_REPLICATES).is_file():
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                entries = load_replicates(folder / KEPT_REPLICATES, verdicts)
+        elif self.recorded:
+            for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
+                with contextlib.suppress(OSError, ValueError):
+                    entries += load_judged(rows_file(folder, model, family))
+        judged = {key: Judged(verdict, np.empty(0)) for key, verdict in verdicts.items()}
         for entry in entries:
-            known = self.verdicts.get(key_of(entry.verdict))
-            values = (entry.verdict.value, known and known.value)
+            known = verdicts.get(key := key_of(entry.verdict))
+            values = entry.verdict.value, known and known.value
             if None not in values and math.isclose(*values, abs_tol=1e-9):
-                fitting[key_of(entry.verdict)] = entry
-        return fitting
+                judged[key] = dataclasses.replace(entry, verdict=known)
+        return judged
 
     def comparison(self, name: str) -> ComparisonRecord:
         """Find a comparison by its name."""
@@ -99,11 +105,52 @@ class FinishedRun:
         models = frame[["baseline", "candidate"]].eq([entry.baseline, entry.candidate])
         frame = frame[models.all(axis="columns")].reset_index(drop=True)
         if {name: int(frame["outcome"].eq(name).sum()) for name in entry.outcomes} != entry.outcomes:
-            what = (
-                f"the rows of {quoted(entry.name)} are not those that the run counted: it was cut or edited"
-            )
-            raise input_error(table.name, what, AGAIN)
+            what = "are not those that the run counted: it was cut or edited"
+            raise input_error(table.name, f"the rows of {quoted(entry.name)} {what}", AGAIN)
         return frame
+
+    # As a run of a history; what nobody knows of a table alone is empty.
+
+    @property
+    def name(self) -> str:
+        """Name of its folder, without the way there."""
+        return self.path.parent.absolute().name + " (quick run)" * bool(self.record.suite.get("quick"))
+
+    @property
+    def date(self) -> str:
+        """When it was kept, in UTC."""
+        time = KEPT_NAME.fullmatch(self.path.parent.name)
+        return f"{time[1]} {time[2]}:{time[3]}" if time else ""
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """First digits of the digest of results.csv, which tell runs apart."""
+        return (self.record.results or files.digest(self.path))[:DIGITS]
+
+    @functools.cached_property
+    def labels(self) -> dict[str, str]:
+        """Digests of what people said of the segments of each corpus, of those whose table can be read."""
+        folder, digests = self.path.parent, {}
+        if (folder / ABOUT).is_file():
+            return KeptFiles.read(folder / ABOUT).tables
+        for name in self.corpora:
+            with contextlib.suppress(OSError, ValueError):
+                table = pd.read_parquet(folder / "corpora" / f"{files.slug(name)}.parquet")
+                labels = table[sorted(set(table.columns) - _MEASURED)]
+                digests[name] = files.digest(labels.to_csv(index=False))
+        return digests
+
+    def model_version(self, model: str) -> str:
+        """First digits of what a model's predictions depend on."""
+        known = self.models.get(model)
+        return known.fingerprint[:DIGITS] if known else ""
+
+    def data_version(self, corpora: Iterable[str]) -> str:
+        """First digits of the digest of sounds and labels of some corpora."""
+        recorded = self.corpora
+        names = sorted(recorded.keys() & set(corpora))
+        known = [(name, recorded[name].digest, self.labels.get(name, "")) for name in names]
+        return files.digest(repr(known))[:DIGITS] if known else ""
 
 
 def rows_file(folder: Path, model: str, family: str) -> Path:
@@ -112,22 +159,25 @@ def rows_file(folder: Path, model: str, family: str) -> Path:
 
 
 def read_run(path: Path, source: str = "", *, older: bool = False) -> FinishedRun:
-    """Read a run from ``results.csv`` or the output folder with it; messages begin with ``source``.
+    """Read a run from ``results.csv`` or the folder with it; messages begin with ``source``.
 
     Refused with an ``InputError`` if the table is missing, was cut or edited, has no row or (but with
-    ``older``) is of an older version, or the record beside it cannot be read.
+    ``older``) is of an older version, or what lies beside it cannot be read or was changed.
     """
     table = path / "results.csv" if path.is_dir() else path
-    beside = table.parent / "run.json"
+    beside = table.with_name("run.json")
     try:
         files.require_regular(table)
-        record = RunRecord.read(beside) if beside.is_file() else None
-        if record and record.results != files.digest(table):
+        record = RunRecord.read(beside) if beside.is_file() else NO_RECORD
+        if beside.is_file() and record.results != files.digest(table):
             what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
             raise input_error(table.name, what, AGAIN)
         frame = read_results(table, older=older)
         if frame.empty:
             raise input_error(table.name, "the table holds no row, so nothing was tested", AGAIN)
+        if changed := _changed(table.parent):
+            what = "the file is not the one that the run left"
+            raise input_error(changed, what, "Remove the kept run; it cannot be repaired")
     except InputError as error:
         if not source:
             raise
@@ -137,3 +187,16 @@ def read_run(path: Path, source: str = "", *, older: bool = False) -> FinishedRu
     if frame["state_sample"].eq("").all():
         logger.warning("%s", terminal(f"{source or path}: {_OLDER}"))
     return FinishedRun(table, frame, record)
+
+
+def _changed(folder: Path) -> str:
+    """Name the file of a kept run that was changed, if there is one."""
+    if not (folder / ABOUT).is_file():
+        return ""
+    try:
+        about = KeptFiles.read(folder / ABOUT)
+    except (OSError, ValueError):
+        return ABOUT
+    kept = folder / KEPT_REPLICATES
+    same = kept.is_file() and files.digest(kept) == about.replicates
+    return "" if same else KEPT_REPLICATES

@@ -15,41 +15,47 @@ Random references are never judged: they are there to be compared with. The othe
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Outcome, did_you_mean, input_error
+from soundcheck.common.escaping import quoted, xml_text
 from soundcheck.common.wording import counted as number_of
-from soundcheck.results import states, suite_now, worse
+from soundcheck.results import suite_now, worse
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
-from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
+from soundcheck.results.states import (
+    FAIL,
+    INCONCLUSIVE,
+    NOT_EVALUATED,
+    PASS,
+    REPORTED,
+    accepted_reasons,
+    counted,
+    counting,
+)
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES, passes
-from soundcheck.suite.own_rules import AcceptedFailure
 
+# What became of a test. The exit code agrees: only failures and errors are red.
+PASSED, FAILED, ERROR, SKIPPED = "passed", "failure", "error", "skipped"
+_COUNTED = {"tests": None, "failures": FAILED, "errors": ERROR, "skipped": SKIPPED}  # attribute -> status
+_TYPES = {FAILED: {"type": "threshold"}, ERROR: {"type": "run"}}
 _DID_NOT_RUN = ("error: ", "not computed by the notebook")  # how reasons of such rows begin
-_MOST = 20  # lines of a kind that a summary shows
-_FEW = 3  # differences with too few speakers that it shows, the largest
-
-
-@dataclasses.dataclass(frozen=True)
-class Judgement:
-    """What a pipeline wants to know."""
-
-    exit_code: int
-    summary: str
+_MOST = 20  # lines of a kind that a summary names
+_FEW = 3  # differences with too few speakers that it names, the largest
+Reasons = dict[int, str]  # row of the results -> what is wrong with it; empty if nothing is
 
 
 def check(
@@ -63,7 +69,7 @@ def check(
     matters_worse: float | None = None,
     suite: Path | None = None,
     today: datetime.date | None = None,
-) -> Judgement:
+) -> Outcome:
     """Judge a results table and write JUnit XML; options that contradict each other are an ``InputError``.
 
     ``models`` are judged alone; default all but random references. With ``strict`` values on the wrong side
@@ -78,12 +84,11 @@ def check(
     run = read_run(results, older=True)
     run, notes = suite_now.with_suite(run, suite) if suite else (run, suite_now.changed(run))
     record, frame = run.record, _judged_models(run, models)
-    if record is None:
+    caveats = record.caveats_of(*(set(frame[column]) for column in ("model", "corpus", "task")))
+    notes = [*(f"Caveat: {caveat}" for caveat in caveats), *notes]
+    if not run.recorded:
         notes.append("No run.json beside the results: whether the table is complete cannot be checked.")
-    else:
-        names = [set(frame[column]) for column in ("model", "corpus", "task")]
-        notes = [*(f"Caveat: {caveat}" for caveat in record.caveats_of(*names)), *notes]
-    frame = frame.assign(block=[record.block_of(name) if record else "block" for name in frame["corpus"]])
+    frame = frame.assign(block=frame["corpus"].map(record.block_of))
     rows = counted(frame)
     bars, absent = _hard_bars(frame, run)
     problems, undecided = [*_missing(frame, record, models), *absent], []
@@ -96,15 +101,20 @@ def check(
         elif not baselines:
             undecided.append(_undecided(model, tests))
     if baselines:
-        margin = (record or RunRecord).matters_worse if matters_worse is None else matters_worse
+        margin = record.matters_worse if matters_worse is None else matters_worse
         failing, compared, incomparable = _got_worse(run, rows, baselines, margin)
         notes, undecided = [*notes, *compared], [*undecided, *incomparable]
     else:
         fails = frame["state"].isin([FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL])
         fails = fails & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
-        failing = _of_pairs(frame, {row.Index: _verdict(row) for row in frame[fails].itertuples()})
-    entries = record.accepted if record else ()
-    rows = _with_status(rows, failing, _of_pairs(frame, bars), entries, today)
+        failing = {row.Index: _verdict(row) for row in frame[fails].itertuples()}
+    rows = rows.assign(bar=_of_pairs(frame, bars), failure=_of_pairs(frame, failing))
+    excusable = rows["failure"].ne("") & rows["bar"].eq("")
+    rows = rows.assign(
+        failure=rows["failure"].mask(rows["bar"].ne(""), rows["bar"]),
+        excuse=accepted_reasons(rows, record.accepted, today, excusable),
+    )
+    rows[["status", "message"]] = [_outcome(row) for row in rows.itertuples()]
     junit = junit or run.path.parent / "junit.xml"
     files.write_all({junit: junit_xml(rows, problems, undecided)})
     left_out = " (mirrors of pairs left out)" if len(rows) < len(frame) else ""
@@ -115,7 +125,7 @@ def check(
         *_listed(rows[failed & rows["bar"].eq("")], "worse" if baselines else "failed"),
         *_listed(rows[errors], "did not run"),
         *_listed(rows[rows["excuse"].ne("")], "accepted"),
-        *(*suite_now.useless(run.frame, entries, today), *undecided),
+        *(*suite_now.useless(run.frame, record.accepted, today), *undecided),
     ]
     number, wrong = int(failed.sum()), int(errors.sum()) + len(problems)
     few = few_speakers(rows)[: 0 if baselines else None]
@@ -129,13 +139,12 @@ def check(
     elif not nothing:
         lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
-    return Judgement(EXIT_TEST_FAILED if number or wrong else EXIT_OK, "\n".join(lines))
+    return Outcome(EXIT_TEST_FAILED if number or wrong else EXIT_OK, "\n".join(lines))
 
 
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     """Keep the rows of the models that are judged."""
-    frame = run.frame
-    random = run.references
+    frame, random = run.frame, run.record.references
     for name in models:
         if name in random:
             what = f"{quoted(name)} is a random reference, which is never judged"
@@ -144,19 +153,18 @@ def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
             known = sorted(set(frame["model"]) - random)
             what = f"no row of model {quoted(name)} given with --model"
             raise input_error(run.path.name, what, did_you_mean(name, known))
-    frame = frame[frame["model"].isin(models)] if models else frame[~frame["model"].isin(random)]
+    frame = frame[frame["model"].isin(models) if models else ~frame["model"].isin(random)]
     if frame.empty:
         what = "all models are random references, which are never judged"
         raise input_error(run.path.name, what, "Run a suite with a model")
     return frame
 
 
-def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[dict[int, str], list[str]]:
-    """Say for each row under a hard bar why it misses it, empty if it does not; and which did not run."""
-    missed, absent = {}, []
-    own_tests = run.record.own_tests if run.record else {}
-    rules = ((family, test, rule) for family, tests in own_tests.items() for test, rule in tests.items())
-    for family, test, rule in rules:
+def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[Reasons, list[str]]:
+    """Say of each row under a hard bar why it misses it; and which bars did not run."""
+    reasons, absent = {}, []
+    own_tests, tasks = run.record.own_tests, run.record.suite.get("tasks", {})
+    for family, test, rule in [(family, *one) for family, of in own_tests.items() for one in of.items()]:
         if not rule.hard:
             continue
         bar = ": ".join(filter(None, ("hard bar", rule.why)))
@@ -165,28 +173,24 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[dict[int, str], l
         if rows.empty:
             absent.append(f"{bar}: {' / '.join((family, test, *rule.labels))} did not run.")
         for row in frame.loc[rows.index.intersection(frame.index)].itertuples():
-            kind = run.record.suite.get("tasks", {}).get(row.task, {}).get("kind")
-            threshold = rule.thresholds.get(row.task, rule.thresholds.get(kind))
-            number = _number_of(row)[1]
+            of_kind = rule.thresholds.get(tasks.get(row.task, {}).get("kind"))
+            threshold, number = rule.thresholds.get(row.task, of_kind), _number_of(row)[1]
             if threshold is not None and math.isnan(number):
-                missed[row.Index] = f"{bar}: not evaluated, {row.skipped}"
+                reasons[row.Index] = f"{bar}: not evaluated, {row.skipped}"
             elif threshold is not None:
                 fine = passes(row.rule, number, threshold)
-                missed[row.Index] = "" if fine else f"{bar}: {_against_rule(row, threshold)}"
-    return missed, absent
+                reasons[row.Index] = "" if fine else f"{bar}: {_against_rule(row, threshold)}"
+    return reasons, absent
 
 
-def _of_pairs(frame: pd.DataFrame, reasons: Mapping[int, str]) -> dict[int, str]:
-    """Let the counted group of a pair fail for the other, too: both are one test."""
-    places = dict(zip(_keys(frame), frame.index, strict=True))
-    others = frame[frame["mirrors"].ne("") & frame.index.isin([n for n, why in reasons.items() if why])]
-    counting = zip(_keys(others.assign(group=others["mirrors"])), others.index, others["group"], strict=True)
-    of_others = {places[key]: f"{group}: {reasons[n]}" for key, n, group in counting if key in places}
-    return of_others | {n: why for n, why in reasons.items() if why}
-
-
-def _keys(frame: pd.DataFrame) -> list[tuple[str, ...]]:
-    return list(frame[list(KEY)].itertuples(index=False, name=None))
+def _of_pairs(frame: pd.DataFrame, reasons: Reasons) -> pd.Series:
+    """Give the reasons of the rows that count; of a pair that of either group, as both are one test."""
+    reason = pd.Series(reasons, dtype=object).reindex(frame.index, fill_value="")
+    hidden = frame["mirrors"].ne("")
+    reason[hidden & reason.ne("")] = frame["group"] + ": " + reason
+    of_rows = reason[~hidden]
+    of_others = reason[hidden].set_axis(counting(frame)[hidden]).reindex(of_rows.index, fill_value="")
+    return of_rows.where(of_rows.ne(""), of_others)
 
 
 def _undecided(model: str, rows: pd.DataFrame) -> str:
@@ -202,13 +206,14 @@ def _undecided(model: str, rows: pd.DataFrame) -> str:
 
 def _got_worse(
     run: FinishedRun, rows: pd.DataFrame, baselines: Sequence[Path], matters: float
-) -> tuple[dict[int, str], list[str], list[str]]:
+) -> tuple[Reasons, list[str], list[str]]:
     """Say of the rows that got worse than in an earlier run how; what was compared, and what could not be."""
     lines, incomparable, compared = [], [], {}
+    judged_now = dataclasses.replace(run, frame=rows)
     for path in baselines:
         baseline = read_run(path, f"--baseline {path}", older=True)
         different = worse.differences(run, baseline)
-        changes = compared[path] = worse.changes(dataclasses.replace(run, frame=rows), baseline)
+        changes = compared[path] = worse.changes(judged_now, baseline)
         if changes.empty:
             models = [", ".join(sorted(set(frame["model"]))) for frame in (baseline.frame, rows)]
             reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
@@ -226,11 +231,14 @@ def _got_worse(
             incomparable.append(f"Nothing could be concluded: no test can be compared with {path}.")
         before = baseline.frame[baseline.frame["model"].isin(rows["model"])]
         # Of a pair the other row may count now, so all rows are looked at.
-        now, then = (set(_keys(frame[frame["passed"].notna()])) for frame in (run.frame, before))
+        now, then = (
+            set(frame.loc[frame["passed"].notna(), list(KEY)].itertuples(index=False, name=None))
+            for frame in (run.frame, before)
+        )
         if gone := len(then - now):
             lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
         lines += [f"{path} differs: {what}." for what in different]
-    reasons: dict[int, str] = {}
+    reasons: Reasons = {}
     decided = worse.with_outcomes([*compared.values()], matters)
     for path, changes in zip(compared, decided, strict=True):
         for row in changes[changes["outcome"].eq(WORSE)].itertuples():
@@ -242,23 +250,8 @@ def _got_worse(
     return reasons, lines, incomparable
 
 
-def _with_status(
-    rows: pd.DataFrame,
-    failing: Mapping[int, str],
-    bars: Mapping[int, str],
-    entries: Sequence[AcceptedFailure],
-    today: datetime.date | None,
-) -> pd.DataFrame:
-    """Add what becomes of each row and why, ``status`` and ``message``; its hard bar, and what excuses it."""
-    texts = (pd.Series(reasons, dtype=object) for reasons in (bars, failing))
-    bar, failure = (one.reindex(rows.index, fill_value="") for one in texts)
-    excuses = states.accepted_reasons(rows, entries, today, failure.ne("") & bar.eq(""))
-    rows = rows.assign(bar=bar, failure=failure.mask(bar.ne(""), bar), excuse=excuses)
-    outcomes = [_outcome(row) for row in rows.itertuples()]
-    return rows.assign(status=[status for status, _ in outcomes], message=[text for _, text in outcomes])
-
-
 def _outcome(row: object) -> tuple[str, str]:
+    """Give the status of a row and why."""
     if row.excuse:
         return SKIPPED, f"accepted: {row.excuse}: {row.failure}"
     if row.failure:
@@ -281,15 +274,11 @@ def _listed(rows: pd.DataFrame, word: str) -> list[str]:
         f"{row.message.removeprefix(f'{word}: ')}"
         for row in rows.head(_MOST).itertuples()
     ]
-    if len(rows) > _MOST:
-        lines.append(f"... and {len(rows) - _MOST} more: {word}.")
-    return lines
+    return lines + [f"... and {len(rows) - _MOST} more: {word}."] * (len(rows) > _MOST)
 
 
-def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str]) -> Iterator[str]:
+def _missing(frame: pd.DataFrame, record: RunRecord, models: Sequence[str]) -> Iterator[str]:
     """Name what the run set out to test and the table does not hold."""
-    if record is None:
-        return
     tested = set(zip(frame["model"], frame["family"], strict=True))
     wanted = models or {one.model for one in record.notebooks} - record.references
     notebooks = [one for one in record.notebooks if one.model in wanted]
@@ -337,3 +326,47 @@ def _interval(row: object, low: float, high: float, whose: str = "") -> str:
         return ""
     speakers = number_of(int(row.blocks), row.block)
     return f" ({whose}95 % {low:.3g} to {high:.3g}, {number_of(int(row.segments), 'segment')}, {speakers})"
+
+
+# JUnit XML: a suite a model, corpus and family, a case a test -----------------------------------------------
+
+
+def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequence[str] = ()) -> bytes:
+    """Write results as JUnit XML.
+
+    ``frame`` has two columns more than the results, ``status``, such as :data:`PASSED`, and ``message``. What
+    did not run (``problems``) and models of which nothing could be concluded become errors and skipped cases
+    of a suite of their own.
+    """
+    suites = [
+        (".".join(place), [(test_name(row), row.status, row.message) for row in rows.itertuples()])
+        for place, rows in frame.groupby(["model", "corpus", "family"], sort=True)
+    ]
+    of_run = [(f"problem {number}", ERROR, text) for number, text in enumerate(problems, start=1)]
+    of_run += [(f"inconclusive {number}", SKIPPED, text) for number, text in enumerate(undecided, start=1)]
+    suites += [("soundcheck.run", of_run)] if of_run else []
+    root = ElementTree.Element("testsuites", name="soundcheck", **_counts(suites))
+    for name, cases in suites:
+        about = {"name": xml_text(name)} | _counts([(name, cases)])
+        suite = ElementTree.SubElement(root, "testsuite", about)
+        for test, status, message in cases:
+            about = {"classname": xml_text(name), "name": xml_text(test), "time": "0"}
+            case = ElementTree.SubElement(suite, "testcase", about)
+            if status != PASSED:
+                ElementTree.SubElement(case, status, message=xml_text(message), **_TYPES.get(status, {}))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def _counts(suites: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]) -> dict[str, str]:
+    number = collections.Counter(status for _, cases in suites for _, status, _ in cases)
+    counts = {name: number[status] if status else number.total() for name, status in _COUNTED.items()}
+    return {name: str(count) for name, count in counts.items()} | {"time": "0"}
+
+
+def test_name(row: object) -> str:
+    """Name the test of a row within its model, corpus and family."""
+    return " / ".join(filter(None, (row.task, row.test, row.group, row.label)))
+
+
+test_name.__test__ = False  # not a test of pytest

@@ -8,7 +8,6 @@ with an interval in one Parquet file, as float32: less is lost than the last dig
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -79,10 +78,11 @@ def save(
 ) -> None:
     """Write verdicts, their replicates, notes for the reader, estimates, what was drawn, values of groups."""
     entries = [*judged, *parts]
-    numbers = [array for entry in entries for array in (entry.replicates, entry.spread)]
+    arrays = [array for entry in entries for array in (entry.replicates, entry.spread)]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
-        np.save(file, np.concatenate([np.empty(0), *numbers]), allow_pickle=False)
+        np.save(file, np.concatenate([np.empty(0), *arrays]), allow_pickle=False)
     freedoms = [None if np.isnan(entry.freedom) else float(entry.freedom) for entry in entries]
+    lengths = [(len(entry.replicates), len(entry.spread)) for entry in entries]
     _Rows(
         rows=tuple(entry.verdict for entry in judged),
         population=tuple((entry.segments, entry.blocks) for entry in entries),
@@ -91,10 +91,7 @@ def save(
         estimates=tuple(estimates),
         drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
         parts=tuple(entry.verdict for entry in parts),
-        numbers=tuple(
-            (len(entry.replicates), len(entry.spread), freedom)
-            for entry, freedom in zip(entries, freedoms, strict=True)
-        ),
+        numbers=tuple((*both, freedom) for both, freedom in zip(lengths, freedoms, strict=True)),
     ).write(path)
 
 
@@ -107,9 +104,9 @@ def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], li
 def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
     """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
     file = _Rows.read(path)
-    array = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
+    numbers = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
     lengths = [length for *both, _ in file.numbers for length in both]
-    pieces = iter(np.split(array, np.cumsum(lengths)))
+    pieces = iter(np.split(numbers, np.cumsum(lengths)))
     facts = zip([*file.rows, *file.parts], file.population, file.smaller_sides, file.numbers, strict=True)
     entries = [
         Judged(verdict, next(pieces), *digests, side, next(pieces), float(freedom or np.nan))
@@ -131,21 +128,21 @@ def save_replicates(judged: Mapping[tuple[str, ...], Judged], path: str | os.Pat
         frame.to_parquet(part, index=False, compression="zstd")
 
 
-def load_replicates(
-    path: str | os.PathLike, verdicts: Mapping[tuple[str, ...], Verdict]
-) -> dict[tuple[str, ...], Judged]:
-    """Read the replicates that :func:`save_replicates` wrote, here or in the version before.
+def load_replicates(path: str | os.PathLike, verdicts: Mapping[tuple[str, ...], Verdict]) -> list[Judged]:
+    """Read the replicates of some verdicts that :func:`save_replicates` wrote, here or in the version before.
 
-    ``verdicts`` are the rows of the results table beside it; replicates of other values are not used.
+    Their values are those that the replicates are of.
     """
     frame = pd.read_parquet(path)
     if "step" in frame:  # before: whole steps from the value, the smallest number where there is none
         steps = frame.pop("replicates").map(lambda numbers: np.where(numbers == -(2**15), np.nan, numbers))
         frame["replicates"] = frame["value"] + steps * frame.pop("step")
-    entries = {}
-    for *row, value, replicates in frame.itertuples(index=False, name=None):
-        key = tuple(row[: len(KEY)])
-        verdict = verdicts.get(key)
-        if verdict and verdict.value is not None and math.isclose(verdict.value, value, abs_tol=1e-9):
-            entries[key] = Judged(verdict, replicates.astype(np.float64), *row[len(KEY) :])
-    return entries
+    frame = frame[pd.MultiIndex.from_frame(frame[list(KEY)]).isin(verdicts)]
+    return [
+        Judged(
+            dataclasses.replace(verdicts[tuple(row[: len(KEY)])], value=value),
+            replicates.astype(np.float64),
+            *row[len(KEY) :],
+        )
+        for *row, value, replicates in frame.itertuples(index=False, name=None)
+    ]

@@ -11,13 +11,13 @@ import dataclasses
 import datetime
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import input_error
+from soundcheck.common.errors import Caveat, input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.common.wording import some
@@ -117,10 +117,7 @@ class ModelRecord:
 
 
 def _when(days: Mapping[str, int]) -> str:
-    if len(days) == 1:
-        return min(days)
-    named = [f"{day} ({count:,})" for day, count in sorted(days.items())]
-    return " and ".join(named) if len(days) < 3 else f"{min(days)} to {max(days)}"
+    return " to ".join(dict.fromkeys((min(days), max(days))))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -325,10 +322,11 @@ class RunRecord(MadeOf):
 
     def block_of(self, corpus: str) -> str:
         """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
-        if self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker") != "speaker":
+        speakers = {one.name: one.speakers for one in self.corpora}
+        blocks = self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker")
+        if blocks != "speaker" or self is NO_RECORD:
             return "block"
-        without = any(each.name == corpus and not each.speakers for each in self.corpora)
-        return "file" if without else "speaker"
+        return "speaker" if speakers.get(corpus, 1) else "file"
 
     @property
     def references(self) -> set[str]:
@@ -356,6 +354,15 @@ class RunRecord(MadeOf):
                 reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
             what = f"the record of the run cannot be read ({reason})"
             raise input_error(path.name, what, "Run the suite again") from error
+
+
+NO_RECORD = RunRecord(  # of a table alone
+    **dict.fromkeys(("title", "run", "results", "interval", "version"), ""),
+    **dict.fromkeys(("order", "families", "models", "corpora", "sounds"), ()),
+    **dict.fromkeys(("notebooks", "comparisons", "studies"), ()),
+    **dict.fromkeys(("versions", "suite"), MappingProxyType({})),
+    **dict.fromkeys(("seed", "replicates"), 0),
+)
 
 
 @dataclasses.dataclass(frozen=True)

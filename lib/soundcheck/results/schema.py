@@ -138,30 +138,28 @@ def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> pd.Data
     if not text.endswith("\n"):
         what = "the file ends in the middle of a line" if text.strip() else "the file is empty"
         raise input_error(path.name, what, AGAIN)
-    reader, rows = csv.reader(io.StringIO(text, newline=""), strict=True), {}
+    reader, problems = csv.reader(io.StringIO(text, newline=""), strict=True), Problems()
+    lines, columns = [], {name: [] for name in schema}
     try:
         header = next(reader)
         _check_columns(path, header, [name for name in schema if name not in newer])
         line = reader.line_num + 1
         for cells in reader:
-            rows[line], line = cells, reader.line_num + 1
+            lines.append(line)
+            where, line = f"{path.name} line {line}", reader.line_num + 1
+            if len(cells) != len(header):
+                problems.add(where, f"{len(cells)} cells instead of {len(header)}", AGAIN)
+                continue
+            row = dict(zip(header, cells, strict=True))
+            for name, kind in schema.items():
+                try:
+                    columns[name].append(parsed(row.get(name, ""), kind))
+                except ValueError as error:
+                    problems.add(f"{where}, column {name}", f"{quoted(row[name])} {error}", AGAIN)
     except csv.Error as error:
         raise input_error(f"{path.name} line {reader.line_num}", str(error), AGAIN) from error
-    problems = Problems()
-    columns: dict[str, list] = {name: [] for name in schema}
-    for line, cells in rows.items():
-        if len(cells) != len(header):
-            problems.add(f"{path.name} line {line}", f"{len(cells)} cells instead of {len(header)}", AGAIN)
-            continue
-        row = dict(zip(header, cells, strict=True))
-        for name, kind in schema.items():
-            try:
-                columns[name].append(parsed(row.get(name, ""), kind))
-            except ValueError as error:
-                where = f"{path.name} line {line}, column {name}"
-                problems.add(where, f"{quoted(row[name])} {error}", AGAIN)
     problems.raise_if_any()
-    return frame_of(schema, columns).set_axis([*rows])
+    return frame_of(schema, columns).set_axis(lines)
 
 
 def _check_columns(path: Path, header: Sequence[str], needed: Iterable[str]) -> None:

@@ -51,6 +51,7 @@ FALSE_DISCOVERY_RATE = 0.05
 NO_SPEAKERS = "no speakers are known, so that nothing follows for new ones"
 REFERENCE = "this is the reference group"
 NO_REFERENCE = "the reference group is not here, or too small"
+_NOT_COMPARED = (NO_SPEAKERS, REFERENCE, NO_REFERENCE)
 _PAIR = ["model", "corpus", "family", "task", "test", "label"]
 
 
@@ -58,22 +59,23 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill ``holds``, ``state``, ``state_sample`` and ``mirrors`` of the results of a whole run."""
     frame = frame.assign(mirrors=mirrors(frame))
     holds, sample = (significant(frame, frame[name]) for name in ("p_value", "p_sample"))
+    no_value, reported = frame["value"].isna(), frame["evidence"].eq(SHOWN)
+    clear_pass = frame["evidence"].eq(evidence.CLEAR_PASS)
+    reasons = [frame["skipped"].str.contains(why, regex=False) for why in _NOT_COMPARED]
+    unknown = frame["p_sample"].isna() & frame["gap_low_sample"].isna()
     too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame))
-    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
-    state[frame["evidence"].eq(evidence.CLEAR_PASS)] = PASS
-    state[holds.eq(True)] = FAIL
-    unknown = frame["skipped"].str.contains(NO_SPEAKERS, regex=False)
-    for why in (NO_SPEAKERS, REFERENCE, NO_REFERENCE):
-        state[frame["skipped"].str.contains(why, regex=False)] = NOT_EVALUATED
-    state_sample = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
-    state_sample[_passes_here(frame)] = PASS
-    state_sample[sample.eq(True)] = FAIL
-    state_sample[too_few & ~unknown] = REPORTED
-    state_sample[frame["p_sample"].isna() & frame["gap_low_sample"].isna()] = NOT_EVALUATED
-    for states in (state, state_sample):
-        states[frame["evidence"].eq(SHOWN)] = REPORTED
-        states[frame["value"].isna()] = NOT_EVALUATED
-    return _repeated(frame.assign(holds=holds, state=state, state_sample=state_sample))
+    state = np.select(  # the first that is so
+        [no_value, reported, np.any(reasons, axis=0), holds.eq(True), clear_pass],
+        [NOT_EVALUATED, REPORTED, NOT_EVALUATED, FAIL, PASS],
+        INCONCLUSIVE,
+    )
+    state_sample = np.select(
+        [no_value, reported, unknown, too_few & ~reasons[0], sample.eq(True), _passes_here(frame)],
+        [NOT_EVALUATED, REPORTED, NOT_EVALUATED, REPORTED, FAIL, PASS],
+        INCONCLUSIVE,
+    )
+    concluded = pd.DataFrame({"holds": holds, "state": state, "state_sample": state_sample}, frame.index)
+    return frame.assign(**concluded.loc[counting(frame)].set_axis(frame.index))
 
 
 def counted(frame: pd.DataFrame) -> pd.DataFrame:
@@ -145,17 +147,12 @@ def _passes_here(frame: pd.DataFrame) -> pd.Series:
     return within.where(differences(frame), passing).astype(bool)
 
 
-def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
-    """Let rows that do not count repeat what is concluded from the one that does."""
-    hidden = frame[frame["mirrors"].ne("")]
-    if hidden.empty:
-        return frame
-    concluded = ["holds", "state", "state_sample"]
-    counting = pd.MultiIndex.from_frame(hidden[_PAIR].assign(group=hidden["mirrors"]))
-    cells = frame.set_index([*_PAIR, "group"]).loc[counting, concluded].set_axis(hidden.index)
-    return frame.assign(
-        **{name: frame[name].mask(frame["mirrors"].ne(""), cells[name]) for name in concluded}
-    )
+def counting(frame: pd.DataFrame) -> pd.Series:
+    """Give for each row the index of the row that counts for it: its own, or that of the other group."""
+    places = pd.Series(frame.index, pd.MultiIndex.from_frame(frame[[*_PAIR, "group"]]))
+    names = frame["group"].where(frame["mirrors"].eq(""), frame["mirrors"])
+    keys = pd.MultiIndex.from_frame(frame[_PAIR].assign(group=names))
+    return places.reindex(keys).set_axis(frame.index)
 
 
 def failures(frame: pd.DataFrame) -> pd.Series:

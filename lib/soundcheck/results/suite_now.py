@@ -7,6 +7,7 @@ else *inconclusive*. Of a difference between groups only ``passed`` changes: its
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 from collections.abc import Iterator, Sequence
@@ -46,22 +47,23 @@ _STATES = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL}
 
 def changed(run: FinishedRun) -> list[str]:
     """Say whether ``accepted`` or ``tests`` changed since the run, if its suite is beside the results."""
-    file = run.record.suite.get("source", "") if run.record else ""
+    record, file = run.record, run.record.suite.get("source", "")
     for path in (Path(file), run.path.parent.parent / file) if file else ():
-        try:
+        with contextlib.suppress(InputError):
             suite = _suite_of(run, path)
-        except InputError:
-            continue
-        keys = ["accepted"] * (run.record.accepted != suite.accepted)
-        keys += ["tests"] * (run.record.own_tests != suite.tests)
-        remedy = f"--suite {path} judges by what is there now, without a run"
-        return [f"{' and '.join(keys)} of {path} changed since the run: {remedy}."] * any(keys)
+            pairs = {
+                "accepted": (record.accepted, suite.accepted),
+                "tests": (record.own_tests, suite.tests),
+            }
+            keys = [key for key, (then, now) in pairs.items() if then != now]
+            remedy = f"--suite {path} judges by what is there now, without a run"
+            return [f"{' and '.join(keys)} of {path} changed since the run: {remedy}."] * bool(keys)
     return []
 
 
 def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
     """Apply what a suite accepts and which thresholds it sets now; also say what changes, and what cannot."""
-    if run.record is None:
+    if not run.recorded:
         what = "no run.json beside the results says by which suite they were made"
         raise input_error(f"--suite {path}", what, "Name the output folder of the run")
     record, suite = run.record, _suite_of(run, path)
@@ -71,7 +73,7 @@ def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
         tests = with_own_tests(read_family(family, suite.root), now).tests
         for name in sorted({*before, *now}):
             old, new = (one.get(name, OwnTest()) for one in (before, now))
-            if (new.run and not old.run) or _margin(old) != _margin(new):
+            if (new.run and not old.run) or old.margin != new.margin:
                 notes.append(f"tests of {path}: {family} / {name} changed in what only a run applies.")
             if old.run and (old.thresholds, old.run) != (new.thresholds, new.run):
                 rows = frame[frame["family"].eq(family) & frame["test"].eq(name) & frame["value"].notna()]
@@ -89,15 +91,11 @@ def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
 def _suite_of(run: FinishedRun, path: Path) -> Suite:
     """Read the suite of a run, as it is now."""
     suite = read_suite(path)
-    names = [*run.record.order, *(one.name for one in run.record.corpora)]
+    names = [*run.record.order, *run.corpora]
     if missing := [name for name in names if name not in {*suite.models, *suite.corpora}]:
         what = f"this is another suite: it has no model or corpus {quoted(missing[0])}"
         raise input_error(f"--suite {path}", what, "Name the suite that was run")
     return suite
-
-
-def _margin(test: OwnTest) -> OwnTest:
-    return dataclasses.replace(test, thresholds={}, why="", run=True, hard=False, labels=())
 
 
 def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, suite: Suite) -> None:

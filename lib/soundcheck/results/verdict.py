@@ -125,15 +125,13 @@ def judge(
     if len(reference) != len(result.labels):
         raise ValueError(f"{len(reference)} reference values do not fit {len(result.labels)} labels.")
     verdicts = []
-    numbers = zip(result.labels, result.value, reference, low, high, strict=True)
-    for n, (label, *cells) in enumerate(numbers):
-        value, random, *bounds = (None if np.isnan(cell) else float(cell) for cell in cells)
+    for n, label in enumerate(result.labels):
+        value, random = _cell(result.value[n]), _cell(reference[n])
         one_class = result.notes[n].startswith(ONE_CLASS)
         limit = None if one_class else threshold
         passed, reference_passed = (
             None if None in (limit, number) else passes(rule, number, limit) for number in (value, random)
         )
-        certainty = np.nan if passed is None else result.certainty(n, rule, limit, passed)
         reported = limit is None and value is not None and not untestable
         without = result.notes[n] if one_class else no_threshold(task)
         remarks = [result.reasons[n] or (without if reported else untestable), result.withheld[n]]
@@ -142,14 +140,14 @@ def judge(
             task=task,
             label=label,
             value=value,
-            low=bounds[0],
-            high=bounds[1],
+            low=_cell(low[n]),
+            high=_cell(high[n]),
             segments=int(result.segments[n]),
             blocks=int(result.blocks[n]),
             threshold=limit,
             rule=rule,
             passed=passed,
-            certainty=None if np.isnan(certainty) else float(certainty),
+            certainty=None if passed is None else _cell(result.certainty(n, rule, limit, passed)),
             reference=random,
             reference_passed=reference_passed,
             skipped="; ".join(filter(None, remarks)),
@@ -157,6 +155,10 @@ def judge(
         )
         verdicts.append(verdict)
     return verdicts
+
+
+def _cell(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
 
 
 def skip(reason: str, **about: Any) -> Verdict:
@@ -167,15 +169,9 @@ def skip(reason: str, **about: Any) -> Verdict:
 def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: str) -> list[Verdict]:
     """Make the rows of all tests that a family has for a task, skipped for the same reason."""
     about = {"model": model, "corpus": corpus, "family": family.name, "category": family.category}
-    return [
-        skip(
-            test.off or reason,
-            **about,
-            task=task.name,
-            test=test.name,
-            rule=test.rule,
-            threshold=test.threshold_for(task),
-        )
-        for test in family.tests.values()
-        if test.fits(task)
-    ]
+    rows = []
+    for test in family.tests.values():
+        if test.fits(task):
+            limit = {"rule": test.rule, "threshold": test.threshold_for(task)}
+            rows.append(skip(test.off or reason, **about, task=task.name, test=test.name, **limit))
+    return rows

@@ -25,7 +25,6 @@ from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.results.states import FALSE_DISCOVERY_RATE
-from soundcheck.results.verdict import Verdict
 from soundcheck.statistics.rules import ABOVE, GAP_RULES
 from soundcheck.statistics.significance import adjusted_p_values
 
@@ -38,13 +37,13 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
 
     They have no p-value with fewer than 5 blocks or without intervals.
     """
-    kinds = before.interval, now.interval
+    kinds = before.record.interval, now.record.interval
     rows = {}
-    for place, (key, row) in zip(now.frame.index, now.verdicts.items(), strict=True):
-        old = before.verdicts.get(key)
-        if row.passed is None or row.mirrors or old is None or old.passed is None:
+    for place, (key, entry) in zip(now.frame.index, now.judged.items(), strict=True):
+        entries, rule = [before.judged.get(key), entry], entry.verdict.rule
+        if entry.verdict.mirrors or any(one is None or one.verdict.passed is None for one in entries):
             continue
-        first, second = _compared(before, key, old, row.rule), _compared(now, key, row, row.rule)
+        first, second = (_judged_by(rule, one) for one in entries)
         if None not in (first.verdict.value, second.verdict.value):
             paired = first.segments == second.segments and first.blocks != ""
             paired &= first.drawn and second.drawn and len(first.replicates) == len(second.replicates)
@@ -52,13 +51,12 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
     return contrast_frame([*rows.values()]).set_axis(pd.Index([*rows], dtype=now.frame.index.dtype))
 
 
-def _compared(run: FinishedRun, key: tuple[str, ...], row: Verdict, rule: str) -> Judged:
+def _judged_by(rule: str, entry: Judged) -> Judged:
     """Give a test with what a rule judges of it as its value: the value, or the gap of a group."""
-    entry = run.judged.get(key) or Judged(row, np.empty(0))
+    row, replicates = entry.verdict, entry.replicates
     if rule not in GAP_RULES:
         return dataclasses.replace(entry, verdict=dataclasses.replace(row, rule=rule))
     gap = dataclasses.replace(row, rule=rule, value=row.gap, low=row.gap_low, high=row.gap_high)
-    replicates = entry.replicates
     if entry.drawn and None not in (row.low, row.gap_low):
         widths = row.high - row.low, row.gap_high - row.gap_low
         replicates = replicates * (widths[1] / widths[0]) if min(widths) > 0 else np.empty(0)
@@ -85,8 +83,8 @@ def with_outcomes(compared: Sequence[pd.DataFrame], matters: float) -> list[pd.D
 
 def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
     """Say in what two runs differ that may move values without any change of the model."""
-    if not (before.record and now.record):
-        which = "later" if before.record else "earlier"
+    if not (before.recorded and now.recorded):
+        which = "later" if before.recorded else "earlier"
         return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
     changed = unlike(now.record, before.record)
     lines = [what for (kind, _), what in changed.items() if kind == "setting"]

@@ -9,21 +9,18 @@ still has the digest that it was written with.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from soundcheck.common import files
 from soundcheck.common.resources import made_here
 from soundcheck.common.store import JsonCache
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run.output import Output
-from soundcheck.suite.entries import Suite
-from soundcheck.suite.families import Family
 
 if TYPE_CHECKING:
+    from soundcheck.run.material import Material
     from soundcheck.run.notebooks import Job, Outcome
 
 
@@ -51,32 +48,25 @@ class Derived:
             self._known.put(entry, known)
         return [root / place for place in known]
 
-    def tables(
-        self,
-        suite: Suite,
-        families: Iterable[Family],
-        corpora: Sequence[Corpus],
-        lists: Mapping[tuple[str, str], TrialTable],
-        reports: Mapping[str, PredictionReport],
-    ) -> list[object]:
+    def tables(self, material: Material, reports: Mapping[str, PredictionReport]) -> list[object]:
         """List what follows from the tables that models were asked about, and from their answers, depends on.
 
         Segments and trials count as they were written for notebooks. Tests and thresholds of families do not
         count: they judge answers, and nobody is asked anything else because of them.
         """
-        output = self._output
+        output, suite = self._output, material.suite
         segments = [
             (corpus.name, repr(corpus.entry), corpus.synthetic, files.digest(output.segments(corpus.name)))
-            for corpus in corpora
+            for corpus in material.corpora
         ]
-        trials = [(place, files.digest(output.trials(*place))) for place in lists]
+        trials = [(place, files.digest(output.trials(*place))) for place in material.lists]
         answers = [
             (model, corpus, files.digest(path))
             for model, report in reports.items()
             for corpus, path in report.tables.items()
         ]
         settings = [getattr(suite, field.name) for field in dataclasses.fields(suite)]
-        asking = [dataclasses.replace(family, tests={}, digest="") for family in families]
+        asking = [dataclasses.replace(family, tests={}, digest="") for family in material.families]
         return [settings, asking, segments, trials, answers]
 
 

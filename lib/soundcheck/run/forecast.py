@@ -68,47 +68,41 @@ class ModelForecast:
 class _Forecast(Prediction):
     """A model whose inputs are counted; only a few are predicted."""
 
-    def made(self, jobs: int, fresh: bool) -> ModelForecast:
+    def made(self, jobs: int) -> ModelForecast:
         """Time a few inputs, then count what is left."""
+        changes, fresh = {one.key: one.change for one in self.inputs}, self._request.fresh
         try:
             self._entries = {} if fresh else self._store.load()
-            timing = self._timed(*self._sample(), jobs)
+            timing = self._timed({key: changes[key] for key in changes.keys() - self._entries}, jobs)
         finally:
             self._store.close()
-        known = {} if fresh else self._entries
-        clean = sum(not one.change for one in self._inputs)
-        left = {one.key: one.change for one in self._inputs if one.key not in known}
-        changed_calls = sum(map(bool, left.values()))
+        left = changes.keys() - ({} if fresh else self._entries)
+        clean, clean_left = sum(not one.change for one in self.inputs), sum(not changes[key] for key in left)
         return ModelForecast(
             clean=clean,
-            changed=len(self._inputs) - clean,
-            cached=sum(one.key not in left for one in self._inputs),
-            clean_calls=len(left) - changed_calls,
-            changed_calls=changed_calls,
+            changed=len(self.inputs) - clean,
+            cached=sum(one.key not in left for one in self.inputs),
+            clean_calls=clean_left,
+            changed_calls=len(left) - clean_left,
             single_process=self._entry.about.asked_here,
             **timing,
         )
 
-    def _sample(self) -> tuple[list[str], list[str]]:
-        """Choose inputs to time, clean ones first, and further ones if the model is quick.
+    def _timed(self, left: dict[str, str], jobs: int) -> dict[str, float | int | str]:
+        """Predict some inputs in one process; gives fields of :class:`ModelForecast`.
 
-        Keys are digests, so the smallest are a fair sample.
+        Those are clean ones, changed ones, and further changed ones if the model is quick. Keys are digests,
+        so the smallest are a fair sample.
         """
-        left = {one.key: one.change for one in self._inputs if one.key not in self._entries}
-        few = min(MOST, max(FEW, 2 * (self._entry.batch or 1)))
-        clean = heapq.nsmallest(few, (key for key, change in left.items() if not change))
-        changed = heapq.nsmallest(CHANGED * few, (key for key, change in left.items() if change))
-        costly = self._entry.about.asked_here  # requests cost something
-        return clean + changed[:few], [] if costly else changed[few:]
-
-    def _timed(self, keys: list[str], more: list[str], jobs: int) -> dict[str, float | int | str]:
-        """Predict some inputs in one process; gives fields of :class:`ModelForecast`."""
-        if not keys:
+        if not left:
             return {}
         if problem := self._prepare(jobs, True):
             return {"problem": problem}
-        first, further, batch = self._single(keys), self._single(more), self._entry.batch or 1
-        changed = {item.calls[0].key for item in (*first, *further) if item.calls[0].change is not None}
+        batch, costly = self._entry.batch or 1, self._entry.about.asked_here  # requests cost something
+        few = min(MOST, max(FEW, 2 * batch))
+        changed = heapq.nsmallest(CHANGED * few, (key for key, change in left.items() if change))
+        clean = heapq.nsmallest(few, (key for key, change in left.items() if not change))
+        first, further = self._single(clean + changed[:few]), self._single([] if costly else changed[few:])
         steps: dict[bool, list[float]] = {False: [], True: []}
         last = begin = time.monotonic()
 
@@ -116,7 +110,7 @@ class _Forecast(Prediction):
             nonlocal last
             now = time.monotonic()
             # A call that was lost has no time of its own.
-            steps[result.key in changed].append(result.seconds / batch + result.before or now - last)
+            steps[bool(left[result.key])].append(result.seconds / batch + result.before or now - last)
             last = now
             self._take(result)
 
@@ -129,15 +123,15 @@ class _Forecast(Prediction):
         self._dispatch(rounds(), ".timed", 1, finished, warm_up=True)
         self._store.settle()
         # The first batch of a kind also loads what answers or changes it.
-        clean, other = (statistics.fmean(took[batch:] or took or [0.0]) for took in steps.values())
-        answering = clean * len(steps[False]) + other * len(steps[True])
+        usual, other = (statistics.fmean(took[batch:] or took or [0.0]) for took in steps.values())
+        answering = usual * len(steps[False]) + other * len(steps[True])
         problems = [failure.problem for failure in self.failures]
         return {
             "timed": len(steps[False]) + len(steps[True]),
             "start": max(0.0, last - begin - answering),
-            "clean_seconds": clean or other,
-            "changed_seconds": other or clean,
-            "problem": problems[0] if len(problems) == len(keys) else "",
+            "clean_seconds": usual or other,
+            "changed_seconds": other or usual,
+            "problem": problems[0] if len(problems) == len(first) else "",
         }
 
 
@@ -168,8 +162,8 @@ def forecast(
             if not entry.about.needs_audio:
                 lines.append(f"{entry.name}: looked up, nothing to predict")
             elif about.corpora:
-                log = dataclasses.replace(about, out=Path(scratch)).log()
-                model = _Forecast(about, log=log, share=share).made(jobs, fresh)
+                log = Path(scratch) / "log"
+                model = _Forecast(dataclasses.replace(about, fresh=fresh), share, log).made(jobs)
                 models[entry.name] = model
                 lines.append(_of_model(entry.name, model, len(about.changes)))
     families = [family.name for family in material.families]

@@ -12,13 +12,12 @@ They are computed from predictions and labels, whatever families a suite has, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.subset import CorpusView
@@ -42,6 +41,7 @@ from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import compared
 from soundcheck.run.made_of import made_of
+from soundcheck.run.material import Material
 from soundcheck.run.planning import tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
@@ -61,31 +61,21 @@ _SHARE = Scale(0, 1)
 _MORE_IS_BETTER = ("concordance", "unweighted average recall")
 
 
-def key_figures(
-    suite: Suite,
-    families: Iterable[Family],
-    corpora: Sequence[Corpus],
-    lists: Mapping[tuple[str, str], TrialTable],
-    reports: Mapping[str, PredictionReport],
-) -> tuple[KeyFigure, ...]:
-    """Compute the numbers of all models, for each corpus with labels and each task, in this order.
-
-    ``lists`` are trials by corpus and family; ``reports`` know where the predictions are.
-    """
-    tested = {family.name: family for family in families}
+def key_figures(material: Material, reports: Mapping[str, PredictionReport]) -> tuple[KeyFigure, ...]:
+    """Compute the numbers of all models, for each corpus with labels and each task, in this order."""
+    suite, tested = material.suite, {family.name: family for family in material.families}
+    lists = material.lists.items()
     figures_of_all: list[KeyFigure] = []
-    for name, report in reports.items():
-        for corpus in corpora:
+    for model, report in reports.items():
+        for corpus in material.corpora:
             if corpus.entry.probes_of or corpus.name not in report.tables:
                 continue
-            trials = [
-                (table, tested[family]) for (where, family), table in lists.items() if where == corpus.name
-            ]
+            trials = [(table, tested[family]) for (name, family), table in lists if name == corpus.name]
             predictions = read_predictions(report.tables[corpus.name])
-            settings = {"predictions": predictions, "missing": suite.models[name].missing, "trials": None}
+            settings = {"predictions": predictions, "missing": suite.models[model].missing, "trials": None}
             view = made_of(CorpusView, corpus, corpus.entry, **settings, title=corpus.entry.title)
-            for task in tasks_of(suite, suite.models[name]):
-                figures = _Figures(suite, name, view, task)
+            for task in tasks_of(suite, suite.models[model]):
+                figures = _Figures(suite, model, view, task)
                 if task.is_embedding:
                     for table, family in trials[:1]:
                         figures_of_all += figures.of_trials(table, family)

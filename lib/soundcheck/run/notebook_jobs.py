@@ -77,8 +77,6 @@ def family_jobs(
                 continue
             if family.stated and not _says_of_itself(entry, tasks, evaluated, output):
                 continue
-            others = _others(suite, entry, tasks, family) if family.others else []
-            notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
             described = _with_predictions(entry, evaluated, output, family.name)
             trials = sum(pq.read_metadata(corpus.trials).num_rows for corpus in described if corpus.trials)
@@ -95,7 +93,7 @@ def family_jobs(
                     other.name: _with_predictions(
                         other, evaluated_corpora(family, other, evaluated), output, family.name
                     )
-                    for other in others
+                    for other in (_others(suite, entry, tasks, family) if family.others else ())
                 },
                 seconds=limit,
                 predicts_changes=answers_changes(entry, family, sounds),
@@ -109,19 +107,18 @@ def family_jobs(
             )
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
             absent = [missing(change, sounds) for change in family.all_changes]
-            jobs.append(
-                Job(
-                    model=entry.name,
-                    family=family.name,
-                    source=notebook,
-                    target=target,
-                    description=description,
-                    fingerprint=_fingerprint(notebook, description, family.digest, material, absent),
-                    limit=limit,
-                    weight=_weight(description),
-                )
-            )
+            notebook, seen = notebook_of(family.name, suite.root), (family.digest, material, absent)
+            job = _job(entry.name, family.name, notebook, target, description, *seen, limit=limit)
+            jobs.append(dataclasses.replace(job, weight=_weight(description)))
     return jobs
+
+
+def _job(
+    model: str, family: str, source: Path, target: Path, description: Description, *seen: object, limit: float
+) -> Job:
+    """Make a job; ``seen`` is what its notebook depends on besides its description."""
+    fingerprint = _fingerprint(source, description, *seen)
+    return Job(model, family, source, target, description, fingerprint, limit)
 
 
 def _says_of_itself(
@@ -194,7 +191,6 @@ def comparison_job(
     shared = by_model | {(job.model, job.family): job for job in common}
     on_common = paired(shared, dict.fromkeys(job.family for job in common))
     tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
-    notebook = notebook_of(COMPARISON, suite.root)
     target = output.comparisons / f"{files.slug(entry.name)}.ipynb"
     description = made_of(
         ComparisonDescription,
@@ -211,15 +207,8 @@ def comparison_job(
         tasks=tuple(tasks),
     )
     replicates = [files.digest(job.replicates) for pair in (*pairs, *on_common) for job in pair]
-    return Job(
-        model=entry.name,
-        family=COMPARISON,
-        source=notebook,
-        target=target,
-        description=description,
-        fingerprint=_fingerprint(notebook, description, replicates),
-        limit=suite.notebook_seconds,
-    )
+    notebook, limit = notebook_of(COMPARISON, suite.root), suite.notebook_seconds
+    return _job(entry.name, COMPARISON, notebook, target, description, replicates, limit=limit)
 
 
 def study_jobs(output: Output) -> list[Job]:
@@ -227,25 +216,12 @@ def study_jobs(output: Output) -> list[Job]:
 
     Their executions are kept in the cache: all books of one version share them.
     """
-    jobs = []
+    folder, jobs = output.studies, []
     for name in STUDIES:
-        notebook = resources.root() / "book" / f"{name}.ipynb"
-        target = output.studies / f"{name}.ipynb"
-        description = Description(
-            media=output.studies / "media", prefix="media/", rows=target.with_suffix(".json")
-        )
-        jobs.append(
-            Job(
-                model="",
-                family=name,
-                source=notebook,
-                target=target,
-                description=description,
-                fingerprint=_fingerprint(notebook, description),
-                limit=STUDY_SECONDS,
-                judges=False,
-            )
-        )
+        notebook, target = resources.root() / "book" / f"{name}.ipynb", folder / f"{name}.ipynb"
+        description = Description(media=folder / "media", prefix="media/", rows=target.with_suffix(".json"))
+        job = _job("", name, notebook, target, description, limit=STUDY_SECONDS)
+        jobs.append(dataclasses.replace(job, judges=False))
     return jobs
 
 
@@ -255,12 +231,18 @@ def _with_predictions(
     """Describe corpora with the predictions of a model, and the trials of a family."""
     descriptions = []
     for corpus in corpora:
-        trials = output.trials(corpus.name, family)
-        place = output.segments(corpus.name)
-        paths = {"segments": place, "trials": trials if trials.is_file() else None}
-        paths["predictions"] = output.predictions / files.slug(model.name) / place.name
-        paths["title"] = corpus.entry.title
-        descriptions.append(made_of(CorpusDescription, corpus, corpus.entry, **paths, missing=model.missing))
+        segments, trials = output.segments(corpus.name), output.trials(corpus.name, family)
+        description = made_of(
+            CorpusDescription,
+            corpus,
+            corpus.entry,
+            title=corpus.entry.title,
+            segments=segments,
+            predictions=output.predictions / files.slug(model.name) / segments.name,
+            trials=trials if trials.is_file() else None,
+            missing=model.missing,
+        )
+        descriptions.append(description)
     return tuple(descriptions)
 
 

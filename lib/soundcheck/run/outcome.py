@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.metadata
 import platform
 import sys
 import time
@@ -14,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import __version__
-from soundcheck.augment.sounds import Sounds, SoundSet
+from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
-from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
 from soundcheck.common.escaping import shorten
+from soundcheck.common.extras import versions
 from soundcheck.common.resources import library_digest
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
@@ -43,26 +41,16 @@ from soundcheck.results.record import (
     StudyRecord,
 )
 from soundcheck.run.made_of import made_of
+from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
 from soundcheck.run.selection import Plan
-from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry, Suite
-from soundcheck.suite.families import Family
+from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
 from soundcheck.suite.groups import numbers_of
 
+# that numbers depend on
 PACKAGES = "numpy pandas scipy pyarrow audiofile audresample audformat praat-parselmouth av"
 PACKAGES += " pyroomacoustics scikit-learn papermill jupyter-book"
-
-
-def _versions() -> dict[str, str]:
-    """Versions of Python and of the libraries that numbers depend on."""
-    versions = {"soundcheck": __version__, "Python": platform.python_version()}
-    for name in PACKAGES.split():
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions
 
 
 QUICK = (
@@ -72,21 +60,19 @@ QUICK = (
 
 
 def compose(
-    suite: Suite,
-    families: Sequence[Family],
-    corpora: Sequence[Corpus],
+    material: Material,
     reports: Mapping[str, PredictionReport],
     notebooks: Sequence[NotebookOutcome],
     *,
     comparisons: Sequence[NotebookOutcome],
     studies: Sequence[NotebookOutcome],
     contrasts: pd.DataFrame,
-    sounds: Sounds,
     results: str,
     rows: pd.DataFrame,
     figures: Sequence[KeyFigure],
 ) -> RunRecord:
     """Put the record together; ``results`` is the digest of ``results.csv``, ``rows`` is that table."""
+    suite, corpora = material.suite, material.corpora
     models = tuple(_model(entry, reports[name]) for name, entry in suite.models.items())
     return made_of(
         RunRecord,
@@ -97,14 +83,18 @@ def compose(
         suite=suite.describe(),
         own_tests=suite.tests,
         order=tuple(suite.models),
-        families=tuple(made_of(FamilyRecord, family) for family in families),
+        families=tuple(made_of(FamilyRecord, family) for family in material.families),
         models=models,
         corpora=tuple(map(_corpus, corpora)),
-        sounds=tuple(map(_sounds, sounds.sets.values())),
+        sounds=tuple(map(_sounds, material.sounds.sets.values())),
         notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in notebooks),
         comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
         studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in studies),
-        versions=_versions(),
+        versions={
+            "soundcheck": __version__,
+            "Python": platform.python_version(),
+            **{name: version for name, version in versions(PACKAGES.split()).items() if version},
+        },
         figures=tuple(figures),
         seconds={},  # the run is not over
         book=False,
@@ -206,15 +196,6 @@ class Stages:
         parts = [f"{name} {duration(took)}" for name, took in self.seconds.items() if took >= 1]
         total = f"Time: {duration(sum(self.seconds.values()))}"
         return f"{total} ({', '.join(parts)})" if parts else total
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    exit_code: int
-    summary: str
-    worse: int = 0  # tests on which a candidate is worse than its baseline
 
 
 def sum_up(

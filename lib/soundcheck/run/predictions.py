@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.corpora.corpus import Corpus
@@ -13,7 +14,7 @@ from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.engine import predict_model
+from soundcheck.predict.engine import predict_models
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest
@@ -26,7 +27,7 @@ from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 
 def request_of(
-    entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]
+    entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus], **options: Any
 ) -> PredictionRequest:
     """Say what a model predicts for some corpora, of which it gets those that its families look at."""
     suite, sounds = material.suite, material.sounds
@@ -43,6 +44,7 @@ def request_of(
         material.fingerprints[entry.name],
         functools.partial(planning.needed_segments, families, tasks, suite.seed),
         sounds,
+        **options,
     )
 
 
@@ -60,26 +62,15 @@ def predict_all(
 
     ``failed`` are the inputs without an answer of each model, after shards have predicted everything.
     """
-
-    def predict(request: PredictionRequest, log: str = "") -> PredictionReport:
-        # A second round, with a log of its own, goes on with what the first has checked or predicted anew.
-        chosen = not log and request.entry.name in material.plan.chosen
-        return predict_model(
-            request,
-            jobs=jobs,
-            progress=True,
-            log=log,
-            fresh=fresh and chosen,
-            confirm=chosen and failed is None,
-            failed=() if log else (failed or {}).get(request.entry.name, ()),
-            cluster=cluster,
-        )
-
     suite, tested, sounds = material.suite, material.families, material.sounds
-    reports = {
-        name: predict(request_of(entry, material, output, material.corpora))
-        for name, entry in suite.models.items()
-    }
+    predict = functools.partial(predict_models, jobs=jobs, progress=True, cluster=cluster)
+    requests = []
+    for name, entry in suite.models.items():
+        chosen = name in material.plan.chosen
+        options = {"fresh": fresh and chosen, "confirm": chosen and failed is None}
+        options["failed"] = (failed or {}).get(name, ())
+        requests.append(request_of(entry, material, output, material.corpora, **options))
+    reports = dict(zip(suite.models, predict(requests), strict=True))
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
@@ -89,15 +80,12 @@ def predict_all(
     segment_tables = [output.segments(corpus.name) for corpus in material.corpora]
     segment_tables += [output.trials(*place) for place in material.lists]
     output.prune(output.corpora, {path.name for path in segment_tables})
-    for entry in suite.models.values():
-        request = request_of(entry, material, output, probes)
-        if request.corpora:
-            reports[entry.name] = reports[entry.name].joined(predict(request, "words"))
+    # This second round goes on with what the first has confirmed or predicted anew.
+    about = {"confirm": False, "part": "words"}
+    requests = [request_of(entry, material, output, probes, **about) for entry in suite.models.values()]
+    for report in predict(request for request in requests if request.corpora):
+        reports[report.model] = reports[report.model].joined(report)
     output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
-    about = (material.lists, tested, material.corpora, reports)
-    depends = derived.tables(suite, tested, material.corpora, material.lists, reports)
-    scores = derived.write("scores", depends, lambda: tables.write_scores(*about, output))
-    output.prune_below(output.scores, scores)
     return material, reports
 
 

@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,19 +90,32 @@ def plan_part(suite: Suite, chosen: Suite, output: Output) -> Plan:
             model_families = tuple(family for family in suite.families if family in tested[name])
             models[name] = dataclasses.replace(entry, families=model_families or NO_FAMILY)
     families = {family for entry in models.values() for family in entry.families} | {*chosen.families}
-    comparisons = {
-        name: entry
-        for name, entry in suite.comparisons.items()
-        if {entry.baseline, entry.candidate} <= set(models)
-    }
     names = tuple(family for family in suite.families if family in families)
     known = {
         model.name: model.code or model.fingerprint
         for model in record.models
         if model.name in models and model.name not in chosen.models
     }
-    merged = dataclasses.replace(suite, models=models, families=names, comparisons=comparisons)
+    merged = dataclasses.replace(suite, models=models, families=names, comparisons=_between(models, suite))
     return Plan(merged, frozenset(chosen.models), known, tuple(_removed(suite, record)))
+
+
+def _between(models: Collection[str], suite: Suite) -> dict[str, ComparisonEntry]:
+    """Keep the comparisons of some models with each other."""
+    comparisons = suite.comparisons.items()
+    return {name: one for name, one in comparisons if one.baseline in models and one.candidate in models}
+
+
+def refuse_unknown(wanted: Iterable[tuple[str, str, Collection[str]]], what: str) -> None:
+    """Refuse names that are not among those that are known: ``wanted`` are where they stand, name, and these.
+
+    Raises InputError: naming all of them; ``{}`` in ``what`` is the name.
+    """
+    problems = Problems()
+    for where, name, known in wanted:
+        if name not in known:
+            problems.add(where, what.format(quoted(name)), did_you_mean(name, known))
+    problems.raise_if_any()
 
 
 def _check_same(suite: Suite, record: RunRecord, output: Output) -> None:
@@ -135,21 +148,16 @@ def select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suit
     """Restrict a suite to the models and families named on the command line."""
     problems = Problems()
     for option, wanted, known in (("model", models, suite.models), ("family", families, suite.families)):
-        for name in wanted:
-            if name not in known:
-                problems.add(
-                    f"--{option} {quoted(name)}", f"the suite has no such {option}", did_you_mean(name, known)
-                )
+        with problems.collected():
+            places = ((f"--{option} {quoted(name)}", name, known) for name in wanted)
+            refuse_unknown(places, f"the suite has no such {option}")
     problems.raise_if_any()
+    chosen = {name: entry for name, entry in suite.models.items() if not models or name in models}
     return dataclasses.replace(
         suite,
-        models={name: entry for name, entry in suite.models.items() if not models or name in models},
+        models=chosen,
         families=tuple(name for name in suite.families if not families or name in families),
-        comparisons={
-            name: entry
-            for name, entry in suite.comparisons.items()
-            if not models or {entry.baseline, entry.candidate} <= set(models)
-        },
+        comparisons=_between(chosen, suite),
     )
 
 
@@ -157,12 +165,8 @@ def comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
     """Restrict a suite to models that are compared."""
     comparisons = suite.comparisons
     if pair is not None:
-        problems = Problems()
-        for role, name in zip(("BASELINE", "CANDIDATE"), pair, strict=True):
-            if name not in suite.models:
-                what = f"the suite has no model {quoted(name)}"
-                problems.add(role, what, did_you_mean(name, suite.models))
-        problems.raise_if_any()
+        roles = zip(("BASELINE", "CANDIDATE"), pair, (suite.models, suite.models), strict=True)
+        refuse_unknown(roles, "the suite has no model {}")
         if pair[0] == pair[1]:
             raise input_error("CANDIDATE", "a model is compared with itself", "Name two models")
         if not set(suite.models[pair[0]].tasks) & set(suite.models[pair[1]].tasks):

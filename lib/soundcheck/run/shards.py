@@ -19,7 +19,8 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_file import JsonFile
-from soundcheck.predict.engine import needed_keys, predict_share
+from soundcheck.predict.engine import predict_share
+from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import BY_MODEL, Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import Share
@@ -114,7 +115,7 @@ class Shards:
 
     def _check(self, problems: Problems, entry: ModelEntry, material: Material, output: Output) -> set[Path]:
         """Make sure that each shard has all its answers of a model; gives the caches that hold them."""
-        needed = needed_keys(request_of(entry, material, output, material.corpora))
+        needed = {one.key for one in Prediction(request_of(entry, material, output, material.corpora)).inputs}
         fingerprint, root = material.fingerprints[entry.name], material.suite.root
         by_cache: dict[Path, tuple[set[str], list[str]]] = {}
         for share, (folder, shard) in self._shards.items():

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
 from soundcheck.corpora.corpus import Corpus
@@ -20,9 +19,9 @@ from soundcheck.evaluation.trials import threshold_in_use
 from soundcheck.evaluation.words import group_rates
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
+from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.suite.families import Family
 
 
 def write_segments(
@@ -36,23 +35,17 @@ def write_segments(
         write_table(output.trials(*place), table)
 
 
-def write_scores(
-    lists: Mapping[tuple[str, str], TrialTable],
-    families: Iterable[Family],
-    corpora: Iterable[Corpus],
-    reports: Mapping[str, PredictionReport],
-    output: Output,
-) -> list[Path]:
+def write_scores(material: Material, reports: Mapping[str, PredictionReport], output: Output) -> list[Path]:
     """Keep the scores of all trials as text for other tools, with what is decided at the threshold in use.
 
     A line is ``0.107 enrolled tested reject 0.4`` under a header; with trials of one kind only, which give
     no threshold, ``0.107 enrolled tested``. Lists the files.
     """
-    tested = {family.name: family for family in families}
-    keys = {corpus.name: corpus.segments["key"].tolist() for corpus in corpora}
+    tested = {family.name: family for family in material.families}
+    keys = {corpus.name: corpus.segments["key"].tolist() for corpus in material.corpora}
     written = []
     for model, report in reports.items():
-        for (corpus, family), table in lists.items():
+        for (corpus, family), table in material.lists.items():
             predictions = read_predictions(report.tables[corpus]) if corpus in report.tables else None
             if predictions is None or not {"embedding", SCORE} & set(predictions.columns):
                 continue
@@ -87,18 +80,16 @@ def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
     return [output.word_errors]
 
 
-def write_left_out(
-    corpora: Iterable[Corpus], sounds: Sounds, reports: Mapping[str, PredictionReport], output: Output
-) -> None:
+def write_left_out(material: Material, reports: Mapping[str, PredictionReport], output: Output) -> None:
     """List everything that was left out of the evaluation, with its reason, as ``left_out.csv``."""
     rows = [
         (item.stage, "", corpus.name, item.item, item.reason)
-        for corpus in corpora
+        for corpus in material.corpora
         for item in corpus.left_out
     ]
     rows += [
         ("sounds", "", "", f"{group.kind}: {item}", reason)
-        for group in sounds.sets.values()
+        for group in material.sounds.sets.values()
         for item, reason in group.left_out
     ]
     rows += [

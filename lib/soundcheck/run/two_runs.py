@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from soundcheck.common import files, resources
-from soundcheck.common.errors import Problems, did_you_mean, input_error
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
@@ -23,6 +23,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
+from soundcheck.run.selection import refuse_unknown
 from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 _RANDOM = "random"  # kind of the reference models
@@ -57,24 +58,6 @@ class Run:
         return tests
 
 
-@dataclasses.dataclass(frozen=True)
-class ModelTwice:
-    """A model of two runs."""
-
-    before: str  # its name in each of them
-    after: str
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """What the two are called in tables and on pages."""
-        return f"{self.before} (before)", f"{self.after} (after)"
-
-    @property
-    def name(self) -> str:
-        """Name of the comparison."""
-        return self.before if self.before == self.after else f"{self.after} against {self.before}"
-
-
 def is_run(path: Path) -> bool:
     """Say whether a path is the output folder of a run."""
     return (path / "results.csv").is_file()
@@ -101,28 +84,8 @@ def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
     Raises InputError: naming all of them.
     """
     known = list(dict.fromkeys(family.name for run in runs for family in run.record.families))
-    problems = Problems()
-    for name in families:
-        if name not in known:
-            what = "neither run has such a family"
-            problems.add(f"--family {quoted(name)}", what, did_you_mean(name, known))
-    problems.raise_if_any()
-
-
-def pair(first: Run, second: Run) -> list[ModelTwice]:
-    """Pair the models of the same name, or the only model of each; random references have nothing to show.
-
-    Raises InputError: if there is no such pair.
-    """
-    names = [[m.name for m in run.record.models if m.kind != _RANDOM] for run in (first, second)]
-    common = [ModelTwice(name, name) for name in names[0] if name in names[1]]
-    if not common and len(names[0]) == len(names[1]) == 1:
-        common = [ModelTwice(names[0][0], names[1][0])]
-    if not common:
-        listed = [", ".join(map(quoted, one)) or "none" for one in names]
-        what = f"no model has the same name in both runs ({listed[0]} against {listed[1]})"
-        raise input_error(str(second.folder), what, "Give models the same name, or run one model in each")
-    return common
+    places = ((f"--family {quoted(name)}", name, known) for name in families)
+    refuse_unknown(places, "neither run has such a family")
 
 
 def differences(first: Run, second: Run) -> list[str]:
@@ -141,107 +104,112 @@ def unlike(first: Run, second: Run) -> tuple[str, ...]:
     return tuple(name for name, task in tasks.items() if task["kind"] == TRANSCRIPTION)
 
 
-def apart(first: Run, second: Run, model: ModelTwice, output: Output) -> set[str]:
-    """Name the corpora of which the model did not answer the same segments in both runs."""
-    both = _corpora(first, second, model, output)
-    return {
-        one.name
-        for one, other in both
-        if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
-    }
+def pair(first: Run, second: Run) -> list[ModelTwice]:
+    """Pair the models of the same name, or the only model of each; random references have nothing to show.
 
-
-def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], output: Output) -> Job:
-    """Describe the notebook that compares a model of two runs.
-
-    The recordings are not among what a run keeps, so there is nothing to listen to.
+    Raises InputError: if there is no such pair.
     """
-    record = second.record
-    titles = {family.name: family.title for family in record.families}
-    both = [
-        (first.rows[model.before, family].absolute(), second.rows[model.after, family].absolute())
-        for family in titles
-        if (not families or family in families)
-        and (model.before, family) in first.rows
-        and (model.after, family) in second.rows
-    ]
-    known = [run.record.suite["models"][side]["tasks"] for run, side in _sides(first, second, model)]
-    excluded = unlike(first, second)
-    names = [name for name in known[0] if name in known[1] and name not in excluded]
-    tasks = [record.suite["tasks"][name] for name in names]
-    target = output.comparisons / f"{files.slug(model.name)}.ipynb"
-    description = ComparisonDescription(
-        comparison=model.name,
-        baseline=model.names[0],
-        candidate=model.names[1],
-        titles=titles,
-        corpora=tuple(_corpora(first, second, model, output)),
-        pairs=tuple(both),
-        same_draws=first.record.seed == record.seed,
-        media=output.media,
-        prefix="../media/",
-        rows=target.with_suffix(".json"),
-        tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
-        unlike=excluded,
-        seed=record.seed,
-        replicates=record.replicates,
-        interval=record.interval,
-        normaliser=record.suite["normaliser"],
-        alternatives=record.suite.get("alternatives", False),  # runs of before know neither
-        synonyms=tuple(map(tuple, record.suite.get("synonyms", ()))),
-    )
-    notebook = notebook_of(COMPARISON, resources.root())
-    return Job(
-        model=model.name,
-        family=COMPARISON,
-        source=notebook,
-        target=target,
-        description=description,
-        fingerprint="",
-        limit=_SECONDS,
-    )
+    names = [[m.name for m in run.record.models if m.kind != _RANDOM] for run in (first, second)]
+    common = [(name, name) for name in names[0] if name in names[1]]
+    if not common and len(names[0]) == len(names[1]) == 1:
+        common = [(names[0][0], names[1][0])]
+    if not common:
+        listed = [", ".join(map(quoted, one)) or "none" for one in names]
+        what = f"no model has the same name in both runs ({listed[0]} against {listed[1]})"
+        raise input_error(str(second.folder), what, "Give models the same name, or run one model in each")
+    return [ModelTwice((first, before), (second, after)) for before, after in common]
 
 
-def _sides(first: Run, second: Run, model: ModelTwice) -> tuple[tuple[Run, str], tuple[Run, str]]:
-    return (first, model.before), (second, model.after)
+class ModelTwice:
+    """A model of two runs, with its name in each of them."""
 
+    def __init__(self, before: tuple[Run, str], after: tuple[Run, str]) -> None:
+        self.sides = before, after
+        self.name = after[1] if before[1] == after[1] else f"{after[1]} against {before[1]}"
+        # what the two are called in tables and on pages
+        self.names = f"{before[1]} (before)", f"{after[1]} (after)"
 
-def _corpora(
-    first: Run, second: Run, model: ModelTwice, output: Output
-) -> Iterator[tuple[CorpusDescription, CorpusDescription]]:
-    """Describe the corpora of which both runs keep the same segments, and predictions of the model."""
-    for corpus in second.record.corpora:
-        about = second.record.suite["corpora"].get(corpus.name)
-        if about is None:
-            continue  # spoken around words that the model of one run lost
-        table = f"{files.slug(corpus.name)}.parquet"
-        segments = [run.folder / "corpora" / table for run in (first, second)]
-        predictions = [
-            run.folder / "predictions" / files.slug(name) / table
-            for run, name in _sides(first, second, model)
+    def judged(self, families: Sequence[str]) -> list[list[Judged]]:
+        """Read the judged tests of both under their names here, of tasks that were measured alike."""
+        excluded = unlike(*(run for run, _ in self.sides))
+        return [
+            [one.of(named) for one in run.judged(name, families) if one.verdict.task not in excluded]
+            for (run, name), named in zip(self.sides, self.names, strict=True)
         ]
-        if not all(path.is_file() for path in (*segments, *predictions)):
-            continue
-        if files.digest(segments[0]) != files.digest(segments[1]):
-            continue
-        blocks = about["blocks"]
-        described = CorpusDescription(
-            name=corpus.name,
-            title=corpus.title,
-            synthetic=corpus.synthetic,
-            blocks=(blocks,) if isinstance(blocks, str) else tuple(blocks),
-            base_condition=about["base_condition"],
-            probes_of="",
-            audio=False,
-            root=output.folder.absolute(),
-            segments=segments[1].absolute(),
-            predictions=predictions[1].absolute(),
-        )
-        missing = [
-            run.record.suite["models"][name].get("missing", LEFT_OUT)
-            for run, name in _sides(first, second, model)
+
+    def apart(self) -> set[str]:
+        """Name the corpora of which the model did not answer the same segments in both runs."""
+        return {
+            one.name
+            for one, other in self._corpora()
+            if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
+        }
+
+    def job(self, families: Sequence[str], output: Output) -> Job:
+        """Describe the notebook that compares them.
+
+        The recordings are not among what a run keeps, so there is nothing to listen to.
+        """
+        runs, excluded = [run for run, _ in self.sides], unlike(*(run for run, _ in self.sides))
+        first, record = runs[0].record, runs[1].record
+        titles = {family.name: family.title for family in record.families}
+        rows = [
+            [run.rows.get((name, family)) for run, name in self.sides]
+            for family in titles
+            if not families or family in families
         ]
-        yield tuple(
-            dataclasses.replace(described, predictions=path.absolute(), missing=how)
-            for path, how in zip(predictions, missing, strict=True)
+        known = [run.record.suite["models"][name]["tasks"] for run, name in self.sides]
+        names = [name for name in known[0] if name in known[1] and name not in excluded]
+        tasks = [record.suite["tasks"][name] for name in names]
+        target = output.comparisons / f"{files.slug(self.name)}.ipynb"
+        description = ComparisonDescription(
+            comparison=self.name,
+            baseline=self.names[0],
+            candidate=self.names[1],
+            titles=titles,
+            corpora=tuple(self._corpora()),
+            pairs=tuple((old.absolute(), new.absolute()) for old, new in rows if old and new),
+            same_draws=first.seed == record.seed,
+            media=output.media,
+            prefix="../media/",
+            rows=target.with_suffix(".json"),
+            tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
+            unlike=excluded,
+            seed=record.seed,
+            replicates=record.replicates,
+            interval=record.interval,
+            normaliser=record.suite["normaliser"],
+            alternatives=record.suite.get("alternatives", False),  # runs of before know neither
+            synonyms=tuple(map(tuple, record.suite.get("synonyms", ()))),
         )
+        notebook = notebook_of(COMPARISON, resources.root())
+        return Job(self.name, COMPARISON, notebook, target, description, fingerprint="", limit=_SECONDS)
+
+    def _corpora(self) -> Iterator[tuple[CorpusDescription, CorpusDescription]]:
+        """Describe the corpora of which both runs keep the same segments, and predictions of the model."""
+        record = self.sides[1][0].record
+        for corpus in record.corpora:
+            table = f"{files.slug(corpus.name)}.parquet"
+            segments = [run.folder / "corpora" / table for run, _ in self.sides]
+            predictions = [run.folder / "predictions" / files.slug(name) / table for run, name in self.sides]
+            about = record.suite["corpora"].get(corpus.name)
+            if about is None or not all(path.is_file() for path in (*segments, *predictions)):
+                continue  # not in both, or spoken around words that the model of one run lost
+            if files.digest(segments[0]) != files.digest(segments[1]):
+                continue
+            blocks = about["blocks"]
+            yield tuple(
+                CorpusDescription(
+                    name=corpus.name,
+                    title=corpus.title,
+                    synthetic=corpus.synthetic,
+                    blocks=(blocks,) if isinstance(blocks, str) else tuple(blocks),
+                    base_condition=about["base_condition"],
+                    audio=False,
+                    root=run.folder.absolute(),
+                    segments=segments[1].absolute(),
+                    predictions=path.absolute(),
+                    missing=run.record.suite["models"][name].get("missing", LEFT_OUT),
+                )
+                for (run, name), path in zip(self.sides, predictions, strict=True)
+            )

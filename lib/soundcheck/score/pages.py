@@ -152,14 +152,6 @@ def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
 
 
 def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
-    large = rows[~rows["small"]]
-    drawn = group_views.drawn(large)
-    judged = large.loc[drawn.index]  # here states are known, in a notebook of a suite intervals alone
-    drawn = drawn.assign(
-        state=judged["state"].where(drawn["state"].ne(REPORTED), REPORTED),
-        words=[compared(row).rpartition(", ")[2] for row in judged.itertuples()],
-    )
-    picture = base64.b64encode(style.svg(views.forest(drawn, panels="panel", name="name"))).decode()
     several = {"measure": measured} if rows["measure"].nunique() > 1 else {}
     columns = (
         {"group": "group"}
@@ -171,9 +163,19 @@ def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
             "speakers": "speakers",
         }
     )
-    return {
-        "name": name,
-        "picture": f"data:image/svg+xml;base64,{picture}",
-        "alt": group_views.described(drawn),
-        "table": views.table(rows, columns, stacked=True),
-    }
+    table = views.table(rows, columns, stacked=True)
+    return {"name": name, "table": table, **_picture(rows[~rows["small"]])}
+
+
+def _picture(rows: pd.DataFrame) -> dict[str, str]:
+    """Draw the groups of a column that are large enough to be compared, if there are any."""
+    if rows.empty:
+        return {"picture": "", "alt": ""}
+    drawn = group_views.drawn(rows)
+    judged = rows.loc[drawn.index]  # here states are known, in a notebook of a suite intervals alone
+    drawn = drawn.assign(
+        state=judged["state"].where(drawn["state"].ne(REPORTED), REPORTED),
+        words=[compared(row).rpartition(", ")[2] for row in judged.itertuples()],
+    )
+    picture = base64.b64encode(style.svg(views.forest(drawn, panels="panel", name="name"))).decode()
+    return {"picture": f"data:image/svg+xml;base64,{picture}", "alt": group_views.described(drawn)}

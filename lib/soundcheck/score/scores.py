@@ -21,6 +21,7 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.common.wording import some
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.resolve import read_trial_corpus, resolve
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
@@ -46,6 +47,7 @@ TABLE = "table"  # how the corpus is called
 KINDS = {"words": TRANSCRIPTION, "values": REGRESSION, "classes": CLASSIFICATION}
 MOST_CLASSES = 50  # different labels, above which they are no classes
 MOST_GROUPS = 300  # different values of a column of groups
+MOST_NAMED = 8  # classes that no label has
 FEWEST_VALUES = 3  # different numbers, below which they are classes
 OF_SUITE = ("seed", "replicates", "interval", "thresholds", "margin", "balance_samples", "normaliser")
 
@@ -88,6 +90,7 @@ def evaluate(
     missing = predicted.isna()
     if missing.any() and not task.is_transcription:
         notes.append(f"{missing.sum():,} of {len(frame):,} predictions missing: they are left out")
+    notes += _noticed(predicted.dropna(), task)
     predictions = pd.DataFrame({"key": segments["key"], "change": "", "drawn": "", task.name: predicted})
     predictions["error"] = np.where(missing, "missing", "")
     corpus = {"groups": tuple(groups), "against": references}
@@ -242,6 +245,18 @@ def _task(
     if len(different) < 2:
         raise input_error(f"column {truth}", "all labels are the same", "Give labels of two classes or more")
     return Task(truth, CLASSIFICATION, tuple(sorted(different)))
+
+
+def _noticed(predicted: pd.Series, task: Task) -> Iterator[str]:
+    """Say of predictions what their values do not show."""
+    counts = predicted.map(str).value_counts()
+    if len(counts) == 1:
+        yield f"all predictions are the same: {quoted(counts.index[0])}"
+    unknown = counts[~counts.index.isin(task.classes)]
+    if task.classes and len(unknown):
+        names = some([f"{quoted(name)} ({count:,})" for name, count in unknown.items()], MOST_NAMED)
+        share = f"{unknown.sum():,} of {len(predicted):,} predictions"
+        yield f"{share} name a class that no label has, and count as wrong: {names}"
 
 
 def _segments(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -11,11 +9,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import pandas as pd
+
 from soundcheck.common import files, resources, templates
 from soundcheck.common.errors import InputError, Problem, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.common.wording import flow, scalar
+from soundcheck.common.wording import flow, some
 from soundcheck.corpora.segments import parse, prepare
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.evaluation.evaluation import obstacle
@@ -58,11 +58,8 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
     written = {"suite.yml": _suite(folder, detected, inferred, kind, tasks, predicted)}
     written |= _model_files(kind, tasks, inferred, predicted)
     write_files(folder, written, "Choose another folder")
-    first = ""
-    if len(written) == 1 and not predicted:
-        target = re.search(rf"^    {kind}: (.+)$", written["suite.yml"], re.MULTILINE)[1]
-        what = f"put {target} beside suite.yml, or name your own"
-        first = f"{'start the service' if kind == 'endpoint' else what} ({kind}:), then: "
+    given = len(written) > 1 or predicted
+    first = "" if given else f"name your model under {kind}: in it, then: "
     names = " and ".join(written)
     return "\n".join([*remarks, f"Wrote {names}. Next: {first}soundcheck run {folder / 'suite.yml'}"])
 
@@ -137,48 +134,39 @@ def _relative(place: Path, folder: Path) -> str:
 
 def _corpus_lines(folder: Path, detected: DetectedFormat, inferred: InferredColumns) -> list[str]:
     """Write the entry of a corpus, without keys that its format does not know."""
-    entry = {
-        "format": f"{detected.format} # {detected.why}",
-        "path": scalar(_relative(detected.path, folder)),
+    frame, known = inferred.frame, CORPUS_FORMATS[detected.format].keys.model_fields
+    counts = ", ".join(f"{name or 'none'} ({count})" for name, count in inferred.splits.items())
+    kinds = kinds_of(inferred.splits, {})
+    chosen = (pick(kinds, None) or [likely(kinds)]) if kinds else [""]
+    several = 1 < len(chosen) < len(kinds)  # test sets, evaluated together without the key
+    meant = {  # key -> its value, and what it means
+        "path": (_relative(detected.path, folder), ""),
+        **{key: (value, "") for key, value in detected.keys.items()},
+        "root": (inferred.root and _relative(inferred.root, folder), "that files are relative to"),
+        "cut": (inferred.cut, "from the beginning of the names of files"),
+        "audio": (inferred.audio, "most of the first files are not there; remove it once they are"),
+        "columns": (inferred.columns, "our name: theirs"),
+        "values": (inferred.values, "what their words mean"),
+        "range": (inferred.ranges, GUESSED),
+        "split": (counts and (chosen[0] if len(chosen) == 1 else ALL), f"there are {counts}"),
+        "groups": (inferred.groups, "compared beside sex, accent and language"),
     }
-    if detected.others:
-        more = ", ..." if len(detected.others) > 5 else ""
-        entry["# path"] = f"could also be {', '.join(other.name for other in detected.others[:5])}{more}"
-    entry |= {key: flow(value) for key, value in detected.keys.items()}
-    if inferred.root is not None:
-        entry["root"] = f"{scalar(_relative(inferred.root, folder))} # that files are relative to"
-    if inferred.cut:
-        entry["cut"] = f"{scalar(inferred.cut)} # from the beginning of the names of files"
-    if not inferred.audio:
-        entry["audio"] = "false # most of the first files are not there; remove it once they are"
-    if not inferred.frame.empty:
-        entry |= _columns(inferred)
-    keys = CORPUS_FORMATS[detected.format].keys.model_fields
-    lines = [f"{key}: {text}" for key, text in entry.items() if key in keys or key[0] == "#"]
+    lines = [f"format: {detected.format} # {detected.why}"]
+    lines += [
+        f"{'# ' * (key == 'split' and several)}{key}: {flow(value)}{' # ' * bool(remark)}{remark}"
+        for key, (value, remark) in meant.items()
+        if key in known and bool(value) == (key != "audio")
+    ]
+    if others := [other.name for other in detected.others]:
+        lines.insert(2, f"# path: could also be {some(others, 5)}")
+    if not frame.empty:
+        ours = {*RESERVED_COLUMNS, *BUILTIN} & {*frame}
+        given = [frame[name] for name in frame if name not in {*ours, *inferred.columns}]
+        repeated = {name for name in ours if any(frame[name].equals(other) for other in given)}
+        theirs = [str(name) for name in frame if name not in {*inferred.columns, *repeated}]
+        lines.append(f"# columns in {'the first ' * inferred.part}{len(frame)} rows: {', '.join(theirs)}")
     lines.append("# description: what readers of the book should know about it")
-    return [*lines, *_families(inferred)] if not inferred.frame.empty else lines
-
-
-def _columns(inferred: InferredColumns) -> dict[str, str]:
-    """Write what columns mean."""
-    frame = inferred.frame
-    ours = {*RESERVED_COLUMNS, *BUILTIN} & {*frame}
-    others = [frame[name] for name in frame if name not in {*ours, *inferred.columns}]
-    repeated = {name for name in ours if any(frame[name].equals(other) for other in others)}
-    theirs = [str(name) for name in frame if name not in {*inferred.columns, *repeated}]
-    entry = {f"# columns in {'the first ' * inferred.part}{len(frame)} rows": ", ".join(theirs)}
-    remarks = {"columns": "our name: theirs", "values": "what their words mean", "range": GUESSED}
-    meant = {"columns": inferred.columns, "values": inferred.values, "range": inferred.ranges}
-    entry |= {key: f"{flow(value)} # {remarks[key]}" for key, value in meant.items() if value}
-    if inferred.splits:
-        counts = ", ".join(f"{name or 'none'} ({count})" for name, count in inferred.splits.items())
-        kinds = kinds_of(inferred.splits, {})
-        chosen = pick(kinds, None) or [likely(kinds)]
-        several = "# " if 1 < len(chosen) < len(kinds) else ""  # test sets, evaluated together without it
-        entry[f"{several}split"] = f"{scalar(chosen[0] if len(chosen) == 1 else ALL)} # there are {counts}"
-    if inferred.groups:
-        entry["groups"] = f"{flow(inferred.groups)} # compared beside sex, accent and language"
-    return entry
+    return lines + _families(inferred) * (not frame.empty)
 
 
 def _families(inferred: InferredColumns) -> list[str]:
@@ -214,22 +202,16 @@ def _model_files(
         printed = '""' if list(tasks) == ["transcript"] else f"json.dumps({values!r})"
         return {"my_program.py": templates.text("start/my_program.py", str, printed=printed)}
     if kind == "predictions" and not predicted and "file" in inferred.frame:
-        names = [name for name in inferred.frame["file"].head(ROWS) if name]
-        table = io.StringIO()
-        csv.writer(table, lineterminator="\n").writerows(
-            [["file", *tasks], *([name, *([""] * len(tasks))] for name in names)]
-        )
-        return {"predictions.csv": table.getvalue()}
+        names = inferred.frame["file"].head(ROWS)
+        table = pd.DataFrame({"file": names[names.ne("")]}).reindex(columns=["file", *tasks])
+        return {"predictions.csv": table.to_csv(index=False, lineterminator="\n")}
     return {}
 
 
 def _value(task: Task) -> object:
     """Give a prediction without meaning."""
-    if task.is_embedding:
-        return [1.0, 0.5]
-    if task.is_transcription:
-        return ""
-    return (task.low + task.high) / 2 if task.is_regression else task.classes[0]
+    number = (task.low + task.high) / 2 if task.is_regression else ""
+    return [1.0, 0.5] if task.is_embedding else task.classes[0] if task.classes else number
 
 
 def _code(task: Task) -> str:
@@ -243,7 +225,6 @@ def _code(task: Task) -> str:
 
 # A family of tests ------------------------------------------------------------------------------------------
 
-FAMILY_FILES = ("thresholds/{}.yml", "notebooks/{}.ipynb", "book/methods/{}.md")
 _FAMILY_NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,39}")
 
 
@@ -267,17 +248,18 @@ def write_family(folder: Path, name: str, like: str = "") -> str:
     if not folder.is_dir():
         raise input_error(str(folder), "the folder does not exist", "Name the folder of your suite.yml")
     root = resources.root() if like else templates.FOLDER / "start" / "family"
-    contents = [(root / file.format(like or "NAME")).read_text("utf-8") for file in FAMILY_FILES]
     title = name.replace("_", " ").capitalize()
-    changes = (
-        {r"(?m)^family: .*$": f"family: {name}", r"(?m)^title: .*$": f"title: {title}"},
-        {r'"# [^"\\]*': json.dumps(f"# {title}")[:-1]},
-        {r"(?m)^# .*$": f"# {title}"},
-    )
-    for place, replaced in enumerate(changes):
-        for pattern, text in replaced.items():
-            contents[place] = re.sub(pattern, text, contents[place], count=1)
-    written = dict(zip((file.format(name) for file in FAMILY_FILES), contents, strict=True))
+    changes = {  # file -> what is written in place of a pattern, where it comes first
+        "thresholds/{}.yml": {r"(?m)^family: .*$": f"family: {name}", r"(?m)^title: .*$": f"title: {title}"},
+        "notebooks/{}.ipynb": {r'"# [^"\\]*': f'"# {title}'},
+        "book/methods/{}.md": {r"(?m)^# .*$": f"# {title}"},
+    }
+    written = {}
+    for file, patterns in changes.items():
+        text = (root / file.format(like or "NAME")).read_text("utf-8")
+        for pattern, own in patterns.items():
+            text = re.sub(pattern, own, text, count=1)
+        written[file.format(name)] = text
     write_files(folder, written, "Choose another name")
     suite = folder / "suite.yml"
     return (

@@ -132,7 +132,6 @@ class Suite:
     card: Card = Card()  # what people say about all of its models, for cards
     # folder in which each finished run is kept, absolute; ``None`` = nowhere. It changes no result.
     history: Path | None = None
-    shown_history: str = ""
     cache: Path | None = None  # folder that several outputs share, absolute; it changes no result
     synonyms: tuple[tuple[str, str], ...] = ()  # pairs of phrases that count as the same there
     # class -> names whose recognition is counted
@@ -150,7 +149,7 @@ class Suite:
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""
         described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
-        for name in ("root", "file", "history", "shown_history", "cache"):  # places on this machine
+        for name in ("root", "file", "history", "cache"):  # places on this machine
             del described[name]
         described["source"] = self.file.name
         for entry in described["corpora"].values():

@@ -24,7 +24,7 @@ from pydantic import WrapValidator
 
 from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.statistics.rules import RULES, passes
+from soundcheck.statistics.rules import RULES
 from soundcheck.suite import schema
 from soundcheck.suite.measures import Margin
 from soundcheck.suite.yaml_reader import Plain
@@ -123,7 +123,7 @@ class TestDefinition:
     __test__ = False  # not a test class of pytest
 
     name: str  # as shown and as in the results table
-    rule: Rule  # see :func:`passes`
+    rule: Rule  # see :func:`soundcheck.statistics.rules.passes`
     # task name, ``"regression"`` or ``"classification"`` -> threshold; ``None`` where the value is shown
     # without verdict
     thresholds: dict[str, Threshold | None]
@@ -171,13 +171,6 @@ class TestDefinition:
         if self.classes is None or not given or given == self.classes:
             return ""
         return f"the one for {task.kind} is for {self.classes} classes, not {given}"
-
-    def passes(self, value: float | np.ndarray, task: Task) -> bool | np.ndarray:
-        """Compare a score with the threshold for a task."""
-        threshold = self.threshold_for(task)
-        if threshold is None:
-            raise ValueError(f"{self.name!r} has no threshold for {task.name!r}")
-        return passes(self.rule, value, threshold)
 
     def is_own(self, task: Task) -> bool:
         """Say whether the suite sets the threshold for a task, or another rule."""

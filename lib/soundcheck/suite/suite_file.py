@@ -245,8 +245,7 @@ class _Reader(EntryReader):
             **{key: value for key, value in limits if key != "audio_seconds"},
             "audio_limit": limits.audio_seconds,
         }
-        fields["history"], fields["shown_history"] = self.read_folder("history", data.get("history"))
-        fields["cache"], _ = self.read_folder("cache", data.get("cache"))
+        fields |= {key: self.read_folder(key, data.get(key)) for key in ("history", "cache")}
         return None if len(self.problems) else dataclasses.replace(suite, **fields)
 
     def read_measured(self, value: object) -> tuple[str, ...]:
@@ -257,15 +256,13 @@ class _Reader(EntryReader):
             self.note(("measured",), f"nothing measures {quoted(name)}", remedy)
         return tuple(dict.fromkeys(names))
 
-    def read_folder(self, key: str, value: object) -> tuple[Path | None, str]:
+    def read_folder(self, key: str, value: object) -> Path | None:
         """Read a folder that need not exist, of finished runs or of what is computed once."""
         text = self.check((key,), value, schema.Text)
-        if text is None:
-            return None, ""
-        folder = self.root / os.path.expanduser(text)
-        if folder.exists() and not folder.is_dir():
+        folder = None if text is None else self.root / os.path.expanduser(text)
+        if folder is not None and folder.exists() and not folder.is_dir():
             self.note((key,), f"{quoted(text)}: this is a file, not a folder", "Name a folder")
-        return folder, text
+        return folder
 
     def check_audio(self, corpora: Corpora, models: Models) -> None:
         """Note models that need audio and whose corpora have none."""

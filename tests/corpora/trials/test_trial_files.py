@@ -88,17 +88,14 @@ PATHS = ("id0921/Hq-3xy/0001.wav", "id0981/BT_x-7/0002.wav", "id0981/Fhkd/00012.
 SOURCE_HEADER = "{} speaker/utterances/video spaker/utterances/video"  # verbatim, with the slip of the pen
 
 
-@pytest.mark.parametrize("gap", [" ", "\t", "  "])
-def test_header_that_describes_the_names(gap):
+def test_header_that_describes_the_names():
     """As in the notes on evaluation that the family follows: no column is called enrol or test."""
     one, two, three = PATHS
-    header = SOURCE_HEADER.format("label").replace(" ", gap)
-    listing = trials(f"{header}\n0{gap}{one}{gap}{two}\n1{gap}{two}{gap}{three}\n")
+    listing = trials(f"{SOURCE_HEADER.format('label')}\n0 {one} {two}\n1 {two} {three}\n")
     assert pairs(listing) == [(one, two, False), (two, three, True)] and listing.frame.index[0] == 2
     assert listing.form.startswith("lines `1 enrol test` under the header 'label speaker/")
     for word in ("prediction", "score", "LLR"):
-        header = SOURCE_HEADER.format(word).replace(" ", gap)
-        of_word = scores(f"{header}\n0.107{gap}{one}{gap}{two}\n0.508{gap}{two}{gap}{three}\n")
+        of_word = scores(f"{SOURCE_HEADER.format(word)}\n0.107 {one} {two}\n0.508 {two} {three}\n")
         assert scored(of_word) == [(one, two, 0.107), (two, three, 0.508)]
         assert join(of_word, listing) == [0.107, 0.508]
 
@@ -175,18 +172,9 @@ def test_refused(enrolments, kind, content, words):
     assert len(caught.value.problems) == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8 text. Save the file"),
-        ("1 a b\n0 a c\n".encode("utf-16"), "UTF-16"),
-        (b"\x80\x04\x95", "a Python pickle, which is never opened"),
-        (b"1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
-    ],
-)
-def test_what_is_no_text_is_refused(content, words):
-    with pytest.raises(InputError, match=words):
-        trials(content)
+def test_what_is_no_text_is_refused():
+    with pytest.raises(InputError, match="^t.txt line 3: byte 13 is not UTF-8 text. Save the file"):
+        trials(b"1 a b\r\n\r\n0 c \xff")
 
 
 def test_a_suite_may_say_the_layout():

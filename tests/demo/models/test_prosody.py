@@ -1,7 +1,5 @@
 """The emotion models: train once, answer for every signal, good but not perfect; planted biases are there."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,6 @@ from soundcheck.models.answers import check_output
 from soundcheck.statistics import bootstrap, draws
 from soundcheck.suite.thresholds import read_family
 from soundcheck_demo.models import biased, features, prosody
-from soundcheck_demo.models.training import place
 from soundcheck_demo.speech import corpus
 
 pytestmark = pytest.mark.slow
@@ -68,29 +65,19 @@ def test_answers_for_any_signal(cache, rng, monkeypatch):
                     assert plain[f"{name}.low"] < plain[name] < plain[f"{name}.high"]
 
 
-def test_learns_something_and_answers_with_the_likeliest_emotion(cache, speech_of):
-    table, signals = speech_of(corpus.build(cache, size="small"))
-    measured = [features.extract(signal, 16000) for signal in signals]
-    answers = pd.DataFrame(map(prosody.answer, measured))
-    assert concordance(table["arousal"], answers["arousal"]) > 0.5
-    assert concordance(table["valence"], answers["valence"]) > 0.2
-    assert recall(table["emotion"], answers["emotion"]) > 0.4
-    for signal, extracted in zip(signals[:20], measured, strict=False):
+def test_answers_with_the_likeliest_emotion(cache, speech_of):
+    for signal in speech_of(corpus.build(cache, size="small"))[1][:20]:
         for model in (prosody, biased):
             plain = check_output(model.predict(signal, 16000), TASKS)[0]
-            assert plain["emotion"] == model.answer(extracted)["emotion"]
+            assert plain["emotion"] == model.answer(features.extract(signal, 16000))["emotion"]
 
 
-def test_training_is_reproducible_and_its_parameters_plain_numbers(cache, monkeypatch):
+def test_training_is_reproducible_and_names_what_it_was_trained_with(cache, monkeypatch):
     stored = store.read(prosody.TRAINING.file(cache, "small"))
     assert prosody.TRAINING.fit(corpus.build(cache, size="small"), 1, False) == stored
-    assert stored["segments"] == 96 and tuple(stored["classes"]) == EMOTION
     before = prosody.fingerprint()
     monkeypatch.setattr("soundcheck.common.store.find", lambda *_: {"segments": 1})
     assert prosody.fingerprint() != before
-    monkeypatch.delenv("SOUNDCHECK_CACHE")
-    monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE")
-    assert place() == (Path.cwd() / "build" / "cache", "full")
 
 
 # Trained with the whole corpus

@@ -99,23 +99,15 @@ def test_transcripts_do_not_depend_on_what_came_before(spoken):
 @slow
 @pytest.mark.parametrize("model", VOCABULARIES)
 def test_odd_signals(model, spoken):
-    speech, rng = spoken[1][0], np.random.default_rng(2)
-    silent = [np.zeros(samples) for samples in (0, 1, 159, 410, 1000, 48000)]
+    speech = spoken[1][0]
+    silent = [np.zeros(samples) for samples in (0, 1, 159, 410, 48000)]
     silent += [speech[4000 : 4000 + samples] for samples in (1, 159, 410, 1000)]
     silent += [1e-6 * speech, np.full(16000, np.nan)]  # less than a step of 16 bits, not finite
     assert {transcript(model, signal) for signal in silent} == {""}
-    for signal in (
-        100 * speech,  # clipped
-        np.sign(speech),
-        1e-4 * speech,  # a few steps of 16 bits
-        np.full(16000, 0.3),
-        np.full(16000, -np.inf),
-        np.where(np.arange(len(speech)) % 100, speech, np.nan),
-        rng.standard_normal(32000),
-        np.eye(1, 16000)[0],
-        np.tile(speech, 8),
-        np.concatenate([speech, np.zeros(16000)]),
-    ):
+    odd = [100 * speech, np.sign(speech), 1e-4 * speech, np.tile(speech, 8)]  # clipped, of a few steps, long
+    odd += [np.full(16000, 0.3), np.full(16000, -np.inf), np.eye(1, 16000)[0]]
+    odd += [np.where(np.arange(len(speech)) % 100, speech, np.nan)]
+    for signal in odd:
         transcript(model, signal)
 
 
@@ -175,22 +167,3 @@ def test_random_graphs_keep_their_sentences():
     assert smaller > 20  # states with the same future are merged
     again = [(0, 1, "0.5", "a"), (1, 1, "0.5", "a"), (1, 2, "0.5", "b")]  # a word may be said again
     assert word_graph.condense(0, 2, again) == (0, 2, again)
-
-
-@slow
-def test_commands_are_recognised_as_with_the_whole_graph(spoken):
-    table, signals = spoken
-    decoder, rng = recogniser._decoder("grammar"), np.random.default_rng(0)
-    decoder.add_jsgf_string("whole", commands.GRAMMAR)
-    decoder.activate_search("whole")
-    try:
-        result = [recogniser.grammar(signal, 16000)["transcript"] for signal in signals]
-        assert result == table["grammar"].tolist()
-        for signal in signals[::2]:
-            noisy, result = signal + 0.02 * rng.standard_normal(len(signal)), set()
-            for search in ("grammar", "whole"):
-                decoder.activate_search(search)
-                result.add(recogniser.grammar(noisy, 16000)["transcript"])
-            assert len(result) == 1
-    finally:
-        recogniser._decoder.cache_clear()

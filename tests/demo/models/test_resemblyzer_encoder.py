@@ -5,9 +5,7 @@ import importlib.util
 import sys
 import warnings
 
-import audiofile
 import numpy as np
-import pandas as pd
 import pytest
 from odd_signals import ODD, voice
 
@@ -44,7 +42,7 @@ def embed(signal, sampling_rate=16000):
 
 
 @installed
-@pytest.mark.parametrize("sampling_rate", [8000, 16000, 44100])
+@pytest.mark.parametrize("sampling_rate", [8000, 44100])
 def test_odd_signals(sampling_rate):
     for signal in ODD.values():
         with warnings.catch_warnings():
@@ -70,13 +68,3 @@ def test_does_what_the_package_does_whatever_was_embedded_before(rng):
     finally:
         torch.set_num_threads(threads)
     assert encoder.fingerprint().startswith("resemblyzer 0.") and "torch" in encoder.fingerprint()
-
-
-@installed
-def test_tells_people_apart(speech):
-    table = pd.read_csv(speech / "segments.csv").groupby("speaker").head(10).reset_index(drop=True)
-    embeddings = np.array([embed(*audiofile.read(speech / name)) for name in table["file"]])
-    alike = embeddings @ embeddings.T
-    same = table["speaker"].to_numpy()[:, np.newaxis] == table["speaker"].to_numpy()
-    pairs = same & ~np.eye(len(table), dtype=bool)
-    assert alike[pairs].mean() > alike[~same].mean() + 0.05

@@ -61,14 +61,8 @@ def test_odd_signals(trained, sampling_rate, monkeypatch):
     assert np.linalg.norm(voiceprint.predict(signal, 16000)["embedding"]) == pytest.approx(1)
 
 
-def test_tells_voices_apart(trained, speech_of):
-    """Chance is 0.5; the small corpus has trained with four voices only."""
-    everybody, across, within = error_rates(*speech_of(corpus.build(trained, size="small")))
-    assert 0.01 < everybody < 0.35 and across < within
-
-
 def test_tells_people_apart_a_little(trained, speech):
-    """People are not what it was trained on, and 8 kHz is not what it expects."""
+    """People are not what it was trained on, and 8 kHz is not what it expects; chance is 0.5."""
     table = pd.read_csv(speech / "segments.csv").groupby("speaker").head(20).reset_index(drop=True)
     assert error_rates(table, [audiofile.read(speech / name)[0] for name in table["file"]], 8000)[0] < 0.45
 

@@ -7,19 +7,15 @@ from soundcheck.common.seeds import generator
 from soundcheck_demo.sounds import build, environment, events, music, rooms
 
 RATE = 16000
-SECONDS = {"cough": (0.15, 2), "sneeze": (0.5, 1.5), "music": (12, 12)} | dict.fromkeys(
-    environment.SCENES, (6, 8)
-)
 
 
 def test_sounds_vary_and_repeat():
     makers = {"cough": events.cough, "sneeze": events.sneeze, "music": music.music, **environment.SCENES}
     for name, make in makers.items():
         one, again, two = (make(generator(0, "test", n)) for n in (1, 1, 2))
-        assert np.array_equal(one, again) and np.isfinite(one).all() and np.abs(one).max() > 0
+        assert np.array_equal(one, again) and np.isfinite(one).all() and one.any(), name
         assert name == "dial_tone" or not np.array_equal(one, two), name
-        low, high = SECONDS[name]
-        assert low <= len(one) / RATE <= high, name
+        assert 0.15 <= len(one) / RATE <= 12, name
 
 
 def response(room, metres):

@@ -117,11 +117,10 @@ def test_sentences_are_dealt_evenly_and_depend_on_seed_and_word():
 
 
 def test_what_cannot_be_spoken():
-    for word in ("thick", "don't", "o’clock", "a", "I", "Bags"):
-        assert sentences.obstacle(word) == ""
-    obstacles = {"5": "digits", "b2b": "digits", "ποῦ": "not English", "küche": "not English", "<b>": "signs"}
-    obstacles |= {"'s": "signs", "rock&roll": "signs", "": "signs", "t": "single letter"}
-    for word, reason in (obstacles | {"a" * 31: "more than 30 letters"}).items():
+    assert {sentences.obstacle(word) for word in ("thick", "don't", "o’clock", "a", "I", "Bags")} == {""}
+    obstacles = {"5": "digits", "b2b": "digits", "küche": "not English", "<b>": "signs", "'s": "signs"}
+    obstacles |= {"": "signs", "t": "single letter", "a" * 31: "more than 30 letters"}
+    for word, reason in obstacles.items():
         assert reason in sentences.obstacle(word)
 
 
@@ -153,10 +152,3 @@ def test_spoken_sentences(tmp_path):
     assert again.name == folder.name and contents(again) == contents(folder)
     half = read(sentences.build(tmp_path, {"kind": ["\ud800"]}, 1))  # of a character
     assert half["keyword"].tolist() == ["?"] and read(sentences.build(tmp_path, {}, 3)).empty
-
-
-def test_other_sentences_have_a_folder_of_their_own(monkeypatch, tmp_path):
-    monkeypatch.setattr(sentences.store, "folder", lambda path, *_: path)
-    cases = (["a"], 2, 0), (["a"], 3, 0), (["a", "b"], 2, 0), (["a"], 2, 1)
-    folders = {sentences.build(tmp_path, {"kind": words}, count, seed=seed) for words, count, seed in cases}
-    assert len(folders) == 4

@@ -100,25 +100,18 @@ def test_one_prediction_is_for_one_sound(load, name):
     third = files("1.wav", "2.wav", name="C", audio=one.segments["audio"].tolist())
     with pytest.raises(InputError, match="for '1.wav' of 'A' and '1.wav' of 'B', two"):
         model.notices([one, third, two])
-    assert (
-        model.notices([files("1.wav", "2.wav", name=letter, audio=["same", "too"]) for letter in "AB"]) == []
-    )
+    same = [files("1.wav", "2.wav", name=letter, audio=["same", "too"]) for letter in "AB"]
+    assert model.notices(same) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("hyp.csv", "file,start,end,transcript\na.wav,0,1.50,turn\na.wav,1.50,3.0,left\n"),
-        (
-            "hyp.jsonl",
-            '{"audio_filepath": "a.wav", "offset": 0, "duration": 1.5, "pred_text": "turn"}\n'
-            '{"audio_filepath": "a.wav", "offset": 1.5, "duration": 1.5, "pred_text": "left"}\n',
-        ),
-    ],
-)
-def test_times_that_do_not_fit_are_shown_with_all_digits(load, name, text):
+def test_times_that_do_not_fit_are_shown_with_all_digits(load):
+    line = '{{"audio_filepath": "a.wav", "offset": {}, "duration": 1.5, "pred_text": "{}"}}\n'
     words = r"the times are not .*0.0 to 1.5 s here and 0.0 to 1.5345 s in the corpus, 0.01 s may differ"
-    with pytest.raises(InputError, match=words):
-        load(text, name).notices([corpus(("a.wav", 0.0, 1.5345), ("a.wav", 1.5345, 3.0))])
     near = corpus(("a.wav", 0.0, 1.5045), ("a.wav", 1.5045, 3.0))
-    assert load(text, name).look_up(near, "")[0]["transcript"].tolist() == ["turn", "left"]
+    for name, text in {
+        "hyp.csv": "file,start,end,transcript\na.wav,0,1.50,turn\na.wav,1.50,3.0,left\n",
+        "hyp.jsonl": line.format(0, "turn") + line.format(1.5, "left"),
+    }.items():
+        with pytest.raises(InputError, match=words):
+            load(text, name).notices([corpus(("a.wav", 0.0, 1.5345), ("a.wav", 1.5345, 3.0))])
+        assert load(text, name).look_up(near, "")[0]["transcript"].tolist() == ["turn", "left"]

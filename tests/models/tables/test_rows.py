@@ -1,6 +1,5 @@
 """Rows of a table and segments of a corpus are matched by times: against a plain loop."""
 
-import bisect
 import math
 
 import numpy as np
@@ -19,14 +18,9 @@ def sort(rows, corpora=None) -> tuple[Rows, list[str]]:
     """Sort rows of (file, start, end), which stand in lines from 2 on; gives them and what is told."""
     names, start, end = (list(column) for column in zip(*rows, strict=True))
     columns = {"file": names} | ({"corpus": corpora} if corpora else {})
-    cells = TextTable(columns, range(2, len(rows) + 2), "line", "t.csv")
-    problems = Problems()
+    cells, problems = TextTable(columns, range(2, len(rows) + 2), "line", "t.csv"), Problems()
     frame = sort_rows(cells, np.array(start, float), np.array(end, float), problems)
-    try:
-        problems.raise_if_any()
-        messages = []
-    except InputError as error:
-        messages = [str(problem) for problem in error.problems]
+    messages = [str(problem) for problem in problems._problems]
     return Rows(cells, {}, np.full(len(rows), ""), frame), messages
 
 
@@ -39,35 +33,29 @@ def endless(value: float) -> float:
 
 
 def plainly(rows, corpora, segments, name) -> list[int]:
-    """Find the row of each segment by walking all rows of its file."""
-    known: dict[tuple, list] = {}
-    for number, (row, rows_of_one) in enumerate(zip(rows, corpora, strict=True)):
-        known.setdefault((rows_of_one, row[0]), []).append((row[1], row[2], number))
-    for same in known.values():
-        same.sort(key=lambda row: (zero(row[0]), endless(row[1]), row[2]))
+    """Find the row of each segment by looking at all rows of its file."""
     places = []
     for file, start, end, duration in segments:
-        rows_of_one = next(
-            (known[one, file] for one in (name, files.slug(name), "") if (one, file) in known), []
-        )
-        if len(rows_of_one) == 1 and math.isnan(rows_of_one[0][0]) and math.isnan(rows_of_one[0][1]):
-            if sum(other[0] == file for other in segments) > 1:
+        of_file = [n for n, row in enumerate(rows) if row[0] == file]
+        own = [[n for n in of_file if corpora[n] == one] for one in (name, files.slug(name), "")]
+        numbers = next(filter(None, own), [])
+        if len(numbers) == 1 and all(map(math.isnan, rows[numbers[0]][1:])):
+            if [one[0] for one in segments].count(file) > 1:
                 return ["refused"]
-            places.append(rows_of_one[0][2])
+            places += numbers
             continue
-        begin, best, distance = zero(start), -1, math.inf
-        first = bisect.bisect_left([zero(row[0]) for row in rows_of_one], begin - TOLERANCE)
-        for row_start, row_end, number in rows_of_one[first:]:
-            if zero(row_start) > begin + TOLERANCE:
-                break
-            if math.isnan(row_end):
-                away = 0.0 if math.isnan(end) else math.inf
-            else:
-                away = abs(row_end - (begin + duration if math.isnan(end) else end))
-            late = abs(zero(row_start) - begin)
-            if away <= TOLERANCE and away + late < distance:
-                best, distance = number, away + late
-        places.append(best)
+        begin = zero(start)
+        finish = begin + duration if math.isnan(end) else end
+
+        def away(number: int, begin=begin, finish=finish, end=end) -> float:
+            _, low, high = rows[number]
+            late = abs(zero(low) - begin)
+            open_ = 0.0 if math.isnan(end) else math.inf
+            long = open_ if math.isnan(high) else abs(high - finish)
+            return late + long if late <= TOLERANCE and long <= TOLERANCE else math.inf
+
+        key = [(away(n), zero(rows[n][1]), endless(rows[n][2]), n) for n in numbers]
+        places.append(min(key)[-1] if key and min(key)[0] < math.inf else -1)
     return places
 
 

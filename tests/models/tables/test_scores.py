@@ -110,22 +110,14 @@ TWINS = [VOICES, corpus(("a", "b"), ("a", "c"), name="others")]
 @pytest.mark.parametrize(
     ("text", "corpora", "words"),
     [
-        (
-            "1\n2\n",
-            [corpus(("a", "b"), listed=3)],
-            "2 scores without names, the list 3 trials. Give one number",
-        ),
+        ("1\n2\n", [corpus(("a", "b"), listed=3)], "2 scores without names, the list 3 trials. Give one"),
         ("1\n2\n", TWINS, r"models.theirs: .*several corpora have trials. Name .* corpora: \[voices\]"),
         ("0.7 a b\n0.1 a c\n", TWINS, r"scores.txt line 1: .*two sounds.*`corpora: \[voices\]`"),
         ("1 a b\n", [VOICES], "scores.txt: no score for the trial 'a' 'c'. Add a line"),
         ("1 a x\n2 a y\n", [VOICES], "scores.txt line 1: no score belongs to a trial: .*'a' 'x', .*'a' 'b'"),
         ("a b 0.7 target\na c 0.2 nontarget\n", [VOICES], "line 2: the label beside the score is not that"),
         ("enrol,test,score,label\na,b,0.7,1\na,c,0.2,0\n", [VOICES], "line 3: the label beside the score"),
-        (
-            "1 a b\n",
-            [SimpleNamespace(name="x", entry=CorpusEntry("x", "csv"))],
-            "no corpus .* list of trials. Add",
-        ),
+        ("1 a b\n", [SimpleNamespace(name="x", entry=CorpusEntry("x", "csv"))], "no corpus .* trials. Add"),
     ],
 )
 def test_scores_that_do_not_fit_the_trials_are_refused(load, text, corpora, words):

@@ -232,10 +232,10 @@ def test_too_little_memory_for_one_signal_is_told(load, monkeypatch):
 
     for error in (RuntimeError("CPUAllocator: can't allocate memory"), torch.OutOfMemoryError("CUDA")):
 
-        def limited(network, tokenizer, inputs, frames, error=error):
+        def limited(inputs, frames, error=error):
             if inputs["input_values"].shape[-1] > 15999:
                 raise error
-            return answer(network, tokenizer, inputs, frames)
+            return answer(inputs, frames)
 
         monkeypatch.setattr(model._head, "answer", limited)
         with pytest.raises(MemoryError, match=r"not enough memory for 1\.0 s of sound"):

@@ -104,7 +104,7 @@ def test_days_of_predictions(sheet):
         return json.dumps(record)
 
     told = dict(sheet([verdict()], edit=edit).origin)["predictions"]
-    assert told == "200 given on 2027-02-01 (50) and 2027-03-01 (150); none for 3 inputs of 203"
+    assert told == "200 given on 2027-02-01 to 2027-03-01; none for 3 inputs of 203"
 
 
 def test_long_lists_are_cut_and_counted(sheet):

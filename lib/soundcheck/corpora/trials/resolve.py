@@ -225,29 +225,28 @@ class _Names:
 
     def find(self, name: str, where: str) -> int:
         """Find the row of a name, once; see ``rows``."""
-        if name in self.rows:
-            return self.rows[name]
-        rows, what = self._names.find([name])[0] or self._timed.get(name, []), ""
-        self.rows[name] = -1
+        if name not in self.rows:
+            self.rows[name] = self._find(name, where)
+        return self.rows[name]
+
+    def _find(self, name: str, where: str) -> int:
+        rows = self._names.find([name])[0] or self._timed.get(name, [])
         if not rows:
             unknown, example = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
-            what, remedy = (
-                f"no segment is called {unknown}",
-                f"Write files as the corpus does, such as {example}",
-            )
-        elif rows[0] < self._usable and len(rows) == 1:
-            self.rows[name] = rows[0]
-        elif rows[0] < self._usable:
+            remedy = f"Write files as the corpus does, such as {example}"
+            self.problems.add(where, f"no segment is called {unknown}", remedy)
+        elif rows[0] < self._usable and len(rows) > 1:
             what = f"{quoted(name)} could mean {self._names.meanings(rows)}"
             remedy = f"Write the one that is meant, such as {self._names.meanings(rows[:1])}"
-            remedy += "; names with blanks need a CSV table"
+            self.problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
+        elif rows[0] < self._usable:
+            return rows[0]
         elif rows[-1] < self._known:
             self.unusable[name] = self._files[rows[0]]
         else:
-            what, remedy = f"{quoted(name)} is a file of another split", "Set `split: all` for the corpus"
-        if what:
-            self.problems.add(where, what, remedy)
-        return self.rows[name]
+            what = f"{quoted(name)} is a file of another split"
+            self.problems.add(where, what, "Set `split: all` for the corpus")
+        return -1
 
     def enrolled(self, trials: Listing, enrolments: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
         """Find the rows of the enrolments that trials name; nothing without enrolments."""

@@ -88,9 +88,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     speakers, notices = _speakers(segments, sexes, seed)
     same_speaker: list[_Pair] = []
     across = 0
-    rows = [speaker.rows for speaker in speakers]
-    within = [((own[one], own[other]) for one, other, _ in _ring(len(own))) for own in rows]
-    for one, other in _in_turn(within) if targets else ():
+    for one, other in _in_turn([_within(speaker) for speaker in speakers]) if targets else ():
         if {sexes[one], sexes[other]} == {*_SEXES}:
             across += 1
         else:
@@ -203,6 +201,11 @@ def _in_turn(several: Iterable[Iterator[_Pair]]) -> Iterator[_Pair]:
                 yield pair
                 again.append(pairs)
         left = again
+
+
+def _within(speaker: _Speaker) -> Iterator[_Pair]:
+    """Compare a speaker with the same speaker."""
+    return ((speaker.rows[one], speaker.rows[other]) for one, other, _ in _ring(len(speaker.rows)))
 
 
 def _any(group: list[_Speaker]) -> Iterator[_Pair]:

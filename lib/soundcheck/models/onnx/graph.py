@@ -211,11 +211,9 @@ class Graph:
                 values[name] = _as_rows(array, len(batch))
             except GraphError as error:
                 raise GraphError(f"the output {quoted(name)}: {error}") from None
-            count = values[name].shape[1]
-            if count != self.sizes[name]:
-                raise GraphError(
-                    f"the output {quoted(name)} has {count} numbers instead of {self.sizes[name]}"
-                )
+            if (count := values[name].shape[1]) != self.sizes[name]:
+                what = f"has {count} numbers instead of {self.sizes[name]}"
+                raise GraphError(f"the output {quoted(name)} {what}")
         return [{name: values[name][row] for name in names} for row in range(len(batch))]
 
     def _run(self, batch: np.ndarray, names: Sequence[str]) -> Values:
@@ -265,8 +263,12 @@ class Graph:
                 self.unusable[one.name] = what, FLOATING_POINT
         noise = self._first_answers(names)
         if self._samples is None:
+            shorter: Values = {}
             with contextlib.suppress(Exception):  # it may be too short
-                self._compare_sizes(self._run(noise[1:, : noise.shape[1] // 2], list(self.sizes)))
+                shorter = self._run(noise[1:, : noise.shape[1] // 2], list(self.sizes))
+            for name in [name for name, array in shorter.items() if array.size != self.sizes[name]]:
+                what = f"it has {self.sizes.pop(name)} or {shorter[name].size} numbers"
+                self.unusable[name] = f"{what}, depending on the signal's length", ONE_ROW
         if not self.sizes:
             named = "; ".join(f"{quoted(name)}: {why}" for name, (why, _) in self.unusable.items())
             remedies = dict.fromkeys(remedy for _, remedy in self.unusable.values())
@@ -305,14 +307,6 @@ class Graph:
         raise input_error(
             self._where, what, "Try it outside of Soundcheck; is sampling_rate right?"
         ) from first
-
-    def _compare_sizes(self, outputs: Values) -> None:
-        """Leave out what has another size for another length of the signal."""
-        for name, array in outputs.items():
-            if array.size != self.sizes[name]:
-                before = self.sizes.pop(name)
-                what = f"it has {before} or {array.size} numbers, depending on the signal's length"
-                self.unusable[name] = what, ONE_ROW
 
 
 def _pieces(signal: np.ndarray, length: int, fill: str) -> np.ndarray:

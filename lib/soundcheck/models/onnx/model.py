@@ -33,7 +33,7 @@ from soundcheck.models.onnx.outputs import Outputs, OutputsKey, metadata_labels
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
-from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
+from soundcheck.suite.yaml_reader import Document, read_yaml
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
@@ -110,30 +110,14 @@ class OnnxModel(LibraryModel):
             if not path.is_file():
                 raise self.refusal(f"the folder has no {path.name}", "Name the ONNX file itself")
         runtime, _ = self.library("onnxruntime"), self.library("onnx")
-        outputs = onnx_graph.checked_file(path, self.where)
+        file = onnx_graph.checked_file(path, self.where)
         session = onnx_graph.open_session(runtime, path, options["device"], self.where)
-        self.rate = options["sampling_rate"] or USUAL_RATE
-        self.graph = Graph(
-            session,
-            self.where,
-            fill=options["pieces"] or "",
-            batch=self.entry.batch or 1,
-            rate=self.rate,
-        )
-        sizes = self.graph.sizes
-        only = next(iter(sizes)) if len(sizes) == 1 else ""
-        if not named:
-            named = {only: metadata_labels(outputs.metadata)}
-        self.outputs = Outputs(
-            tasks,
-            sizes,
-            self.where,
-            declared=options["outputs"],
-            labels=options["labels"],
-            named={name or only: names for name, names in named.items() if names},
-            unusable=self.graph.unusable,
-            probabilities=options["probabilities"],
-        )
+        self.rate, fill = options["sampling_rate"] or USUAL_RATE, options["pieces"] or ""
+        self.graph = Graph(session, self.where, fill=fill, batch=self.entry.batch or 1, rate=self.rate)
+        only = next(iter(self.graph.sizes)) if len(self.graph.sizes) == 1 else ""
+        named = named or {"": metadata_labels(file.metadata)}
+        named = {name or only: names for name, names in named.items() if names}
+        self.outputs = Outputs(tasks, self.graph, self.where, options, named)
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Run the graph."""
@@ -150,8 +134,9 @@ class OnnxFolder(NamedTuple):
 
 def read_folder(folder: Path, source: str) -> OnnxFolder:
     """Read what a folder says about its model; refuses one that needs code, or that audonnx did not write."""
-    problems = Problems()
-    source = source.rstrip("/")
+    import yaml  # late: whoever reads a suite imports this module
+
+    problems, source = Problems(), source.rstrip("/")
     if (folder / OBJECT).exists():
         document = read_yaml(inside(folder, OBJECT), f"{source}/{OBJECT}", problems)
         problems.raise_if_any()
@@ -160,40 +145,31 @@ def read_folder(folder: Path, source: str) -> OnnxFolder:
             return _from_object(document, names[0], folder)
     if (folder / TRANSFORM).exists():
         raise input_error(f"{source}/{TRANSFORM}", "it names a class that makes features", REMEDY)
-    labels: dict[str, list[str]] = {}
-    if (folder / LABELS).exists():
-        labels = _read_labels(inside(folder, LABELS), f"{source}/{LABELS}")
-    return OnnxFolder(inside(folder, GRAPH), labels)
-
-
-def _read_labels(path: Path, source: str) -> dict[str, list[str]]:
-    """Read a file that is a list of labels, or a mapping of outputs to lists."""
-    import yaml  # late: whoever reads a suite imports this module
-
-    text = require_regular(path, source, 1_000_000).read_bytes()
+    if not (folder / LABELS).exists():
+        return OnnxFolder(inside(folder, GRAPH), {})
+    where = f"{source}/{LABELS}"
+    text = require_regular(inside(folder, LABELS), where, 1_000_000).read_bytes()
     try:
         content = yaml.load(text, yaml.BaseLoader)  # texts, lists and mappings, nothing else
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise input_error(source, "the file is not YAML", "Write {output: [label, label]}") from error
-    return _labels(content, source)
+        raise input_error(where, "the file is not YAML", "Write {output: [label, label]}") from error
+    return OnnxFolder(inside(folder, GRAPH), _labels(content, where))
 
 
 def _from_object(document: Document, name: str, folder: Path) -> OnnxFolder:
     """Take what a description of an object says."""
-    arguments = document.data[name]
-    where = document.where((name,))
+    arguments, where = document.data[name], document.where((name,))
     if not isinstance(arguments, dict):
         raise input_error(where, "the class has no arguments", f"Expected is one such as path: {GRAPH}")
     for path, key in _objects(arguments, (name,)):
         what = f"it names the class {quoted(key[1:])}, which would have to run"
         raise input_error(document.where(path), what, REMEDY)
-    text, labels = arguments.get("path"), arguments.get("labels")
-    named = isinstance(text, str) and text and getattr(text, "value", text) is not None
-    graph = str(text) if named else GRAPH
-    empty = labels is None or (isinstance(labels, Plain) and labels.value is None)
-    return OnnxFolder(
-        inside(folder, graph), {} if empty else _labels(labels, document.where((name, "labels")))
-    )
+    # what stands for nothing is None, or a plain scalar whose value is None
+    said = {key: value for key, value in arguments.items() if getattr(value, "value", value) is not None}
+    graph = said.get("path")
+    graph = str(graph) if isinstance(graph, str) and graph else GRAPH
+    labels = _labels(said["labels"], document.where((name, "labels"))) if "labels" in said else {}
+    return OnnxFolder(inside(folder, graph), labels)
 
 
 def _objects(value: object, path: tuple) -> list[tuple[tuple, str]]:

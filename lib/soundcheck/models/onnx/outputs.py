@@ -15,15 +15,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
+from soundcheck.common.wording import counted
 from soundcheck.models.class_labels import class_answers, classes_of, meant
 from soundcheck.suite import schema
+
+if TYPE_CHECKING:
+    from soundcheck.models.onnx.graph import Graph
 
 LABEL_KEYS = ("labels", "classes", "id2label")  # of a file's metadata that name its numbers
 EXAMPLE = "outputs: {logits: [arousal, dominance, valence]} or outputs: {scores: {emotion: [anger, neutral]}}"
@@ -34,18 +38,18 @@ def _read_outputs(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not value:
         remedy = f"Write the name of an output and what its numbers are, such as {EXAMPLE}"
         raise schema.wrong(f"{schema.display(value)} does not say what outputs are", remedy)
-    return {str(name): _read_output(str(name), item) for name, item in value.items()}
+    for name, item in value.items():
+        classes = isinstance(item, dict) and len(item) == 1 and all(map(_is_names, item.values()))
+        if not (classes or _is_names(item) or (isinstance(item, str) and item.strip())):
+            what = f"{schema.display(item)} does not say what the numbers of {quoted(str(name))} are"
+            raise schema.wrong(what, f"Write such as {EXAMPLE}")
+    return _plain(value)
 
 
-def _read_output(name: str, value: object) -> str | list[str] | dict[str, list[str]]:
-    if isinstance(value, str) and value.strip():
-        return str(value)
-    if _is_names(value):
-        return [str(item) for item in value]
-    if isinstance(value, dict) and len(value) == 1 and all(map(_is_names, value.values())):
-        return {str(task): [str(label) for label in labels] for task, labels in value.items()}
-    what = f"{schema.display(value)} does not say what the numbers of {quoted(name)} are"
-    raise schema.wrong(what, f"Write such as {EXAMPLE}")
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    return [str(item) for item in value] if isinstance(value, list) else str(value)
 
 
 def _is_names(value: object) -> bool:
@@ -97,47 +101,43 @@ class Reading(NamedTuple):
 class Outputs:
     """What the outputs of a graph are to a model's tasks; raises all problems at once.
 
-    ``sizes``: output -> how many numbers it gives a signal; ``declared`` (its ``outputs``), ``labels`` and
-    ``probabilities`` are keys of the suite; ``named``: output -> names of its numbers as its author gave
-    them; ``unusable``: output -> why it is nothing that can be read, and what to do.
+    ``options`` has ``outputs``, ``labels`` and ``probabilities`` of the suite; ``named``: output -> names of
+    its numbers as its author gave them.
     """
 
     def __init__(
         self,
         tasks: Sequence[Task],
-        sizes: Mapping[str, int],
+        graph: Graph,
         where: str,
-        *,
-        declared: Mapping[str, Any],
-        labels: Mapping[str, str],
+        options: Mapping[str, Any],
         named: Mapping[str, Sequence[str]],
-        unusable: Mapping[str, tuple[str, str]],
-        probabilities: str | None = None,
     ) -> None:
-        self._probabilities = probabilities
-        self._tasks, self._sizes, self._where, self._labels = tasks, sizes, where, labels
+        self._probabilities, self._labels = options["probabilities"], options["labels"]
+        self._tasks, self._sizes, self._where = {task.name: task for task in tasks}, graph.sizes, where
         self._problems = Problems()
-        self._readings: dict[str, list[Reading]] = {task.name: [] for task in tasks}
-        for name, item in declared.items():
-            if name in sizes:
-                self._take(name, item)
-            elif name in unusable:
-                why, remedy = unusable[name]
-                self._problem(f"the output {quoted(name)} cannot be used: {why}", remedy)
+        self._readings: dict[str, list[Reading]] = {name: [] for name in self._tasks}
+        self._strange: Sequence[str] = ()  # names that its author gave to scores of what might be classes
+        declared = options["outputs"]
+        for output, item in declared.items():
+            if output in self._sizes:
+                self._take(output, item)
+            elif output in graph.unusable:
+                why, remedy = graph.unusable[output]
+                self._problem(f"the output {quoted(output)} cannot be used: {why}", remedy)
             else:
-                self._problem(f"the graph has no output {quoted(name)}", did_you_mean(name, sizes))
-        self._strange: list[str] = []  # names that its author gave to scores of what might be classes
-        for name, names in named.items():
-            if name in sizes and name not in declared:
-                self._take_labels(name, list(names))
+                self._problem(f"the graph has no output {quoted(output)}", did_you_mean(output, self._sizes))
+        for output, names in named.items():
+            if output in self._sizes and output not in declared:
+                self._take_labels(output, names)
         if not declared and not any(self._readings.values()):
             self._take_what_is_obvious()
         for task in tasks:
             self._check_one(task)
-        if probabilities and not any(task.classes for task in tasks):
+        if self._probabilities and not any(task.classes for task in tasks):
             self._problem("probabilities: the model has no task with classes", "Remove the key")
         self._problems.raise_if_any()
-        self.readings = [self._readings[task.name][0] for task in tasks]
+        self.readings = [self._readings[name][0] for name in self._tasks]
 
     @property
     def names(self) -> list[str]:
@@ -146,10 +146,8 @@ class Outputs:
 
     def answers(self, values: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
         """Turn the values of outputs into unchecked predictions, one a row."""
-        columns = {
-            one.task.name: one.answers(values[one.output], self._probabilities) for one in self.readings
-        }
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        columns = [one.answers(values[one.output], self._probabilities) for one in self.readings]
+        return [dict(zip(self._tasks, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _problem(self, what: str, remedy: str = "") -> None:
         self._problems.add(self._where, what, remedy)
@@ -162,72 +160,59 @@ class Outputs:
             self._problem(what, "Name them all, in their order")
         self._readings[reading.task.name].append(reading)
 
-    def _task(self, name: str) -> Task | None:
-        return next((task for task in self._tasks if task.name == name), None)
-
-    def _take(self, output: str, item: str | list[str] | dict[str, list[str]]) -> None:
-        """Understand what the suite says about an output."""
-        if isinstance(item, dict):
-            ((name, labels),) = item.items()
-            self._take_classes(output, name, labels)
-            return
-        names = [item] if isinstance(item, str) else item
-        single = self._task(names[0]) if len(names) == 1 else None
-        if single is not None and single.is_embedding:
-            self._add(Reading(single, output))
-        elif isinstance(item, str) and single is None:
-            self._no_task(output, item)
+    def _take(self, output: str, item: str | Sequence[str] | Mapping[str, Sequence[str]]) -> None:
+        """Understand what is said about an output."""
+        names = [item] if isinstance(item, str) else [*item]
+        tasks = [self._tasks.get(name) for name in names]
+        if tasks == [None] and not isinstance(item, list):
+            what = f"outputs.{output} names {quoted(names[0])}, which is no task of the model"
+            self._problem(what, did_you_mean(names[0], self._tasks))
+        elif isinstance(item, dict):
+            ((task,), (labels,)) = tasks, item.values()
+            if not task.classes:
+                self._problem(f"{task.name} has no classes", f"Write outputs: {{{output}: [{task.name}]}}")
+                return
+            with self._problems.collected():
+                classes = classes_of(labels, task, self._labels, self._where)
+                self._add(Reading(task, output, len(labels), None, tuple(classes)))
+        elif len(tasks) == 1 and tasks[0] is not None and tasks[0].is_embedding:
+            self._add(Reading(tasks[0], output))
         else:
-            for column, task in enumerate(map(self._task, names)):
+            for column, task in enumerate(tasks):
                 if task is not None and task.is_regression:
                     self._add(Reading(task, output, len(names), column))
                 elif task is not None:
                     what = f"{task.name} is not a single number of the output {quoted(output)}"
                     self._problem(what, f"Write {_example(task, output, '')}")
 
-    def _take_classes(self, output: str, name: str, labels: list[str]) -> None:
-        task = self._task(name)
-        if task is None:
-            self._no_task(output, name)
-        elif not task.classes:
-            self._problem(f"{name} has no classes", f"Write outputs: {{{output}: [{name}]}}")
-        else:
-            with self._problems.collected():
-                classes = classes_of(labels, task, self._labels, self._where)
-                self._add(Reading(task, output, len(labels), None, tuple(classes)))
-
-    def _no_task(self, output: str, name: str) -> None:
-        what = f"outputs.{output} names {quoted(name)}, which is no task of the model"
-        self._problem(what, did_you_mean(name, [task.name for task in self._tasks]))
-
-    def _take_labels(self, output: str, names: list[str]) -> None:
+    def _take_labels(self, output: str, names: Sequence[str]) -> None:
         """Understand what an author says about an output: classes of a task, or names of numbers."""
-        classified = [task for task in self._tasks if task.classes and not self._readings[task.name]]
-        regression = [task.name for task in self._tasks if task.is_regression]
+        regression = [name for name, task in self._tasks.items() if task.is_regression]
         written = [self._labels.get(name, name) for name in names]
         numbers = [meant(name, regression, {}) or name for name in written]
+        known = [
+            name
+            for name, task in self._tasks.items()
+            if not self._readings[name] and any(meant(one, task.classes, self._labels) for one in names)
+        ]
         if any(name in regression for name in numbers):
             self._take(output, numbers)
-            return
-        known = [
-            task for task in classified if any(meant(name, task.classes, self._labels) for name in names)
-        ]
-        if len(known) == 1:
-            self._take(output, {known[0].name: names})
+        elif len(known) == 1:
+            self._take(output, {known[0]: names})
         elif not known:
             self._strange = names
 
     def _take_what_is_obvious(self) -> None:
         """Understand graphs that leave no choice."""
-        outputs = list(self._sizes)
-        if all(task.name in outputs and not task.classes for task in self._tasks):
-            for task in self._tasks:
-                self._take(task.name, task.name)
-        elif len(outputs) == 1 and [task.is_embedding for task in self._tasks] == [True]:
-            self._take(outputs[0], self._tasks[0].name)
-        elif len(outputs) == 1 and all(task.is_regression for task in self._tasks):
-            if self._sizes[outputs[0]] == len(self._tasks):
-                self._take(outputs[0], [task.name for task in self._tasks])
+        tasks, (first, *others) = self._tasks.values(), self._sizes
+        if all(name in self._sizes and not task.classes for name, task in self._tasks.items()):
+            for name in self._tasks:
+                self._take(name, name)
+        elif not others and [task.is_embedding for task in tasks] == [True]:
+            self._take(first, *self._tasks)
+        elif not others and all(task.is_regression for task in tasks):
+            if self._sizes[first] == len(tasks):
+                self._take(first, [*self._tasks])
 
     def _check_one(self, task: Task) -> None:
         """Refuse a task that several outputs predict, or none."""
@@ -237,26 +222,20 @@ class Outputs:
         if readings:
             named = " and ".join(quoted(one.output) for one in readings)
             self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
-            return
-        if task.classes and self._strange:
+        elif task.classes and self._strange:
             names = ", ".join(map(quoted, self._strange[:10]))
             what = f"the file calls its numbers {names}, and none of these is a class of {task.name}"
             meanings = ", ".join(f"{name}: ..." for name in self._strange[:2])
             allowed = ", ".join(task.classes)
             self._problem(what, f"Say what they mean, labels: {{{meanings}, ...}}. Allowed: {allowed}")
-            return
-        sizes = ", ".join(f"{quoted(name)} ({_numbers(size)})" for name, size in self._sizes.items())
-        what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"
-        numbers = [one.name for one in self._tasks if one.is_regression]
-        output, size = next(iter(self._sizes.items()))
-        example = _example(task, output, ", ".join(numbers))
-        if task.is_regression and size > len(numbers):
-            example = _example(task, output, ", ".join([*numbers, "..."])) + f", {size} names in their order"
-        self._problem(what, f"Write {example}")
-
-
-def _numbers(size: int) -> str:
-    return f"{size} number{'s' * (size != 1)}"
+        else:
+            sizes = ", ".join(f"{quoted(name)} ({counted(n, 'number')})" for name, n in self._sizes.items())
+            what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"
+            numbers = [name for name, one in self._tasks.items() if one.is_regression]
+            output, size = next(iter(self._sizes.items()))
+            more = task.is_regression and size > len(numbers)
+            example = _example(task, output, ", ".join([*numbers, "..."][: len(numbers) + more]))
+            self._problem(what, f"Write {example}" + (f", {size} names in their order" if more else ""))
 
 
 def _example(task: Task, output: str, numbers: str) -> str:

@@ -107,14 +107,13 @@ class TransformersModel(LibraryModel):
         with self.understood("the preprocessor cannot be loaded", AGAIN):
             self._extractor = transformers.AutoFeatureExtractor.from_pretrained(folder.path, **self._local)
         self._rate = int(self._extractor.sampling_rate)
-        self._tokenizer = None
+        problems = Problems()
         if self._head.needs_tokens:
             with self.understood("the tokenizer cannot be loaded", AGAIN):
-                self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder.path, **self._local)
-            problems = Problems()
-            self._head.check(self._tokenizer, self.where, problems)
+                self._head.tokenizer = transformers.AutoTokenizer.from_pretrained(folder.path, **self._local)
+            self._head.check(problems)
             problems.raise_if_any()
-        self._network = self._load_network(getattr(transformers, self._head.auto))
+        self._network = self._head.network = self._load_network(getattr(transformers, self._head.auto))
         # Longer rows cost a processor more than calls; a graphics card has cores to fill.
         self._pads = options["device"] != "cpu" and pads_exactly(self._network.config)
 
@@ -159,7 +158,8 @@ class TransformersModel(LibraryModel):
             what = "it has no vocabulary: neither vocab.json nor tokenizer.json"
             problems.add(self.where, what, "Copy it from where the model was trained")
         problems.raise_if_any()
-        head = kind(folder, tasks, options, self.where, problems)
+        head = kind(tasks, options, self.where)
+        head.understand(folder, problems)
         problems.raise_if_any()
         return head
 
@@ -175,21 +175,20 @@ class TransformersModel(LibraryModel):
                 output_loading_info=True,
             )
         remedy = "Save the model again with save_pretrained(), with the configuration that belongs to it"
-        other = [
-            f"{name} {tuple(size)} instead of {tuple(shape)}" for name, size, shape in info["mismatched_keys"]
-        ]
-        missing = [name for name in info["missing_keys"] if not name.endswith(UNUSED)]
-        infinite = [
-            name
-            for name, weight in network.named_parameters()
-            if not bool(self._torch.isfinite(weight).all())
-        ]
+        shapes, finite = info["mismatched_keys"], self._torch.isfinite
+        wrong = {
+            "weights that config.json wants are not in the files": [
+                name for name in info["missing_keys"] if not name.endswith(UNUSED)
+            ],
+            "weights have another shape than config.json says": [
+                f"{name} {tuple(size)} instead of {tuple(shape)}" for name, size, shape in shapes
+            ],
+            "weights are not finite": [
+                name for name, weight in network.named_parameters() if not bool(finite(weight).all())
+            ],
+        }
         problems = Problems()
-        for what, names in (
-            ("weights that config.json wants are not in the files", missing),
-            ("weights have another shape than config.json says", other),
-            ("weights are not finite", infinite),
-        ):
+        for what, names in wrong.items():
             if names:
                 problems.add(self.where, f"{what}: {some(sorted(names), NAMED)}", remedy)
         problems.raise_if_any()
@@ -220,21 +219,19 @@ class TransformersModel(LibraryModel):
         """Turn one signal into inputs of the network, first axis 1."""
         options: dict[str, Any] = {}
         longest = getattr(self._extractor, "n_samples", None)  # of models that hear windows of 30 s
-        long = self._tokenizer is not None and longest is not None and len(signal) > longest
-        if long:  # in full, window after window
+        if self._head.needs_tokens and longest is not None and len(signal) > longest:  # window after window
             options = {"truncation": False, "padding": "longest", "return_attention_mask": True}
         made = self._extractor(signal, sampling_rate=self._rate, return_tensors="pt", **options)
-        return {**made, "long": True} if long else dict(made)
+        return {**made, "long": True} if options else dict(made)
 
     def _groups(self, inputs: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
         """Part a batch into what is computed together, numbers of inputs."""
-        shapes = [
-            tuple(sorted((name, getattr(item, "shape", 1)) for name, item in one.items())) for one in inputs
-        ]
-        pads = self._pads and all("attention_mask" in one and "input_values" in one for one in inputs)
-        if not pads:
-            for shape in dict.fromkeys(shapes):
-                yield [number for number, inputs_shape in enumerate(shapes) if inputs_shape == shape]
+        if not (self._pads and all("attention_mask" in one and "input_values" in one for one in inputs)):
+            alike: dict[tuple, list[int]] = {}
+            for number, one in enumerate(inputs):
+                shape = tuple(sorted((name, getattr(item, "shape", 1)) for name, item in one.items()))
+                alike.setdefault(shape, []).append(number)
+            yield from alike.values()
             return
         lengths = [one["input_values"].shape[-1] for one in inputs]
         group: list[int] = []
@@ -249,15 +246,12 @@ class TransformersModel(LibraryModel):
         """Ask about inputs that belong together."""
         pad = self._torch.nn.utils.rnn.pad_sequence
         device = self.entry.options["device"]
-        stacked = {
-            name: item
-            if isinstance(item, bool)
-            else pad([one[name][0] for one in inputs], batch_first=True).to(device)
-            for name, item in inputs[0].items()
-        }
+        names = [name for name, item in inputs[0].items() if not isinstance(item, bool)]
+        stacked = {name: pad([one[name][0] for one in inputs], batch_first=True) for name in names}
+        stacked = {**inputs[0], **{name: item.to(device) for name, item in stacked.items()}}
         frames = None
         if self._pads and "attention_mask" in stacked:
             lengths = stacked["attention_mask"].sum(-1)
             if int(lengths.min()) < int(lengths.max()):
                 frames = self._network._get_feat_extract_output_lengths(lengths).tolist()
-        return self._head.answer(self._network, self._tokenizer, stacked, frames)
+        return self._head.answer(stacked, frames)

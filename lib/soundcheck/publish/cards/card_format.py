@@ -13,8 +13,6 @@ Conventions
 - Texts from data are escaped for the format that they go into, see :mod:`soundcheck.publish.markdown`.
 """
 
-from __future__ import annotations
-
 import abc
 import dataclasses
 import datetime
@@ -44,7 +42,7 @@ class CardContext:
     date: datetime.date  # of the card
 
     @classmethod
-    def of(cls, facts: ModelFacts, book_url: str = "", date: datetime.date | None = None) -> CardContext:
+    def of(cls, facts: ModelFacts, book_url: str = "", date: datetime.date | None = None) -> "CardContext":
         """Make the context of a model's cards, of today; ``book_url`` as people write it."""
         return cls(facts.card, read_book_url(book_url), date or today())
 

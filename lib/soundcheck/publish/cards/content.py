@@ -1,7 +1,5 @@
 """What the templates of cards and pages of evidence show: rows of one model, the worst first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

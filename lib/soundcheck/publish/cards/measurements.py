@@ -9,8 +9,6 @@ Conventions
   between groups, or a change under noise, has a name of its own, ``"soundcheck.fairness_sex.mean_value"``.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

@@ -5,8 +5,6 @@ quotes and order stay, while indentation may become regular. What cannot be chan
 refused, and so are markers of the block that are no pair.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import itertools

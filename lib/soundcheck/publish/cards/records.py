@@ -9,8 +9,6 @@ r"""Records for other programs: how they are laid out, and what hubs call tasks,
 - A result that carries ``results_sha256`` in all of its metrics was made here, and may be replaced here.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ of groups and classes, what is not known, what changed. Texts come from data in 
 escapes and cuts them. Lists are short; what is left out is counted.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Iterator, Sequence
@@ -55,7 +53,7 @@ class Table:
     notes: Sequence[str] = ()
 
     @classmethod
-    def of_first(cls, title: str, frame: pd.DataFrame, total: int, notes: Sequence[str] = ()) -> Table:
+    def of_first(cls, title: str, frame: pd.DataFrame, total: int, notes: Sequence[str] = ()) -> "Table":
         """Make a table of the first of so many rows in all, without columns that no row fills."""
         filled = frame.loc[:, frame.ne("").any()]
         left = total - len(frame)
@@ -307,7 +305,7 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
     return [changed(SINCE, [*differing, *frames][0], notes)] if frames else []
 
 
-def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table:
+def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> "Table":
     """List the tests of a comparison that are worse, then those that are better, the surest first."""
     rows = frame[frame["outcome"].isin((WORSE, BETTER))].sort_values("p_value", kind="stable")
     rows = rows.sort_values("outcome", ascending=False, kind="stable")  # worse before better

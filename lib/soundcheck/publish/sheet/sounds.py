@@ -4,8 +4,6 @@ Notebooks and media come from the output folder, which may have travelled: of a 
 its outputs are read, and a sound is played only if its content is what its name says.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import io

@@ -1,7 +1,5 @@
 """Writes the one-page summary of a model or a comparison of a finished run, as HTML and PDF."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json

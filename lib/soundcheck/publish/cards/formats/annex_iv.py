@@ -5,8 +5,6 @@ is left to people. They write into the page and sign it, so its last line holds 
 page that people have changed is never replaced.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -7,8 +7,6 @@
 - The serial number is made of the content, so that the same results on the same day give the same file.
 """
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections.abc import Mapping

@@ -8,8 +8,6 @@
   names an owner, as no card claims that others have checked it, else ``other``.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 from typing import Any

@@ -4,8 +4,6 @@ Only a suite can say which benchmark a corpus is (``benchmark:``). Interval, cou
 results go into the notes of an entry, the only place that its format has for them.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
