@@ -174,13 +174,11 @@ def columns_of(
     """Count the groups of the family's columns; those without two, and small ones, are skipped."""
     result, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
-        why, counts = few or f"fewer than 2 groups with {options.get('minimum_segments')} segments", []
-        if of_trials:
-            why = evaluation.too_small(column)
-        elif column not in subset.segments or subset.segments[column].isna().all():
-            why = f"the corpus has no column {column}"
+        counts, why = [], f"the corpus has no column {column}"
         if of_trials or column in subset.segments and subset.segments[column].notna().any():
             counts = (counts_of or functools.partial(group_counts, evaluation))(subset, column)
+            why = few or f"fewer than 2 groups with {options.get('minimum_segments')} segments"
+            why = evaluation.too_small(column) if of_trials else why
         names = large(counts)
         for test in tests:
             for count in counts if not (of_trials or counts_of) else ():

@@ -115,17 +115,18 @@ class PlainStatistic(Weighted):
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Call the function for each replicate."""
-        start, each = time.monotonic(), self._took / 2  # one call alone may be slow by chance
+        start, fastest = time.monotonic(), self._took / 2  # one call alone may be slow by chance
         replicates = np.full((len(weights), len(self.labels)), np.nan)
         for number, row in enumerate(weights):
-            elapsed = time.monotonic() - start
-            each = elapsed / number if number else each
-            if elapsed + (len(weights) - number) * each > self._seconds:
-                each = float(f"{each:.1g}")  # times vary, texts should not
+            before = time.monotonic()
+            if before - start + (len(weights) - number) * fastest > self._seconds:
+                each = float(f"{fastest:.1g}")  # times vary, texts should not
                 took = f"at about {each:g} s each would take {len(weights) * each:.0f} s"
                 raise PlainMeasureError(f"{len(weights)} calls of the measure {took}, {_TOO_SLOW}")
             result = self._call(row, self.labels)
             replicates[number] = [result[label] for label in self.labels]
+            taken = time.monotonic() - before
+            fastest = min(fastest, taken) if number else taken
         return replicates
 
     def _call(self, weights: np.ndarray, labels: tuple[str, ...] = ()) -> dict[str, float]:
