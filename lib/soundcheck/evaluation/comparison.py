@@ -103,8 +103,9 @@ class Comparison:
                 sides = [(first.labels(task), SAID)]
                 sides += [(view.predicted(task), HEARD) for view in (first, second)]
                 texts = [self._texts.read(raw, side, first.segments, mixed) for raw, side in sides]
-                if pd.notna(texts[0]).any():
-                    yield _both(first, task, *texts)
+                both = _both(first, task, *texts)
+                if both.labelled:
+                    yield both
 
     def view(self, subset: Subset) -> CorpusView:
         """Give the corpus that a subset is from."""

@@ -216,6 +216,11 @@ class Subset:
         return len(self.segments)
 
     @property
+    def labelled(self) -> bool:
+        """Whether any segment has a label."""
+        return self.truth is not None and bool(pd.notna(self.truth).any())
+
+    @property
     def sides(self) -> tuple[str, str]:
         """Names of what is compared: clean or base and change, or both conditions of pairs."""
         if self.partner is not None:
