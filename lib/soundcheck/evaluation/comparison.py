@@ -103,9 +103,9 @@ class Comparison:
                 sides = [(first.labels(task), SAID)]
                 sides += [(view.predicted(task), HEARD) for view in (first, second)]
                 texts = [self._texts.read(raw, side, first.segments, mixed) for raw, side in sides]
-                both = _both(first, task, *texts)
-                if both.labelled:
-                    yield both
+                pair = _both(first, task, *texts)
+                if pair.labelled:
+                    yield pair
 
     def view(self, subset: Subset) -> CorpusView:
         """Give the corpus that a subset is from."""

@@ -89,7 +89,7 @@ def compare(
     measures: MeasureSet,
     *,
     against: str = EVERYBODY,
-    contexts: Iterable[tuple[str, str] | None] = (None,),
+    contexts: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Judge a set of measures for all groups; without contexts those that are too small get their values.
 
@@ -100,10 +100,10 @@ def compare(
         tests_of = measures(evaluation, subset)
         return rates_in_use(evaluation, tests_of) if subset.task.is_embedding else tests_of
 
-    for one in result if contexts == (None,) else ():
+    for one in () if contexts else result:
         estimate_others(evaluation, one, tests(one.everything))
     for one in filter(lambda one: one.names, result):
-        for context in contexts:
+        for context in contexts or [None]:
             about = one.subset, one.column, one.names, tests(one.subset)
             judge_groups(evaluation, *about, against=against, context=context)
 
