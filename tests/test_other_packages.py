@@ -127,13 +127,13 @@ def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command
     assert [model["kind"] for model in found.record["models"]] == ["level", "level"]
     wrong = {"separator:": "seperator:", "level: 1": "level: x", "level: 2": "levl: 2"}
     write(folder, {"suite.yml": changed(OWN, wrong)})
-    told = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+    message = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
     for words in (
         "corpora.calls.seperator: unknown key. Did you mean 'separator'?",
         "models.mine.level: x is not a whole number. Write 5.",
         "models.clean.levl: unknown key. Did you mean 'level'?",
     ):
-        assert words in told
+        assert words in message
 
 
 @pytest.mark.parametrize(
@@ -158,12 +158,12 @@ def test_everything_but_the_demo_works_without_it(folder, started_command):
     suite = re.sub("  mine: .*\n  clean: .*", "  guess: {random: gaussian}", suite) + "sweeps: false\n"
     suite = suite.replace("regression]", "regression, robustness_small_changes]")
     found = run(started_command, write(folder, {"suite.yml": suite}), PYTHONPATH=site)
-    told = "There is nothing to hear: no installed package has a sample of speech."
-    assert told in found.page("methods/robustness_small_changes")
+    message = "There is nothing to hear: no installed package has a sample of speech."
+    assert message in found.page("methods/robustness_small_changes")
     nobody = "nobody has sounds of babble, coughing, environmental, music, sneezing"
-    for old, new, told in (
+    for old, new, message in (
         ("small_changes", "background_noise", nobody),
         ("csv, path: data/calls.csv", "demo", "corpora.calls.format: 'demo' is not known here."),
     ):
         write(folder, {"suite.yml": changed(suite, {old: new})})
-        assert told in refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+        assert message in refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)

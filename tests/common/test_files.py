@@ -109,9 +109,6 @@ def test_a_file_with_the_same_content_is_left_as_it_is(tmp_path):
     assert not path.is_symlink() and path.read_text() == "one"
 
 
-# Sounds and pictures of the book ----------------------------------------------------------------------------
-
-
 def test_same_content_is_stored_once_and_shared_by_pages_at_all_depths(tmp_path):
     near, far = (MediaStore(tmp_path / "media", prefix) for prefix in ("media/", "../../media/"))
     name = far.name(b"sound", ".flac")

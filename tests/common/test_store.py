@@ -115,9 +115,6 @@ def test_processes_wait_for_each_other_and_a_lock_ends_with_its_process(tmp_path
     assert time.monotonic() - start < 5
 
 
-# Caches -----------------------------------------------------------------------------------------------------
-
-
 def test_values_come_back_for_the_same_version_only(path):
     calls = []
     for version in ("1", "1", "2", "2"):

@@ -55,8 +55,6 @@ def test_columns_of_numbers_and_times_name_what_is_none():
     assert [row for row, _ in problems] == [5, 6, 7]
 
 
-# JSON -------------------------------------------------------------------------------------------------------
-
 FIELDS = {"name": TEXT, "seconds": NUMBER}
 VALUES = {
     "name": st.none() | st.text(max_size=5),

@@ -81,8 +81,6 @@ def inspect(tmp_path):
     return look
 
 
-# Sounds that are read ---------------------------------------------------------------------------------------
-
 ENCODINGS = [
     *(("WAV", subtype) for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE")),
     *(("WAV", subtype) for subtype in ("ALAW", "ULAW")),
@@ -164,9 +162,6 @@ def test_channels_that_cancel_are_noted(inspect):
     assert info.problem == "" and "the mix of its 2 channels" in info.notice
     for sound in (np.stack([tone(), 0 * tone()], axis=1), np.zeros((RATE, 2))):
         assert inspect(encode(sound=sound)).notice == ""
-
-
-# Streams that do not know their length ----------------------------------------------------------------------
 
 
 def same_as_the_twin(inspect, tmp_path, content, twin):
@@ -254,8 +249,6 @@ def test_what_ffmpeg_writes_to_a_pipe(inspect, tmp_path, form, codec, options):
     np.testing.assert_allclose(audio.read(tmp_path / "sound"), tone(), atol=0.02)
 
 
-# Files that cannot be used ----------------------------------------------------------------------------------
-
 HALVES = [("RF64", "PCM_16"), ("AIFF", "PCM_16"), ("FLAC", "PCM_16"), ("OGG", "VORBIS"), MP3]
 FLIPPED = bytearray(encode("FLAC"))
 FLIPPED[len(FLIPPED) // 2] ^= 0x10
@@ -329,9 +322,6 @@ def test_the_digest_follows_the_content_whatever_the_name(inspect):
     names = ["-rf", "a\nb.wav", "100%", " ä 漢.wav", "'\"$(x)", os.fsdecode(b"\xff\xfe.wav"), "b.flac"]
     assert len({inspect(wav(), name).digest for name in names}) == 1
     assert inspect(wav() + b"\0\0", "a.wav").digest != inspect(wav(), "a.wav").digest
-
-
-# Writing, and how files are stored --------------------------------------------------------------------------
 
 
 def test_what_is_written_is_read_back_the_same_every_time_and_never_normalised(tmp_path):

@@ -70,9 +70,6 @@ def test_a_segment_counts_its_own_length(load, refused, table):
     assert "declare `limits: {audio_seconds: 1}`" in text and "Check the files" not in text
 
 
-# Sounds -----------------------------------------------------------------------------------------------------
-
-
 def test_unreadable_audio_is_listed_or_refused(load, refused):
     pointer = b"version https://git-lfs.github.com/spec/v1\n"
     corpus = load(files={"data/a3.wav": b"", "data/a4.wav": pointer})

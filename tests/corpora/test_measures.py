@@ -35,9 +35,6 @@ def sine(peak: float = 1.0, frequency: float = 441.0, seconds: float = 1.0, rate
     return peak * np.sin(2 * np.pi * frequency * np.arange(round(seconds * rate)) / rate)
 
 
-# Signal-to-noise ratio --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", known.STEADY)
 @pytest.mark.parametrize("ratio", [0, 40])
 def test_noise_of_known_strength(kind, ratio, rng):
@@ -60,9 +57,6 @@ def test_signals_without_noise_or_without_speech(rng):
     clean = known.syllables(rng)  # nothing is cleaner than its samples
     ratio = signal_to_noise(0.1 * clean / np.sqrt(np.mean(clean**2)), RATE)
     assert ratio <= 10 * np.log10(0.1**2 / (2**-30 / 12)) + 0.01
-
-
-# Level, duration, bandwidth ---------------------------------------------------------------------------------
 
 
 def test_level_and_duration_of_known_signals():
@@ -94,9 +88,6 @@ def test_telephone_speech(rng):
         assert 3300 <= bandwidth(call, RATE) <= 4000
 
 
-# Clipping and silence ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("limit", [1.0, 0.5, 0.02])
 @pytest.mark.parametrize("bits", [None, 16])
 def test_share_of_clipped_samples(limit, bits):
@@ -126,9 +117,6 @@ def test_share_of_silence(noise, share, rng):
         assert np.isnan(silence(steady, RATE))
 
 
-# Pitch and rate ---------------------------------------------------------------------------------------------
-
-
 def test_pitch_of_a_voice():
     for frequency in (90, 145, 230, 340):
         assert mean_pitch(buzz(frequency).astype(np.float32), RATE) == pytest.approx(frequency, rel=0.01)
@@ -148,8 +136,6 @@ def test_noise_has_neither_pitch_nor_syllables(rng):
     assert np.isnan(speaking_rate(hiss, RATE)) or speaking_rate(hiss, RATE) < 1
     assert np.isnan(mean_pitch(rng.normal(0, 0.1, RATE).astype(np.float32), RATE))
 
-
-# All of them ------------------------------------------------------------------------------------------------
 
 PACKAGES = {"predicted_quality": "speechmos", "speech_share": "silero_vad"}  # of measures with an extra
 ODD = {
@@ -216,9 +202,6 @@ def test_power_spectra(rng):
     signal[::7] = 0.1
     power, frequencies = power_spectra(signal, RATE)
     assert 19_000 < len(power) <= 20_000 and power.shape[1] == len(frequencies) == 257
-
-
-# Networks ---------------------------------------------------------------------------------------------------
 
 
 def noisy_voice(seconds: float, rng) -> np.ndarray:

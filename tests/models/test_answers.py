@@ -39,8 +39,6 @@ def words(*pairs, key="confidence"):
 
 VECTOR = pack(np.array([3.0, -4.0]))  # travels as plain text
 
-# What is read -----------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("task", "value", "stored"),
@@ -116,8 +114,6 @@ def test_a_task_called_confidence_is_a_task():
     assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
 
 
-# What is no prediction --------------------------------------------------------------------------------------
-
 TWO = {"word": "left", "confidence": 0.5}
 NO_PREDICTIONS = {
     AROUSAL: [
@@ -183,10 +179,10 @@ SURE = [
     ({"words": words(("turn", 0.5), ("left", 0.5), ("<b>", 0.5))}, "do not join"),
     ({"words": words(("turn", 1.5), ("left", 0.5))}, "'turn' with the confidence 1.5, not a number from 0"),
     ({"words": words(("turn", -0.5), ("left", 0.5))}, "confidence -0.5, not"),
-    ({"words": words(("turn", 0.5), ("left", math.nan))}, "'left' with the confidence nan, not"),
+    ({"words": words(("turn", 0.5), ("left", math.nan))}, "'left' with a confidence that is nan"),
     ({"words": words(("turn", 0.5), ("left", None))}, "'left' without a confidence, beside others"),
-    ({"words": words(("turn", 0.5), ("left", "high"))}, "'left' with a confidence that is no number"),
-    ({"words": words(("turn", True), ("left", 0.5))}, "'turn' with a confidence that is no number"),
+    ({"words": words(("turn", 0.5), ("left", "high"))}, "'left' with a confidence that is the text 'high'"),
+    ({"words": words(("turn", True), ("left", 0.5))}, "'turn' with a confidence that is True"),
     ({"words": [TWO, "turn"]}, "words of which one has no text under 'word'"),
     ({"words": [TWO, {"confidence": 0.5}]}, "words of which one has no text under 'word'"),
 ]
@@ -222,8 +218,6 @@ def test_one_problem_spoils_all_tasks_and_all_problems_are_told():
     assert answer == {} and "arousal is" in problem and "emotion is" in problem
 
 
-# How far two are apart --------------------------------------------------------------------------------------
-
 PITCH = Task("pitch", "regression", low=0, high=10)
 NUMBERS = {"pitch": 5.0, "pitch.low": 4.0, "pitch.high": 6.0, "emotion": "anger", "confidence": 0.5}
 GO = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
@@ -243,9 +237,6 @@ GO = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
 )
 def test_distance_of_what_is_said(one, other, tasks, distance):
     assert answers.distance(one, other, tasks) == pytest.approx(distance)
-
-
-# Exceptions of models ---------------------------------------------------------------------------------------
 
 
 def test_reason_has_no_folders_and_one_line(tmp_path):

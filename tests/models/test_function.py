@@ -65,9 +65,6 @@ def prepare(root: Path, cache: Path, **more: object) -> None:
     FunctionModel.prepare(entry(), suite_of(root), cache=cache, **{"jobs": 3, "progress": False} | more)
 
 
-# What is found ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "target",
     ["model:predict", "package:predict", "package.inner:predict", "model:Thing.method", "model:thing"],
@@ -93,9 +90,6 @@ def test_model_called_like_an_installed_module(root):
         assert check(root, f"{name}:predict")
 
 
-# What is refused --------------------------------------------------------------------------------------------
-
-
 ROWS = yaml.safe_load(Path(__file__).with_name("refused_functions.yml").read_text())
 
 
@@ -119,9 +113,6 @@ def test_an_import_that_hangs_is_ended_but_fingerprint_may_take_longer(root, mon
     assert time.monotonic() - start < 9
     write(root, model="import time\ndef fingerprint():\n    time.sleep(2.5)\n    return 'x'\n" + GOOD)
     assert check(root)
-
-
-# Fingerprint ------------------------------------------------------------------------------------------------
 
 
 def test_fingerprint_follows_source_helpers_and_own_word(root, tmp_path):
@@ -163,9 +154,6 @@ def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
     assert [name for name, _ in found] == ["late.py", "model.py"]
     with pytest.raises(ImportError, match="it was loaded"):
         _ = late.anything
-
-
-# Calling ----------------------------------------------------------------------------------------------------
 
 
 def test_model_gets_arrays_of_its_own(root):

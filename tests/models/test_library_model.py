@@ -47,9 +47,6 @@ def library(tmp_path, monkeypatch):
     return put
 
 
-# Helpers of all libraries -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("most", "calls"), [(None, [(1, 4), (2, 3), (3, 5)]), (2, [(1, 4), (1, 5), (2, 3), (2, 5)])]
 )
@@ -87,9 +84,6 @@ def test_only_mappings_are_read(tmp_path, content, reason):
     assert reason in why and bool(why) == bool(reason)
 
 
-# The child --------------------------------------------------------------------------------------------------
-
-
 def test_a_child_finds_what_this_process_finds(onnx_project):
     entry, suite = onnx_project.read(TEXT)
     assert entry.about.check(entry, suite) == load_model(entry, suite).fingerprint
@@ -118,14 +112,6 @@ def test_libraries_that_do_not_work(onnx_project, library, monkeypatch, source, 
     assert onnx_project.refused(TEXT, child=True).startswith(WHERE + words)
 
 
-def test_problems_come_from_the_child(onnx_project):
-    text = "{onnx: m.onnx, tasks: [arousal, emotion], outputs: {a: [arousal], b: {emotion: [anger]}}}"
-    lines = onnx_project.refused(text, child=True).splitlines()
-    assert [line.partition(". ")[0] for line in lines] == [
-        f"{WHERE}the graph has no output '{n}'" for n in "ab"
-    ]
-
-
 def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     entry, suite = onnx_project.read(TEXT)
     weights = onnx_project.folder / "weights.bin"
@@ -141,9 +127,6 @@ def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     assert load_model(other, suite).fingerprint != before
     monkeypatch.setattr(extras, "versions", lambda names: dict.fromkeys(names, "another"))
     assert load_model(entry, suite).fingerprint != before
-
-
-# In a run ---------------------------------------------------------------------------------------------------
 
 
 def test_workers_give_what_the_graph_computes_also_when_it_has_changed(onnx_project):

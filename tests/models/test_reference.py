@@ -78,9 +78,6 @@ def test_other_segments_do_not_matter(draws):
     assert [reference_predictions(task, 0, []).shape for task in (AROUSAL, EMOTION)] == [(0,), (0,)]
 
 
-# As a model of a suite --------------------------------------------------------------------------------------
-
-
 def model(target: str, *tasks: str) -> RandomModel:
     return RandomModel.load(ModelEntry("r", "random", target, tasks), suite_of(Path("/")))
 

@@ -130,9 +130,6 @@ def test_a_program_that_always_fails_is_given_up(world):
     assert emptied(world.temporary)
 
 
-# Real workers -----------------------------------------------------------------------------------------------
-
-
 def test_what_happens_in_a_run(world):
     """Recordings are told by their lengths: 1600 samples, 1760, 1920, ..."""
     program(

@@ -114,9 +114,6 @@ def test_accepted_failures_end_after_their_day():
     assert str(always) == "corpus: demo, task: arousal, test: Mean Value, label: a"
 
 
-# Columns of groups, margins, and what only people know ------------------------------------------------------
-
-
 ERRORS, RECALL = measure_of("Word Error Rate"), measure_of("Recall Per Class", "fairness_sex")
 CONCORDANCE = measure_of("Concordance Correlation Coeff")
 

@@ -194,9 +194,6 @@ def test_who_is_tested_on_what(suite, tmp_path):
         suite(silent, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
 
 
-# What suites and threshold files may not say ----------------------------------------------------------------
-
-
 INSTALLED = re.compile(r" ?(Allowed|Add one of): [^\n]*")  # names that depend on what is installed
 
 

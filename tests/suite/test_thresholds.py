@@ -173,9 +173,6 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
         assert test.threshold_for(Task("stress", "regression")) == test.thresholds.get("regression")
 
 
-# Files of one's own ---------------------------------------------------------------------------------------
-
-
 def test_other_thresholds_for_a_shipped_family(own, tmp_path):
     with pytest.raises(InputError, match=r"no family 'fairnes_sex'. Did you mean 'fairness_sex'\?"):
         read_family("fairnes_sex", tmp_path)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.yaml_reader import Document, Plain, dotted, read_yaml
 
 
@@ -132,10 +131,7 @@ def test_all_references_and_tags_are_reported_at_once(file):
     assert places == ["line 1, column 5", "line 1, column 9", "line 1, column 15", "line 2, column 9"]
 
 
-def test_missing_files_name_the_nearest_and_pipes_are_not_opened(tmp_path):
-    (tmp_path / "suite.yml").touch()
-    with pytest.raises(InputError, match=r"suit.yml: the file does not exist. Did you mean 'suite.yml'\?"):
-        read_yaml(tmp_path / "suit.yml", "suit.yml", Problems())
+def test_pipes_are_not_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="not a regular file"):
         read_yaml(tmp_path / "pipe", "pipe", Problems())
@@ -153,13 +149,12 @@ def test_any_text_is_read_or_refused(tmp_path_factory, text):
         assert isinstance(document.data, dict)
 
 
-# Fields take what is written --------------------------------------------------------------------------------
-
-
 def check(kind, value):
     """Check the value of a key ``x``."""
     problems = Problems()
-    checked = DocumentReader(Document({}, {("x",): (3, 1)}, "a.yml", ""), problems).check(("x",), value, kind)
+    checked = schema.DocumentReader(Document({}, {("x",): (3, 1)}, "a.yml", ""), problems).check(
+        ("x",), value, kind
+    )
     problems.raise_if_any()
     return checked
 

@@ -22,8 +22,8 @@ from soundcheck.report.names import label, measure
 from soundcheck.report.style import GREEN, GREY, RED, look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
+from soundcheck.results.finished_run import read_kept, read_runs
 from soundcheck.results.history import TYPES, History, history_of, marked, matters
-from soundcheck.results.past_runs import read_kept, read_runs
 from soundcheck.results.schema import frame_csv
 from soundcheck.run.output import Output
 from soundcheck.statistics.rules import ABOVE, BELOW, WITHIN

@@ -70,9 +70,6 @@ def half_precision(value: object) -> float:
     return float(np.format_float_scientific(np.float16(value), unique=True))
 
 
-# Scales ---------------------------------------------------------------------------------------------------
-
-
 def outside(values: np.ndarray, scale: Scale, by: float = 0.0) -> np.ndarray:
     """Say which numbers lie outside of a scale by more than a share of its width, bool; NaN does not."""
     margin = by * abs(scale[1] - scale[0])

@@ -35,8 +35,6 @@ AUDIO = (".wav", ".flac")
 # A file written a moment ago may be written again within the same tick of the clock.
 MTIME_GRACE_SECONDS = 2.0
 
-# Values -----------------------------------------------------------------------------------------------------
-
 
 def read(path: Path, version: str = "") -> dict[str, Any] | None:
     """Read what :func:`write` wrote; ``None`` if there is nothing, or it is damaged or of another version."""
@@ -110,9 +108,6 @@ class JsonCache:
         return dict(self._used)
 
 
-# Digests of files -------------------------------------------------------------------------------------------
-
-
 class Signature(NamedTuple):
     """What tells that a file may have changed: bytes, two times in nanoseconds, and the inode."""
 
@@ -157,9 +152,6 @@ class FileDigests(JsonCache):
         newest_trusted = time.time_ns() - int(MTIME_GRACE_SECONDS * 1e9)
         lasting = {name: entry for name, entry in self._used.items() if max(entry[1:3]) < newest_trusted}
         return lasting or self._known
-
-
-# Folders ----------------------------------------------------------------------------------------------------
 
 
 def folder(path: Path, make: Callable[[Path], None], what: str) -> Path:

@@ -103,8 +103,6 @@ BUILTIN: dict[str, Task] = {
 }
 
 
-# Words for classes ------------------------------------------------------------------------------------------
-
 NOTHING = ("", "?", "-", "na", "n/a", "nan", "none", "null", "unknown", "xxx")  # say that there is no label
 _SAME = [  # words for one emotion; abbreviations begin like them
     words.split()

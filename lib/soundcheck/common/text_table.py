@@ -136,42 +136,38 @@ def decode_text(content: bytes, display_name: str) -> str:
 
 
 def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> TextTable:
-    problems = Problems()
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, quoting=quoting)
-    sign = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[separator]
-    remedy = f"Correct the row; put cells that hold {sign} in quotes"
-    if quoting == csv.QUOTE_NONE:
-        remedy = f"Correct the row; is there {sign} too many?"
-    header: list[str] = []
-    rows: list[list[str]] = []
-    places: list[int] = []
+    rows: dict[int, list[str]] = {}  # line -> its cells
     line = 1
     try:
         for row in reader:
-            if not header:
-                header = [cell.strip() for cell in row]
-                if len(header) == 1 and "|" in header[0]:
-                    what = "the cells are separated by bars, not by commas"
-                    raise input_error(f"{display_name} line 1", what, "Save the table with commas")
-                _check_names(header, f"{display_name} line 1")
-            elif row:
-                if len(row) != len(header):
-                    what = f"the row has {len(row)} cells, the header {len(header)}"
-                    problems.add(f"{display_name} line {line}", what, remedy)
-                rows.append(row)
-                places.append(line)
+            if row:
+                rows[line] = row
             line = reader.line_num + 1
     except csv.Error as error:
         what = f"the row that begins here is no CSV ({error})"
         raise input_error(
             f"{display_name} line {line}", what, "Check its quotes: one is not closed"
         ) from error
+    header = [cell.strip() for cell in rows.pop(next(iter(rows)))]
+    if len(header) == 1 and "|" in header[0]:
+        what = "the cells are separated by bars, not by commas"
+        raise input_error(f"{display_name} line 1", what, "Save the table with commas")
+    _check_names(header, f"{display_name} line 1")
+    sign = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[separator]
+    problems, remedy = Problems(), f"Correct the row; put cells that hold {sign} in quotes"
+    if quoting == csv.QUOTE_NONE:
+        remedy = f"Correct the row; is there {sign} too many?"
+    for line, row in rows.items():
+        if len(row) != len(header):
+            what = f"the row has {len(row)} cells, the header {len(header)}"
+            problems.add(f"{display_name} line {line}", what, remedy)
     problems.raise_if_any()
     if not rows:
         raise input_error(display_name, "the table has a header but no rows", "Give at least one row")
-    columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
-    return TextTable(columns, places, "line", display_name)
+    columns = dict(zip(header, map(list, zip(*rows.values(), strict=True)), strict=True))
+    return TextTable(columns, [*rows], "line", display_name)
 
 
 def _check_names(names: Sequence[str], where: str) -> None:

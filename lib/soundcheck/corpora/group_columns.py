@@ -35,9 +35,6 @@ def measured_columns(entry: CorpusEntry, families: Iterable[Family], names: Iter
     return sorted(columns.union(*(family.measured for family in families if entry.is_for(family.name))))
 
 
-# Checks -----------------------------------------------------------------------------------------------------
-
-
 def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
     """Refuse columns that are missing, or hold too many different words or numbers, all at once.
 
@@ -136,9 +133,6 @@ def _groups_of(corpus: Corpus, column: str) -> list[str]:
 
 def _ranges(entry: CorpusEntry) -> dict[str, tuple[NumberRange, ...]]:
     return {name: ranges for group in entry.groups for name, ranges in group.ranges.items()}
-
-
-# Columns ----------------------------------------------------------------------------------------------------
 
 
 def add_groups(corpus: Corpus) -> Corpus:

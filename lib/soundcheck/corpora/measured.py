@@ -145,9 +145,6 @@ def _version(name: str) -> str:
     return files.digest("\n".join([name, *versions, *(files.digest(Path(m.__file__)) for m in modules)]))
 
 
-# Samples ----------------------------------------------------------------------------------------------------
-
-
 def measured_sounds(corpus: Corpus, names: Sequence[str], cache: Path) -> dict[str, Measured]:
     """Find what was measured on all segments, and measure the rest on a sample.
 

@@ -173,6 +173,8 @@ def unused(names: Iterable[str], used: Collection[str], noun: str = "columns") -
 
     >>> unused(["path", "up_votes", "segment"], {"path"})
     ['not used: columns segment, up_votes']
+    >>> unused("abcdefgh", "", "files") + unused("abcdefghi", "", "files")
+    ['not used: files a, b, c, d, e, f, g, h', 'not used: files a, b, c, d, e, f, g, h (1 more)']
     """
     left = sorted({*names} - {*used} - {""})
     more = f" ({len(left) - MOST_UNUSED} more)" if len(left) > MOST_UNUSED else ""
@@ -187,9 +189,6 @@ def split_column(table: TextTable, entry: CorpusEntry) -> str:
     by_name = (name for name in usual if any(splits.kinds_of({*columns[name]}, {}).values()))
     by_values = (name for name in columns if splits.tell_splits(columns[name]))
     return next(by_name, None) or next(by_values, "")
-
-
-# Data of another format -------------------------------------------------------------------------------------
 
 
 def format_hint(columns: Iterable[str], current: str) -> str:

@@ -143,9 +143,6 @@ def _repeated(rows: pd.DataFrame, tasks: Sequence[str]) -> Repeated:
     )
 
 
-# Copies -----------------------------------------------------------------------------------------------------
-
-
 def copies(sounds: Sequence[np.ndarray]) -> np.ndarray:
     """Find pairs of sounds that are the same recording.
 

@@ -33,10 +33,9 @@ from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, SHOWN, Verdict, no_
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.balance import cells_of
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval
+from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval, paired_p_value
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
-from soundcheck.statistics.significance import paired_p_value
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import number_of
 from soundcheck.suite.measures import HIGHER, UNCHANGED, Margin, MeasureInfo, info_of

@@ -25,11 +25,9 @@ from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
 from soundcheck.evaluation.conclusions import compared_sides
 from soundcheck.metrics.combinators import restrict, stack
 from soundcheck.metrics.regression import mean_value
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.draws import blocks_of
-from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.statistics.bootstrap import blocks_of, resample
+from soundcheck.statistics.evidence import FREE, Scale, adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
-from soundcheck.statistics.significance import adjusted_p_values
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import BOTH, numbers_of
 

@@ -19,7 +19,7 @@ from soundcheck.metrics.differential import Setting
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.predict.tables import failed, read_predictions
-from soundcheck.statistics import draws
+from soundcheck.statistics import bootstrap
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.groups import numbers_of
 
@@ -82,7 +82,7 @@ class CorpusView(CorpusDescription):
 
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""
-        return draws.blocks_of(self.segments, self.blocks)
+        return bootstrap.blocks_of(self.segments, self.blocks)
 
 
 def scale_notes(views: Iterable[CorpusView], tasks: Sequence[Task]) -> list[str]:

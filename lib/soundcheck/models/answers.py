@@ -393,10 +393,10 @@ def words_text(output: object, transcript: str) -> tuple[str, str]:
         key = _key(one)
         if not key:
             return "", f"the word {quoted(word, 40)} without a confidence, beside others that have one"
-        value = one[key].item() if hasattr(one[key], "item") else one[key]
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
-            return "", f"the word {quoted(word, 40)} with a confidence that is no number"
-        words.append((word.encode("utf-8", "backslashreplace").decode(), float(value)))
+        number, what = _number(one[key])
+        if what:
+            return "", f"the word {quoted(word, 40)} with a confidence that is {what}"
+        words.append((_plain(word), number))
     problem = words_problem(words, transcript)
     return ("", problem) if problem else (json.dumps(words, ensure_ascii=False), "")
 

@@ -38,10 +38,7 @@ TICKS = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
 _MARKS = {"equal": ("o", "equal errors"), "minimum": ("v", "lowest cost")}
-_TITLES = {
-    "min_cllr": "log likelihood cost after the best calibration",
-    "actual_dcf (not normalised)": "detection cost, not normalised",
-}
+_TITLES = {"actual_dcf (not normalised)": "detection cost, not normalised"}
 
 
 def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:

@@ -131,6 +131,9 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
     if values.isna().all():
         what = "none of its pairs is a trial of the list"
         raise input_error(scores.name, what, f"Name both sides as {trials.name} does")
+    unscored = int(values.isna().sum())
+    about = f"{unscored:,} of {len(values):,} trials have no score in {scores.name}: they are left out"
+    notes = [*raw.notices, *table.notices, *([about] if unscored else [])]
     columns = tables.read(trials) if listed.is_table else pd.DataFrame(index=listed.frame.index)
     groups = groups or tables.usual_groups(columns)
     if groups and not len(columns.columns):
@@ -157,7 +160,7 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
             lacks = {part: count.lacks for part, count in counts.items() if count.lacks}
             evaluation.estimates(one.everything, {"equal_error_rate": rate_within}, masks, excluded=lacks)
         group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
-        result = _scores(evaluation, task, [*raw.notices, *table.notices])
+        result = _scores(evaluation, task, notes)
     costs = result.estimates["measure"].str.contains(" (cost", regex=False)
     return dataclasses.replace(result, estimates=result.estimates[~costs])
 

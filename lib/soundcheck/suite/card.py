@@ -16,7 +16,6 @@ from collections.abc import Collection
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import DocumentReader
 
 FIELDS = {  # field -> what people call it; a card lists those that are missing in this order
     "intended_use": "intended use",
@@ -93,7 +92,7 @@ class Benchmark:
     task: schema.Text = ""  # the task of the suite that it is about; "" = the only one of the corpus
 
 
-def read_card(reader: DocumentReader, path: tuple, value: object) -> Card:
+def read_card(reader: schema.DocumentReader, path: tuple, value: object) -> Card:
     """Read what people say about a model, or about all models of a suite; ``None`` = nothing."""
     card = reader.section(path, value, Card)
     if len(path) == 1 and isinstance(value, dict):
@@ -103,7 +102,7 @@ def read_card(reader: DocumentReader, path: tuple, value: object) -> Card:
 
 
 def read_benchmark(
-    reader: DocumentReader, path: tuple, value: object, tasks: Collection[str]
+    reader: schema.DocumentReader, path: tuple, value: object, tasks: Collection[str]
 ) -> Benchmark | None:
     """Read which published benchmark a corpus is; ``tasks`` are those of the suite."""
     benchmark = reader.section(path, value, Benchmark)

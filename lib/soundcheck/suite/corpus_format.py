@@ -155,11 +155,6 @@ class CorpusEntry:
         """Say whether a family looks at the corpus."""
         return not self.families or family in self.families
 
-    @property
-    def lists_trials(self) -> bool:
-        """Whether it brings a list of trials."""
-        return self.trials is not None
-
 
 class CorpusFormat:
     """A format of corpora."""

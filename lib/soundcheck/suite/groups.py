@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 
 from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import EntryReader
 
 if TYPE_CHECKING:  # neither who reads a suite nor a model's process needs them
     import numpy as np
@@ -101,7 +100,7 @@ class GroupColumn:
 
 
 def read_groups(
-    reader: EntryReader, path: tuple, value: object, known: tuple[GroupColumn, ...] = ()
+    reader: schema.EntryReader, path: tuple, value: object, known: tuple[GroupColumn, ...] = ()
 ) -> tuple[tuple[GroupColumn, ...], dict[str, str]]:
     """Read a list of columns, products and ranges, or a mapping of them; with the reference groups named.
 
@@ -144,7 +143,7 @@ def read_groups(
     return tuple(groups.values()), against
 
 
-def read_adjust(reader: EntryReader, value: object, path: tuple = ()) -> tuple[str, ...]:
+def read_adjust(reader: schema.EntryReader, value: object, path: tuple = ()) -> tuple[str, ...]:
     """Read the columns by which differences are adjusted, in a suite or below the path of a corpus."""
     path = (*path, "adjust")
     columns = reader.check(path, value, schema.Names) or ()
@@ -157,7 +156,7 @@ def read_adjust(reader: EntryReader, value: object, path: tuple = ()) -> tuple[s
     return columns
 
 
-def _columns(reader: EntryReader, path: tuple, item: object) -> tuple[str, ...]:
+def _columns(reader: schema.EntryReader, path: tuple, item: object) -> tuple[str, ...]:
     """Read a column, or a product: ``sex × accent`` or ``[sex, accent]``."""
     parts = _PRODUCT.split(item) if isinstance(item, str) else item
     columns = reader.check(path, parts, schema.Texts) or ()
@@ -173,7 +172,7 @@ def _columns(reader: EntryReader, path: tuple, item: object) -> tuple[str, ...]:
     return columns
 
 
-def _reference(reader: EntryReader, path: tuple, value: object) -> str:
+def _reference(reader: schema.EntryReader, path: tuple, value: object) -> str:
     """Read the group that others are compared with: a word, or of a product two."""
     if value == "all":
         reader.note(path, "each group is a part of all", f"Write {OTHERS}, or the name of a group")
@@ -181,7 +180,7 @@ def _reference(reader: EntryReader, path: tuple, value: object) -> str:
     return "" if word is None else BOTH.join(_PRODUCT.split(word))
 
 
-def _check_column(reader: EntryReader, path: tuple, column: str, has_ranges: bool) -> None:
+def _check_column(reader: schema.EntryReader, path: tuple, column: str, has_ranges: bool) -> None:
     """Note a column whose values cannot be groups."""
     task, reason = reader.tasks.get(column), UNUSABLE.get(column, "")
     if task is not None and not task.classes:
@@ -193,7 +192,7 @@ def _check_column(reader: EntryReader, path: tuple, column: str, has_ranges: boo
         reader.note(path, f"{column} is measured: a number, and no ranges are given", remedy)
 
 
-def _ranges(reader: EntryReader, path: tuple, value: object) -> tuple[NumberRange, ...]:
+def _ranges(reader: schema.EntryReader, path: tuple, value: object) -> tuple[NumberRange, ...]:
     """Read the ranges of a column of numbers."""
     for word in value.values() if isinstance(value, dict) else [value]:
         if isinstance(schema.plain_value(word), str):

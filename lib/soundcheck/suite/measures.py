@@ -101,8 +101,6 @@ def _table() -> dict[str, MeasureInfo]:
         }
 
 
-# Margins --------------------------------------------------------------------------------------------------
-
 ABSOLUTE = 0.05  # of error rates without a published threshold
 
 

@@ -164,7 +164,7 @@ class ModelEntry:
             return False
         if corpus.listener not in ("", self.name):
             return False
-        if self.about.for_trials and not corpus.lists_trials:
+        if self.about.for_trials and corpus.trials is None:
             return False
         if self.about.needs_audio and not corpus.audio:
             return False

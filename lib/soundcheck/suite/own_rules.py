@@ -20,7 +20,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import EntryReader
 from soundcheck.suite.families import Family
 from soundcheck.suite.measures import Margin, measure_of
 
@@ -101,7 +100,7 @@ def with_own_tests(family: Family, changes: Mapping[str, OwnTest]) -> Family:
     return dataclasses.replace(family, tests=tests)
 
 
-def read_margin(reader: EntryReader, path: tuple, value: object, usual: Margin) -> Margin:
+def read_margin(reader: schema.EntryReader, path: tuple, value: object, usual: Margin) -> Margin:
     """Read a margin: a number is the absolute margin alone, a mapping names parts of it."""
     if not isinstance(value, dict):
         return Margin(reader.check(path, value, schema.number(0, 1, positive=True)), None)
@@ -115,7 +114,7 @@ def read_margin(reader: EntryReader, path: tuple, value: object, usual: Margin) 
     return margin
 
 
-def read_accepted(reader: EntryReader) -> tuple[AcceptedFailure, ...]:
+def read_accepted(reader: schema.EntryReader) -> tuple[AcceptedFailure, ...]:
     """Read ``accepted``, a list of failures that are known and accepted."""
     value = reader.document.data.get("accepted", [])
     if not isinstance(value, list):
@@ -132,7 +131,7 @@ def read_accepted(reader: EntryReader) -> tuple[AcceptedFailure, ...]:
 
 
 def read_tests(
-    reader: EntryReader, tested: Mapping[str, set[str]], margin: Margin
+    reader: schema.EntryReader, tested: Mapping[str, set[str]], margin: Margin
 ) -> dict[str, dict[str, OwnTest]]:
     """Read ``tests``: family -> test -> what is changed.
 
@@ -162,7 +161,7 @@ def read_tests(
 class _TestReader:
     """Reads what a suite changes about a test of a family, at a path of its file."""
 
-    reader: EntryReader
+    reader: schema.EntryReader
     path: tuple
     family: Family
     predicted: set[str] | None  # tasks that models predict for the family; ``None``: it is not run

@@ -46,22 +46,19 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
     place = file.parent / home
     if folder and place.is_dir():
         return place, "", ""
-    what = irregularity(place)
+    what, remedy = irregularity(place), "Name the folder that holds it" if folder else "Name the file in it"
     if not what and not folder:
         return place, "", ""
-    if not what:
-        return None, f"{quoted(text)}: this is a file, not a folder", "Name the folder that holds it"
-    if "not exist" in what:
-        if re.search(r"\$\w|\$\{|%\w+%", text):
-            remedy = "Write the path itself; ~ stands for your home folder"
-            return None, f"{quoted(text)}: environment variables are not expanded", remedy
+    if "not exist" in what and re.search(r"\$\w|\$\{|%\w+%", text):
+        what = "environment variables are not expanded"
+        remedy = "Write the path itself; ~ stands for your home folder"
+    elif "not exist" in what:
         relative = "" if os.path.isabs(home) else f" (taken relative to the folder of {file.name})"
+        what = f"the {kind} does not exist{relative}"
         remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
-        return None, f"{quoted(text)}: the {kind} does not exist{relative}", remedy
-    remedy = "Name the folder that holds it" if folder else "Name the file in it"
-    if not folder and (place / "db.yaml").is_file():
+    elif not folder and (place / "db.yaml").is_file():
         remedy = "It holds an audformat database: write format: audformat"
-    return None, f"{quoted(text)}: {what}", remedy
+    return None, f"{quoted(text)}: {what or 'this is a file, not a folder'}", remedy
 
 
 def _in_package(text: str, kind: str) -> tuple[Path | None, str, str]:

@@ -29,7 +29,6 @@ from soundcheck.suite.corpus_format import (
     CorpusKeys,
     places,
 )
-from soundcheck.suite.document_reader import EntryReader
 from soundcheck.suite.entries import (
     NOISE_KINDS,
     RESPONSE_KINDS,
@@ -48,7 +47,7 @@ from soundcheck.suite.word_files import read_entities, read_synonyms
 from soundcheck.suite.yaml_reader import read_yaml
 
 
-def read_model(reader: EntryReader, name: str, value: object, seconds: float) -> ModelEntry | None:
+def read_model(reader: schema.EntryReader, name: str, value: object, seconds: float) -> ModelEntry | None:
     """Read a model; ``seconds`` is what a call may take if the model does not say."""
     path = ("models", name)
     given = [kind for kind in MODEL_KINDS if isinstance(value, dict) and kind in value]
@@ -90,7 +89,7 @@ def read_model(reader: EntryReader, name: str, value: object, seconds: float) ->
     return kind.complete(schema.entry(ModelEntry, known))
 
 
-def _read_missing(reader: EntryReader, path: tuple, value: str, names: Sequence[str]) -> str:
+def _read_missing(reader: schema.EntryReader, path: tuple, value: str, names: Sequence[str]) -> str:
     """Read how an input without a prediction counts."""
     words = any(reader.tasks[name].is_transcription for name in names)
     if value == ERROR and names and not words:
@@ -99,7 +98,7 @@ def _read_missing(reader: EntryReader, path: tuple, value: str, names: Sequence[
 
 
 def _read_scale(
-    reader: EntryReader, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
+    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
 ) -> dict[str, tuple[float, float]]:
     """Read on which scale a model predicts numbers."""
     tasks = [reader.tasks[name] for name in names]
@@ -111,7 +110,7 @@ def _read_scale(
 
 
 def _check_meanings(
-    reader: EntryReader, path: tuple, values: Mapping[str, Mapping[str, str]], names: Sequence[str]
+    reader: schema.EntryReader, path: tuple, values: Mapping[str, Mapping[str, str]], names: Sequence[str]
 ) -> None:
     """Note words of predictions that mean no class."""
     for task, words in values.items():
@@ -123,7 +122,7 @@ def _check_meanings(
 
 
 def _read_tasks(
-    reader: EntryReader, path: tuple, kind: type[ModelKind], target: str, names: Sequence[str] | None
+    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], target: str, names: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Read what a model predicts."""
     remedy = f"Name what it predicts: {', '.join(reader.tasks)}"
@@ -204,7 +203,7 @@ def read_suite(path: str | os.PathLike) -> Suite:
     return suite
 
 
-class _Reader(EntryReader):
+class _Reader(schema.EntryReader):
     """Reads the sections of one suite and notes the problems of all."""
 
     def read(self) -> Suite | None:

@@ -33,7 +33,6 @@ from soundcheck.metrics.differential import AVERAGES, read_omega
 from soundcheck.statistics import simulation
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import (
     Family,
     Perturbation,
@@ -159,7 +158,7 @@ _MAY_BE_EMPTY = ("speakers", "lengths", "speaking_rates")  # all speakers; no di
 CLOSED = ("asr_fairness", "asr_fault_localisation")
 
 
-def check_options(reader: DocumentReader, family: Family, ours: Collection[str] | None) -> None:
+def check_options(reader: schema.DocumentReader, family: Family, ours: Collection[str] | None) -> None:
     """Note options that are missing or have the wrong type.
 
     - ``ours``: names of options that a notebook of ours knows; ``None`` = all.
@@ -182,7 +181,9 @@ def check_options(reader: DocumentReader, family: Family, ours: Collection[str] 
 
 
 def check_settings(
-    reader: DocumentReader, options: Mapping[str, object], transformations: Mapping[str, PerturbationSeries]
+    reader: schema.DocumentReader,
+    options: Mapping[str, object],
+    transformations: Mapping[str, PerturbationSeries],
 ) -> None:
     """Note settings that options name and the transformations do not have."""
     for option in [option for option in NAME_SETTINGS if options.get(option) is not None]:
@@ -302,7 +303,7 @@ def read_family(name: str, folder: Path | None = None) -> Family:
     return dataclasses.replace(family, tests=tests)
 
 
-class _Reader(DocumentReader):
+class _Reader(schema.DocumentReader):
     """Reads one threshold file and notes all its problems."""
 
     def __init__(self, document: Document, problems: Problems, name: str) -> None:

@@ -20,7 +20,6 @@ from soundcheck.metrics.alternatives import synonym_sets
 from soundcheck.metrics.entities import CLASSES, read
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import EntryReader
 
 COLUMNS = ["phrase", "synonym"]
 COLUMN = "name"
@@ -28,7 +27,7 @@ _PAIRS = "Write phrase,synonym in the first row and pairs such as gonna,going to
 _ENTITIES = "Write entities: {person: [Anna, Peter], room: rooms.csv}"
 
 
-def read_synonyms(reader: EntryReader, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
+def read_synonyms(reader: schema.EntryReader, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
     """Read and check a file of synonyms.
 
     Problems are no such file, other columns, an empty side, a pair that rows before say already, which makes
@@ -62,14 +61,14 @@ def read_synonyms(reader: EntryReader, value: object, normaliser: str) -> tuple[
     return tuple(rows.values())
 
 
-def _read_table(reader: EntryReader, path: tuple, value: object) -> TextTable | None:
+def _read_table(reader: schema.EntryReader, path: tuple, value: object) -> TextTable | None:
     """Read a table that a suite names; ``None`` if there is none, or it cannot be read."""
     text = reader.check(path, value, schema.Text)
     with reader.problems.collected():
         return text and read_text_table(reader.root / os.path.expanduser(text), text)
 
 
-def read_entities(reader: EntryReader, value: object) -> dict[str, tuple[str, ...]]:
+def read_entities(reader: schema.EntryReader, value: object) -> dict[str, tuple[str, ...]]:
     """Read and check the names of all classes: class -> names as written.
 
     Problems are a class that is recognised without names, no names, no such file, no column ``name``, a name
@@ -101,7 +100,7 @@ def read_entities(reader: EntryReader, value: object) -> dict[str, tuple[str, ..
     return entities
 
 
-def _listed(reader: EntryReader, path: tuple[str, ...], given: list[object]) -> list[tuple[str, str]]:
+def _listed(reader: schema.EntryReader, path: tuple[str, ...], given: list[object]) -> list[tuple[str, str]]:
     """Read names from a list, each with its place."""
     names = [reader.check((*path, n), name, schema.Text) for n, name in enumerate(given)]
     if not names:
@@ -109,7 +108,7 @@ def _listed(reader: EntryReader, path: tuple[str, ...], given: list[object]) -> 
     return [(name, reader.document.where((*path, n))) for n, name in enumerate(names) if name is not None]
 
 
-def _in_file(reader: EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
+def _in_file(reader: schema.EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
     """Read names from a table, each with its place."""
     table = _read_table(reader, path, given)
     if table is not None and COLUMN not in table.columns:

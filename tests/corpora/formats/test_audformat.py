@@ -146,9 +146,6 @@ def test_labels_in_the_header_and_columns_of_the_suite(saved):
     assert "language" not in raw.table  # two languages: which is meant?
 
 
-# Several tables ---------------------------------------------------------------------------------------------
-
-
 def test_tables_are_joined_and_bring_their_split(db, saved):
     add(db, "emotion.train", FILES[:1], "train", felt=("arousal", [0.1]))
     add(db, "emotion.test", FILES[1:], "test", felt=("arousal", [0.2, 0.3]))
@@ -245,9 +242,6 @@ def test_flavours_in_the_cache_of_audb(db, tmp_path):
     refused("several flavours .*'0123abcd', '89abcdef'.*path: corpora/db/0123", tmp_path)
 
 
-# Names and labels that are not there ------------------------------------------------------------------------
-
-
 def test_labels_that_the_scheme_does_not_know(db, saved):
     table = saved(db) / "db.files.csv"
     table.write_text(table.read_text().replace("sadness", "gloom"))
@@ -258,8 +252,6 @@ def test_labels_that_the_scheme_does_not_know(db, saved):
     words = "names 'speaker.gendre'.*Did you mean 'speaker.gender'"
     refused(words, table.parent, columns={"sex": "speaker.gendre"})
 
-
-# Codes and what they stand for ------------------------------------------------------------------------------
 
 CODES = yaml.safe_load(Path(__file__).with_name("audformat.yml").read_text("utf-8"))["codes"]
 
@@ -316,9 +308,6 @@ def test_texts_of_codes_agree_with_audformat(db, saved, storage):
         assert raw.table["transcript"].tolist() == expected
     raw = read(folder, tables=("files",), columns={"sex": "speaker.code"})
     assert raw.table["sex"].tolist() == ["female", "male", "female"]
-
-
-# What nobody should open ------------------------------------------------------------------------------------
 
 
 class Canary:

@@ -27,9 +27,6 @@ RATE = 16000
 PAGE = Path(__file__).parents[3] / "book" / "data.md"
 
 
-# Writers: of rows under the names of a format; each gives what stands in the suite --------------------------
-
-
 def json_lines(path: Path, items: Rows) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(item) + "\n" for item in items))
@@ -194,8 +191,6 @@ def people(count: int, **columns: Sequence[object]) -> list[dict[str, object]]:
     ]
 
 
-# What holds for the readers of formats ----------------------------------------------------------------------
-
 # Keys and digests name every draw: the same sound has the same ones in each format, today and later.
 KEYS = ("a.wav|0.1|0.25", "b.wav|0.1|0.25")
 DIGESTS = ("23946c77175d4103375412d3dc6f59d2e68af3cd", "8dab2feb8687a05ee1ceadaf6e14ec6e27ca18ca")
@@ -206,15 +201,6 @@ def test_keys_and_digests_are_those_of_earlier_runs(load, form):
     corpus = load(form, people(2, start=[0.1, 0.1], end=[0.25, 0.25]))
     assert rows(corpus, "key", "audio") == [*zip(KEYS, DIGESTS, strict=True)]
     assert not corpus.left_out
-
-
-@pytest.mark.parametrize("form", [form for form in TIMED if form != "commonvoice"])
-def test_one_channel_of_several_is_refused_but_where_a_suite_says_so(load, refused, tmp_path, form):
-    these = people(2, channel=[0, 1])
-    refused("channel.*2 segments of one channel where the file has several", form, these, channels=2)
-    shutil.rmtree(tmp_path / "corpus")
-    keys = 'values: {channel: {"0": "", "1": ""}}'
-    assert len(load(form, these, channels=2, keys=keys).segments) == 2
 
 
 BOTH = [
@@ -237,19 +223,6 @@ def test_two_channels_are_two_segments_but_only_without_sound(load, refused, tmp
     refused(words, form, BOTH, channels=2, keys="audio: true")
 
 
-@pytest.mark.parametrize("form", EVERY)
-def test_what_a_suite_groups_by_is_used_and_what_nothing_reads_is_named(load, form):
-    columns = {"mood": ["x", "y"], "extra": ["1", "2"], "more": ["1", "2"], "channel": [0, 0]}
-    corpus = load(form, people(2, **columns), keys="groups: [mood]")
-    assert rows(corpus, "mood") == [("x",), ("y",)]
-    (notice,) = (one for one in corpus.notices if one.startswith("not used: columns"))
-    unused = {*notice.split(": columns ")[1].split(", ")}
-    assert "extra, more" in notice and len(corpus.segments) == 2  # the channel of a file with one is any
-    assert not unused & {"mood", "speaker", "client_id", "file", "path", "wav", "audio"}
-
-
-# What other parts do, with columns as each format brings them ----------------------------------------------
-
 NOBODY = ("Unknown", "n/a", "none", "?", "unk", "N.A.", "Not specified", "null")
 
 
@@ -270,23 +243,6 @@ def test_splits_speakers_and_words_for_nobody(load, form):
         (caveat,) = corpus.caveats
         assert str(caveat).startswith("c: 1 of 5 test speakers also train, so results tell little about")
 
-
-@pytest.mark.parametrize("form", EVERY)
-def test_other_words_may_mean_nobody_and_one_name_two_people(load, form):
-    these = people(4, sex=["f", "m", "f", "none"])
-    for row in these:
-        row["speaker"] = "none"
-    corpus = load(form, these, keys="unknown: [X]")
-    assert rows(corpus, "speaker") == [("none",)] * 4
-    if form != "kaldi":  # a speaker has one sex there
-        (caveat,) = corpus.caveats
-        assert caveat.text.startswith(
-            "1 of 1 speaker are of both sexes, so one name may stand for two people"
-        )
-        assert "blocks: [part, speaker]" in caveat.text and (caveat.corpus, caveat.task) == ("c", "")
-
-
-# The manual, field by field ---------------------------------------------------------------------------------
 
 CELLS = {"sex": ("f", "female"), "file": ("a.wav", "a.wav"), "emotion": ("ang", "anger")}  # written, read
 ONE_OF_SEVERAL = "refused where the file has several"
@@ -369,8 +325,6 @@ def test_a_field_becomes_what_the_manual_says(load_field, monkeypatch, form, fie
         assert rows(corpus, column) == [(read,)]
         assert not any(field in one for one in corpus.notices if one.startswith("not used"))
 
-
-# Channels of predictions ------------------------------------------------------------------------------------
 
 CHANNELS = {
     "hyp.stm": "a 0 s 0 0.25 turn left\na 1 t 0 0.25 turn right\n",

@@ -89,8 +89,6 @@ def test_folders_without_sounds_are_refused(refused, load, tmp_path):
     refused("This looks like `format: parquet`", "audiofolder", {"empty/x.parquet": ""}, entry=entry)
 
 
-# Lhotse -----------------------------------------------------------------------------------------------------
-
 CUT = json.dumps(FORMATS["lhotse"]["files"]["cuts.jsonl"][0]).encode()
 
 
@@ -158,9 +156,6 @@ def test_what_lhotse_writes_is_read(load, refused, tone, tmp_path):
         (lhotse.CutSet.from_cuts(both.to_mono()), "2 segments are other channels .* 'audio/both.wav'"),
     ):
         refused(words, written(made))
-
-
-# What the page about data shows -----------------------------------------------------------------------------
 
 
 PAGE = PAGES.joinpath("data.md").read_text("utf-8")

@@ -185,9 +185,6 @@ def test_tables_are_kept(tmp_path, table):
     assert digest == files.digest(path) == write_table(tmp_path / "again.parquet", copy)
 
 
-# Who speaks, told from trials alone -------------------------------------------------------------------------
-
-
 def inferred(*trials: tuple[str, str, int]) -> tuple[dict[str, str], str]:
     return infer_speakers(*zip(*trials, strict=True))
 

@@ -216,8 +216,6 @@ def test_large_corpora_are_quick(voices):
     assert len(set(pairs(table))) == len(table) and int((~table.frame["target"]).sum()) >= 100_000
 
 
-# Whose trials -----------------------------------------------------------------------------------------------
-
 FAMILY, GROUPS = read_family("speaker_verification"), read_family("fairness_groups")
 EMBEDS = ModelEntry("embeds", "python", "a:b", ("embedding",))
 FEELS = ModelEntry("feels", "python", "a:b", ("arousal",))

@@ -100,9 +100,6 @@ def test_header_that_describes_the_names():
         assert join(of_word, listing) == [0.107, 0.508]
 
 
-# Scores -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("text", "form"), LAYOUTS["scores"])
 def test_lists_of_scores(text, form):
     listing = scores(text)
@@ -136,9 +133,6 @@ def test_joining_is_looking_up(known):
     assert join(of_pairs, listed) == [known[pair] for pair in wanted]
 
 
-# Enrolments -------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def enrolments(tmp_path):
     def read(text: str) -> dict[str, list[str]]:
@@ -159,9 +153,6 @@ def enrolments(tmp_path):
 )
 def test_each_layout_of_enrolments(enrolments, text):
     assert [*enrolments(text).items()] == [("m2", ["b"]), ("m1", ["c", "a", "d"])]
-
-
-# What is refused --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "content", "words"), refusals("trials", "scores", "enrolments"))
@@ -228,9 +219,6 @@ def test_nothing_but_regular_files_is_opened(tmp_path, read):
             read(tmp_path / name, "shown")
 
 
-# Writing ----------------------------------------------------------------------------------------------------
-
-
 def test_scores_are_written_as_lines_or_as_a_table():
     lines = b"0.30000000000000004 b c\n5.0 a c\n"
     assert score_text(["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == (lines, ".txt")
@@ -238,20 +226,13 @@ def test_scores_are_written_as_lines_or_as_a_table():
 
 
 def test_decisions_stand_behind_the_scores():
+    """At the threshold means not above it."""
     text, suffix = score_text(["a", "b", "c"], ["d", "d", "d"], [0.4, 0.41, -1], 0.4)
-    assert (suffix, text.decode().splitlines()) == (
-        ".txt",
-        [
-            "score enrol test decision threshold",
-            "0.4 a d reject 0.4",  # at the threshold: not above it
-            "0.41 b d accept 0.4",
-            "-1.0 c d reject 0.4",
-        ],
-    )
+    lines = ["0.4 a d reject 0.4", "0.41 b d accept 0.4", "-1.0 c d reject 0.4"]
+    assert (suffix, text.decode().splitlines()) == (".txt", ["score enrol test decision threshold", *lines])
     assert score_text(["a"], ["d"], [5], -np.inf)[0].endswith(b"\n5.0 a d accept -inf\n")
-    table, suffix = score_text(["a 1", "b"], ["d", "d"], [0.5, 0.25], 0.25)
-    lines = ['"enrol","test","score","decision","threshold"']
-    lines += ['"a 1","d",0.5,"accept",0.25', '"b","d",0.25,"reject",0.25']
+    table, suffix = score_text(["a 1"], ["d"], [0.5], 0.25)
+    lines = ['"enrol","test","score","decision","threshold"', '"a 1","d",0.5,"accept",0.25']
     assert (suffix, table.decode().splitlines()) == (".csv", lines)
 
 

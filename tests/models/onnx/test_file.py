@@ -67,16 +67,8 @@ def test_what_a_file_needs(tmp_path):
     onnx_model(path, change=relocate("weights.bin"))
     assert refused(path) == "its weights lie in 'weights.bin': the file does not exist"
     assert "'../x.bin', outside" in refused(onnx_model(path, change=in_a_branch("../x.bin")))
-
-
-@pytest.mark.parametrize("location", ["../secret.bin", "/etc/passwd", "a/../../secret.bin", "link.bin"])
-def test_weights_outside_of_the_folder(tmp_path, location):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (tmp_path / "secret.bin").write_bytes(bytes(1000))
-    (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
-    path = onnx_model(folder / "m.onnx", change=relocate(location))
-    assert refused(path) == f"its weights lie in '{location}', outside of its folder"
+    beside.symlink_to("/etc/passwd")
+    assert "'weights.bin', outside" in refused(onnx_model(path, change=relocate("weights.bin")))
 
 
 def varint(number: int) -> bytes:

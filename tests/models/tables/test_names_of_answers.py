@@ -43,27 +43,20 @@ FORMATS = {  # name of the file -> writes a prediction under each name
 NFD = unicodedata.normalize("NFD", "Bär/ä.wav")
 EXTENSION = "with another extension than that of the file"
 CASES = [  # names of predictions, files of the corpus, which of them have one, what is told
-    (["M02/0001.wav"], ["M02/0001.wav"], [True], ""),
     (["/data/M02/0001.wav"], ["M02/0001.wav", "0002.wav"], [True, False], ""),
     (["/data/M02/0001.wav", "x/2.wav"], ["F01/0001.wav", "2.wav"], [False, True], ""),
     (["M02/0001.wav", "b.wav"], ["b.wav", "data/M02/0001.wav"], [True, True], "without the folder"),
-    (["0001.wav"], ["F01/0001.wav", "F01/0002.wav"], [True, False], "without the folder"),
     (["F01/a.wav"], ["F01/a.mp3", "F02/a.mp3"], [True, False], EXTENSION),
     (["a.wav"], ["F01/a.flac"], [True], f"without the folder and {EXTENSION}"),
     (["a.wav", "a.flac"], ["a.wav"], [True], ""),
     (["C:\\data\\s1\\a.wav"], ["s1/a.wav", "s2/a.wav"], [True, False], ""),
-    (["./s1//a.wav"], ["s1/a.wav"], [True], ""),
     (["S1/A.wav"], ["s1/a.wav", "b.wav"], [True, False], "in another spelling than that"),
-    (["A.wav", "a.wav"], ["a.wav", "A.wav"], [True, True], ""),
     ([NFD], ["Bär/ä.wav"], [True], "in another spelling than that"),
     (["a%23b.wav"], ["a#b.wav"], [True], "in another spelling than that"),
-    (["utt.v2", "utt.v3"], ["utt.v1", "utt.v2"], [False, True], ""),
 ]
 UNCLEAR = [
     (["a.wav"], ["x/a.wav", "y/a.wav"], "'a.wav' could mean 'x/a.wav' and 'y/a.wav'"),
-    (["a.wav"], ["a.mp3", "a.flac"], "'a.wav' could mean 'a.mp3' and 'a.flac'"),
     (["x/a.wav", "y/a.wav"], ["a.wav"], "'x/a.wav' and 'y/a.wav' mean the same"),
-    (["b.wav", "k/b.ogg", "k/b.mp3"], ["b.wav", "k/b.wav"], "'k/b.ogg' and 'k/b.mp3' mean the same"),
     # Messages never show two equal names: Cyrillic, and a character of no width.
     (["а.wav"], ["a.wav", "zz.wav"], r"belongs to a segment.*'\\u0430.wav'.*'a.wav'"),
     (["a\u200b.wav"], ["a.wav", "zz.wav"], r"belongs to a segment.*'a\\u200b.wav'.*'a.wav'"),

@@ -72,9 +72,6 @@ def read(content: bytes, source: str, form: str) -> TimedTranscripts:
     return read_timed_transcripts(content, source, form, TASKS)
 
 
-# Segments ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("change", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n")])
 def test_lines_are_joined_in_their_segments(load, change):
     model = load(change(STM), "hyp.stm")
@@ -179,9 +176,6 @@ def test_many_lines_of_one_recording_are_quick(transcripts):
     assert transcripts("".join(reversed(lines)), where) == [f"word{n}" for n in range(len(lines))]
 
 
-# Lines ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("first", "second", "told"),
     [
@@ -235,9 +229,6 @@ def test_what_a_line_of_a_ctm_may_leave_out():
     assert timed.items["start"].tolist() == [0, 0.5, 1, 1.5, 2, 3]
     (remark,) = timed.remarks
     assert remark == "left out, as their type says that they are no words: 1 of x, such as '[cough]'"
-
-
-# The package meeteval ---------------------------------------------------------------------------------------
 
 
 def test_reading_agrees_with_meeteval():

@@ -29,9 +29,6 @@ def transcripts(model: TableModel, where) -> list[str | None]:
     return model.look_up(where, "")[0]["transcript"].tolist()
 
 
-# Lines with ids ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("content", "name", "noun"),
     [
@@ -114,9 +111,6 @@ def test_endless_transcripts_are_no_prediction(load):
         assert problems == ["", f"{what}; at most {TEXT_LIMIT} are a transcript"]
 
 
-# What a file is ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "content", "form"),
     [
@@ -150,9 +144,6 @@ def test_fingerprint_is_content_and_format(load):
     assert len(set(prints)) == 5 and prints[0] == prints[-1]
 
 
-# Which segment an id means ----------------------------------------------------------------------------------
-
-
 def places(ids: list[str], where) -> list[int]:
     content = "".join(f"({name})\n" for name in ids).encode()
     return read_transcripts(content, "hyp.trn", "trn", [BUILTIN["transcript"]]).find(where).tolist()
@@ -169,15 +160,6 @@ def test_ambiguous_ids_are_all_told():
         "Write the file as the corpus does, such as 'c/d-e.wav'.",
     ]
     assert places(["x/a.wav", "B", "c/d-e"], where) == [0, -1, -1, -1, 1, 2, -1]
-    with pytest.raises(InputError, match=r"line 1: the id 'Ab' could mean 'ab.wav' and 'AB.wav'\."):
-        places(["Ab"], files("ab.wav", "AB.wav"))
-
-
-def test_several_segments_of_a_file_need_a_table_with_times():
-    where = corpus(("a.wav", 0.0, 1.5), ("a.wav", 1.5, NAN), ("b.wav", NAN, NAN))
-    with pytest.raises(InputError, match=r"could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'.*file, start and end"):
-        places(["b", "a"], where)
-    assert places(["b"], where) == [-1, -1, 0]
 
 
 @pytest.mark.parametrize(
@@ -195,9 +177,6 @@ def test_a_check_refuses_a_file_of_other_recordings(check, name, content, words)
         check(content, name, [files("a.wav", "b.wav")])
     known = files("a/q-1.wav", "q.wav", "sample_0.wav", "m1.wav")
     assert check(content, name, []) == check(content, name, [known])
-
-
-# Lines of JSON ----------------------------------------------------------------------------------------------
 
 
 def lines(*items: dict) -> str:

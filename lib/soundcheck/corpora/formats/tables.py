@@ -32,21 +32,11 @@ from soundcheck.common.text_table import (
 )
 from soundcheck.corpora.raw_table import RawTable, entry_name, join, take_columns, with_format_hint
 from soundcheck.corpora.splits import choose, kinds_of
-from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import (
-    TRIAL_LAYOUTS,
-    CorpusFormat,
-    CorpusKeys,
-    File,
-    FileOrFolderKeys,
-    Folder,
-    TableFormat,
-    TableKeys,
-)
+from soundcheck.suite import corpus_format, schema
 from soundcheck.suite.entries import CorpusEntry
 
 
-class CsvFormat(TableFormat):
+class CsvFormat(corpus_format.TableFormat):
     """Tables of segments."""
 
     keyword = "csv"
@@ -63,7 +53,7 @@ NEMO_NAMES = {
 }
 
 
-class NemoFormat(TableFormat):
+class NemoFormat(corpus_format.TableFormat):
     """Manifests in JSON Lines; ``offset`` and ``duration`` are times, no offset is that of 0 s."""
 
     keyword = "nemo"
@@ -99,13 +89,13 @@ SPEECHBRAIN_NAMES = {
 _VARIABLE = re.compile(r"^(\$\w+|\{\w+\}|\$\{\w+\})/+")
 
 
-class SpeechbrainKeys(TableKeys):
+class SpeechbrainKeys(corpus_format.TableKeys):
     """Keys of a table; ``sampling_rate`` is that of numbers of samples in the columns start and stop."""
 
     sampling_rate: schema.whole(1, 10_000_000) | None = None
 
 
-class SpeechbrainFormat(TableFormat):
+class SpeechbrainFormat(corpus_format.TableFormat):
     """Tables with ``ID, duration, wav, spk_id, wrd``; what stands for a folder in paths is taken away."""
 
     keyword = "speechbrain"
@@ -158,11 +148,11 @@ COMMON_VOICE_NAMES = {
 _SEVERAL_ACCENTS = re.compile(r"[,|]")  # between the accents that somebody chose
 
 
-class CommonVoiceFormat(TableFormat):
+class CommonVoiceFormat(corpus_format.TableFormat):
     """Releases of Common Voice."""
 
     keyword = "commonvoice"
-    keys = FileOrFolderKeys  # of the tables in a folder ``split`` names one
+    keys = corpus_format.FileOrFolderKeys  # of the tables in a folder ``split`` names one
     values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "sex": {"male_masculine": "male", "female_feminine": "female", "do_not_wish_to_say": ""},
         "age": {"fourties": "forties"},
@@ -211,18 +201,18 @@ def _tables_of_release(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
     return {entry.path / f"{name}.tsv": f"{source}/{name}.tsv" for name in chosen}, notices
 
 
-class TrialKeys(CorpusKeys):
+class TrialKeys(corpus_format.CorpusKeys):
     """Keys of a list of trials."""
 
-    path: File = ""
-    root: Folder = ""
+    path: corpus_format.File = ""
+    root: corpus_format.Folder = ""
     audio: schema.Boolean = True
-    enrolments: File = ""
-    layout: schema.choice(*TRIAL_LAYOUTS) = ""
+    enrolments: corpus_format.File = ""
+    layout: schema.choice(*corpus_format.TRIAL_LAYOUTS) = ""
     synthetic: schema.Boolean = False
 
 
-class TrialFormat(CorpusFormat):
+class TrialFormat(corpus_format.CorpusFormat):
     """Lists of trials."""
 
     keyword = "trials"

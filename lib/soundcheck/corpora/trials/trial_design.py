@@ -143,9 +143,6 @@ def _table(segments: pd.DataFrame, pairs: list[_Pair], targets: int, notices: li
     return TrialTable(of_columns(frame), members, numbers, "generated", tuple(notices), listed=len(frame))
 
 
-# Speakers and their segments --------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True)
 class _Speaker:
     """A speaker with shuffled segments: rows and numbers of their sounds; no ``sex`` if unknown or both."""
@@ -179,9 +176,6 @@ def _speakers(segments: pd.DataFrame, sexes: np.ndarray, seed: int) -> tuple[lis
         new = [(row, sound) for _, row, sound, _, repeated in part if not repeated]
         speakers.append(_Speaker(*map(list, zip(*new, strict=True)), both.pop() if len(both) == 1 else ""))
     return speakers, notices
-
-
-# Pairs ------------------------------------------------------------------------------------------------------
 
 
 def _ring(size: int) -> Iterator[_Meeting]:

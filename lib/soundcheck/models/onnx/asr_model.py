@@ -25,15 +25,10 @@ from pydantic import AfterValidator
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
+from soundcheck.models import library_model
 from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.base import TRANSCRIPT, Recogniser, reason
-from soundcheck.models.library_model import (
-    LibraryModel,
-    each_length,
-    links_outside,
-    read_configuration,
-    resampled,
-)
+from soundcheck.models.library_model import LibraryModel
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
@@ -100,7 +95,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         _, what, remedy = find_files(self.suite_file, self.entry.target)
         if what:  # predictions rest on all of them
             raise self.refusal(what, remedy)
-        for path in links_outside(folder, sorted(folder.rglob("*"))):
+        for path in library_model.links_outside(folder, sorted(folder.rglob("*"))):
             name = path.relative_to(folder).as_posix()
             raise self.refusal(f"{quoted(name)} is a link that leads out of the folder", "Copy the file")
         config = self._read_config(folder)
@@ -121,9 +116,9 @@ class OnnxAsrModel(Recogniser, LibraryModel):
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Recognise signals; ValueError if one is longer than the model can hear."""
-        inputs = [resampled(signal, sampling_rate, RATE) for signal in signals]
+        inputs = [library_model.resampled(signal, sampling_rate, RATE) for signal in signals]
         if self._architecture not in WHISPERS:
-            return each_length(inputs, self._recognise)
+            return library_model.each_length(inputs, self._recognise)
         for signal in inputs:
             if len(signal) > WHISPER_SECONDS * RATE:
                 seconds = len(signal) / RATE
@@ -170,7 +165,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         path = folder / CONFIG
         if not path.exists():
             return {}
-        config, what = read_configuration(path)
+        config, what = library_model.read_configuration(path)
         for key in ("features_size", "num_mel_bins"):  # parts of names of files
             if not what and not isinstance(config.get(key, 80), int):
                 what = f"{key} is no whole number"

@@ -119,36 +119,18 @@ class Service:
 
     def transcribe(self, recording: Recording, seconds: float) -> Mapping[str, Any]:
         """Ask once, for at most so many seconds; the transcript is the ``text`` of what comes back."""
-        import urllib3.exceptions as known
+        from urllib3.exceptions import HTTPError
 
-        late = RequestError("late", f"no answer within {seconds:.3g} s", again=True)
         try:
             status, headers, body = self._send(recording, time.monotonic() + seconds)
-        except known.NameResolutionError:
-            raise RequestError("host", "there is no such host", refused=True) from None
-        except known.ProxyError:
-            why = "the proxy cannot be reached, or refuses"
-            raise RequestError("proxy", why, refused=True) from None
-        except known.NewConnectionError as error:
-            why = getattr(error.__cause__ or error.__context__, "strerror", None) or "nobody listens"
-            raise RequestError("connect", f"no connection: {why.lower()}", refused=True) from None
-        except known.ConnectTimeoutError:
-            raise RequestError("connect", "no connection in time", refused=True) from None
-        except known.SSLError as error:
-            why = getattr(error.args[0] if error.args else error, "verify_message", "") or "TLS failed"
-            raise RequestError("tls", f"the connection is not safe: {why}", refused=True) from None
-        except known.ReadTimeoutError:
-            raise late from None
-        except (known.HTTPError, OSError):
-            raise RequestError("cut", "the connection was cut off", again=True) from None
-        if body is None:
-            raise late
-        if not 200 <= status < 300:
-            raise self._refusal(status, headers, body)
-        return self._understand(body, recording)
+        except (HTTPError, OSError) as error:
+            raise _failure(error, seconds) from None
+        if 200 <= status < 300:
+            return self._understand(body, recording)
+        raise self._refusal(status, headers, body)
 
-    def _send(self, recording: Recording, end: float) -> tuple[int, Mapping[str, str], bytes | None]:
-        """Give status, headers and the beginning of the body; ``None`` if it did not come in time."""
+    def _send(self, recording: Recording, end: float) -> tuple[int, Mapping[str, str], bytes]:
+        """Give status, headers and the beginning of the body; raises TimeoutError if it takes too long."""
         from urllib3 import Timeout
 
         left = max(0.01, end - time.monotonic())
@@ -166,7 +148,7 @@ class Service:
         try:
             while data and len(body) <= ANSWER_BYTES:
                 if time.monotonic() > end:
-                    return response.status, response.headers, None
+                    raise TimeoutError
                 data = response.read1(_READ_BYTES)
                 body += data
         finally:
@@ -220,6 +202,26 @@ class Service:
         if what:
             raise RequestError("answer", what, recording=True)
         return content
+
+
+def _failure(error: Exception, seconds: float) -> RequestError:
+    """Say why nothing came; what the library says may quote the address or a header."""
+    import urllib3.exceptions as known
+
+    why = getattr(error.__cause__ or error.__context__, "strerror", None) or "nobody listens"
+    unsafe = getattr(error.args[0] if error.args else error, "verify_message", "") or "TLS failed"
+    for kind, way, reason in (
+        (known.NameResolutionError, "host", "there is no such host"),
+        (known.ProxyError, "proxy", "the proxy cannot be reached, or refuses"),
+        (known.NewConnectionError, "connect", f"no connection: {why.lower()}"),
+        (known.ConnectTimeoutError, "connect", "no connection in time"),
+        (known.SSLError, "tls", f"the connection is not safe: {unsafe}"),
+    ):
+        if isinstance(error, kind):
+            return RequestError(way, reason, refused=True)
+    if isinstance(error, known.ReadTimeoutError | TimeoutError):
+        return RequestError("late", f"no answer within {seconds:.3g} s", again=True)
+    return RequestError("cut", "the connection was cut off", again=True)
 
 
 def public_url(url: str) -> str:
@@ -297,8 +299,9 @@ def confidences(content: Mapping[str, Any]) -> dict[str, Any]:
     {'words': [{'word': 'go', 'probability': 0.5}]}
     """
     segments = _mappings(content.get("segments"))
-    in_segments = [word for part in segments for word in _mappings(part.get(WORDS))]
-    words = _mappings(content.get(WORDS)) or in_segments
+    words = _mappings(content.get(WORDS)) or [
+        word for part in segments for word in _mappings(part.get(WORDS))
+    ]
     stated: dict[str, Any] = {WORDS: words} if words else {}
     logs = [part.get("avg_logprob") for part in segments]
     if logs and all(_is_number(log) and log <= 0 for log in logs):

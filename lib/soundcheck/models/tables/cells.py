@@ -63,9 +63,10 @@ def with_own_names(
             what = f"{cells.source} has no column {quoted(theirs)}"
             problems.add(f"{where}.{name}", what, did_you_mean(theirs, cells.columns))
     problems.raise_if_any()
-    others = {name: cells.columns[name] for name in cells.columns.keys() - {*columns, *columns.values()}}
     renamed = {name: cells.columns[theirs] for name, theirs in columns.items()}
-    return dataclasses.replace(cells, columns=renamed | others, headings=columns)
+    taken = {*columns, *columns.values()}
+    renamed |= {name: column for name, column in cells.columns.items() if name not in taken}
+    return dataclasses.replace(cells, columns=renamed, headings=columns)
 
 
 def read_table(table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]) -> Rows:
@@ -304,9 +305,12 @@ def _changes(path: Path, _written: int) -> frozenset[str]:
     import pyarrow.parquet as pq
 
     try:
+        with open(path, "rb") as file:
+            if file.read(4) != b"PAR1":
+                return frozenset()
         names = set(pq.read_schema(path).names)
         if not {"key", "change"} <= names or "file" in names:
             return frozenset()
         return frozenset(filter(None, pq.read_table(path, columns=["change"]).column(0).unique().to_pylist()))
     except (pa.ArrowException, OSError, ValueError):
-        return frozenset()  # no Parquet, or what is wrong with it is said when it is read
+        return frozenset()  # what is wrong with the table is said when it is read

@@ -239,15 +239,21 @@ class Rows(FileModel):
 def _nearest(wanted: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Find the row of the same group with the nearest times, if any is the same, for each ``segment``."""
     import pandas as pd  # late: a suite is read without it
-    from scipy.spatial import KDTree
 
-    ours, theirs = (frame[["group", "start", "end"]].to_numpy(dtype=np.float64) for frame in (wanted, rows))
+    times = ["group", "start", "end"]
+    same = wanted.merge(rows, on=times)[["segment", "number"]].drop_duplicates("segment")
+    wanted = wanted[~wanted["segment"].isin(same["segment"])]
+    if wanted.empty:  # most often
+        return same
+    from scipy.spatial import KDTree  # late: it takes long
+
+    ours, theirs = (frame[times].to_numpy(dtype=np.float64) for frame in (wanted, rows))
     pairs = KDTree(ours).sparse_distance_matrix(KDTree(theirs), TOLERANCE, np.inf, output_type="ndarray")
     away = np.abs(ours[pairs["i"]] - theirs[pairs["j"]]).sum(axis=1)
     found = pd.DataFrame({"away": away, "place": pairs["j"]})
     found["segment"] = wanted["segment"].to_numpy()[pairs["i"]]
     found["number"] = rows["number"].to_numpy()[pairs["j"]]
-    return found.sort_values(["away", "place"]).drop_duplicates("segment")
+    return pd.concat([same, found.sort_values(["away", "place"]).drop_duplicates("segment")])
 
 
 def sort_rows(

@@ -35,25 +35,9 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
 from soundcheck.models.answers import check_scale
-from soundcheck.models.tables.cells import (
-    changes_in,
-    read_folder,
-    read_table,
-    tables_in,
-    with_own_names,
-)
+from soundcheck.models.tables import cells, transcripts
 from soundcheck.models.tables.rows import FileModel
 from soundcheck.models.tables.timed_transcripts import read_timed_transcripts
-from soundcheck.models.tables.transcripts import (
-    CTM,
-    JSONL,
-    KALDI,
-    SEGLST,
-    STM,
-    read_results,
-    read_transcripts,
-    transcript_format,
-)
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
@@ -79,14 +63,14 @@ class TableModel(FileModel):
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
         """Find the file, or the folder of tables that a run wrote."""
         place, what, remedy = find_place(suite_file, target, folder=True)
-        if place is not None and tables_in(place):
+        if place is not None and cells.tables_in(place):
             return place, what, remedy
         return find_place(suite_file, target, folder=False)
 
     @classmethod
     def known_changes(cls, path: Path | None) -> frozenset[str]:
         """Name the changes that a table of a run has predictions for."""
-        return changes_in(path) if path is not None else frozenset()
+        return cells.changes_in(path) if path is not None else frozenset()
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FileModel:
@@ -114,18 +98,19 @@ def _read(entry: ModelEntry, suite: Suite, tasks: Sequence[Task]) -> tuple[str, 
     path, source, columns = entry.path, entry.target, entry.options.get("columns", {})
     where = f"{suite.file.name}, models.{entry.name}"
     bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
-    if tables := tables_in(path):
+    if tables := cells.tables_in(path):
         digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
-        return digest, read_table(read_folder(path, source), tasks, bounds)
+        return digest, cells.read_table(cells.read_folder(path, source), tasks, bounds)
     content = files.require_regular(path, source).read_bytes()
     digest = files.digest(content)
-    form = transcript_format(path.name, content, columns.get("file", "file"))
+    form = transcripts.transcript_format(path.name, content, columns.get("file", "file"))
     if not form:
-        cells = with_own_names(parse_text_table(content, source), columns, tasks, f"{where}.columns")
-        return files.digest(f"{digest} {columns}") if columns else digest, read_table(cells, tasks, bounds)
+        table = cells.with_own_names(parse_text_table(content, source), columns, tasks, f"{where}.columns")
+        digest = files.digest(f"{digest} {columns}") if columns else digest
+        return digest, cells.read_table(table, tasks, bounds)
     if others := ", ".join(task.name for task in tasks if not task.is_transcription):
-        why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
-        why = "its first line has no column file" if form == KALDI else why
+        why = "it is JSON" if form in (transcripts.JSONL, transcripts.SEGLST) else f"its name ends in .{form}"
+        why = "its first line has no column file" if form == transcripts.KALDI else why
         what = f"{source} holds transcripts only ({why}), but the model has the tasks {others}"
         remedy = "Give their predictions in a CSV table with the column file and one a task"
         raise input_error(f"{where}.tasks", what, remedy)
@@ -133,10 +118,10 @@ def _read(entry: ModelEntry, suite: Suite, tasks: Sequence[Task]) -> tuple[str, 
         what = f"{source} is no table with columns, but a file of transcripts ({form})"
         remedy = "Remove the key, or give the file a name that ends in .csv"
         raise input_error(f"{where}.columns", what, remedy)
-    if form in (STM, CTM, SEGLST):
+    if form in (transcripts.STM, transcripts.CTM, transcripts.SEGLST):
         model = read_timed_transcripts(content, source, form, tasks)
-    elif form == JSONL:
-        model = read_results(content, source, tasks)
+    elif form == transcripts.JSONL:
+        model = transcripts.read_results(content, source, tasks)
     else:
-        model = read_transcripts(content, source, form, tasks)
+        model = transcripts.read_transcripts(content, source, form, tasks)
     return files.digest(f"{form} {digest}"), model
