@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from soundcheck.statistics import bootstrap
 from soundcheck.common import files
 from soundcheck.results import worse
 from soundcheck.results.contrast import WORSE
@@ -24,8 +25,6 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
-from soundcheck.statistics import draws
-
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "baseline.csv"
 RUNS, RUNS_PLANTED, TESTS, SEGMENTS, REPLICATES = 100, 20, 1000, 15, 1000
 SPEAKERS = (10, 20, 40)
@@ -121,7 +120,7 @@ def alarms(
     alarmed, usual, found, false = 0, 0, 0, 0
     for run in range(runs):
         rng = np.random.default_rng([seed, speakers, planted, run])
-        weights = draws.weights(speakers, REPLICATES, run)
+        weights = bootstrap.weights(speakers, REPLICATES, run)
         before, now = (finished(counts, weights) for counts in outcomes(rng, speakers, planted, tests))
         (decided,) = worse.with_outcomes([worse.changes(now, before)], RunRecord.matters_worse)
         decided = decided["outcome"].eq(WORSE)

@@ -20,10 +20,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from soundcheck.statistics import bootstrap
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.regression import concordance_cc, correlations, mean_absolute_error
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.statistics import bootstrap, draws
+from soundcheck.statistics import bootstrap
 
 REPLICATES = 1000
 CLASSES = ("anger", "happiness", "neutral", "sadness")
@@ -40,7 +41,7 @@ def ccc(truth: np.ndarray, prediction: np.ndarray) -> float:
 def seconds(function: Callable[[], object], repeat: int = 3) -> float:
     best = np.inf
     for _ in range(repeat):
-        draws._kept_weights.cache_clear()  # each call draws its weights anew
+        bootstrap._kept_weights.cache_clear()  # each call draws its weights anew
         start = time.perf_counter()
         function()
         best = min(best, time.perf_counter() - start)
@@ -49,7 +50,7 @@ def seconds(function: Callable[[], object], repeat: int = 3) -> float:
 
 def peak(function: Callable[[], object]) -> float:
     """Peak of newly allocated memory in MB."""
-    draws._kept_weights.cache_clear()
+    bootstrap._kept_weights.cache_clear()
     tracemalloc.start()
     function()
     most = tracemalloc.get_traced_memory()[1]

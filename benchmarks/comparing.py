@@ -36,7 +36,7 @@ from soundcheck.common import seeds
 from soundcheck.results.contrast import BETTER, WORSE, Contrast, contrasts
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import Verdict
-from soundcheck.statistics.draws import REPLICATES, weights
+from soundcheck.statistics.bootstrap import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "comparing.csv"
 SEED = 0

@@ -40,7 +40,7 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.record import NO_RECORD
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
-from soundcheck.statistics.draws import REPLICATES, weights
+from soundcheck.statistics.bootstrap import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "histories.csv"
 SEED, HISTORIES = 0, 1000

@@ -43,7 +43,7 @@ from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample_all
 from soundcheck.statistics.fixed_speakers import fixed_speakers
-from soundcheck.statistics.significance import adjusted_p_values, paired_p_value
+from soundcheck.statistics.evidence import adjusted_p_values, paired_p_value
 from soundcheck.suite import thresholds
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "states.csv"

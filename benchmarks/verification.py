@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.metrics import roc_curve
 
+from soundcheck.statistics import bootstrap
 from soundcheck.metrics.similarity import cosine_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
@@ -31,7 +32,7 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.statistics import bootstrap, draws
+from soundcheck.statistics import bootstrap
 
 TRIALS, SPEAKERS, RECORDINGS, DIMENSIONS, REPLICATES = 1_000_000, 1000, 20_000, 192, 1000
 ONE_BY_ONE = 20_000  # trials that are scored one at a time
@@ -99,7 +100,7 @@ def main() -> None:
     trials = Trials(scores, one == other, one, other, SPEAKERS)
     at, threshold = timed(lambda: min_dcf_threshold(trials))
     steps = [(f"cosines of {TRIALS:,} trials", scoring), ("threshold of the lowest cost", at)]
-    steps.append(("weights", timed(lambda: draws.weights(SPEAKERS, REPLICATES))[0]))
+    steps.append(("weights", timed(lambda: bootstrap.weights(SPEAKERS, REPLICATES))[0]))
     statistics: dict[str, Callable[[], Weighted]] = {
         "equal error rate": lambda: equal_error_rate(trials),
         "lowest detection cost": lambda: min_dcf(trials),
@@ -129,7 +130,7 @@ def main() -> None:
     plain = one_by_one(vectors, first, second)
     note = f"{ONE_BY_ONE:,} trials, scaled"
     print(f"{'scoring one trial at a time':40}{plain:9.2f} s   {plain / scoring:.1f} x   {note}")
-    plain = scikit_learn(trials, draws.weights(SPEAKERS, REPLICATES)[0].astype(int))
+    plain = scikit_learn(trials, bootstrap.weights(SPEAKERS, REPLICATES)[0].astype(int))
     base = dict(steps)["equal error rate"]
     note = "beside the equal error rate; 1 replicate, scaled"
     print(f"{'scikit-learn, a replicate at a time':40}{plain:9.2f} s   {plain / base:.1f} x   {note}")

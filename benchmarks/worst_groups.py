@@ -34,7 +34,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.metrics.regression import mean_value
-from soundcheck.statistics.draws import REPLICATES
+from soundcheck.statistics.bootstrap import REPLICATES
 from soundcheck.statistics.worst_groups import Search, search
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "worst_groups.csv"

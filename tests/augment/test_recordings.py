@@ -12,9 +12,8 @@ import soundfile
 import yaml
 
 from soundcheck.augment import recordings, registry
-from soundcheck.augment.recordings import read_sounds
+from soundcheck.augment.recordings import measurements, read_sounds
 from soundcheck.augment.registry import missing
-from soundcheck.augment.responses import measurements
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError
 from soundcheck.report.family_tables import material
@@ -100,15 +99,13 @@ def test_nothing_usable_is_refused_for_all_kinds_at_once(tmp_path, read):
 
 
 def test_the_names_of_mardy(write, read):
-    names = [f"ir_{d}_{p}_{m}.wav" for d in (1, 2) for p in "LCR" for m in (1, 4)]
-    write("mardy", *names, rate=48000)
-    assert roles(read(positions="mardy")["positions"]) == {
-        f"ir_{d}_{p}_4.wav": "base" if (d, p) == (1, "C") else "other" for d in (1, 2) for p in "LCR"
-    }
-    whole = [f"ir_{d}_{p}.wav" for d in (1, 2) for p in "LCR"]  # a file for all microphones
-    write("whole", *whole, rate=48000, channels=8)
-    expected = {name: "base" if name == "ir_1_C.wav" else "other" for name in whole}
-    assert roles(read(positions="whole")["positions"]) == expected
+    places = [(d, p) for d in (1, 2) for p in "LCR"]
+    write("mardy", *(f"ir_{d}_{p}_{m}.wav" for d, p in places for m in (1, 4)), rate=48000)
+    write("whole", *(f"ir_{d}_{p}.wav" for d, p in places), rate=48000, channels=8)  # of all microphones
+    for folder, end in (("mardy", "_4"), ("whole", "")):
+        assert roles(read(positions=folder)["positions"]) == {
+            f"ir_{d}_{p}{end}.wav": "base" if (d, p) == (1, "C") else "other" for d, p in places
+        }
 
 
 def test_distances_and_rooms_in_the_names_of_air():

@@ -19,7 +19,7 @@ from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
-from soundcheck.statistics import draws
+from soundcheck.statistics import bootstrap
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import INTERVALS
@@ -123,7 +123,7 @@ def test_rows_without_answer_are_left_out_and_counted():
 
 def test_undefined_replicates_are_noted_or_withhold_the_interval():
     lacking = resampled(lambda s, _: 0.5 if 0 in s.segments["speaker"].values else None, subset())
-    share = np.mean(draws.weights(8, REPLICATES)[:, 0] == 0)
+    share = np.mean(bootstrap.weights(8, REPLICATES)[:, 0] == 0)
     assert lacking.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
     seldom = resampled(lambda s, _: np.nan if s.segments["speaker"].nunique() < 4 else 0.5, subset())
     assert seldom.withheld == ("",) and "undefined in" in seldom.notes[0]

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from soundcheck.metrics import change, classification, distribution, regression, word_errors, word_rates
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import difference, paired_difference, restrict
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.draws import block_codes
+from soundcheck.statistics.bootstrap import block_codes, resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -10,8 +10,7 @@ from scipy import stats
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.speakers import SpeakerValues, quartile_overlap, speaker_averages, speaker_proportions
 from soundcheck.metrics.temporal import drift, file_changes, neighbours
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.draws import block_codes, weights
+from soundcheck.statistics.bootstrap import block_codes, resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

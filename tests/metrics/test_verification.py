@@ -30,8 +30,7 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import memoised, weighted_difference, weighted_sums
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.draws import weights
+from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -69,16 +68,17 @@ def repeated(data: Trials, row: np.ndarray) -> Trials:
 
 def test_perfect_reversed_and_constant_scores():
     perfect, reverse = (independent([1, 2, 3, 4], targets) for targets in ([0, 0, 1, 1], [1, 1, 0, 0]))
-    # Accepting nobody costs 0.05, and nothing costs less than rejecting the targets.
-    for measure, best, worst in ((equal_error_rate, 0, 1), (min_dcf, 0, 0.05), (min_cllr, 0, 1)):
-        assert (value(measure(perfect)), value(measure(reverse))) == (best, worst)
-    assert values(frr_at_far(perfect, RATES)).tolist() == [0.0] * 8
-    assert values(frr_at_far(reverse, RATES)).tolist() == [1.0] * 7 + [0.0]
-    # All trials are accepted or all rejected; the curve is a line from one to the other.
+    # All trials of the last are accepted or all rejected; its curve is a line from one to the other.
     constant = independent([0.3] * 7, [1, 0, 0, 1, 0, 0, 0])
-    assert value(equal_error_rate(constant)) == 0.5 and value(min_cllr(constant)) == 1.0
-    assert value(min_dcf(constant, 0.9, 2, 3)) == pytest.approx(0.3, abs=1e-12)
-    np.testing.assert_allclose(values(frr_at_far(constant, RATES)), 1 - np.array(RATES), atol=1e-12)
+    for measure, expected in (  # accepting nobody costs 0.05, and nothing costs less than rejecting targets
+        (equal_error_rate, (0, 1, 0.5)),
+        (min_dcf, (0, 0.05, 0.05)),
+        (min_cllr, (0, 1, 1)),
+        (lambda data: min_dcf(data, 0.9, 2, 3), (0, 0.3, 0.3)),
+    ):
+        assert [value(measure(data)) for data in (perfect, reverse, constant)] == pytest.approx(expected)
+    for data, missed in ((perfect, [0.0] * 8), (reverse, [1.0] * 7 + [0.0]), (constant, 1 - np.array(RATES))):
+        np.testing.assert_allclose(values(frr_at_far(data, RATES)), missed, atol=1e-12)
     hundred = independent(np.arange(200), [0] * 50 + [1] * 100 + [0] * 50)
     for rate in (0.29, 0.07, 0.57):  # their products with 100 are not whole in binary numbers
         assert value(frr_at_far(hundred, [rate])) == (0.0 if rate > 0.5 else 1.0)
@@ -97,17 +97,22 @@ def test_cost_of_likelihood_ratios():
         assert value(cllr(independent(scores, target))) == pytest.approx(expected, rel=1e-11, abs=1e-11)
 
 
-def test_threshold_of_the_lowest_cost():
-    data = independent([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0])
-    assert min_dcf_threshold(data) == 0.7  # what lies above is accepted
-    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.99) == -np.inf  # accept everybody
-    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.01) == 2.0  # accept nobody
-    # Each target that is rejected costs as much as a non-target that is not: 2, 4 and 6 cost the same.
-    assert min_dcf_threshold(independent([2, 3, 4, 5, 6, 7], [0, 1, 0, 1, 0, 1]), 0.5) == 4.0
-    # Now minus infinity does, too, and of the two in the middle the lower one is taken.
-    assert min_dcf_threshold(independent([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1]), 0.5, 4, 3) == 2.0
-    for scores, target in (([], []), ([0.1], [True]), ([0.1], [False])):
-        assert np.isnan(min_dcf_threshold(independent(scores, target)))
+@pytest.mark.parametrize(
+    ("scores", "target", "costs", "expected"),
+    [
+        ([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0], (), 0.7),  # what lies above is accepted
+        ([1, 2], [1, 0], (0.99,), -np.inf),  # accept everybody
+        ([1, 2], [1, 0], (0.01,), 2.0),  # accept nobody
+        # Each target that is rejected costs as much as a non-target that is not: 2, 4 and 6 cost the same.
+        ([2, 3, 4, 5, 6, 7], [0, 1, 0, 1, 0, 1], (0.5,), 4.0),
+        # Now minus infinity does, too, and of the two in the middle the lower one is taken.
+        ([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1], (0.5, 4, 3), 2.0),
+        ([], [], (), np.nan),
+        ([0.1], [True], (), np.nan),
+    ],
+)
+def test_threshold_of_the_lowest_cost(scores, target, costs, expected):
+    assert min_dcf_threshold(independent(scores, target), *costs) == pytest.approx(expected, nan_ok=True)
 
 
 # Oracles

@@ -22,8 +22,8 @@ from soundcheck.results.contrast import (
 )
 from soundcheck.results.judged import Judged, load_all, load_judged, save
 from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.evidence import welch
 from soundcheck.statistics.fixed_speakers import fixed_speakers
-from soundcheck.statistics.significance import welch
 
 BLOCKS = np.repeat(np.arange(40), 10)
 

@@ -12,9 +12,16 @@ from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import difference, restrict, stack
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.statistics import draws
-from soundcheck.statistics.bootstrap import crossing, first_reached, resample
-from soundcheck.statistics.draws import block_codes, blocks_of, every_segment, weights
+from soundcheck.statistics import bootstrap
+from soundcheck.statistics.bootstrap import (
+    block_codes,
+    blocks_of,
+    crossing,
+    every_segment,
+    first_reached,
+    resample,
+    weights,
+)
 from soundcheck.statistics.evidence import Scale
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -66,7 +73,7 @@ def test_large_weights_are_drawn_in_pieces_with_the_same_result(monkeypatch, rng
     truth, prediction, block = speakers(rng, blocks=50)
     whole = resample(concordance_cc(truth, prediction), block).replicates.tobytes()
     for name, size in (("_CHUNK", 350), ("_CACHED_WEIGHTS", 0), ("_SUMS_AT_ONCE", 400), ("_SUMS_AT_ONCE", 1)):
-        monkeypatch.setattr(draws, name, size)
+        monkeypatch.setattr(bootstrap, name, size)
         assert resample(concordance_cc(truth, prediction), block).replicates.tobytes() == whole
 
 

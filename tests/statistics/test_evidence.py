@@ -9,25 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from soundcheck.statistics import draws
+from soundcheck.statistics import bootstrap
 from soundcheck.statistics.evidence import (
     CLEAR_FAIL,
     CLEAR_PASS,
     NO_INTERVAL,
     OPEN,
     Scale,
+    adjusted_p_values,
     bound,
     certainty,
     evidence,
     interval,
     p_value,
-    t_interval,
-)
-from soundcheck.statistics.significance import (
-    adjusted_p_values,
     paired_interval,
     paired_p_value,
     standard_error,
+    t_interval,
     welch,
 )
 
@@ -37,7 +35,7 @@ SIDES = pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 
 def means_drawn(values, replicates=20_000):
     """Means of values that are drawn again, one value a block."""
-    return draws.weights(len(values), replicates, 1) @ values / len(values)
+    return bootstrap.weights(len(values), replicates, 1) @ values / len(values)
 
 
 def test_intervals_stay_where_values_may_lie():

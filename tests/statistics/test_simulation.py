@@ -1,5 +1,6 @@
 """Simulated scores and thresholds: published figures from the published draws, ours beside them."""
 
+import collections
 import csv
 import json
 import math
@@ -55,55 +56,33 @@ for row in csv.DictReader((Path(__file__).parents[1] / "published_simulations.cs
     )
 
 
-class Recipe:
-    """The published way: run r seeds both generators with r and draws segment by segment, truth first.
+def published_draws(groups: int, samples: int) -> dict[str, np.ndarray]:
+    """Draw 1000 runs in the published way, ``(runs, groups, ...)`` for each kind of sums.
 
-    Groups lie one after the other; a group's contexts too. The uniform numbers behind all draws of a run are
-    drawn once and serve every metric.
+    Run r seeds both generators with r and draws segment by segment, truth first. Groups lie one after the
+    other; a group's contexts too. The uniform numbers behind all draws of a run serve every metric.
     """
-
-    def __init__(self, groups: int, samples: int) -> None:
-        self.groups, self.samples = groups, samples
-        self.contexts = 3 if groups == 8 else 1
-        self.size = groups * samples * self.contexts
-        self.tables: dict[str, list] = {}
-        for run in range(1, 1001):
-            generator = np.random.RandomState(run)
-            self._tabulate(run, generator.random_sample(2 * self.size if groups < 4 else self.size))
-
-    def _tabulate(self, run: int, uniform: np.ndarray) -> None:
-        first, second = uniform[: self.size], uniform[self.size :]
+    contexts, tables = 3 if groups == 8 else 1, collections.defaultdict(list)
+    size, shape = groups * contexts * samples, (groups, contexts, samples)
+    for run in range(1, 1001):
+        uniform = np.random.RandomState(run).random_sample(2 * size if groups < 4 else size)
+        first, second = uniform[:size], uniform[size:]
         numbers = _truncated_normal(first)
-        if self.groups >= 4:
-            by_group = numbers.reshape(self.groups, self.contexts, self.samples)
-            self._keep("means", by_group.sum(axis=2)[..., np.newaxis])
-            self._keep("bins", _counts(regression.bin_numbers(numbers), by_group.shape))
+        if groups >= 4:
+            tables["means"].append(numbers.reshape(shape).sum(axis=2)[..., np.newaxis])
+            tables["bins"].append(_counts(regression.bin_numbers(numbers), 4, shape))
             for name, shares in SHARES.items():
-                odds = random.Random(run).sample(shares, 4) if self.contexts > 1 else shares
-                self._keep(name, _counts(_classes(first, odds), by_group.shape))
-            return
-        shape = (self.groups, self.samples)
-        truth, prediction = numbers.reshape(shape), _truncated_normal(second).reshape(shape)
-        self._keep("moments", simulation._moments(truth, prediction))
-        bins = [regression.bin_numbers(each.ravel()) for each in (truth, prediction)]
+                odds = random.Random(run).sample(shares, 4) if contexts > 1 else shares
+                tables[name].append(_counts(_classes(first, odds), 4, shape))
+            continue
+        both = numbers, _truncated_normal(second)
+        tables["moments"].append(simulation._moments(*(each.reshape(groups, samples) for each in both)))
+        bins = [regression.bin_numbers(each) for each in both]
         classes = _classes(first, SHARES["sparse"]), _classes(second, SHARES["uniform"])
-        for name, cells in (("bins", bins), ("classes", classes)):
-            together = cells[0].astype(int) * 4 + cells[1]
-            counts = [np.bincount(cells_of_group, minlength=16) for cells_of_group in together.reshape(shape)]
-            self._keep(f"confusions of {name}", np.array(counts).reshape(self.groups, 4, 4))
-
-    def _keep(self, name: str, table: np.ndarray) -> None:
-        self.tables.setdefault(name, []).append((table[0], table.sum(axis=0)))
-
-    def scores(self, setting: Setting) -> np.ndarray:
-        metric, prediction = METRICS[setting.metric], setting.prediction
-        if metric.needs_truth:
-            name = "confusions of bins" if prediction == "gaussian" else "confusions of classes"
-            name = name if metric.cells else "moments"
-        else:
-            name = ("bins" if metric.cells else "means") if prediction == "gaussian" else prediction
-        tested, everyone = (np.stack(part) for part in zip(*self.tables[name], strict=True))
-        return score(setting, tested, everyone)
+        for name, (truth, prediction) in (("true bins", bins), ("true classes", classes)):
+            counts = _counts(truth.astype(int) * 4 + prediction, 16, shape)
+            tables[name].append(counts.reshape(groups, 4, 4))
+    return {name: np.stack(rows) for name, rows in tables.items()}
 
 
 def _truncated_normal(uniform: np.ndarray) -> np.ndarray:
@@ -118,9 +97,9 @@ def _classes(uniform: np.ndarray, shares: list[float]) -> np.ndarray:
     return (borders / borders[-1]).searchsorted(uniform, side="right")
 
 
-def _counts(cells: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    groups = cells.reshape(-1, shape[-1])
-    return np.array([np.bincount(group, minlength=4) for group in groups]).reshape(*shape[:-1], 4)
+def _counts(cells: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
+    rows = cells.reshape(-1, shape[-1])
+    return np.array([np.bincount(row, minlength=n) for row in rows]).reshape(*shape[:-1], n)
 
 
 def test_draws_of_the_recipe_are_those_of_its_libraries():
@@ -134,10 +113,15 @@ def test_draws_of_the_recipe_are_those_of_its_libraries():
 
 @pytest.mark.parametrize("size", PUBLISHED, ids=str)
 def test_published_figures_and_our_draws_beside_them(size):
-    recipe = Recipe(*size)
+    tables = published_draws(*size)
     for (metric, prediction, truth), published in PUBLISHED[size].items():
+        kind = METRICS[metric]
+        name = "bins" if kind.cells else "moments" if truth else "means"
+        if kind.cells and prediction != "gaussian":
+            name = "classes" if truth else prediction
+        sums = tables[f"true {name}" if kind.cells and truth else name]
         setting = Setting(metric, *size, prediction, truth)
-        scores = np.sort(recipe.scores(setting))
+        scores = np.sort(score(setting, sums[:, 0], sums.sum(axis=1)))
         assert (scores.max(), np.percentile(scores, 99)) == pytest.approx(published, abs=5.5e-6), metric
         ours = simulate(setting)
         assert stats.ks_2samp(ours, scores).pvalue > 0.001, metric

@@ -10,7 +10,7 @@ from scipy import stats
 
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.statistics.draws import weights
+from soundcheck.statistics.bootstrap import weights
 from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, repeated_groups, search
 
 MARGIN, REPLICATES = 0.05, 200

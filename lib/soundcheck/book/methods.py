@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck.augment.filters import tilt_filter
+from soundcheck.augment.level import tilt_filter
 from soundcheck.augment.registry import apply, missing
 from soundcheck.augment.sounds import Sounds
 from soundcheck.augment.sources import speech_source

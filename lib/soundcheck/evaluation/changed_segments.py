@@ -22,7 +22,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.metrics.temporal import neighbours
-from soundcheck.statistics import draws
+from soundcheck.statistics import bootstrap
 from soundcheck.suite.families import Family
 
 SWEEP_SEGMENTS = 200  # unless the threshold file says how many
@@ -52,7 +52,7 @@ def swept_rows(
     trials: TrialTable | None = None,
 ) -> np.ndarray:
     """Say which segments the family looks at in its sweeps, bool ``(segments,)``."""
-    blocks = draws.blocks_of(table, block_columns)
+    blocks = bootstrap.blocks_of(table, block_columns)
     if "file_minimum" in family.options:  # a file stays whole, whoever else speaks in it
         blocks = pd.Series(blocks).groupby(table["file"].to_numpy()).transform("first").to_numpy()
     rows = changed_rows(family, tasks, table, seed)

@@ -33,10 +33,9 @@ from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, SHOWN, Verdict, no_
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.balance import cells_of
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval
+from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval, paired_p_value
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
-from soundcheck.statistics.significance import paired_p_value
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import number_of
 from soundcheck.suite.measures import HIGHER, UNCHANGED, Margin, MeasureInfo, info_of
@@ -95,15 +94,14 @@ def estimate_rows(
     resampled: Resampled,
     fixed: FixedSpeakers,
     kind: str,
-    *,
     scale: Scale | None = None,
-    bounds: Sequence[np.ndarray] | None = None,
+    *,
     speakers: bool = True,
 ) -> list[Estimate]:
-    """Make a row of estimates a label, with intervals of a kind if there are no ``bounds``."""
+    """Make a row of estimates a label, with intervals of a kind."""
     rows, info = [], info_of(about["measure"])
     scale = scale or scale_within(info, resampled)
-    bounds = resampled.interval(kind, scale=scale) if bounds is None else bounds
+    bounds = resampled.interval(kind, scale=scale)
     for n, label in enumerate(resampled.labels):
         value, blocks = resampled.value[n], int(resampled.blocks[n])
         low, high = info.within(value, bounds[0][n], bounds[1][n])

@@ -31,7 +31,7 @@ from soundcheck.metrics.differential import (
     words,
 )
 from soundcheck.metrics.regression import mean_value
-from soundcheck.statistics.draws import block_codes
+from soundcheck.statistics.bootstrap import block_codes
 
 Group = tuple[str, str]
 EVERYBODY: Group = ("", "everybody")

@@ -33,8 +33,7 @@ from soundcheck.metrics.word_rates import (
 )
 from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
 from soundcheck.results.estimates import ALL
-from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.draws import every_segment
+from soundcheck.statistics.bootstrap import Resampled, every_segment
 from soundcheck.statistics.evidence import Scale
 
 

@@ -21,16 +21,15 @@ from scipy.special import ndtr
 from soundcheck.metrics.additive import (
     Columns,
     Numbers,
-    Point,
     Statistic,
     Texts,
-    checked_point,
     mean_column,
     missing_predictions,
     numbers,
     of_columns,
     ratio,
     same_length,
+    segments,
 )
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import AlignedWord, align
@@ -141,26 +140,18 @@ def calibration_error(confidence: Numbers, correct: Numbers, bins: int = BINS) -
 class _OfBlocks(Weighted):
     """A statistic of one value that is computed from sums of blocks, not only from their total."""
 
-    labels = ("",)
-
     def __init__(self, rows: np.ndarray, blocks: np.ndarray) -> None:
-        self._rows = rows
+        self._rows, self.count = rows, int(rows.sum())
         numbers_of_blocks, self._block = np.unique(blocks[rows], return_inverse=True)
         self.n_blocks = len(numbers_of_blocks)
 
-    def point(self) -> Point:
-        count = int(self._rows.sum())
+    def _texts(self) -> tuple[list[str], str]:
         refusal, note = missing_predictions([Columns(self._rows, ~self._rows, ())])
-        reason = refusal or self._reason() if count else "no segments"
-        value = self.evaluate(np.ones((1, self.n_blocks)))[0] if count else np.array([np.nan])
-        return checked_point(value, np.array([count]), [reason], [note])
+        return [refusal or self._reason() if self.count else segments(0)], note
 
     def _reason(self) -> str:
         """Say why segments have no value."""
         raise NotImplementedError
-
-    def blocks(self) -> np.ndarray:
-        return np.array([self.n_blocks])
 
 
 class _Debiased(_OfBlocks):

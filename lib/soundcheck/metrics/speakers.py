@@ -23,9 +23,7 @@ import pandas as pd
 
 from soundcheck.metrics.additive import (
     Numbers,
-    Point,
     Statistic,
-    checked_point,
     missing_texts,
     numbers,
     of_columns,
@@ -191,14 +189,11 @@ class _Rho(Weighted):
         tables = [round_significant(table[predicted]).T for table in (speakers.truth, speakers.prediction)]
         self.labels, self.n_blocks = speakers.labels, int(predicted.sum())
         self._pairs = list(zip(*tables, strict=True))
-        self._segments = int(speakers.counts.sum())
-        self._texts = speakers._texts
+        self.count, self._missing = int(speakers.counts.sum()), speakers._texts
 
-    def point(self) -> Point:
-        m, (refusal, note) = len(self.labels), self._texts
-        value = self.evaluate(np.ones((1, self.n_blocks), dtype=np.uint16))[0]
-        reasons = [refusal or self._reason(x, y) for x, y in self._pairs]
-        return checked_point(value, np.full(m, self._segments), reasons, [note] * m)
+    def _texts(self) -> tuple[list[str], str]:
+        refusal, note = self._missing
+        return [refusal or self._reason(x, y) for x, y in self._pairs], note
 
     def _reason(self, truth: np.ndarray, prediction: np.ndarray) -> str:
         if self.n_blocks < 2:
@@ -206,9 +201,6 @@ class _Rho(Weighted):
         if np.ptp(prediction) == 0:
             return "all speakers have the same predicted value"
         return "all speakers have the same true value" if np.ptp(truth) == 0 else ""
-
-    def blocks(self) -> np.ndarray:
-        return np.full(len(self.labels), self.n_blocks, dtype=np.int64)
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         rho = np.full((len(weights), len(self.labels)), np.nan)

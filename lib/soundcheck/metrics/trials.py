@@ -32,8 +32,6 @@ import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.metrics.additive import (
     Numbers,
-    Point,
-    checked_point,
     layers,
     missing_texts,
     numbers,
@@ -228,12 +226,11 @@ class SortedTrials:
 class TrialStatistic(Weighted):
     """Values of trials, in most cases one."""
 
-    labels = ("",)
-
     def __init__(self, trials: Trials, costs: tuple[float, float] = (1.0, 1.0)) -> None:
         """Take trials, and what a false rejection and a false acceptance cost."""
         self.n_blocks = trials.speakers
         self._trials, self._costs = SortedTrials(trials), costs
+        self.count = self._trials.n
 
     def _cost(self, frr: np.ndarray | float, far: np.ndarray | float) -> np.ndarray:
         return self._costs[0] * frr + self._costs[1] * far
@@ -243,14 +240,10 @@ class TrialStatistic(Weighted):
         speakers = np.union1d(self._trials.first, self._trials.second)
         return np.full(len(self.labels), int((speakers < self.n_blocks).sum()))
 
-    def point(self) -> Point:
-        """Compute the values from all trials, and say why there are none."""
-        trials, m = self._trials, len(self.labels)
-        missing = trials.total - trials.n
-        texts = missing_texts(missing, trials.total, f"no score for {missing} of {trials.total} trials")
-        value = self.evaluate(np.ones((1, self.n_blocks), dtype=np.uint16))[0]
-        reason = texts[0] or self._undefined()
-        return checked_point(value, np.full(m, trials.n), [reason] * m, [texts[0] or texts[1]] * m)
+    def _texts(self) -> tuple[list[str], str]:
+        missing, total = self._trials.total - self._trials.n, self._trials.total
+        refusal, note = missing_texts(missing, total, f"no score for {missing} of {total} trials")
+        return [refusal or self._undefined()] * len(self.labels), refusal or note
 
     def _undefined(self) -> str:
         """Say that trials of one kind are missing."""

@@ -20,11 +20,23 @@ from soundcheck.metrics.additive import HasPoint, Point, checked_point
 class Weighted(HasPoint, abc.ABC):
     """A statistic whose replicates are computed from the weights of blocks."""
 
+    labels = ("",)
     n_blocks: int  # blocks to resample
+    count = 0  # of segments, or of trials, that values are computed from
 
-    @abc.abstractmethod
+    def point(self) -> Point:
+        """Compute the values from all blocks, and say why there are none."""
+        m, (reasons, note) = len(self.labels), self._texts()
+        value = self.evaluate(np.ones((1, self.n_blocks), dtype=np.uint16))[0]
+        return checked_point(value, np.full(m, self.count), reasons, [note] * m)
+
+    def _texts(self) -> tuple[Sequence[str], str]:
+        """Give reasons against the values, ``m`` texts, and a note on all of them."""
+        raise NotImplementedError
+
     def blocks(self) -> np.ndarray:
         """Count the blocks of each value, int64 ``(m,)``."""
+        return np.full(len(self.labels), self.n_blocks)
 
     @abc.abstractmethod
     def evaluate(self, weights: np.ndarray) -> np.ndarray:

@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.common.wording import some
-from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.comparison import Comparison
+from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
@@ -153,17 +154,17 @@ def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     return contrast_table(other.sort_values("candidate_passed", kind="stable"), titles, ordered=True)
 
 
-def corrected_and_broken(comparison: Comparison, pairs: Sequence[Pair], spoken: Sequence[Pair]) -> Html:
+def corrected_and_broken(comparison: Comparison, pairs: Sequence[Subset], spoken: Sequence[Subset]) -> Html:
     """Show how many answers, and words of transcripts, a candidate corrects and breaks."""
     html = impacts(comparison, pairs) + word_impacts(comparison, spoken)
     return html or element("p", "The models share no task with labels or transcripts.")
 
 
-def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+def impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     """Show how many answers changed, were corrected and broken, with intervals."""
     rows = []
     for pair in pairs:
-        predictions = (pair.truth, pair.baseline, pair.candidate)
+        predictions = (pair.truth, pair.predictions.clean, pair.predictions.changed)
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
         statistics = (changed, impact(*predictions), net_corrections(*predictions))
         resampled = [comparison.resample(pair, statistic) for statistic in statistics]
@@ -176,20 +177,20 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     return views.listed(rows, columns, sortable=False, none="")
 
 
-def movements(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+def movements(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     """Show the predictions of the candidate against those of the baseline."""
     parts, sides = [], ("baseline", "candidate")
     for pair in pairs:
-        both = pair.baseline, pair.candidate, pair.task.classes
+        both = pair.predictions.clean, pair.predictions.changed, pair.task.classes
         parts.append(figures.agreement(comparison.media, *both, place(pair), sides))
     return join(parts)
 
 
-def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+def word_impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     """Show how many words a candidate corrects and breaks, with the interval of the net share."""
     rows = []
     for pair in pairs:
-        changes = word_changes(pair.truth, pair.baseline, pair.candidate)
+        changes = word_changes(pair.truth, pair.predictions.clean, pair.predictions.changed)
         sides = (word_error_rate(changes["words"], changes[name]) for name in ("corrected", "broken"))
         net = comparison.resample(pair, paired_difference(*sides))
         sums = [int(changes[name].sum()) for name in ("words", "corrected", "broken")]
@@ -201,9 +202,9 @@ def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     return views.listed(rows, columns, sortable=False, none="")
 
 
-def words(pair: Pair) -> Html:
+def words(pair: Subset) -> Html:
     """Show which words a candidate corrects and breaks most often."""
-    changed = changed_words(pair.truth, pair.baseline, pair.candidate)
+    changed = changed_words(pair.truth, pair.predictions.clean, pair.predictions.changed)
     caption = f"{pair.corpus}; {min(MOST_WORDS, len(changed))} of {len(changed)} changed words"
     columns: dict[str, views.Column] = {name: name for name in ("word", "said", "corrected", "broken")}
     columns["corrected − broken"] = lambda row: row.corrected - row.broken

@@ -21,7 +21,7 @@ import pandas as pd
 from soundcheck.common import templates
 from soundcheck.common.media import EXAMPLES
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Subset
@@ -73,7 +73,7 @@ class Scene:
     """A number and segments behind it; functions take the row of a segment."""
 
     title: str  # may come from data
-    subset: Subset | Pair
+    subset: Subset
     examples: Sequence[Example]
     size: float = 0.0  # how large the number is: of a page the largest is played
     group: str = ""  # ``column: value`` that it is about, if any
@@ -365,15 +365,16 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
 
 
-def of_two_models(pair: Pair, count: int = 4) -> Scene:
+def of_two_models(pair: Subset, count: int = 4) -> Scene:
     """Choose the segments on which two models differ most; first of classes that the candidate breaks."""
-    texts = pd.DataFrame({"baseline": pair.baseline, "candidate": pair.candidate, "truth": pair.truth})
-    codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
+    before, after = pair.predictions.clean, pair.predictions.changed
+    texts = pd.DataFrame({"baseline": before, "candidate": after, "truth": pair.truth})
+    codes = impact_codes(pair.truth, before, after)
     if pair.task.is_regression:
-        size = np.abs(pair.candidate - pair.baseline)
+        size = np.abs(after - before)
     else:
-        size = (pair.candidate != pair.baseline) * (1.0 + (codes == 2) + 2 * (codes == 0))
-        size[pd.isna(pair.baseline) | pd.isna(pair.candidate)] = np.nan
+        size = (after != before) * (1.0 + (codes == 2) + 2 * (codes == 0))
+        size[pd.isna(before) | pd.isna(after)] = np.nan
 
     def said(n: int) -> str:
         parts = [f"{name} {_written(text)}" for name, text in texts.iloc[n].dropna().items()]
@@ -385,7 +386,7 @@ def of_two_models(pair: Pair, count: int = 4) -> Scene:
 
 
 def of_two_recognisers(
-    subset: Subset | Pair, texts: Mapping[str, np.ndarray], played: int = 1, count: int = 3
+    subset: Subset, texts: Mapping[str, np.ndarray], played: int = 1, count: int = 3
 ) -> list[Scene]:
     """Choose the segments of which the second of two recognisers breaks most words, then corrects most."""
     (first, before), (second, after) = texts.items()

@@ -9,8 +9,8 @@ import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, UNPAIRED, WORSE, headlines
+from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import ABOVE
-from soundcheck.statistics.significance import LEAST_BLOCKS
 from soundcheck.suite.measures import measure_of
 
 MOST_HEADLINES = 3  # measures that a conclusion names

@@ -9,7 +9,7 @@ Conventions
 -----------
 - A difference is the candidate's value minus the baseline's. Where a rule asks for a small size whatever the
   sign (``|value| <``, ``|gap| <``), it is the difference of the absolute values of ``value``.
-- p-value and 95 % interval are those of a t-test, see :mod:`soundcheck.statistics.significance`. *Better* and
+- p-value and 95 % interval are those of a t-test, see :mod:`soundcheck.statistics.evidence`. *Better* and
   *worse* is what is significant among all tests of the comparison (false discovery rate of Benjamini and
   Hochberg 1995); all else is *no evidence*, which is not the same as no difference.
 - *Relative* is the difference as a share of the baseline's value: so many fewer errors. There is none unless
@@ -34,10 +34,9 @@ from soundcheck.results.schema import frame_csv, frame_of_rows, schema_of
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import SHOWN, Verdict
-from soundcheck.statistics.evidence import NO_INTERVAL
-from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
-from soundcheck.statistics.significance import (
+from soundcheck.statistics.evidence import (
     LEAST_BLOCKS,
+    NO_INTERVAL,
     adjusted_p_values,
     interval_error,
     joined_error,
@@ -47,6 +46,7 @@ from soundcheck.statistics.significance import (
     t_test,
     welch,
 )
+from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
 from soundcheck.suite.measures import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"

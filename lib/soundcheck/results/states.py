@@ -38,8 +38,8 @@ from soundcheck.results.record import KeyFigure
 from soundcheck.results.verdict import OTHERS, SHOWN
 from soundcheck.statistics import evidence
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.statistics.evidence import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, WITHIN, one_sided
-from soundcheck.statistics.significance import adjusted_p_values
 from soundcheck.suite.measures import HIGHER, measure_of
 from soundcheck.suite.own_rules import AcceptedFailure
 

@@ -25,8 +25,8 @@ from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.results.states import FALSE_DISCOVERY_RATE
+from soundcheck.statistics.evidence import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, GAP_RULES
-from soundcheck.statistics.significance import adjusted_p_values
 
 _SETTINGS = {name: name for name in ("version", "title", "seed", "interval", "normaliser")}
 _SETTINGS |= {"version": "Soundcheck", "interval": "kind of interval"}

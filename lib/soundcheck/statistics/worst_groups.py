@@ -34,10 +34,9 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.combinators import difference, restrict
-from soundcheck.statistics.bootstrap import Resampled, resample_all
-from soundcheck.statistics.draws import REPLICATES
-from soundcheck.statistics.evidence import LEAST_BLOCKS
-from soundcheck.statistics.significance import (
+from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
+from soundcheck.statistics.evidence import (
+    LEAST_BLOCKS,
     adjusted_p_values,
     paired_interval,
     paired_p_value,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck.augment import responses
+from soundcheck.augment import recordings
 from soundcheck.common import seeds, store
 from soundcheck.common.files import digest, write_text
 from soundcheck.corpora import audio
@@ -88,7 +88,7 @@ def _compute(folder: Path) -> None:
             name = f"{label} {distance} m"
             rows.append(f"{name}.wav,{name if kind == 'positions' else label},{distance}")
             _write(folder / kind / f"{name}.wav", signal)
-        write_text(folder / kind / responses.TABLE, "\n".join(rows) + "\n")
+        write_text(folder / kind / recordings.TABLE, "\n".join(rows) + "\n")
 
 
 def _voices() -> list:

@@ -49,14 +49,6 @@ def test_gain_moves_the_level_only_and_the_rate_hardly_matters():
         assert fast[name] == pytest.approx(soft[name], abs=0.2), name
 
 
-def test_bursts_are_counted_and_the_first_minute_counts():
-    bursts = voice() * (0.01 + np.sin(np.pi * 4 * TIME) ** 2)  # four a second
-    assert named(bursts)["syllable_rate"] == pytest.approx(4, abs=0.6)
-    minute = np.resize(voice(), 60 * SAMPLING_RATE)
-    longer = extract(np.concatenate([minute, voice(300.0)]), SAMPLING_RATE)
-    np.testing.assert_array_equal(longer, extract(minute, SAMPLING_RATE))
-
-
 def test_syllables_are_counted_at_the_maxima_that_scipy_finds():
     rng = np.random.default_rng(0)
     for count in range(1, 200):

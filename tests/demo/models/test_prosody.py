@@ -10,7 +10,7 @@ from soundcheck.corpora.measures.voice import mean_pitch
 from soundcheck.evaluation.groups import VOICES, voice_groups
 from soundcheck.metrics import confidence
 from soundcheck.models.answers import check_output
-from soundcheck.statistics import bootstrap, draws
+from soundcheck.statistics import bootstrap
 from soundcheck.suite.thresholds import read_family
 from soundcheck_demo.models import biased, features, prosody
 from soundcheck_demo.speech import corpus
@@ -129,7 +129,7 @@ def test_the_unbiased_model_is_good_but_not_perfect(full):
 
 def test_one_is_calibrated_and_the_other_too_sure(full):
     table, answers, _ = full
-    blocks, bounds = draws.block_codes(table["speaker"])[0], {}
+    blocks, bounds = bootstrap.block_codes(table["speaker"])[0], {}
     test = read_family("correctness_calibration").tests["Expected Calibration Error"]
     for name, rows in answers.items():
         correct = rows["emotion"].eq(table["emotion"]).to_numpy(dtype=float)

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck_demo.models.training import Training, measure, plain, segments
+from soundcheck_demo.models.training import Training, measure, segments
 from soundcheck_demo.speech import corpus
 
 
@@ -37,8 +37,3 @@ def test_measures_the_training_split_in_its_order(tmp_path, jobs):
     assert rows["file"].tolist() == [f"{n}.wav" for n in (0, 2, 3, 5)] and rows.index.tolist() == [0, 1, 2, 3]
     measured = measure(tmp_path, rows["file"], lambda signal, rate: (len(signal), rate, signal.max()), jobs)
     np.testing.assert_allclose(measured, [[100 + n, 16000, n / 10] for n in (0, 2, 3, 5)], atol=1e-4)
-
-
-def test_plain_numbers():
-    assert plain(np.array([[1e-12 / 3], [1e12], [0.0]])) == [[3.33333e-13], [1e12], [0.0]]
-    assert plain(np.array(2 / 3)) == 0.666667 and plain(np.zeros((0, 3))) == []

@@ -18,30 +18,13 @@ def test_sounds_vary_and_repeat():
         assert 0.15 <= len(one) / RATE <= 12, name
 
 
-def response(room, metres):
-    return rooms.response(*rooms.ROOMS[room][:2], metres)
-
-
-def direct_to_reverberant(response):
-    place, energy = int(np.argmax(np.abs(response))), response**2
-    near = energy[max(0, place - 30) : place + 40].sum()
-    return 10 * np.log10(near / (energy.sum() - near))
-
-
 def test_rooms_are_measured_at_distances_similar_to_that_of_the_booth():
     """The test of rooms compares these; farther ones show twice and four times the distance."""
-    others = {name: distances for name, (*_, distances) in rooms.ROOMS.items() if name != "booth"}
     (near,) = rooms.ROOMS["booth"][2]
-    booth = direct_to_reverberant(response("booth", near))
-    for name, distances in others.items():
-        responses = [response(name, metres) for metres in distances]
-        assert 1 / 1.5 <= distances[0] / near <= 1.5, name
-        ratios = [direct_to_reverberant(each) for each in responses]
-        assert booth > ratios[0] and ratios == sorted(ratios, reverse=True), name
-        delays = [np.argmax(np.abs(each)) for each in responses]
-        assert np.allclose(np.diff(delays), np.diff(distances) * RATE / 343, atol=3), name
+    others = [distances for name, (*_, distances) in rooms.ROOMS.items() if name != "booth"]
+    assert all(1 / 1.5 <= distances[0] / near <= 1.5 for distances in others)
     for times in (1, 2, 4):
-        ratios = [[metres / near / times for metres in distances] for distances in others.values()]
+        ratios = [[metres / near / times for metres in distances] for distances in others]
         assert sum(any(1 / 1.4 <= ratio <= 1.4 for ratio in room) for room in ratios) >= 2
 
 

@@ -68,30 +68,11 @@ def test_sentences_differ_and_hold_the_word_once():
     assert commands.sentences("kitchen", 5, seed=1) != commands.sentences("kitchen", 5)
 
 
-def test_sentences_suit_the_class_of_the_word():
-    def patterns(word, count):
-        """Number the patterns of the sentences that a word gets, in the order of the grammar."""
-        fillers = commands.FILLERS | {"name": commands.NAMES, "word": [word]}
-        slots = {slot: f"({'|'.join(values)})" for slot, values in fillers.items()}
-        shapes = [pattern.format(**slots) for pattern in (*commands.QUOTES, *commands.FRAMES.values())]
-        probes = commands.sentences(word, count)
-        return [{n for n, shape in enumerate(shapes) if re.fullmatch(shape, probe)} for probe in probes]
-
-    # Function words and unknown ones are quoted only: nobody "says of again".
-    for word, skipped in {"of": {1}, "the": {0, 1}, "twice": set(), "zyzzyva": set()}.items():
-        assert commands.class_of(word) == "" and set.union(*patterns(word, 12)) == {0, 1, 2} - skipped
-    for word, kind in {"spoons": 3, "thick": 4, "six": 5, "open": 6, "left": 7}.items():
-        used = patterns(word, 16)
-        assert set.union(*used) == {0, 1, 2, kind}
-        assert sum(kind in matching for matching in used) == 4  # patterns take turns
-
-
 def test_complements_and_names_make_the_sentences():
     ends = ["of wool", "of groceries", "of concrete"]  # those of the paper
     probes = commands.sentences("bags", 50, complements=ends)
     assert len(set(probes)) == 50 and commands.possible("bags", ends) == 6 * 5 * 3
     assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", one) for one in probes)
-    assert commands.possible("bags", ["of {name}"]) == 30  # braces are text
     for word, first in (("kitchen", 0), ("stop", 1)):  # women and men take turns
         probes = commands.sentences(word, 24, first=first)
         names = [next(part for part in one.split() if part in commands.NAMES) for one in probes]

@@ -13,9 +13,8 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.files import TEMPORARY, digest
 from soundcheck.corpora import audio
 from soundcheck.corpora.measures.voice import mean_pitch
-from soundcheck_demo.speech import corpus, descriptions, texts
+from soundcheck_demo.speech import corpus, descriptions
 from soundcheck_demo.speech.emotions import SURE
-from soundcheck_demo.speech.voices import CALLERS, READERS, SPEAKERS
 
 slow = pytest.mark.slow
 COLUMNS = "file speaker sex language accent split transcript arousal dominance valence emotion".split()
@@ -86,36 +85,6 @@ def test_groups_have_enough_women_and_men_and_no_speaker_speaks_for_one(part, co
     for _, rows in test.groupby(column):  # they weigh as much as eight equal ones or more
         counts = rows["speaker"].value_counts()
         assert counts.sum() ** 2 / (counts**2).sum() > 8
-
-
-def test_speakers_differ_and_groups_have_the_same_voices_and_habits():
-    voices = {}
-    for split in ("train", "test"):
-        speakers = [speaker for speaker in SPEAKERS if speaker.split == split]
-        sexes = [speaker.sex for speaker in speakers]
-        assert sexes.count("female") == sexes.count("male") >= 6
-        voices[split] = {speaker.voice for speaker in speakers}
-    assert not voices["train"] & voices["test"]
-    for speakers in (SPEAKERS[12:], READERS, CALLERS):
-        frame = pd.DataFrame([dataclasses.asdict(speaker) for speaker in speakers])
-        groups = frame.groupby(["language", "accent"])
-        for column in ("voice", "rate", "segments"):
-            assert len(set(groups[column].agg(tuple))) == 1
-        assert groups["pitch"].mean().max() - groups["pitch"].mean().min() < 0.5  # semitones
-        assert not frame.duplicated(["voice", "pitch", "tract", "rules"]).any()
-
-
-def test_texts_say_the_same_in_eight_languages():
-    table = corpus.table("full", "texts")
-    assert not {"accent", "emotion", "arousal"} & set(table.columns)
-    counts = table.groupby(["language", "sentiment", "sex"]).size()
-    assert len(table) == 8 * 15 * 2 and len(counts) == 8 * 3 * 2 and set(counts) == {5}
-    for language, lines in texts.SENTENCES.items():
-        rows = table[table["language"].eq(language)]
-        assert len(set(lines)) == 15 and set(rows["transcript"]) == set(lines)
-        assert set(rows.groupby("transcript")["sex"].nunique()) == {2}  # read by a woman and a man
-        sentiments = [texts.SENTIMENTS[lines.index(text) // 5] for text in rows["transcript"]]
-        assert rows["sentiment"].tolist() == sentiments
 
 
 @pytest.mark.parametrize(
