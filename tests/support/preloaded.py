@@ -44,12 +44,13 @@ NOTEBOOKS = "soundcheck.run.notebook_server"
 BOOKS = "soundcheck.book.sphinx_run"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
 EXTENSIONS += ("sphinx.ext.mathjax", "sphinxcontrib.bibtex", "pybtex.plugin", "jupyter_book.cli.main")
-EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.standalone")
+EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.html")
 # What the library imports when it is first needed, and every fork would.
 LAZY = ("scipy.signal", "scipy.stats", "seaborn", "pyarrow.dataset", "pandas.core.methods.to_dict", "av")
 LAZY += ("matplotlib.backends.backend_svg", "matplotlib.style", "PIL.GifImagePlugin", "PIL.JpegImagePlugin")
 LAZY += ("pyroomacoustics", "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect")
-LAZY += ("IPython.extensions.storemagic", "tornado.platform.asyncio")
+LAZY += ("IPython.extensions.storemagic", "tornado.platform.asyncio", "joblib", "linkify_it", "markdown_it")
+LAZY += ("parselmouth", "whisper_normalizer.english")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
 END_SECONDS = 20.0
 NUMBER = 4  # bytes
