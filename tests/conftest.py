@@ -184,14 +184,15 @@ def browser():
 
 @pytest.fixture(scope="session")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloaded]:
-    """Give the server that forks commands; it is started when the first one is wanted."""
+    """Give the server that forks commands, which all workers share; the first one that wants it starts it."""
 
     @functools.cache
     def server() -> Preloaded:
         folders = {"MPLCONFIGDIR": "matplotlib", TEMPLATES: "templates", SHARED: "cache"}
         own = {variable: str(common(tmp_path_factory, name)) for variable, name in folders.items()}
         own["MPLBACKEND"] = "agg"
-        return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
+        environment = os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"}
+        return Preloaded.shared(common(tmp_path_factory, "preloaded"), environment)
 
     return server
 

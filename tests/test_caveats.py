@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, run, sound, told, write
+from runs import Run, expectations, run, sound, write
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def test_sheet_card_and_pages_say_it_above_their_numbers(whole, undrawn):
     assert "**Caveat:**" in (folder / "lines.md").read_text() and TURNED in (folder / "s.html").read_text()
     assert undrawn("card", "out", "--model", "moody", "--out", "card", cwd=folder).returncode == 0
     assert TWICE in (folder / "card" / "README.md").read_text()
-    for page in told("caveats", "pages"):
+    for page in expectations("caveats", "pages"):
         text = whole.page(page)
         assert whole.lacks(page, "caveats") == []
         assert "moody" in page or text.index("Are the scores distances?") < text.index("<table"), page

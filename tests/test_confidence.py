@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from runs import Run, run, sound, told, write
+from runs import Run, expectations, run, sound, write
 
 from soundcheck.common import resources
 from soundcheck.metrics import confidence
@@ -112,24 +112,29 @@ TABLES = """\
 """
 
 
+def people(prefix, count):
+    """Segments of twenty speakers, ten of them women."""
+    number = np.arange(count)
+    table = pd.DataFrame({"file": [f"{prefix}{n}.wav" for n in number], "speaker": number % 20})
+    return table.assign(
+        speaker="s" + table["speaker"].astype(str), sex=np.where(number % 20 < 10, "female", "male")
+    )
+
+
 def emotions(folder):
-    """Twenty speakers whose emotion is drawn by how loud each of four parts is."""
-    rng, rows = np.random.default_rng(0), []
-    for number in range(160):
-        loud = rng.dirichlet([1, 1, 1, 1])
-        emotion = CLASSES[rng.choice(4, p=loud)]
-        noise = np.concatenate([np.sqrt(part) * rng.uniform(-1, 1, 800) for part in loud])
-        sound(folder / f"{number}.wav", 0.9 * noise)
-        sex = "female" if number % 20 < 10 else "male"
-        arousal = round(float(np.clip(loud[0] + 0.15 * rng.standard_normal(), 0, 1)), 3)
-        rows.append((f"{number}.wav", f"s{number % 20}", sex, emotion, arousal))
-    return pd.DataFrame(rows, columns=["file", "speaker", "sex", "emotion", "arousal"])
+    """The emotion is drawn by how loud each of four parts is."""
+    rng, table = np.random.default_rng(0), people("", 160)
+    loud = rng.dirichlet([1, 1, 1, 1], len(table))
+    for file, parts in zip(table["file"], loud, strict=True):
+        sound(folder / file, 0.9 * np.concatenate([np.sqrt(p) * rng.uniform(-1, 1, 800) for p in parts]))
+    arousal = np.clip(loud[:, 0] + 0.15 * rng.standard_normal(len(table)), 0, 1).round(3)
+    return table.assign(emotion=[CLASSES[rng.choice(4, p=parts)] for parts in loud], arousal=arousal)
 
 
 def words(folder):
-    """Twenty speakers whose words are right as often as they are loud; some are put in or left out."""
-    rng, rows = np.random.default_rng(0), []
-    for number in range(120):
+    """Words are right as often as they are loud; some are put in or left out."""
+    rng, table, texts = np.random.default_rng(0), people("w", 120), []
+    for file in table["file"]:
         parts, text = [], []
         for _ in range(rng.integers(2, 6)):
             word, sure = rng.integers(6), rng.uniform(0.3, 0.98)
@@ -139,28 +144,22 @@ def words(folder):
             elif rng.random() < 0.7:  # else it is put in
                 text.append(WORDS[(word + 1) % 6])
         text += ["go"] if rng.random() < 0.2 else []  # is left out
-        sound(folder / f"w{number}.wav", np.concatenate(parts))
-        sex = "female" if number % 20 < 10 else "male"
-        rows.append((f"w{number}.wav", f"s{number % 20}", sex, " ".join(text) or "stop"))
-    return pd.DataFrame(rows, columns=["file", "speaker", "sex", "transcript"])
+        sound(folder / file, np.concatenate(parts))
+        texts.append(" ".join(text) or "stop")
+    return table.assign(transcript=texts)
 
 
-def odd(table):
-    """Predict anger whatever the probabilities, which most lack, and values outside their interval."""
-    shares = np.random.default_rng(0).dirichlet([1, 1, 1, 1], len(table)).round(6)
+def tables(beeps, tones):
+    """Anger whatever the probabilities, which most lack, with values outside their interval; few are sure."""
+    shares = np.random.default_rng(0).dirichlet([1, 1, 1, 1], len(beeps)).round(6)
     shares[:, 3] = 1 - shares[:, :3].sum(axis=1)
     shares[:100] = np.nan
-    found = table[["file"]].assign(
-        emotion="anger", **{"arousal": 0.999, "arousal.low": 0.1, "arousal.high": 0.2}
-    )
-    return found.join(pd.DataFrame(shares, columns=[f"emotion.{name}" for name in CLASSES]))
-
-
-def few(table):
-    """Say of every third transcript how sure its words are."""
-    cells = [json.dumps([[word, 0.5] for word in text.split()]) for text in table["transcript"]]
-    cells = [cell if number % 3 == 0 else "" for number, cell in enumerate(cells)]
-    return table[["file", "transcript"]].assign(**{"transcript.words": cells})
+    outside = {"emotion": "anger", "arousal": 0.999, "arousal.low": 0.1, "arousal.high": 0.2}
+    odd = beeps[["file"]].assign(**outside, **{f"emotion.{c}": shares[:, n] for n, c in enumerate(CLASSES)})
+    cells = [json.dumps([[word, 0.5] for word in text.split()]) for text in tones["transcript"]]
+    few = tones[["file", "transcript"]].assign(**{"transcript.words": cells})
+    few.loc[few.index % 3 > 0, "transcript.words"] = ""  # of every third transcript
+    return {"odd.csv": odd, "few.csv": few}
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +177,7 @@ def whole(tmp_path_factory, undrawn) -> Run:
     )
     beeps, tones = emotions(folder), words(folder)
     write(folder, {"suite.yml": SUITE + models + TABLES, name: yaml.safe_dump(family, sort_keys=False)})
-    write(folder, {"beeps.csv": beeps, "tones.csv": tones, "odd.csv": odd(beeps), "few.csv": few(tones)})
+    write(folder, {"beeps.csv": beeps, "tones.csv": tones} | tables(beeps, tones))
     return run(undrawn, write(folder, {"sayers.py": MODEL}), code=3)
 
 
@@ -276,7 +275,7 @@ def test_who_knows_is_told_from_who_is_too_sure_and_from_who_hears_nothing(whole
             assert row(test, model)["reference"] == pytest.approx(reference, abs=1e-9), test
 
 
-@pytest.mark.parametrize(("cells", "why"), told("confidence", "reasons"))
+@pytest.mark.parametrize(("cells", "why"), expectations("confidence", "reasons"))
 def test_what_a_model_does_not_say_is_not_judged(whole, cells, why):
     assert all(why in reason for reason in whole.reasons(**cells))
 
@@ -291,7 +290,7 @@ def test_who_says_nothing_has_no_page_and_what_cannot_be_is_listed(whole):
     left_out = (whole.out / "left_out.csv").read_text(encoding="utf-8")
     assert "emotion is probabilities that add up to 0.9 instead of 1" in left_out
     assert "words that do not join to the transcript" in left_out
-    for page in told("confidence", "pages"):
+    for page in expectations("confidence", "pages"):
         assert whole.lacks(page, "confidence") == []
 
 

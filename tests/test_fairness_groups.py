@@ -28,20 +28,20 @@ def few_arrangements(blocks: int, members: int, *_: object):
 class Found:
     """What a notebook computed: its rows, its notes and the tables and figures that it shows."""
 
-    def __init__(self, space: dict, shown: str) -> None:
-        self.frame, self.notes, self.shown = space["evaluation"].frame(), space["evaluation"].notes, shown
+    def __init__(self, space: dict, shown: list[str]) -> None:
+        self.frame, self.notes, self.shown = (
+            space["evaluation"].frame(),
+            space["evaluation"].notes,
+            "".join(shown),
+        )
 
     def row(self, test: str, group: str, label: str = "") -> pd.Series:
-        own = self.frame[["test", "group", "label"]].eq([test, group, label]).all(axis=1)
-        return self.frame[own].squeeze(axis=0)
+        return self.frame[self.frame[["test", "group", "label"]].eq([test, group, label]).all(axis=1)].iloc[0]
 
-    @property
-    def means(self) -> pd.DataFrame:
-        """Differences of mean values: value and number of segments, by accent."""
+    def means(self, column: str = "value") -> dict[str, float]:
+        """Differences of mean values, or how many segments they rest on, by accent."""
         rows = self.frame[self.frame["test"].eq("Mean Value") & self.frame["value"].notna()]
-        return rows.assign(group=rows["group"].str.partition(": ")[2]).set_index("group")[
-            ["value", "segments"]
-        ]
+        return dict(zip(rows["group"].str.partition(": ")[2], rows[column], strict=True))
 
 
 @pytest.fixture
@@ -50,18 +50,19 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
     # By how much random models or drawn groups differ is not of interest.
     monkeypatch.setattr(simulated_thresholds, "MANY_RUNS", 20)
     monkeypatch.setattr(permutation, "arrangements", few_arrangements)
+    MediaStore(tmp_path / "media", "media/")
 
-    def run(family: str, table: pd.DataFrame, own: str = "") -> Found:
+    def run(family: str, table: pd.DataFrame, thresholds: str = "") -> Found:
         numbers = [f"{n:06d}" for n in range(len(table))]
         table = table.assign(key=numbers, file=numbers, start=0.0, end=1.0)
-        known = "speaker" in table and table["speaker"].notna().all()
         columns = {"predicted": "arousal", "predicted emotion": "emotion"}
         columns = {column: task for column, task in columns.items() if column in table}
         paths = {name: tmp_path / f"{name}.parquet" for name in ("segments", "predictions")}
-        given = table[["key", *columns]].rename(columns=columns).assign(change="", error="", drawn="")
-        given.to_parquet(paths["predictions"])
+        predictions = table[["key", *columns]].rename(columns=columns).assign(change="", error="", drawn="")
+        predictions.to_parquet(paths["predictions"])
         table.drop(columns=[*columns]).to_parquet(paths["segments"])
-        write(tmp_path, {f"thresholds/{family}.yml": own} if own else {})
+        write(tmp_path, {f"thresholds/{family}.yml": thresholds} if thresholds else {})
+        known = "speaker" in table and table["speaker"].notna().all()
         corpus = CorpusDescription(
             **{"name": "c", "title": "c", "synthetic": False, "root": tmp_path, "audio": False},
             **{"base_condition": "", "probes_of": "", "trials": None},
@@ -69,32 +70,29 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
         )
         tasks = tuple(BUILTIN[task] for task in columns.values())
         describe(family, replicates=20, tasks=tasks, corpora=(corpus,)).write(tmp_path / "run.json")
-        MediaStore(tmp_path / "media", "media/")
         shown: list[str] = []
         space = {"display": lambda what: shown.append(str(what))}
         for cell in nbformat.read(resources.root() / "notebooks" / f"{family}.ipynb", 4).cells:
             if cell.cell_type == "code":
-                body = ast.parse(cell.source).body
-                last = body.pop() if isinstance(body[-1], ast.Expr) else None
-                exec(compile(ast.Module(body, []), cell.id, "exec"), space)
-                if last is not None:
-                    shown.append(str(eval(compile(ast.Expression(last.value), cell.id, "eval"), space)))
+                *body, last = ast.parse(cell.source).body
+                if isinstance(last, ast.Expr):  # what it evaluates to is shown
+                    last.value = ast.Call(ast.Name("display", ast.Load()), [last.value], [])
+                exec(
+                    compile(ast.fix_missing_locations(ast.Module([*body, last], [])), cell.id, "exec"), space
+                )
                 if "parameters" in cell.metadata.get("tags", []):
                     space["run"] = str(tmp_path / "run.json")
-        return Found(space, "".join(shown))
+        return Found(space, shown)
 
     return run
 
 
 def people(column: str, group: str, women: int, men: int, each: int = 6) -> pd.DataFrame:
     """Make the segments of the speakers of a group."""
-    rows = [
-        {column: group, "speaker": f"{group} {sex[0]}{n}", "sex": sex}
-        for sex, count in (("female", women), ("male", men))
-        for n in range(count)
-        for _ in range(each)
-    ]
-    return pd.DataFrame(rows)
+    rows = [(group, f"{group} f{n}", "female") for n in range(women)]
+    rows += [(group, f"{group} m{n}", "male") for n in range(men)]
+    table = pd.DataFrame(rows, columns=[column, "speaker", "sex"])
+    return table.loc[table.index.repeat(each)].reset_index(drop=True)
 
 
 def in_bins(size: int, low: int, high: int) -> np.ndarray:
@@ -190,7 +188,7 @@ def test_a_bias_for_a_large_accent_is_found_there(evaluate):
     pooled = table.groupby("accent")["predicted"].mean() - table["predicted"].mean()
     assert pooled.round(3).to_dict() == {"english": 0.005, "german": -0.095, "welsh": -0.095}
     found = evaluate("fairness_accent", shuffled(table))
-    assert found.means["value"].to_dict() == EQUAL_WEIGHTS and found.means["segments"].eq(60).all()
+    assert found.means() == EQUAL_WEIGHTS and {*found.means("segments").values()} == {60}
     assert "5 of 300 female, 5 of 280 male" in found.shown
 
 
@@ -198,22 +196,22 @@ def test_draws_depend_on_who_there_is(evaluate):
     table, rng = archive(), np.random.default_rng(0)
     habit = {speaker: rng.random() for speaker in sorted(set(table["speaker"]))}
     table["predicted"] = table["speaker"].map(habit)  # so that a mean tells who was drawn
-    found = evaluate("fairness_accent", table).means["value"]
-    other = evaluate("fairness_accent", shuffled(table, 3)).means["value"]
-    assert other.to_dict() == pytest.approx(found.to_dict(), abs=1e-12)
-    kept = table[~table["speaker"].isin(["welsh m11", "welsh f6", "english f299"])]
-    again = evaluate("fairness_accent", kept).means["value"]
-    # one of five speakers changes a mean by 0.1 at most, if it changes at all
-    assert ((found - found["german"]) - (again - again["german"])).abs().max() <= 0.2
+    drawn = evaluate("fairness_accent", table).means()
+    other = evaluate("fairness_accent", shuffled(table, 3)).means()
+    assert other == pytest.approx(drawn, abs=1e-12)
+    fewer = table[~table["speaker"].isin(["welsh m11", "welsh f6", "english f299"])]
+    again = evaluate("fairness_accent", fewer).means()
+    for accent in drawn:  # one of five speakers changes a mean by 0.1 at most, if it changes at all
+        assert abs(drawn[accent] - drawn["german"] - again[accent] + again["german"]) <= 0.2
 
 
 def test_accents_with_few_speakers_or_segments_are_shown_and_not_judged(evaluate):
     few, short = people("accent", "<dutch>", 2, 2, 20), people("accent", "scottish", 5, 5).iloc[:-1]
     found = evaluate("fairness_accent", shuffled(archive(few, short, people("accent", "irish", 9, 0, 20))))
-    assert found.means["value"].to_dict() == EQUAL_WEIGHTS and "<dutch>" not in found.shown
-    told = ["2 of 5 female and 2 of 5 male speakers", "59 of 60 segments", "0 of 5 male speakers"]
-    told += ["&lt;dutch&gt;", "5 of 9 female, 0 of 0 male"]
-    assert [words for words in told if words not in found.shown] == []
+    assert found.means() == EQUAL_WEIGHTS and "<dutch>" not in found.shown
+    message = ["2 of 5 female and 2 of 5 male speakers", "59 of 60 segments", "0 of 5 male speakers"]
+    message += ["&lt;dutch&gt;", "5 of 9 female, 0 of 0 male"]
+    assert [words for words in message if words not in found.shown] == []
     one_sex = pd.concat([people("accent", name, 0, 12, 10) for name in ("irish", "welsh")])
     frame = evaluate("fairness_accent", one_sex.assign(predicted=0.5)).frame
     why = "0 of 2 accents with enough speakers and segments (irish: 0 of 5 female speakers; welsh: 0 of 5 "
@@ -224,7 +222,7 @@ def test_without_sexes_ten_speakers_are_drawn(evaluate):
     table = archive().assign(sex=None)
     for given in (table, table.drop(columns="sex")):
         found = evaluate("fairness_accent", given)
-        assert found.means["segments"].eq(60).all() and "10 of 580" in found.shown
+        assert {*found.means("segments").values()} == {60} and "10 of 580" in found.shown
         assert found.notes == [
             "c: the sex of speakers is not known, so 10 speakers of each accent are drawn whatever their sex"
         ]
@@ -236,12 +234,12 @@ def test_all_segments_are_used_without_speakers_or_if_no_number_is_given(evaluat
     shipped = (resources.root() / "thresholds" / "fairness_accent.yml").read_text("utf-8")
     line = next(line for line in shipped.splitlines() if line.startswith("  speakers:"))
     nobody = archive().drop(columns=["speaker", "sex"])
-    told = ["c: speakers are not known, so all segments of each accent are used"]
+    message = ["c: speakers are not known, so all segments of each accent are used"]
     without = [(archive(), shipped.replace(line, other), []) for other in ("", "  speakers:")]
-    for table, thresholds, notes in [*without, (nobody, shipped, told)]:
+    for table, thresholds, notes in [*without, (nobody, shipped, message)]:
         found = evaluate("fairness_accent", table, thresholds)
-        assert found.means["segments"].to_dict() == ALL_SEGMENTS and found.notes == notes
-        assert found.means["value"].to_dict() == EQUAL_WEIGHTS
+        assert found.means("segments") == ALL_SEGMENTS and found.notes == notes
+        assert found.means() == EQUAL_WEIGHTS
 
 
 def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
@@ -249,5 +247,5 @@ def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
     table.loc[table["speaker"].eq("welsh f0"), "sex"] = "other"
     table.loc[table["speaker"].eq("welsh f1"), "speaker"] = None
     found = evaluate("fairness_accent", table)
-    told = "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
-    assert found.notes == [told] and "5 of 5 female, 5 of 12 male" in found.shown
+    message = "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
+    assert found.notes == [message] and "5 of 5 female, 5 of 12 male" in found.shown

@@ -9,8 +9,8 @@ from finished import finished, verdict
 from runs import refused
 from tones import SUITE, make
 
-from soundcheck.common import files
 from soundcheck.common.errors import InputError
+from soundcheck.common.files import MARKER
 from soundcheck.run.output import Output
 
 PLACES = """
@@ -22,114 +22,106 @@ html/_static/x html/a/b/c.html cache/studies cache/requests/1-m cache/prediction
 """.split()
 
 
-@pytest.fixture
-def made(tmp_path):
-    """Make an output folder with a link at a place: gives the folder, and what lies behind the link."""
-
-    def make(place):
-        out, behind = tmp_path / "out", tmp_path / "behind"
-        (behind / "inner").mkdir(parents=True)
-        (behind / "inner" / "precious.txt").write_text("precious")
-        link = out / place
-        link.parent.mkdir(parents=True, exist_ok=True)
-        is_file = Path(place).suffix not in ("", ".lock", ".soundcheck")
-        link.symlink_to(behind / "inner" / "precious.txt" if is_file or place[0] == "." else behind)
-        if place != files.MARKER:
-            (out / files.MARKER).write_text("{}")
-        return out, behind
-
-    return make
-
-
 def content(folder):
     return [(str(path), path.read_text() if path.is_file() else "") for path in sorted(folder.rglob("*"))]
 
 
+@pytest.fixture
+def out(tmp_path):
+    """An output folder; beside it a folder that links may lead to."""
+    for folder in ("out", "behind/inner"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "out" / MARKER).write_text("{}")
+    (tmp_path / "behind" / "inner" / "precious.txt").write_text("precious")
+    return tmp_path / "out"
+
+
 @pytest.mark.parametrize("place", PLACES)
-def test_a_link_at_any_place_is_refused(made, place):
-    out, behind = made(place)
+def test_a_link_at_any_place_is_refused(out, place):
+    behind, link = out.parent / "behind", out / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    is_file = Path(place).suffix not in ("", ".lock", ".soundcheck")
+    link.symlink_to(behind / "inner" / "precious.txt" if is_file or place[0] == "." else behind)
     before = content(behind)
-    told = f"--out .*{re.escape(repr(place))} in it is a symbolic link, .* Remove"
-    with pytest.raises(InputError, match=told):
+    message = f"--out .*{re.escape(repr(place))} in it is a symbolic link, .* Remove"
+    with pytest.raises(InputError, match=message):
         Output(out).check({})
     assert content(behind) == before
 
 
-def linked(folder, /, **links):
-    for place, target in links.items():
-        (folder / place).symlink_to(target)
-
-
 def replaced(out, target):
-    (out / files.MARKER).unlink()
+    (out / MARKER).unlink()
     out.rmdir()
     out.symlink_to(target)
 
 
+def linked(out, *places, target="nowhere"):
+    for place in places:
+        (out / place).symlink_to(out / target)
+
+
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (
             lambda out: replaced(out, out.parent / "gone"),
             "'.*out' leads to no folder. Remove the link, or make",
         ),
         (lambda out: replaced(out, out), "the link '.*out' leads to no folder"),  # a loop
-        (lambda out: linked(out, cache=out / "nowhere"), "the link '.*cache' leads to no folder"),
-        (lambda out: linked(out, up=".."), "'up' in it is a symbolic link"),
+        (lambda out: linked(out, "cache"), "the link '.*cache' leads to no folder"),
+        (lambda out: linked(out, "up", target=".."), "'up' in it is a symbolic link"),
         (lambda out: os.mkfifo(out / "log.txt"), "'log.txt' in it is neither a file nor a folder"),
         (
-            lambda out: linked(out, **dict.fromkeys(("media", "mine", "z"), out / "nowhere")),
+            lambda out: linked(out, "media", "mine", "z"),
             r"'media' in it is a symbolic link \(as are 2 more\)",
         ),
     ],
 )
-def test_what_leads_nowhere_and_what_blocks_is_refused(tmp_path, spoil, told):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / files.MARKER).write_text("{}")
+def test_what_leads_nowhere_and_what_blocks_is_refused(out, spoil, message):
     spoil(out)
-    with pytest.raises(InputError, match=f"--out .*{told}"):
+    with pytest.raises(InputError, match=f"--out .*{message}"):
         Output(out).check({})
 
 
-def test_the_folder_and_its_cache_may_be_links_but_nothing_is_pruned_behind_one(tmp_path):
-    out, disk = tmp_path / "out", tmp_path / "disk"
-    for folder in (disk / "out", disk / "cache" / "model", tmp_path / "behind"):
-        folder.mkdir(parents=True)
-    linked(tmp_path, out=disk / "out")
-    linked(disk / "cache" / "model", latest="/tmp")  # models keep things
-    (out / files.MARKER).write_text("{}")
-    linked(out, cache=disk / "cache")
-    output = Output(out)
+def test_the_folder_and_its_cache_may_be_links_but_nothing_is_pruned_behind_one(out):
+    disk, behind = out.parent / "disk", out.parent / "behind"
+    (disk / "cache" / "model").mkdir(parents=True)
+    (disk / "cache" / "model" / "latest").symlink_to("/tmp")  # models keep things
+    (out / "cache").symlink_to(disk / "cache")
+    (out.parent / "link").symlink_to(out)
+    output = Output(out.parent / "link")
     output.check({})
-    (tmp_path / "behind" / "precious").touch()
-    linked(out, media=tmp_path / "behind")
+    (out / "media").symlink_to(behind)
     output.prune(output.media, set())
-    assert (tmp_path / "behind" / "precious").exists()
+    assert (behind / "inner" / "precious.txt").exists()
 
 
 @pytest.mark.parametrize(
     "words",
     ["run suite.yml", "run suite.yml --plan", "run suite.yml --shard 1/2", "compare suite.yml loud quiet"],
 )
-def test_runs_refuse_before_anything_runs(made, tmp_path_factory, command, words):
-    out, behind = made("notebooks")
-    before = content(behind), sorted(os.listdir(out))
-    calls, project = out.parent / "calls", make(tmp_path_factory.mktemp("links") / "project")
-    told = refused(command, project, *words.split(), "--out", out, CALLS=str(calls), SOUNDCHECK_CACHE="")
-    assert "'notebooks' in it is a symbolic link" in told
-    assert (content(behind), sorted(os.listdir(out))) == before and not calls.exists()
+def test_runs_refuse_before_anything_runs(out, tmp_path, command, words):
+    linked(out, "notebooks", target="../behind")
+    before = content(out.parent / "behind"), sorted(os.listdir(out))
+    project, environment = (
+        make(tmp_path / "project"),
+        {"CALLS": str(tmp_path / "calls"), "SOUNDCHECK_CACHE": ""},
+    )
+    message = refused(command, project, *words.split(), "--out", out, **environment)
+    assert "'notebooks' in it is a symbolic link" in message
+    assert (content(out.parent / "behind"), sorted(os.listdir(out))) == before
+    assert not (tmp_path / "calls").exists()
 
 
 @pytest.fixture
 def runs(tmp_path, recorded):
     """Two runs; beside them what links lead to."""
-    (tmp_path / "behind").mkdir()
-    (tmp_path / "new").mkdir()
+    for folder in ("behind", "new"):
+        (tmp_path / folder).mkdir()
     (tmp_path / "new" / "suite.yml").write_text(SUITE)
     for name, value in (("one", 0.6), ("two", 0.7)):
-        folder = finished(tmp_path / name, recorded, [verdict(value=value)])
-        (folder / files.MARKER).write_text("{}")
+        (finished(tmp_path / name, recorded, [verdict(value=value)]) / MARKER).write_text("{}")
     return tmp_path
 
 
@@ -161,8 +153,8 @@ def test_what_commands_write_is_never_behind_a_link(runs, command, line):
     link = runs / place
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(runs / "behind" / ("file" if link.suffix else ""))
-    told = refused(command, runs, *words.split())
-    assert "symbolic link" in told or "leads out of its folder" in told
+    message = refused(command, runs, *words.split())
+    assert "symbolic link" in message or "leads out of its folder" in message
     assert link.is_symlink() and os.listdir(runs / "behind") == []
 
 

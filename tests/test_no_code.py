@@ -54,9 +54,9 @@ def project(tmp_path, command):
 )
 def test_a_notebook_beside_the_suite_is_code(project, command, notebook, family, words):
     folder = project(notebook, family)
-    told = refused(command, folder, *words, "--no-code", "--out", "out")
+    message = refused(command, folder, *words, "--no-code", "--out", "out")
     wanted = f"notebooks/{notebook}.ipynb: a notebook beside the suite is code, and --no-code was given"
-    assert wanted in told and not (folder / "out").exists()
+    assert wanted in message and not (folder / "out").exists()
 
 
 @pytest.mark.parametrize("notebook", ["mine", "fairness_sex"])
@@ -70,14 +70,14 @@ def test_notebooks_that_are_not_run_and_links_to_ours_do_no_harm(project, comman
 def test_pages_and_models_that_are_not_asked_are_code_too(project, command):
     folder = project("mine")
     shutil.copy(resources.root() / "book" / "methods" / f"{SHIPPED}.md", folder / "book" / "methods")
-    told = refused(command, folder, *RUN, "--no-code", "--out", "out")
+    message = refused(command, folder, *RUN, "--no-code", "--out", "out")
     page = f"book/methods/{SHIPPED}.md: a page beside the suite can include scripts and files, and --no-code"
-    assert page in told and not (folder / "out").exists()
+    assert page in message and not (folder / "out").exists()
     (folder / "book" / "methods" / f"{SHIPPED}.md").unlink()
     python = {"b: {predictions: answers.csv": 'b: {python: "my_model:loud"', "FAMILIES": SHIPPED}
     write(folder, {"suite.yml": changed(SUITE, python)})
     assert command(*RUN, "--out", "out", cwd=folder, CALLS=str(folder / "calls")).returncode == 0
     write(folder, {"my_model.py": "open('imported', 'w')"})
-    told = refused(command, folder, *RUN, "--model", "a", "--no-code", "--out", "out")
-    assert "models.b: the model runs code (python), and --no-code was given" in told
+    message = refused(command, folder, *RUN, "--model", "a", "--no-code", "--out", "out")
+    assert "models.b: the model runs code (python), and --no-code was given" in message
     assert not (folder / "imported").exists()

@@ -105,10 +105,10 @@ def test_a_killed_run_goes_on_with_two_jobs_and_gives_the_same(folder, whole, un
 def test_what_cannot_be_used_is_told_at_once(folder, command):
     (folder / "damaged.onnx").write_bytes((folder / "tiny.onnx").read_bytes()[:200])
     text = SUITE.replace("onnx: tiny.onnx", "onnx: damaged.onnx").replace("onnx-asr: asr", "onnx-asr: data")
-    told = refused(command, write(folder, {"bad.yml": text}), "run", "bad.yml", "--out", "bad")
-    assert "bad.yml, models.tiny.onnx, damaged.onnx: this is no ONNX file, or a damaged one." in told
-    assert "bad.yml, models.words.onnx-asr, data: neither the suite nor the folder says which" in told
-    assert str(folder) not in told
+    message = refused(command, write(folder, {"bad.yml": text}), "run", "bad.yml", "--out", "bad")
+    assert "bad.yml, models.tiny.onnx, damaged.onnx: this is no ONNX file, or a damaged one." in message
+    assert "bad.yml, models.words.onnx-asr, data: neither the suite nor the folder says which" in message
+    assert str(folder) not in message
 
 
 def poisoned(number, above):
@@ -136,13 +136,16 @@ def test_numbers_that_are_none_are_failures_of_their_inputs(folder, undrawn):
         text += f"  {name}: {{onnx: {name}.onnx, tasks: [arousal], range: [-2, 2], sampling_rate: 16000}}\n"
     write(folder, {"none.yml": f"{text}families: [correctness_regression]\n"})
     found = run(undrawn, folder, "--no-book", suite="none.yml", out="none", code=3)
-    told = [line for line in found.done.stdout.splitlines() if "gave no prediction" in line]
+    message = [line for line in found.done.stdout.splitlines() if "gave no prediction" in line]
     whys = {"nan": 3, "infinite": 2}
-    assert told[0] == (
+    assert message[0] == (
         f"some gave no prediction for {whys['nan']} inputs (most often: arousal is nan, not a number); "
         "left_out.csv lists them"
     )
-    assert "endless" in told[2] and f"{whys['infinite']} inputs (most often: arousal is infinite" in told[2]
+    assert (
+        "endless" in message[2]
+        and f"{whys['infinite']} inputs (most often: arousal is infinite" in message[2]
+    )
     items = pd.read_csv(found.out / "left_out.csv").groupby("model", sort=False)["item"].agg(list).to_dict()
     everything = [f"{number}.wav" for number in range(6)]
     assert items == {"some": everything[3:], "all": everything, "endless": everything[4:]}

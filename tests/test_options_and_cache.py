@@ -33,14 +33,14 @@ def test_numbers_that_are_refused(option):
     for text in texts:
         with pytest.raises(click.BadParameter) as caught:
             cli.commands.main([*NUMBERS[option], option, text], standalone_mode=False)
-        told = caught.value.format_message()
-        assert f"Invalid value for '{option}': '{text[:20]}" in told and " number from " in told
+        message = caught.value.format_message()
+        assert f"Invalid value for '{option}': '{text[:20]}" in message and " number from " in message
 
 
 def test_a_gate_that_could_not_close_and_numbers_that_are_read(command, tmp_path):
     ended = command("check", "out", "--matters-worse", "nan", cwd=tmp_path)
-    told = "'--matters-worse': 'nan' is not a number from 0 to 1,000,000."
-    assert ended.returncode == 2 and told in ended.stderr
+    message = "'--matters-worse': 'nan' is not a number from 0 to 1,000,000."
+    assert ended.returncode == 2 and message in ended.stderr
     for option, text in (("--matters-worse", "0"), ("--matters-worse", "1e-3"), ("--tests", "7")):
         ended = command(*NUMBERS[option], option, text, cwd=tmp_path)
         assert ended.returncode == 2 and "Invalid value" not in ended.stderr and "out" in ended.stderr

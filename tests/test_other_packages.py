@@ -6,33 +6,21 @@ import numpy as np
 import pytest
 from runs import changed, refused, run, sound, write
 
+from soundcheck.common import resources
+
 pytestmark = pytest.mark.slow
 
+EXAMPLES = re.findall(r"```python\n(.*?)```", resources.find("book/extending.md").read_text(), re.DOTALL)
 FORMAT = """
+import pandas
+from soundcheck.corpora.raw_table import RawTable
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CorpusFormat, CorpusKeys, File
 
 
-class ListKeys(CorpusKeys):
-    path: File = ""
-    separator: schema.Text = " "
-
-
-class ListFormat(CorpusFormat):
-    keyword = "list"
-    keys = ListKeys
-
-    @classmethod
-    def read(cls, entry, tasks):
-        import pandas as pd
-        from soundcheck.corpora.segments import RawTable
-
-        lines = entry.path.read_text().splitlines()
-        cells = [line.split(entry.options["separator"]) for line in lines]
-        table = pd.DataFrame(cells, columns=["file", "speaker", "arousal"], dtype=object)
-        places = [f"{entry.shown_path} line {n}" for n in range(1, len(lines) + 1)]
-        return RawTable(table, places, entry.path.parent, entry.shown_path)
-"""
+""" + "\n\n".join(
+    example for name in ("ListKeys", "ListFormat") for example in EXAMPLES if f"class {name}(" in example
+)
 
 KIND = """
 import numpy as np
@@ -127,13 +115,13 @@ def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command
     assert [model["kind"] for model in found.record["models"]] == ["level", "level"]
     wrong = {"separator:": "seperator:", "level: 1": "level: x", "level: 2": "levl: 2"}
     write(folder, {"suite.yml": changed(OWN, wrong)})
-    told = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+    message = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
     for words in (
         "corpora.calls.seperator: unknown key. Did you mean 'separator'?",
         "models.mine.level: x is not a whole number. Write 5.",
         "models.clean.levl: unknown key. Did you mean 'level'?",
     ):
-        assert words in told
+        assert words in message
 
 
 @pytest.mark.parametrize(
@@ -158,12 +146,12 @@ def test_everything_but_the_demo_works_without_it(folder, started_command):
     suite = re.sub("  mine: .*\n  clean: .*", "  guess: {random: gaussian}", suite) + "sweeps: false\n"
     suite = suite.replace("regression]", "regression, robustness_small_changes]")
     found = run(started_command, write(folder, {"suite.yml": suite}), PYTHONPATH=site)
-    told = "There is nothing to hear: no installed package has a sample of speech."
-    assert told in found.page("methods/robustness_small_changes")
+    message = "There is nothing to hear: no installed package has a sample of speech."
+    assert message in found.page("methods/robustness_small_changes")
     nobody = "nobody has sounds of babble, coughing, environmental, music, sneezing"
-    for old, new, told in (
+    for old, new, message in (
         ("small_changes", "background_noise", nobody),
         ("csv, path: data/calls.csv", "demo", "corpora.calls.format: 'demo' is not known here."),
     ):
         write(folder, {"suite.yml": changed(suite, {old: new})})
-        assert told in refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+        assert message in refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)

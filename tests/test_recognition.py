@@ -7,7 +7,7 @@ import jiwer
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, changed, run, sound, told, write
+from runs import Run, changed, expectations, run, sound, write
 
 from soundcheck.common import resources
 from soundcheck.evaluation.evaluation import Evaluation
@@ -20,8 +20,16 @@ pytestmark = pytest.mark.slow
 
 RATE = 16000
 TONES = {"go": 400, "left": 700, "right": 1100, "stop": 1700, "door": 2600}
+UNDER_CHANGES = "asr_fairness, asr_fault_localisation"
+FAMILIES = f"asr_word_errors, asr_comparison, {UNDER_CHANGES}".split(", ")
 KNOWN = "  known: {predictions: known.csv, tasks: [transcript]}\n"
-FAMILIES = ("asr_word_errors", "asr_comparison", "asr_fairness", "asr_fault_localisation")
+MORE = f"""{KNOWN}  strict: {{python: "tones:strict", tasks: [transcript], families: [{UNDER_CHANGES}]}}
+  silent: {{python: "tones:silent", tasks: [transcript], families: [{UNDER_CHANGES}]}}
+limits:
+  transformations:
+    asr_fairness: [Amplitude, Noise, Scale]
+    asr_fault_localisation: [Amplitude, Noise, Scale]
+"""
 MODEL = f'''
 import numpy as np
 
@@ -110,7 +118,7 @@ def folder(tmp_path_factory):
     write(folder, {f"data/{name}.csv": table for name, table in tables.items()})
     write(folder, {"known.csv": known, "guesses.csv": guesses, "tones.py": MODEL})
     write(folder, dict(small_thresholds("asr_word_errors", "asr_fairness", "asr_fault_localisation")))
-    return write(folder, {"suite.yml": suite(["good", "poor"], FAMILIES, more=KNOWN)})
+    return write(folder, {"suite.yml": suite(["good", "poor"], FAMILIES, more=MORE)})
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +206,7 @@ def test_groups_add_up_and_inputs_asked_in_vain_are_missed_words(whole):
 
 
 def test_pages_show_words_and_nothing_live(whole):
-    for page in told("recognition", "pages"):
+    for page in expectations("recognition", "pages"):
         assert whole.lacks(page, "recognition") == [] and "<b>door</b>" not in whole.page(page)
     reasons = whole.reasons(model="known", family="asr_fairness")
     assert all("a table of predictions cannot answer for changed signals" in reason for reason in reasons)
@@ -219,18 +227,8 @@ def counts_of(table):
     return {(kind, name): [int(cell.replace(",", "")) for cell in rest] for kind, name, *rest in cells}
 
 
-@pytest.fixture(scope="module")
-def four(folder, undrawn) -> Run:
-    """Run four recognisers, of whom one never answers, with three of the eight transformations."""
-    others = re.compile(r"^ +(Clipping|Drop|Frame|High pass|Low pass): .*\n", re.MULTILINE)
-    families = ("asr_fairness", "asr_fault_localisation")
-    thresholds = {name: others.sub("", text) for name, text in small_thresholds(*families)}
-    text = suite(["good", "poor", "strict", "silent"], families)
-    return run(undrawn, beside(folder, "others", text, thresholds), "--no-book", code=3)  # as the record says
-
-
-def test_a_pair_has_the_same_counts_on_all_pages(four):
-    pages = {name: four.shown(name, "asr_fairness") for name in ("good", "poor", "strict")}
+def test_a_pair_has_the_same_counts_on_all_pages(whole):
+    pages = {name: whole.shown(name, "asr_fairness") for name in ("good", "poor", "strict")}
     for beginning in ("Violations of each group, tones, ", "Violations beside those", "Differences between"):
         of_all, *others = (
             [table for table in tables_of(page, beginning) if "transcripts" not in table[0]]
@@ -246,24 +244,26 @@ def test_a_pair_has_the_same_counts_on_all_pages(four):
         assert np.array_equal(np.sum([row for (own, _), row in rows.items() if own == kind], axis=0), total)
     own = "Violations of each group, good–transcripts, tones, accent"
     assert (len(tables_of(pages["good"], own)), len(tables_of(pages["poor"], own))) == (1, 0)
-    answers = four.predictions("strict", "tones", None)
+    answers = whole.predictions("strict", "tones", None)
     scale = read_family("asr_fairness").transformations["Scale"].steps.values()
     # It lacks answers under the two settings that do not count.
     assert {*answers[answers["transcript"].isna()]["change"]} == {c.identity for c in [*scale][3:]}
     for model in pages:
-        ((_, table),) = tables_of(four.shown(model, "asr_fault_localisation"), "tones, accent, 4 recognisers")
+        ((_, table),) = tables_of(
+            whole.shown(model, "asr_fault_localisation"), r"tones, accent, \d recognisers"
+        )
         found = re.findall(r"<td[^>]*>([\d,]+)</td></tr>", table)
         assert [int(number) for number in found] == total.tolist()
 
 
-def test_a_recogniser_without_answers_is_not_compared(four):
+def test_a_recogniser_without_answers_is_not_compared(whole):
     why = "no segment was answered under all settings by both that are compared"
     of = {"family": "asr_fairness"}
-    assert four.reasons(model="silent", **of) == {why} and len(four.rows(model="silent", **of)) == 2
-    good = four.rows(model="good", **of)
+    assert whole.reasons(model="silent", **of) == {why} and len(whole.rows(model="silent", **of)) == 2
+    good = whole.rows(model="good", **of)
     assert good["value"].notna().all() and len(good) == 8  # others are tested as if it were not there
-    told = "good and silent are not compared, no segment has both under all settings"
-    assert told in four.shown("good", "asr_fairness")
+    message = "good and silent are not compared, no segment has both under all settings"
+    assert message in whole.shown("good", "asr_fairness")
 
 
 def settings(tmp_path, replaced):
@@ -318,7 +318,7 @@ def localised(whole, model, rows=slice(None), minimum=2):
 
 def test_the_words_that_were_localised_are_spoken_to_recognisers_that_listen(whole):
     corpora = [corpus["name"] for corpus in whole.record["corpora"]]
-    assert corpora == ["tones", "words of tones for good", "words of tones for poor"]
+    assert corpora == ["tones", *(f"words of tones for {name}" for name in ("good", "poor", "strict"))]
     (known,) = [model for model in whole.record["models"] if model["name"] == "known"]
     assert known["inputs"] == 44
     found = {}
@@ -329,7 +329,7 @@ def test_the_words_that_were_localised_are_spoken_to_recognisers_that_listen(who
         assert len(spoken) in (8, 16)  # of each kind of words
         assert spoken.apply(lambda row: row["item"] in row["transcript"].split(), axis=1).all()
         found[table.parent.name] = set(spoken["item"])
-    assert set(found) == {"good", "poor"}
+    assert set(found) == {"good", "poor", "strict"}
     segments, choices = whole.segments("tones"), []
     for column in ("accent", "sex"):
         for group in segments[column].unique():
@@ -378,7 +378,7 @@ def alone(folder, undrawn) -> Run:
     return run(undrawn, beside(folder, "alone", head + ALONE, small), "--no-book")
 
 
-@pytest.mark.parametrize(("cells", "why"), told("recognition", "reasons"))
+@pytest.mark.parametrize(("cells", "why"), expectations("recognition", "reasons"))
 def test_what_one_recogniser_or_few_segments_cannot_show_says_why(alone, cells, why):
     assert {reason for reason in alone.reasons(**cells) if not reason.startswith(why)} == set()
 

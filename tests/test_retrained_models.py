@@ -123,8 +123,8 @@ def test_an_unchanged_suite_asks_nothing_but_canaries(runs):
     for name, model in models.items():
         assert (model["asked"], sum(model["days"].values())) == (0, INPUTS)
         assert (model["confirmed"], model["confirmed_different"], model["notes"]) == (5, 0, [])
-        told = f"{name}: predictions: 12 from the cache of {max(model['days'])}, 0 computed now"
-        assert told in done.stdout and max(model["days"]) <= datetime.date.today().isoformat()
+        message = f"{name}: predictions: 12 from the cache of {max(model['days'])}, 0 computed now"
+        assert message in done.stdout and max(model["days"]) <= datetime.date.today().isoformat()
     assert runs["first"][1]["use"]["asked"] == INPUTS
     assert "use: predictions: 12 computed now, none from the cache" in runs["first"][0].stdout
     assert all(one <= {"0.25", "0.26", "0.27", "0.28", "0.29"} for one in predictions.values())
@@ -136,13 +136,13 @@ def test_no_prediction_of_the_old_weights_is_believed_and_the_reason_is_told(fol
     assert all(model["asked"] == INPUTS for model in models.values())
     book = Run(folder / "out")
     for name in ("import", "use"):
-        told = f"12 inputs were predicted again, because these files are not what they were: {name}.txt"
-        assert told in models[name]["notes"] and f"{name}: {told}" in done.stderr
+        message = f"12 inputs were predicted again, because these files are not what they were: {name}.txt"
+        assert message in models[name]["notes"] and f"{name}: {message}" in done.stderr
         assert f"{name}.txt" in models[name]["seen_files"] and models[name]["confirmed"] == 0
     for name in UNSEEN:
-        (told,) = models[name]["notes"]
-        assert told.startswith("5 of 5 cached predictions were different when they were computed again")
-        assert "under files:" in told and f"{name}: {told}" in done.stderr
+        (message,) = models[name]["notes"]
+        assert message.startswith("5 of 5 cached predictions were different when they were computed again")
+        assert "under files:" in message and f"{name}: {message}" in done.stderr
         page = book.page(f"models/{name}")
         assert "5 of 5 cached predictions were different" in page and "12 given on 20" in page
     page = book.page("models/use")  # names files without folders
@@ -164,9 +164,9 @@ def test_card_sheet_history_and_baseline_say_that_it_is_another_model(folder, ru
         text = (folder / page).read_text()
         assert retrained[:16] in text and first[:16] not in text
         assert "of code, options and content of at_use.py, use.txt" in text.replace("\\", "")
-    done = command("history", "kept", "--out", "told", cwd=folder)
+    done = command("history", "kept", "--out", "message", cwd=folder)
     assert done.returncode == 0, done.stderr
-    frame = pd.read_csv(folder / "told" / "history.csv")
+    frame = pd.read_csv(folder / "message" / "history.csv")
     last = frame[frame["position"].eq(2) & frame["value"].notna() & frame["model"].eq("use")]
     assert len(last) and last["joined"].eq("to another model").all() and last["changed"].eq("model").all()
     assert last["reason"].eq("another model (other content of use.txt)").all()
@@ -200,7 +200,7 @@ def test_a_damaged_store_is_told(folder, runs, undrawn):
     done = run(undrawn, folder, "--model", "use", "--model", "listed", "--no-book").done
     for name in ("use", "listed"):
         model = models_of(folder / "out")[name]
-        (told,) = model["notes"]
-        assert (model["asked"], model["days"]) == (INPUTS, {}) and f"{name}: {told}" in done.stderr
-        assert told.startswith("cached predictions of all models are lost or cannot be read")
-        assert told.endswith("it was set aside as predictions.damaged.sqlite")
+        (message,) = model["notes"]
+        assert (model["asked"], model["days"]) == (INPUTS, {}) and f"{name}: {message}" in done.stderr
+        assert message.startswith("cached predictions of all models are lost or cannot be read")
+        assert message.endswith("it was set aside as predictions.damaged.sqlite")

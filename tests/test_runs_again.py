@@ -10,7 +10,7 @@ from runs import Run, sound
 from tones import SUITE, Project, make
 
 from soundcheck.common.files import digest
-from soundcheck.results.past_runs import read_runs
+from soundcheck.results.finished_run import read_runs
 
 pytestmark = pytest.mark.slow
 
@@ -37,49 +37,42 @@ def repeated(tmp_path_factory, undrawn):
 
 
 def tables(project, out="out"):
+    """Digest, number and time of the tables of a run, by name."""
     root = project.folder / out
     found = [root / name for name in TABLES]
     found += [path for part in ("corpora", "predictions") for path in (root / part).rglob("*.parquet")]
-    return {path.relative_to(root).as_posix(): path for path in found}
-
-
-def content(project, out="out"):
-    return {name: digest(path) for name, path in tables(project, out).items()}
+    stats = {path: path.stat() for path in found}
+    of = {path: (digest(path), stats[path].st_ino, stats[path].st_mtime_ns) for path in found}
+    return {path.relative_to(root).as_posix(): known for path, known in of.items()}
 
 
 def test_nothing_is_written_that_is_there_and_models_are_asked_again(repeated):
-    def written():
-        found = {name: path.stat() for name, path in tables(repeated).items()}
-        return {name: (one.st_ino, one.st_mtime_ns) for name, one in found.items()}
-
-    before, said = written(), []
+    before, said = tables(repeated), []
     for _ in range(2):
         lines = repeated.run("--no-book", "--jobs", "2").splitlines()
-        told = [line for line in lines if not line.startswith(("Time", "["))]  # how long it took
-        said.append([line for line in told if not re.match(r"\w+: \d+ of \d+ ", line)])  # or will take
+        message = [line for line in lines if not line.startswith(("Time", "["))]  # how long it took
+        said.append([line for line in message if not re.match(r"\w+: \d+ of \d+ ", line)])  # or will take
         assert repeated.asked() == {"l": 5, "q": 5}
         assert [model["confirmed"] for model in Run(repeated.out).record["models"]] == [5, 5]
-    assert before == written() and said[0] == said[1]
-
-
-def new_recording(project):
-    sound(project.folder / "data" / "0.wav", 0.9 * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000))
-
-
-def new_model(project):
-    project.edit("my_model.py", "* 5, 0, 1", "* 4, 0, 1")
+    assert before == tables(repeated) and said[0] == said[1]
 
 
 def test_what_changed_is_noticed_as_if_everything_were_new(repeated):
-    changes = {new_recording: "corpora/tones.parquet", new_model: "predictions/quiet/tones.parquet"}
-    for change, concerned in changes.items():
-        before = content(repeated)
-        change(repeated)
+    def digests(out="out"):
+        return {name: known[0] for name, known in tables(repeated, out).items()}
+
+    tone = 0.9 * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000)
+    for change, concerned in (
+        (lambda: sound(repeated.folder / "data" / "0.wav", tone), "corpora/tones.parquet"),
+        (lambda: repeated.edit("my_model.py", "* 5, 0", "* 4, 0"), "predictions/quiet/tones.parquet"),
+    ):
+        before = digests()
+        change()
         repeated.run("--no-book")
-        changed = {name for name, now in content(repeated).items() if now != before[name]}
+        changed = {name for name, now in digests().items() if now != before[name]}
         assert {"results.csv", "predictions/loud/tones.parquet", concerned} <= changed
     repeated.run("--no-book", "--fresh", out="anew")
-    assert content(repeated) == content(repeated, "anew")
+    assert digests() == digests("anew")
 
 
 # Some models or families: they add to the book, or refuse ---------------------------------------------------
@@ -150,9 +143,12 @@ TABLES_OF_A_RUN = f"""models:
 def test_a_model_on_another_scale_stops_the_run(project, whole):
     before = digest(whole.out / "results.csv")
     (project.folder / "rated.yml").write_text(SUITE.replace("models:\n", f"models:\n  {RATED}}}\n"))
-    told = project.run(suite="rated.yml", out="whole", code=2)
-    assert "rated.yml, models.rated: arousal: all of the first 12 " in told and "are not in 0 to 1 (" in told
-    assert "`range: [1, 7]`" in told and digest(whole.out / "results.csv") == before
+    message = project.run(suite="rated.yml", out="whole", code=2)
+    assert (
+        "rated.yml, models.rated: arousal: all of the first 12 " in message
+        and "are not in 0 to 1 (" in message
+    )
+    assert "`range: [1, 7]`" in message and digest(whole.out / "results.csv") == before
 
 
 def test_tables_of_a_run_and_scaled_predictions_give_the_same_results(project, whole):
@@ -167,11 +163,11 @@ def test_tables_of_a_run_and_scaled_predictions_give_the_same_results(project, w
     pd.testing.assert_frame_equal(rows["rated"], rows["loud"], rtol=1e-4, atol=1e-5)
     own, sure = (rows[m].query("family == @REGRESSION").reset_index(drop=True) for m in ("clean", "loud"))
     pd.testing.assert_frame_equal(own, sure)
-    told = again.reasons(model="clean", family=SMALL)
-    assert all("table of predictions cannot answer for changed signals" in why for why in told)
+    message = again.reasons(model="clean", family=SMALL)
+    assert all("table of predictions cannot answer for changed signals" in why for why in message)
     (given,) = (model for model in again.record["models"] if model["name"] == "given")
-    told = "for changed signals are those of the run that wrote whole/predictions"
-    assert any(told in note for note in given["notes"])  # which its page shows
+    message = "for changed signals are those of the run that wrote whole/predictions"
+    assert any(message in note for note in given["notes"])  # which its page shows
 
 
 # A first look -----------------------------------------------------------------------------------------------
@@ -179,15 +175,15 @@ def test_tables_of_a_run_and_scaled_predictions_give_the_same_results(project, w
 
 def test_a_quick_run_says_so_wherever_numbers_are_and_has_no_card(tmp_path, undrawn):
     project = project_in(tmp_path / "project", undrawn)
-    told = project("run", "suite.yml", "--quick", "--no-book")
+    message = project("run", "suite.yml", "--quick", "--no-book")
     quick = project.folder / "build" / "quick"
     record = json.loads((quick / "run.json").read_text())
     assert record["suite"]["quick"] and record["suite"]["segments_per_change"] == 50
-    assert not record["suite"]["sweeps"] and "Caveat: A quick run: at most 50 segments" in told
+    assert not record["suite"]["sweeps"] and "Caveat: A quick run: at most 50 segments" in message
     done = undrawn("check", "build/quick", cwd=project.folder)
     assert "Caveat: A quick run" in done.stdout
-    told = project("card", "build/quick", "--model", record["order"][0], code=2)
-    assert "Run the suite without --quick" in told
+    message = project("card", "build/quick", "--model", record["order"][0], code=2)
+    assert "Run the suite without --quick" in message
     (project.folder / "build" / "later").mkdir()
     rows = (quick / "results.csv").read_text()
     (project.folder / "build" / "later" / "results.csv").write_text(rows.replace("0.5", "0.6", 1))

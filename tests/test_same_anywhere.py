@@ -122,5 +122,5 @@ def test_a_system_without_what_only_linux_has(folder, one, undrawn):
 def test_a_cluster_without_the_extra(folder, undrawn):
     write(folder, {"without/distributed/__init__.py": "raise ImportError('no distributed')"})
     words = ("run", "suite.yml", "--cluster", "tcp://127.0.0.1:9")
-    told = refused(undrawn, folder, *words, PYTHONPATH=str(folder / "without"))
-    assert 'pip install "soundcheck-speech[cluster]"' in told
+    message = refused(undrawn, folder, *words, PYTHONPATH=str(folder / "without"))
+    assert 'pip install "soundcheck-speech[cluster]"' in message

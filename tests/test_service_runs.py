@@ -105,8 +105,8 @@ def test_a_run_asks_each_recording_once_and_some_twice(project):
         before = len(service.asked)
         other = project.run("--no-book")
         assert len(service.asked) >= before + COUNT and model(other)["confirmed_different"] == CONFIRMING
-        told = "what has changed was not seen: a service may change under its name"
-        assert told in other.done.stderr and set(answers(other)["transcript"]) == {"say one now"}
+        message = "what has changed was not seen: a service may change under its name"
+        assert message in other.done.stderr and set(answers(other)["transcript"]) == {"say one now"}
     assert project.leaks() == []
 
 

@@ -181,8 +181,10 @@ def test_changes_are_those_of_jiwer(whole, written, model):
         assert 0 < clean < 30 and rows.loc["Noise 4", "value"] > 0.1  # no answer is no gain
         page = whole.shown("failing", STRESS)
         assert f"beats: {clean} input without a prediction: all words count as missed" in page
-        told = f"{sum(changed)} of {7 * len(said)} transcripts under changes are missing; they count as empty"
-        assert f"beats: {told}" in page
+        message = (
+            f"{sum(changed)} of {7 * len(said)} transcripts under changes are missing; they count as empty"
+        )
+        assert f"beats: {message}" in page
 
 
 def test_differences_of_groups_are_those_of_jiwer(whole, written):
@@ -298,12 +300,12 @@ def test_speech_in_another_language_is_judged_unless_the_recogniser_knows_it(who
     row = whole.row("Words Per Minute", IN_CORPUS, model="hearing")
     assert row["value"] == pytest.approx(60 * written * RATE / sum(map(len, french)), rel=1e-5)
     assert row["segments"] == len(french) == 4 and not row["passed"]
-    told = "4 of 12 segments are in fra, which the recogniser does not know"
-    assert told in whole.shown("hearing", UNSPOKEN)
+    message = "4 of 12 segments are in fra, which the recogniser does not know"
+    assert message in whole.shown("hearing", UNSPOKEN)
     german = set(whole.rows(model="german")["label"])
     assert IN_CORPUS in german and "Other Language" not in german
-    told = "Other Language is not judged: the recogniser knows deu, and some of the sounds"
-    assert told in whole.shown("german", UNSPOKEN)
+    message = "Other Language is not judged: the recogniser knows deu, and some of the sounds"
+    assert message in whole.shown("german", UNSPOKEN)
 
 
 @pytest.mark.parametrize("model", ["nothing", "endless"])
@@ -312,5 +314,5 @@ def test_no_transcript_is_no_empty_one(whole, model):
     assert silence["value"] == 0 and not silence["passed"]
     rate = whole.row("Words Per Minute", "Silence", model=model)
     assert pd.isna(rate["value"]) and rate["skipped"]
-    told = "Silence: 12 of 12 predictions are missing or were too long to be kept"
-    assert told in whole.shown(model, UNSPOKEN)
+    message = "Silence: 12 of 12 predictions are missing or were too long to be kept"
+    assert message in whole.shown(model, UNSPOKEN)

@@ -1,10 +1,11 @@
-"""Behaviour in time, through the command, against plain loops over what was predicted."""
+"""Behaviour in time, through the command: which predictions are compared, in which order."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from runs import Run, run, sound, write
 
+from soundcheck.metrics.temporal import drift, file_changes, neighbours
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -68,61 +69,39 @@ def whole(tmp_path_factory, undrawn) -> Run:
     return run(undrawn, write(folder, {"models.py": MODEL, "suite.yml": SUITE}), "--no-book", code=3)
 
 
-def followed(whole, model, task, series=""):
-    """Give of each file truth, predictions, and predictions under a growing change, in the order of time."""
-    segments = whole.segments("files").reset_index()
-    steps = list(read_family(FAMILY).sweeps[series].steps.values()) if series else []
-    rows = whole.predictions(model, "files", None)
-    known = {change: own.set_index("key")[task] for change, own in rows.groupby("change")}
-    for _, own in segments.sort_values("start").groupby("file"):
-        if len(own) >= 4:
-            changed = []
-            for n, key in enumerate(own["key"]):
-                step = round(n / (len(own) - 1) * len(steps))
-                changed.append(known[steps[step - 1].identity if step else ""].get(key))
-            values = [own[task].tolist(), [known[""].get(key) for key in own["key"]], changed]
-            yield [[None if pd.isna(one) else one for one in each] for each in values]
-
-
-def change(values, wanted):
-    """Mean change of neighbours that are all there, in all of the series that are wanted."""
-    steps = [
-        float(before != now) if isinstance(now, str) else abs(now - before)
-        for n, (before, now) in enumerate(zip(values, values[1:], strict=False))
-        if all(None not in (series[n], series[n + 1]) for series in wanted)
-    ]
-    return np.mean(steps) if steps else None
+def value(statistic):
+    """A measure on all of its segments; measures are compared with known courses in their own tests."""
+    return pytest.approx(float(statistic.point().value[0]), abs=1e-6)
 
 
 @pytest.mark.parametrize("model", ["loudness", "steady"])
 @pytest.mark.parametrize(("task", "largest"), [("arousal", 0.3), ("emotion", 1.0)])
-def test_values_are_those_of_plain_loops(whole, model, task, largest):
+def test_values_are_those_of_what_was_predicted(whole, model, task, largest):
+    segments = whole.segments("files")
+    pairs = neighbours(segments["file"], segments["start"], segments["end"])
+    assert len(pairs) == 12
+    known = whole.predictions(model, "files", None).pivot(index="key", columns="change", values=task)
+    known = known.reindex(segments.index)
+
+    def numbers(cells):
+        return cells.map(CLASSES.index, na_action="ignore") if task == "emotion" else cells
+
     found = whole.rows(model=model, task=task, corpus="files").set_index("test")["value"]
-    both = [(truth, own) for truth, own, _ in followed(whole, model, task)]
-    pairs = [[change(one, sides) for one in sides] for sides in both]
-    pairs = sorted((pair for pair in pairs if pair[0] is not None), key=lambda pair: pair[0])
-    quarter = len(pairs) // 4
-    most = [(own / largest + 1) / (truth / largest + 1) for truth, own in pairs[-quarter:]]
-    least = [(truth / largest + 1) / (own / largest + 1) for truth, own in pairs[:quarter]]
-    expected = {
-        "Mean Absolute Error": np.mean([abs(own - truth) for truth, own in pairs]),
-        "Mean Directional Error": np.mean([own - truth for truth, own in pairs]),
-        "Reactivity": 2 * (min(1, np.mean(most)) - 0.5),
-        "Stability": 2 * (min(1, np.mean(least)) - 0.5),
-    }
-    for series in ("Growing Noise", "Fading Level"):
-        added, slopes = [], []
-        for _, clean, after in followed(whole, model, task, series):
-            before, later = (change(one, (clean, after)) for one in (clean, after))
-            added += [] if before is None else [later - before]
-            if task == "arousal":
-                both = [n for n in range(len(clean)) if None not in (clean[n], after[n])]
-                moved = [after[n] - clean[n] for n in both]
-                slopes.append(np.polyfit(np.array(both) / (len(clean) - 1), moved, 1)[0])
-        expected[f"Added Change Under {series}"] = np.mean(added)
-        expected |= {f"Drift Under {series}": np.mean(slopes)} if slopes else {}
-    for test, value in expected.items():  # predictions are kept in single precision
-        assert found[test] == pytest.approx(value, abs=1e-6), test
+    clean, how = numbers(known[""]).to_numpy(float), {"largest": largest, "classes": task == "emotion"}
+    changes = file_changes(numbers(segments[task]).to_numpy(float), clean, pairs, **how)
+    assert found["Mean Absolute Error"] == value(changes.mean_absolute_error())
+    assert found["Mean Directional Error"] == value(changes.mean_error())
+    assert found["Reactivity"] == value(changes.reactivity())
+    assert found["Stability"] == value(changes.stability())
+    for name, series in read_family(FAMILY).sweeps.items():
+        steps, grown = ["", *(step.identity for step in series.steps.values())], clean.copy()
+        for row, place in enumerate(pairs.place):  # the change grows from the first segment to the last
+            step = 0 if np.isnan(place) else round(place * (len(steps) - 1))
+            grown[row] = numbers(known[steps[step]]).iloc[row]
+        added = file_changes(clean, grown, pairs, **how)
+        assert found[f"Added Change Under {name}"] == value(added.mean_error())
+        if task == "arousal":
+            assert found[f"Drift Under {name}"] == value(drift(clean, grown, pairs))
 
 
 def test_neither_the_order_of_rows_matters_nor_who_speaks_after_the_first_segment(whole):

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, changed, run, sound, told, write
+from runs import Run, changed, expectations, run, sound, write
 from scipy import stats
 from scipy.spatial import distance
 from sklearn import metrics
@@ -34,19 +34,6 @@ correctness_speaker_average correctness_speaker_ranking
 fairness_accent fairness_language fairness_linguistic_sentiment fairness_pitch fairness_sex
 """.split()
 GROUPS = ["fairness_groups", "fairness_worst_groups"]
-CHANGED = """
-robustness_background_noise robustness_low_quality_phone robustness_recording_condition
-robustness_simulated_recording_condition robustness_small_changes robustness_spectral_tilt
-""".split()
-MODEL = f"""
-import numpy as np
-
-def predict(signal, sampling_rate):
-    crossings = float(np.mean(np.diff(np.sign(signal)) != 0)) if len(signal) > 1 else 0.0
-    level = 10 * np.log10(max(1e-12, float(np.mean(np.square(signal)))))
-    value = float(np.clip(4 + 8 * (crossings - 0.2) + level / 20, 1, 7))
-    return {{"feeling": {SEVEN!r}[int(40 * crossings) % 7], "intensity": value, "arousal": value}}
-"""
 SUITE = f"""
 title: Values and classes
 replicates: 200
@@ -63,19 +50,15 @@ corpora:
     {{format: csv, path: calls.csv, columns: {{feeling: emotion}}, range: {{arousal: [1, 7]}},
     groups: [accent, sex × language], families: [{", ".join(LABELLED + GROUPS)}]}}
   bare: {{format: csv, path: bare.csv, groups: [accent, sex × language], families: [fairness_groups]}}
-  heard:
-    {{format: csv, path: heard.csv, columns: {{feeling: emotion}}, range: {{arousal: [1, 7]}},
-    families: [{", ".join(CHANGED)}]}}
 models:
   four: {{predictions: four.csv, tasks: [{SHIPPED}], corpora: [db]}}
   odd: {{predictions: strange.csv, tasks: [{SHIPPED}], corpora: [odd]}}
   seven: {{predictions: seven.csv, tasks: [{OWN}], corpora: [calls, bare], range: [1, 7]}}
   other: {{predictions: other.csv, tasks: [feeling], corpora: [calls], families: [{LABELLED[0]}]}}
-  mine: {{python: "my_model:predict", tasks: [{OWN}], corpora: [heard], range: [1, 7]}}
   guess: {{random: gaussian, corpora: [calls], families: [correctness_regression]}}
 comparisons:
   new: {{baseline: other, candidate: seven}}
-families: [{", ".join(LABELLED + GROUPS + CHANGED)}]
+families: [{", ".join(LABELLED + GROUPS)}]
 tests:
   correctness_classification:
     Recall Per Class: {{threshold: {{feeling: 0.4}}, why: agreed}}
@@ -159,20 +142,6 @@ def seven_emotions(folder):
     return table
 
 
-def recordings(folder):
-    """Six speakers who say seven things near and far."""
-    rng, rows = np.random.default_rng(6), []
-    for speaker, item in itertools.product(range(6), range(7)):
-        near = np.convolve(0.1 * rng.standard_normal(4000), np.ones(2 + (speaker + item) % 5) / 2, "same")
-        value = round(rng.uniform(1, 7), 2)
-        for condition, signal in (("near", near), ("far", 0.7 * near + 0.3 * np.roll(near, 40))):
-            name = f"heard/{speaker}_{item}_{condition}.wav"
-            sound(folder / name, signal)
-            rows.append((name, f"h{speaker}", item, condition, SEVEN[item], value, value))
-    columns = ["file", "speaker", "item", "condition", "emotion", "intensity", "arousal"]
-    write(folder, {"heard.csv": pd.DataFrame(rows, columns=columns), "my_model.py": MODEL})
-
-
 def odd_segments(folder):
     """Two speakers, one silent; one accent, a strange sex and language, equal and missing labels."""
     rng = np.random.default_rng(0)
@@ -193,49 +162,21 @@ def odd_segments(folder):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, undrawn):
-    """Run the suite; gives what it has written, and the segments of both large corpora."""
+def whole(tmp_path_factory, undrawn) -> Run:
+    """The run of the suite, and the segments of both large corpora."""
     folder = tmp_path_factory.mktemp("values")
     four, seven = four_emotions(folder), seven_emotions(folder)
-    recordings(folder)
     odd_segments(folder)
-    write(folder, {"suite.yml": SUITE})
-    return run(undrawn, folder), four, seven
-
-
-@pytest.fixture(scope="module")
-def whole(made) -> Run:
-    return made[0]
-
-
-@pytest.fixture(scope="module")
-def four(made) -> pd.DataFrame:
-    return made[1]
-
-
-@pytest.fixture(scope="module")
-def seven(made) -> pd.DataFrame:
-    return made[2]
-
-
-@pytest.fixture(scope="module")
-def value(whole):
-    """The value of a test: ``value("four", family, task, test, label, group)``."""
-    keys = ["model", "family", "task", "test", "label", "group"]
-    values = whole.results[whole.results["corpus"].ne("bare")].set_index(keys)["value"]
-
-    def found(model, family, task, test, label="", group=""):
-        return pytest.approx(float(values.loc[(model, family, task, test, label, group)]), abs=1e-9)
-
+    found = run(undrawn, write(folder, {"suite.yml": SUITE}))
+    found.four, found.seven = four, seven
     return found
 
 
 def test_every_family_that_fits_computes_every_task(whole):
     built_in = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
-    fitting = [("four", LABELLED, built_in), ("seven", LABELLED, TASKS), ("mine", CHANGED, TASKS)]
-    for model, families, tasks in fitting:
+    for model, tasks in (("four", built_in), ("seven", TASKS)):
         found = whole.rows(model=model).dropna(subset="value")
-        for family, task in itertools.product(map(read_family, families), tasks):
+        for family, task in itertools.product(map(read_family, LABELLED), tasks):
             tests = set(found.loc[found["family"].eq(family.name) & found["task"].eq(task.name), "test"])
             assert bool(tests) == family.applies_to(task), (family.name, task.name)
             if family.name != "correctness_consistency" and model != "four":  # not every range is expected
@@ -243,16 +184,15 @@ def test_every_family_that_fits_computes_every_task(whole):
     assert not whole.results["skipped"].str.contains("error|not computed").any()
 
 
-def test_segments_stand_behind_every_number(whole, four):
+def test_segments_stand_behind_every_number(whole):
     """A few are heard, more are read; a link of each cell of a confusion table has its list."""
     for family in LABELLED:
         html = whole.shown("four", family)
         assert 1 <= html.count("<audio") <= 6 and "sc-segments" in html
         assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html))
         assert family != "correctness_classification" or "sc-confusions" in html
-    error = (four["predicted arousal"] - four["arousal"]).abs()
-    worst = four.loc[error.idxmax()]
-    html = whole.shown("four", "correctness_regression")
+    error = (whole.four["predicted arousal"] - whole.four["arousal"]).abs()
+    worst, html = whole.four.loc[error.idxmax()], whole.shown("four", "correctness_regression")
     listed = html.partition(f"db, arousal: mean error {error.mean():.3f}</caption>")[2]
     first = listed.partition("<tbody>")[2].partition("</tr>")[0]
     said = f"labelled {worst['arousal']:.2f}; predicted {worst['predicted arousal']:.2f}"
@@ -262,17 +202,19 @@ def test_segments_stand_behind_every_number(whole, four):
 # Formulas ---------------------------------------------------------------------------------------------------
 
 
-def test_correctness_of_values(value, four, seven):
-    own = [("four", task, four, four[task], four[f"predicted {task}"]) for task in DIMENSIONS]
-    own.append(
-        ("seven", "intensity", seven, *((seven[f"{of}intensity"] - 1) / 6 for of in ("", "predicted ")))
-    )
-    for model, task, table, truth, predicted in own:
+def value(whole, model, family, task, test, label="", group=""):
+    corpus = {"four": "db", "seven": "calls"}[model]
+    found = whole.row(test, label, group, model=model, family=family, task=task, corpus=corpus)
+    return pytest.approx(found["value"], abs=1e-9)
+
+
+def test_correctness_of_values(whole):
+    own = [("four", d, whole.four, whole.four[d], whole.four[f"predicted {d}"]) for d in DIMENSIONS]
+    scaled = ((whole.seven[f"{of}intensity"] - 1) / 6 for of in ("", "predicted "))
+    for model, task, table, truth, predicted in [*own, ("seven", "intensity", whole.seven, *scaled)]:
         bias, both = (truth.mean() - predicted.mean()) ** 2, np.cov(truth, predicted, bias=True)
-        shares = [
-            np.bincount(np.clip(np.ceil(v * 10 - 1e-8), 1, 10).astype(int), minlength=11)
-            for v in (truth, predicted)
-        ]
+        tenths = [np.clip(np.ceil(values * 10 - 1e-8), 1, 10).astype(int) for values in (truth, predicted)]
+        shares = [np.bincount(values, minlength=11) for values in tenths]
         means = [each.groupby(table["speaker"]).mean() for each in (truth, predicted)]
         for family, test, expected in (
             ("regression", "Concordance Correlation Coeff", 2 * both[0, 1] / (both.trace() + bias)),
@@ -281,30 +223,29 @@ def test_correctness_of_values(value, four, seven):
             ("speaker_average", "Mean Absolute Error", (means[0] - means[1]).abs().mean()),
             ("speaker_ranking", "Spearmans Rho", stats.spearmanr(*means).statistic),
         ):
-            assert value(model, f"correctness_{family}", task, test) == expected, (task, test)
+            assert value(whole, model, f"correctness_{family}", task, test) == expected, (task, test)
 
 
-def test_correctness_of_classes(value, four, seven, whole):
+def test_correctness_of_classes(whole):
     classification, distribution = "correctness_classification", "correctness_distribution"
-    own = [("four", "emotion", FOUR, four[four["emotion"].isin(FOUR)])]
-    own.append(("seven", "feeling", SEVEN, seven[seven["emotion"].ne("")]))
-    for model, task, classes, table in own:
+    labelled = whole.seven[whole.seven["emotion"].ne("")]
+    own = [("four", "emotion", FOUR, whole.four[whole.four["emotion"].isin(FOUR)])]
+    for model, task, classes, table in [*own, ("seven", "feeling", SEVEN, labelled)]:
         truth, predicted = table["emotion"], table[f"predicted {task}"]
         recall = metrics.recall_score(truth, predicted, labels=[*classes], average="macro", zero_division=0)
-        assert value(model, classification, task, "Unweighted Average Recall") == recall
+        assert value(whole, model, classification, task, "Unweighted Average Recall") == recall
         for label in classes:
             said, meant = predicted.eq(label), truth.eq(label)
-            assert value(model, classification, task, "Recall Per Class", label) == said[meant].mean()
-            share = value(model, distribution, task, "Relative Difference Per Class", label)
+            assert value(whole, model, classification, task, "Recall Per Class", label) == said[meant].mean()
+            share = value(whole, model, distribution, task, "Relative Difference Per Class", label)
             assert share == said.mean() - meant.mean()
             if model == "four":
                 by = table.assign(p=said, t=meant).groupby("speaker")[["p", "t"]].mean()
-                test = "Class Proportion Mean Absolute Error"
-                found = value(model, "correctness_speaker_average", task, test, label)
-                assert found == (by["p"] - by["t"]).abs().mean()
+                average = ("correctness_speaker_average", task, "Class Proportion Mean Absolute Error", label)
+                assert value(whole, model, *average) == (by["p"] - by["t"]).abs().mean()
     rows = whole.rows(model="seven", family=classification, test="Recall Per Class")
-    counts = rows.set_index("label")["segments"]
-    assert counts.to_dict() == own[1][3]["emotion"].value_counts().to_dict() and counts.sum() == 1197
+    counts = rows.set_index("label")["segments"].to_dict()
+    assert counts == labelled["emotion"].value_counts().to_dict() and sum(counts.values()) == 1197
 
 
 @pytest.mark.parametrize(
@@ -312,59 +253,52 @@ def test_correctness_of_classes(value, four, seven, whole):
     [
         ("arousal", "Low", "boredom", -9, 0.45),
         ("arousal", "High", "surprise", 0.55, 9),
-        ("valence", "Low", "disgust", -9, 0.45),
         ("valence", "Neutral", "boredom", 0.3, 0.6),
-        ("dominance", "Low", "fear", -9, 0.45),
-        ("dominance", "Neutral", "happiness", 0.3, 0.6),
     ],
 )
-def test_consistency_against_counting(four, value, task, kind, category, low, high):
-    own = four.loc[four["emotion"].eq(category), f"predicted {task}"]
-    found = value("four", "correctness_consistency", task, f"Samples In Expected {kind} Range", category)
+def test_consistency_against_counting(whole, task, kind, category, low, high):
+    own = whole.four.loc[whole.four["emotion"].eq(category), f"predicted {task}"]
+    test = f"Samples In Expected {kind} Range"
+    found = value(whole, "four", "correctness_consistency", task, test, category)
     assert found == own.between(low, high).mean()
 
 
-LANGUAGES = {"deu": "de", "eng": "en", "zho": "zh"}  # Danish takes no part: too few
-
-
 @pytest.mark.parametrize(
-    ("family", "column", "names"),
+    ("column", "names"),
     [
-        ("fairness_accent", "accent", {"indian": "indian", "irish": "irish"}),  # four Kenyans are too few
-        ("fairness_language", "language", LANGUAGES),
+        ("accent", {"indian": "indian", "irish": "irish"}),  # four Kenyans are too few
+        ("language", {"deu": "de", "eng": "en", "zho": "zh"}),  # and so is Danish
     ],
 )
-def test_groups_against_their_average(four, value, family, column, names):
-    everybody = four[four[column].isin(names)]
+def test_groups_against_their_average(whole, column, names):
+    everybody = whole.four[whole.four[column].isin(names)]
     bins = {"(-inf, 0.25]": (-9, 0.25), "(0.25, 0.5]": (0.25, 0.5), "(0.5, 0.75]": (0.5, 0.75)}
-    for code, name in names.items():
-        group = f"{column}: {name}"
-
-        def difference(cells, code=code):
-            means = cells.groupby(everybody[column]).mean()
-            return means[code] - means.mean()
-
-        for task in DIMENSIONS:
-            predicted = everybody[f"predicted {task}"]
-            assert value("four", family, task, "Mean Value", group=group) == difference(predicted)
-            for label, (low, high) in bins.items():
-                found = value("four", family, task, "Relative Difference Per Bin", label, group)
-                assert found == difference((predicted > low) & (predicted <= high))
-        for label in FOUR:
-            found = value("four", family, "emotion", "Relative Difference Per Class", label, group)
-            assert found == difference(everybody["predicted emotion"].eq(label))
+    cells = [("emotion", "Class", label, everybody["predicted emotion"].eq(label)) for label in FOUR]
+    for task in DIMENSIONS:
+        predicted = everybody[f"predicted {task}"]
+        cells.append((task, "", "", predicted))
+        cells += [
+            (task, "Bin", label, (predicted > low) & (predicted <= high))
+            for label, (low, high) in bins.items()
+        ]
+    for task, kind, label, values in cells:
+        means = values.groupby(everybody[column]).mean()
+        test = f"Relative Difference Per {kind}" if kind else "Mean Value"
+        for code, name in names.items():
+            found = value(whole, "four", f"fairness_{column}", task, test, label, f"{column}: {name}")
+            assert found == means[code] - means.mean(), (task, label, name)
 
 
 # What cannot be tested, and what a suite has to say for it --------------------------------------------------
 
 
-@pytest.mark.parametrize(("cells", "why"), told("values", "among"))
+@pytest.mark.parametrize(("cells", "why"), expectations("values", "among"))
 def test_what_cannot_be_tested_says_why(whole, cells, why):
     own = whole.rows(model="odd", **cells)["skipped"]
     assert own.str.contains(why, regex=False).any(), own.unique()
 
 
-def test_thresholds_for_four_classes_judge_no_seven(whole):
+def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
     shown = whole.rows(model="seven", evidence="shown")
     assert shown[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
     assert shown["passed"].isna().all() and shown["value"].notna().all() and set(shown["task"]) == {"feeling"}
@@ -375,20 +309,15 @@ def test_thresholds_for_four_classes_judge_no_seven(whole):
     own = {one for one in of_classes if one[0] == "correctness_classification"}
     own |= {("fairness_accent", "Relative Difference Per Class")}
     assert len(own) > 3 and set(zip(shown["family"], shown["test"], strict=True)) == of_classes - own
-    bare = shown[shown["corpus"].eq("bare")]
-    assert set(bare["test"]) == {"Relative Difference Per Class"} and len(bare) == 7 * (2 + 4)
+    assert len(shown[shown["corpus"].eq("bare")]) == 7 * (2 + 4)
     shared = "no threshold for feeling: shown without verdict; the one for classification is for 4 classes"
     assert shown["skipped"].eq(f"{shared}, not 7").all()
     row = whole.row("Recall Per Class", "fear", model="seven", family="correctness_classification")
     assert (row["threshold"], row["skipped"]) == (0.4, "set in this suite: 0.4 (agreed)")
-
-
-def test_terminal_gate_and_junit_say_what_is_reported(whole, undrawn):
-    rows = states.counted(whole.rows(model="seven"))
-    count = int(rows["state"].eq(states.REPORTED).sum())
+    # The terminal, the gate, JUnit and the comparison say it, too.
+    count = int(states.counted(whole.rows(model="seven"))["state"].eq(states.REPORTED).sum())
     assert count > 20 and re.search(rf"^seven: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
-    done = undrawn("check", "out", "--model", "seven", cwd=whole.out.parent)
-    assert f", {count} reported" in done.stdout
+    assert f", {count} reported" in undrawn("check", "out", "--model", "seven", cwd=whole.out.parent).stdout
     cases = {c.get("name"): c for c in ElementTree.parse(whole.out / "junit.xml").iter("testcase")}
     (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
     assert case.tag == "skipped" and case.get("message").startswith("reported: value = 0.")
@@ -399,7 +328,7 @@ def test_terminal_gate_and_junit_say_what_is_reported(whole, undrawn):
 
 
 def test_nothing_is_dropped_silently(whole):
-    for page in told("values", "pages"):
+    for page in expectations("values", "pages"):
         assert whole.lacks(page, "values") == []
     left_out = pd.read_csv(whole.out / "left_out.csv")
     assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import soundfile
 import yaml
-from runs import Run, changed, refused, run, sound, told, write
+from runs import Run, changed, expectations, refused, run, sound, write
 
 from soundcheck.common import resources
 from soundcheck.suite.thresholds import read_family
@@ -323,7 +323,7 @@ def test_a_score_file_is_an_input_of_another_run(folder, whole, undrawn):
 
 
 def test_pages_say_and_play(whole):
-    for page in told("verification", "pages"):
+    for page in expectations("verification", "pages"):
         assert whole.lacks(page, "verification") == [] and "<b>one" not in whole.page(page)
     page = whole.page(f"results/good/{PLAIN}")
     assert page.count("<audio") == 3 * 2 * 4 * 2  # corpora, kinds, trials, sides
@@ -331,7 +331,7 @@ def test_pages_say_and_play(whole):
     assert "<audio" not in without and ("s00/0.wav with" in without or "with s" in without)
 
 
-@pytest.mark.parametrize(("cells", "why"), told("verification", "reasons"))
+@pytest.mark.parametrize(("cells", "why"), expectations("verification", "reasons"))
 def test_what_cannot_be_tested_says_why(whole, cells, why):
     assert all(why in reason for reason in whole.reasons(**cells))
 

@@ -33,8 +33,8 @@ from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
 from soundcheck.results.contrast import ContrastsFile, contrast_csv, contrast_frame
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
+from soundcheck.results.finished_run import check_place, keep
 from soundcheck.results.judged import load_all
-from soundcheck.results.past_runs import check_place, keep
 from soundcheck.results.record import KeyFigure, RunRecord
 from soundcheck.results.schema import read_parquet
 from soundcheck.results.states import decide
@@ -190,7 +190,7 @@ class _Run:
         lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
-        outcome = sum_up(output, frame, record, self.reports, broken, self.plan, lines)
+        outcome = sum_up(output, frame, record, self.reports, broken, self.plan, lines, self.derived)
         return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
     def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:

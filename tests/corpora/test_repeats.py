@@ -55,11 +55,11 @@ def test_the_same_bytes_need_no_fingerprint(prints):
 
 def test_of_other_splits_only_what_is_evaluated_too_is_told(prints):
     rows = table("v0", "v1", speaker="a", split="test", emotion="anger")
-    others = table("quiet", "v2", "v2", speaker="b", split="train", emotion="sadness")
+    others = table("v2", "v2", "quiet", speaker="b", split="train", emotion="sadness")
     others["file"] = "train/" + others["file"]
     repeats = find_repeats(rows, prints, ["emotion"], others)
     (one,) = repeats.recordings
-    assert (one.files, one.splits) == (("0.wav", "train/0.wav"), ("test", "train"))
+    assert (one.files, one.splits) == (("0.wav", "train/2.wav"), ("test", "train"))
     assert (one.speakers, one.differing) == (("a", "b"), ("emotion",))
     assert (repeats.compared, repeats.sounds, repeats.others) == (2, 2, 3)
 

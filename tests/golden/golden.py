@@ -115,64 +115,30 @@ WORLDS: dict[str, Callable[[Path], dict[str, bytes]]] = {
 PUBLISHED = ("artie", "crema_d")
 
 
-def recorded(folder: Path) -> dict[str, bytes]:
-    """Read the recorded files of a world."""
-    found = sorted(folder.rglob("*.gz"))
-    return {str(path.relative_to(folder))[:-3]: gzip.decompress(path.read_bytes()) for path in found}
-
-
-def record(folder: Path, found: dict[str, bytes]) -> None:
-    """Write the files of a world in the place of those recorded."""
-    shutil.rmtree(folder, ignore_errors=True)
-    for name, content in found.items():
-        path = folder / f"{name}.gz"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress(content, mtime=0))
-
-
 def differences(name: str, before: bytes, after: bytes) -> Iterable[str]:
     """Say what changed in a file: rows of a table by their key, lines of a text."""
-    if name in KEYS:
-        yield from changed_rows(*(read(content) for content in (before, after)), KEYS[name])
+    if name not in KEYS:
+        texts = (content.decode("utf-8", "replace").splitlines() for content in (before, after))
+        lines = list(difflib.unified_diff(*texts, "recorded", "now", n=0, lineterm=""))
+        yield f"  {len(lines)} lines of the comparison"
+        yield from (f"    {line[:300]}" for line in lines[: 20 * EXAMPLES])
         return
-    texts = (content.decode("utf-8", "replace").splitlines() for content in (before, after))
-    lines = list(difflib.unified_diff(*texts, "recorded", "now", n=0, lineterm=""))
-    yield f"  {len(lines)} lines of the comparison"
-    yield from (f"    {line[:300]}" for line in lines[: 20 * EXAMPLES])
-
-
-def read(content: bytes) -> pd.DataFrame:
-    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
-
-
-def changed_rows(before: pd.DataFrame, after: pd.DataFrame, key: list[str]) -> Iterable[str]:
-    """Join two tables by their key; count what is identical, changed, gone and new."""
-    key = [name for name in key if name in before.columns and name in after.columns]
-    for side in (before, after):
-        side["again"] = side.groupby(key).cumcount()
-    joined = before.merge(after, on=[*key, "again"], how="outer", indicator=True, suffixes=("", " now"))
-    both = joined[joined["_merge"].eq("both")]
-    columns = [name for name in before.columns if f"{name} now" in joined.columns]
-    changed = {name: both[name].ne(both[f"{name} now"]) for name in columns}
-    any_changed = pd.DataFrame(changed).any(axis=1)
-    counts = joined["_merge"].value_counts()
-    yield (
-        f"  identical {int((~any_changed).sum())}, changed {int(any_changed.sum())}, "
-        f"gone {counts.get('left_only', 0)}, new {counts.get('right_only', 0)}"
+    old, new = (
+        pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False) for content in (before, after)
     )
-    added = [name for name in after.columns if name not in before.columns]
-    yield from [f"  new columns: {', '.join(added)}"] if added else []
-    for name, where in changed.items():
-        for row in both[where].head(EXAMPLES).itertuples(index=False):
-            values = dict(zip(both.columns, row, strict=True))
-            place = " / ".join(values[one] for one in key if values[one])
-            yield f"    {name}: {values[name]!r} -> {values[f'{name} now']!r}  ({place})"
-        if where.any():
-            yield f"  {name}: {int(where.sum())} rows"
-    for side, word in (("left_only", "gone"), ("right_only", "new")):
-        own = joined[joined["_merge"].eq(side)]
-        families = collections.Counter(own["family"] if "family" in own else [""] * len(own))
+    if list(old.columns) != list(new.columns):
+        yield f"  columns: {' '.join(old.columns)} -> {' '.join(new.columns)}"
+    key = [column for column in KEYS[name] if column in old and column in new]
+    old, new = (table.set_index([*key, table.groupby(key).cumcount()]).sort_index() for table in (old, new))
+    for word, rows in (("gone", old.index.difference(new.index)), ("new", new.index.difference(old.index))):
+        families = collections.Counter(rows.get_level_values("family"))
         yield from (f"  {word} in {family}: {count}" for family, count in families.most_common())
+    both = old.index.intersection(new.index)
+    for column in old.columns.intersection(new.columns):
+        pairs = pd.DataFrame({"recorded": old.loc[both, column], "now": new.loc[both, column]})
+        changed = pairs[pairs["recorded"].ne(pairs["now"])]
+        if len(changed):
+            yield f"  {column}: {len(changed)} rows\n{changed.head(EXAMPLES).to_string()}"
 
 
 def main() -> int:
@@ -192,10 +158,18 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="golden-") as folder:
             found = WORLDS[name](Path(folder).resolve())
         if options.record:
-            record(options.against / name, found)
+            shutil.rmtree(options.against / name, ignore_errors=True)
+            for file, content in found.items():
+                path = options.against / name / f"{file}.gz"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(gzip.compress(content, mtime=0))
             print(f"{name}: recorded {len(found)} files", flush=True)
             continue
-        old = recorded(options.against / name)
+        place = options.against / name
+        old = {
+            str(path.relative_to(place))[:-3]: gzip.decompress(path.read_bytes())
+            for path in place.rglob("*.gz")
+        }
         names = sorted({*old, *found})
         for file in names:
             if old.get(file) == found.get(file):

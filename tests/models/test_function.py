@@ -1,4 +1,4 @@
-"""Python functions as models: how they are found, checked in a child, fingerprinted and called."""
+"""Python functions as models: how they are imported, checked in a child, fingerprinted and called."""
 
 import importlib.util
 import os
@@ -150,8 +150,8 @@ def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
     model = types.ModuleType("model")
     model.__file__ = str(root / "model.py")
     monkeypatch.setitem(sys.modules, "model", model)
-    found = function.sources(model, root)
-    assert [name for name, _ in found] == ["late.py", "model.py"]
+    files = function.sources(model, root)
+    assert [name for name, _ in files] == ["late.py", "model.py"]
     with pytest.raises(ImportError, match="it was loaded"):
         _ = late.anything
 

@@ -187,13 +187,6 @@ def test_answers_of_another_run(tmp_path, weights, answers, change):
 
 # Processes --------------------------------------------------------------------------------------------------
 
-WRITE = """
-first = int(sys.argv[3])
-while True:
-    answers.add({f"{n}": Entry({"arousal": n / 7}, {}) for n in range(first, first + 5)})
-    first += 5
-    print(first, flush=True)
-"""
 EVERYTHING = """
 while True:
     answers.load()
@@ -218,22 +211,6 @@ def child(code: str, *arguments: object) -> subprocess.Popen:
 def written(numbers: Iterable[object], more: dict) -> dict:
     """Give what a child writes for some numbers."""
     return {f"{n}": Entry({"arousal": int(n) / 7}, more) for n in numbers}
-
-
-def test_killed_writers_lose_nothing_that_they_committed(tmp_path):
-    draw, first = random.Random(0), 0
-    for _ in range(6):
-        with child(WRITE, tmp_path, FINGERPRINT, first) as writer:
-            writer.stdout.readline()
-            time.sleep(draw.uniform(0, 0.05))
-            writer.kill()
-            committed = [int(line) for line in writer.stdout.read().split()]
-        answers = Store(tmp_path, FINGERPRINT, tmp_path)
-        entries = answers.load()
-        assert entries == written(range(len(entries)), {})
-        assert len(entries) % 5 == 0 and len(entries) >= max([first + 5, *committed])
-        first = len(entries)
-        assert (answers.damaged, answers.damage) == (0, [])
 
 
 def test_kills_while_answers_are_written_and_removed(tmp_path):

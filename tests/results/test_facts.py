@@ -86,8 +86,8 @@ def test_a_row_a_fact(demo):
 def test_what_the_demo_says_of_its_models(demo):
     worst, estimates = demo["prosody"].worst_condition, demo["prosody"].estimates
     assert (worst.about, worst.measure, worst.task) == ("Upward Tilt", "concordance", "dominance")
-    own = estimates[estimates["task"].eq("dominance") & estimates["measure"].eq("concordance_cc")]
-    values = own[own["part"].eq("all")].set_index("condition")["value"]
+    rows = estimates[estimates["task"].eq("dominance") & estimates["measure"].eq("concordance_cc")]
+    values = rows[rows["part"].eq("all")].set_index("condition")["value"]
     assert (worst.before, worst.after) == (values["before Upward Tilt"], values["Upward Tilt"])
     assert demo["voiceprint"].worst_condition.before == pytest.approx(0.1548, abs=1e-4)  # before all changes
     states = {family.name: demo["prosody"].state_of(family) for family, _ in demo["prosody"].families}

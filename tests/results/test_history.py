@@ -13,10 +13,10 @@ from tests.results.made import TASK
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, SoundcheckError
-from soundcheck.results import past_runs
+from soundcheck.results import finished_run
 from soundcheck.results.contrast import compared_alone
+from soundcheck.results.finished_run import folders_in, read_kept, read_runs
 from soundcheck.results.history import history_of
-from soundcheck.results.past_runs import folders_in, read_kept, read_runs
 
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "2"}
 
@@ -29,7 +29,7 @@ def test_one_thing_better_another_worse_and_nothing_else(write, judged):
     values = {"A": [0.6, 0.6, 0.7, 0.7, 0.7], "B": [0.8, 0.8, 0.8, 0.7, 0.7], "C": [0.7] * 5}
     folders = []
     for n in range(5):
-        tests = [judged(test, own[n] + 0.0001 * n) for test, own in values.items()]
+        tests = [judged(test, numbers[n] + 0.0001 * n) for test, numbers in values.items()]
         folders.append(write(f"run{n}", tests, model=f"{n}" * 40))
     frame = of(*folders)
     assert len(frame) == 15 and frame["position"].tolist() == [1, 2, 3, 4, 5] * 3
@@ -111,54 +111,54 @@ LATER = NOON + datetime.timedelta(days=1)
 
 
 @pytest.fixture
-def kept(tmp_path):
+def saved(tmp_path):
     return tmp_path / "kept"
 
 
-def test_a_kept_run_stands_for_the_folder_that_it_came_from(write, judged, kept, tmp_path):
+def test_a_kept_run_stands_for_the_folder_that_it_came_from(write, judged, saved, tmp_path):
     one, other = write("a", [judged(), judged("U")]), write("b", [judged(number=0.66)])
-    place = past_runs.keep(kept, one, NOON)
+    place = finished_run.keep(saved, one, NOON)
     assert place.name == f"2027-03-01T120005Z-{files.digest(one / 'results.csv')[:12]}"
     assert sorted(os.listdir(place)) == ["kept.json", "replicates.parquet", "results.csv", "run.json"]
     assert set(json.loads((place / "kept.json").read_text())) == {"replicates", "tables"}
-    past_runs.keep(kept, other, LATER)
-    fresh, points = (history_of(read_runs(runs)).points for runs in ([one, other], [kept]))
+    finished_run.keep(saved, other, LATER)
+    fresh, points = (history_of(read_runs(runs)).points for runs in ([one, other], [saved]))
     assert points["date"].tolist() == ["2027-03-01 12:00", "2027-03-02 12:00", "2027-03-01 12:00"]
     assert points["pairing"].tolist() == fresh["pairing"].tolist() == ["", "paired", ""]
     assert np.allclose(points["p_value"].dropna(), fresh["p_value"].dropna(), rtol=1e-3)
     assert str(tmp_path) not in "".join(path.read_text("utf-8") for path in place.glob("*.[cj]s*"))
-    (kept / "2027-03-05T120005Z-0123456789ab").symlink_to(one)
-    assert len(folders_in(kept)) == 2  # links are not followed
+    (saved / "2027-03-05T120005Z-0123456789ab").symlink_to(one)
+    assert len(folders_in(saved)) == 2  # links are not followed
 
 
-def test_the_same_results_are_kept_once_even_at_the_same_time(write, judged, kept):
+def test_the_same_results_are_kept_once_even_at_the_same_time(write, judged, saved):
     folders = [write(f"{n}", [judged(number=0.6 + n / 10)]) for n in range(2)]
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         moments = [NOON + datetime.timedelta(seconds=n) for n in range(6)]
-        list(pool.map(past_runs.keep, [kept] * 6, folders * 3, moments))
+        list(pool.map(finished_run.keep, [saved] * 6, folders * 3, moments))
     digests = sorted(files.digest(folder / "results.csv")[:12] for folder in folders)
-    assert sorted(path.name[-12:] for path in folders_in(kept)) == digests
-    assert not list(kept.glob(f"{files.TEMPORARY}*"))
+    assert sorted(path.name[-12:] for path in folders_in(saved)) == digests
+    assert not list(saved.glob(f"{files.TEMPORARY}*"))
 
 
-def test_a_disk_that_is_full_leaves_nothing(write, judged, kept, monkeypatch):
+def test_a_disk_that_is_full_leaves_nothing(write, judged, saved, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(past_runs, "save_replicates", full)
+    monkeypatch.setattr(finished_run, "save_replicates", full)
     with pytest.raises(SoundcheckError, match="No space left"):
-        past_runs.keep(kept, write("a", [judged()]), NOON)
-    assert [path.name for path in kept.iterdir()] == [files.MARKER]
+        finished_run.keep(saved, write("a", [judged()]), NOON)
+    assert {path.name for path in saved.iterdir()} == {files.MARKER, f"{files.MARKER}.lock"}
 
 
 @pytest.mark.parametrize("name", ["results.csv", "replicates.parquet", "kept.json", "run.json"])
-def test_a_kept_run_that_was_changed_is_refused_and_left_out_of_the_book(write, judged, kept, tmp_path, name):
-    place = past_runs.keep(kept, write("a", [judged()]), NOON)
-    past_runs.keep(kept, write("b", [judged(number=0.6)]), LATER)
+def test_a_run_that_was_changed_is_refused_and_left_out_of_the_book(write, judged, saved, tmp_path, name):
+    place = finished_run.keep(saved, write("a", [judged()]), NOON)
+    finished_run.keep(saved, write("b", [judged(number=0.6)]), LATER)
     (place / name).write_bytes((place / name).read_bytes()[:-7])
     with pytest.raises(InputError, match=f"RUN .*{place.name}: '?{name}'?"):
-        read_runs([kept])
-    past = read_kept(kept)
+        read_runs([saved])
+    past = read_kept(saved)
     assert len(past.runs) == 1 and str(tmp_path) not in str(past.problems[0])
 
 
@@ -176,11 +176,16 @@ def test_labels_count_as_data(write, judged):
 
 def test_places_where_nothing_can_be_kept(tmp_path):
     (tmp_path / "file").write_text("")
-    places = {"file": "a file", "out/kept": "output folder", "data/kept": "corpus 'calls'", "kept": ""}
-    for folder, words in places.items():
+    places = {
+        "file": "cannot be written",
+        "out/kept": "output folder",
+        "data/kept": "corpus 'calls'",
+        "kept": "",
+    }
+    for folder, words in (places | {"kept": ""}).items():
         about = tmp_path / folder, tmp_path / "out", {"calls": tmp_path / "data"}
         if words:
             with pytest.raises(InputError, match=words):
-                past_runs.check_place(*about)
+                finished_run.check_place(*about)
         else:
-            past_runs.check_place(*about)
+            finished_run.check_place(*about)

@@ -91,7 +91,9 @@ def test_gaps_are_compared_where_the_rule_judges_them(compared, judged):
 
 
 def test_what_a_gate_says_of_two_baselines(write, judged):
-    first, second, now = (write(f"run{n}", [judged(number=own)]) for n, own in enumerate((0.7, 0.688, 0.680)))
+    first, second, now = (
+        write(f"run{n}", [judged(number=number)]) for n, number in enumerate((0.7, 0.688, 0.680))
+    )
     assert gate.check(now, baselines=[second]).exit_code == 0
     outcome = gate.check(now, baselines=[second, first])  # small steps add up
     assert outcome.exit_code == 1 and "run0, now 0.68" in outcome.summary

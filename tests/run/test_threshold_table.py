@@ -55,7 +55,3 @@ def test_a_family_for_its_own_and_other_sizes(tmp_path):
 def test_refusals(wanted, message):
     with pytest.raises(InputError, match=message):
         threshold_table.settings(**wanted)
-
-
-def test_a_folder_is_no_file(tmp_path):
-    assert invoke("--out", str(tmp_path)).exit_code == 2

@@ -116,9 +116,9 @@ def run(*arguments: object):
     return CliRunner().invoke(commands, ["score", *map(str, arguments)], catch_exceptions=True)
 
 
-def write(folder: Path, frame: pd.DataFrame, own: list[str], predicted: list[str]) -> tuple[Path, Path]:
+def write(folder: Path, frame: pd.DataFrame, labels: list[str], predicted: list[str]) -> tuple[Path, Path]:
     paths = folder / "references.csv", folder / "predictions.csv"
-    for path, columns in zip(paths, (own, predicted), strict=True):
+    for path, columns in zip(paths, (labels, predicted), strict=True):
         frame[columns].to_csv(path, index=False)
     return paths
 
@@ -140,11 +140,11 @@ def test_the_command_recognises_columns_and_writes_a_page(tmp_path):
 @pytest.mark.parametrize(("ending", "separator"), [("parquet", ""), ("tsv", "\t"), ("csv", ";")])
 def test_formats_and_rows_without_a_partner(tmp_path, ending, separator):
     frame = recordings().rename(columns={"said": "text"})
-    own, path = frame.drop(columns="heard").head(237), tmp_path / f"references.{ending}"
+    labels, path = frame.drop(columns="heard").head(237), tmp_path / f"references.{ending}"
     if separator:
-        own.to_csv(path, sep=separator, index=False, encoding="utf-8-sig")
+        labels.to_csv(path, sep=separator, index=False, encoding="utf-8-sig")
     else:
-        own.to_parquet(path)
+        labels.to_parquet(path)
     frame[["file", "heard"]].tail(238).to_json(tmp_path / "model.jsonl", orient="records", lines=True)
     done = run(path, tmp_path / "model.jsonl")
     assert done.output.startswith("model: word error rate"), done.exception
@@ -225,6 +225,8 @@ def test_lists_of_trials_and_scores(tmp_path):
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
     assert run(*paths, "--truth", "label").exit_code == 2
+    paths[1].write_text("\n".join(lines[:1500]))
+    assert "500 of 2,000 trials have no score in scores.txt" in run(*paths).output
     paths[1].write_text("0.5 a.wav b.wav\n")
     assert "none of its pairs is a trial of the list" in str(run(*paths).exception)
 
@@ -244,8 +246,8 @@ def test_groups_of_trials(tmp_path):
     assert done.exit_code == 1 and "By sex" in (tmp_path / "page.html").read_text()
     assert "sex, equal error rate:" in done.output and "sex, false acceptance rate, against f:" in done.output
     scores = score_trials(*paths, ["sex", "device"])
-    for part, own in {"all": frame, "sex: m": frame[frame["sex"] == "m"]}.items():
-        assert value(scores, "equal_error_rate", part) == pytest.approx(equal_error_rate(own), abs=2e-3)
+    for part, rows in {"all": frame, "sex: m": frame[frame["sex"] == "m"]}.items():
+        assert value(scores, "equal_error_rate", part) == pytest.approx(equal_error_rate(rows), abs=2e-3)
     assert {"sex: f", "sex: m"} <= set(scores.results["group"])
     assert "everything is one group" in " ".join(scores.results["skipped"])
     with pytest.raises(InputError, match="no column 'accent'"):

@@ -53,10 +53,12 @@ def killed_run(*arguments: object, cwd: Path, answers: int, **environment: str) 
         ) as process,
     ):
         try:
-            told = any(line.strip() == STANDING for line in process.stdout)
+            message = any(line.strip() == STANDING for line in process.stdout)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
         said.seek(0)
         end = said.read()[-2000:].decode(errors="replace")
-    assert told, f"the run ended before it had kept {answers} answers, exit code {process.returncode}: {end}"
+    assert message, (
+        f"the run ended before it had kept {answers} answers, exit code {process.returncode}: {end}"
+    )

@@ -1,10 +1,10 @@
 """The ``soundcheck`` command and what it starts, forked from a process that has imported the library.
 
 Starting Python and importing all that a run needs takes five seconds of processor time, and the tests run
-the command a hundred times. Here a server, started once a test process, imports and computes nothing; each
-command is a fork of it with its own arguments, folder, environment and output, and ends as Python ends. The
-processes that it starts for notebooks and the book are forked from the same server, not from the
-command, so that they know nothing of it.
+the command hundreds of times. Here one server, which all workers of a test session share, imports and
+computes nothing; each command is a fork of it with its own arguments, folder, environment and output, and
+ends as Python ends. The processes that it starts for notebooks and the book are forked from the same server,
+not from the command, so that they know nothing of it.
 
 Tests that are about processes use the fixture ``started_command``, or start what they need themselves.
 """
@@ -12,7 +12,7 @@ Tests that are about processes use the fixture ``started_command``, or start wha
 from __future__ import annotations
 
 import atexit
-import contextlib
+import fcntl
 import functools
 import gc
 import importlib
@@ -30,6 +30,7 @@ import threading
 import time
 import traceback
 import types
+from contextlib import suppress
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -43,149 +44,145 @@ NOTEBOOKS = "soundcheck.run.notebook_server"
 BOOKS = "soundcheck.book.sphinx_run"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
 EXTENSIONS += ("sphinx.ext.mathjax", "sphinxcontrib.bibtex", "pybtex.plugin", "jupyter_book.cli.main")
-EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.standalone")
+EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.html")
 # What the library imports when it is first needed, and every fork would.
 LAZY = ("scipy.signal", "scipy.stats", "seaborn", "pyarrow.dataset", "pandas.core.methods.to_dict", "av")
 LAZY += ("matplotlib.backends.backend_svg", "matplotlib.style", "PIL.GifImagePlugin", "PIL.JpegImagePlugin")
 LAZY += ("pyroomacoustics", "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect")
-LAZY += ("IPython.extensions.storemagic", "tornado.platform.asyncio")
+LAZY += ("IPython.extensions.storemagic", "tornado.platform.asyncio", "joblib", "linkify_it", "markdown_it")
+LAZY += ("parselmouth", "whisper_normalizer.english")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
-POLL_SECONDS = 0.02
 END_SECONDS = 20.0
+NUMBER = 4  # bytes
 BLANK = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 
 
 class Preloaded:
-    """A connection to the server, through which processes can be asked for."""
+    """The server, of which processes can be asked for."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._lock = threading.Lock()  # threads of a run ask for models at the same time
-        self._told = b""
-        self._begun: int | None = None
-        self._codes: dict[int, int] = {}
+    def __init__(self, address: str) -> None:
+        self._address = address
 
     @classmethod
-    def start(cls, environment: dict[str, str]) -> Preloaded:
-        """Start a server; it ends with the last connection to it."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-P", __file__, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                env=environment | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"},
-                stdin=subprocess.DEVNULL,
-            )
-        server = cls(ours)
-        server._process = process  # else Python would warn that nobody waits for it
+    def shared(cls, folder: Path, environment: dict[str, str]) -> Preloaded:
+        """Find the server of a folder, or start it; it ends with the last process that has asked for it."""
+        server = cls(str(folder / "address"))
+        with open(folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                server._connection = server.connected()
+            except OSError:
+                Path(server._address).unlink(missing_ok=True)
+                with socket.socket(socket.AF_UNIX) as listening:
+                    listening.bind(server._address)
+                    listening.listen()
+                    server._process = (
+                        subprocess.Popen(  # kept, else Python would warn that nobody waits for it
+                            [sys.executable, "-P", __file__, server._address, str(listening.fileno())],
+                            pass_fds=[listening.fileno()],
+                            env=environment | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"},
+                            stdin=subprocess.DEVNULL,
+                        )
+                    )
+                server._connection = server.connected()
         return server
 
-    def fork(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Ask for a process with these as its input, output and errors, and perhaps some more."""
-        with self._lock, tempfile.TemporaryFile() as file:  # a stream may cut a long message
-            file.write(json.dumps(request).encode())
-            file.seek(0)
-            socket.send_fds(self._connection, [b"+"], [file.fileno(), *descriptors])
-            while self._begun is None:
-                self._read()
-            pid, self._begun = self._begun, None
-        return pid
-
-    def code(self, pid: int, seconds: float) -> int | None:
-        """Wait until a process has ended; gives its exit code, ``None`` if it still runs."""
-        end = time.monotonic() + seconds
-        while True:
-            left = max(0.0, end - time.monotonic())
-            with self._lock:
-                if pid in self._codes:
-                    return self._codes[pid]
-                if select.select([self._connection], [], [], min(left, POLL_SECONDS))[0]:
-                    self._read()
-                elif not left:
-                    return None
+    def connected(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self._address)
+        return connection
 
     def subprocess(self) -> types.SimpleNamespace:
         """Give what code that starts processes takes for ``subprocess``: they are forked here."""
-        return types.SimpleNamespace(**vars(subprocess) | {"Popen": functools.partial(_Forked, self)})
+        return types.SimpleNamespace(**vars(subprocess) | {"Popen": self._popen})
 
-    def _read(self) -> None:
-        """Read what the server says: which process has begun, and how others have ended."""
-        received = self._connection.recv(4096)
-        if not received:
-            raise RuntimeError("the preloaded process has ended")
-        *lines, self._told = (self._told + received).split(b"\n")
-        for line in lines:
-            told = json.loads(line)
-            if "code" in told:
-                self._codes[told["pid"]] = told["code"]
-            else:
-                self._begun = told["pid"]
-                self._codes.pop(self._begun, None)  # of one that had this number before
+    def _popen(
+        self,
+        arguments: list[str],
+        *,
+        stdin: int,
+        stdout: int | IO,
+        stderr: int | IO | None,
+        env: dict[str, str],
+        start_new_session: bool = False,
+        pass_fds: list[int] = (),
+    ) -> Forked:
+        python, *words = arguments
+        module, *words = words if words[0] == SCRIPT else words[2:]
+        assert python == sys.executable and module in (NOTEBOOKS, BOOKS, SCRIPT)
+        assert start_new_session == (module == NOTEBOOKS)
+        words = [] if module == NOTEBOOKS else words  # it gets its own as descriptors
+        with open(os.devnull, "r+b") as nothing:
+            numbers = {None: 2, subprocess.DEVNULL: nothing.fileno()}
+            streams = [stdin, stdout, stdout if module in (BOOKS, NOTEBOOKS) else stderr]
+            streams = [one.fileno() if hasattr(one, "fileno") else numbers.get(one, one) for one in streams]
+            return Forked(self.connected(), module, words, os.getcwd(), env, *streams, *pass_fds)
 
     def command(
         self, arguments: list[str], folder: str, environment: dict[str, str], timeout: float
     ) -> subprocess.CompletedProcess:
         """Run the command, as ``subprocess.run`` would."""
-        request = {"kind": COMMAND, "arguments": arguments, "folder": folder, "environment": environment}
         with (
             open(os.devnull) as nothing,
             tempfile.TemporaryFile("w+") as output,
             tempfile.TemporaryFile("w+") as errors,
         ):
-            pid = self.fork(request, nothing.fileno(), output.fileno(), errors.fileno())
-            code = self.code(pid, timeout)
-            if code is None:
-                os.kill(pid, signal.SIGKILL)
-                self.code(pid, END_SECONDS)
-                raise subprocess.TimeoutExpired(arguments, timeout)
+            streams = [file.fileno() for file in (nothing, output, errors)]
+            process = Forked(self.connected(), COMMAND, arguments, folder, environment, *streams)
+            try:
+                code = process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                raise
             output.seek(0)
             errors.seek(0)
             return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
 
-class _Forked:
-    """What a run takes for a ``subprocess.Popen`` of Python with a module of ours."""
+class Forked:
+    """A process that was forked, and what is asked of a ``subprocess.Popen``."""
 
     def __init__(
         self,
-        server: Preloaded,
+        server: socket.socket,
+        kind: str,
         arguments: list[str],
-        *,
-        stdin: int,
-        stdout: int,
-        stderr: IO | int | None,
-        env: dict[str, str],
-        start_new_session: bool = False,
-        pass_fds: list[int] = (),
+        folder: str,
+        environment: dict[str, str],
+        *descriptors: int,
     ) -> None:
-        python, *words = arguments
-        module, *words = words if words[0] == SCRIPT else words[2:]
-        assert python == sys.executable and module in (NOTEBOOKS, BOOKS, SCRIPT)
-        assert start_new_session == (module not in (BOOKS, SCRIPT))
-        self._server, self._module = server, module
+        self._server = server
         self.returncode: int | None = None
-        words = words if module in (BOOKS, SCRIPT) else []  # others get theirs as descriptors
-        request = {"kind": module, "arguments": words, "folder": os.getcwd(), "environment": dict(env)}
-        with contextlib.ExitStack() as stack:
-            nothing = stack.enter_context(open(os.devnull, "r+b")).fileno()
-            theirs = {None: 2, subprocess.DEVNULL: nothing}
-            if module in (BOOKS, NOTEBOOKS):
-                stdout = stderr = stdout.fileno()
-            descriptors = [theirs.get(one, one) for one in (stdin, stdout, stderr)]
-            self.pid = server.fork(request, *descriptors, *pass_fds)
+        request = {"kind": kind, "arguments": arguments, "folder": folder, "environment": dict(environment)}
+        with tempfile.TemporaryFile() as file:  # a stream may cut a long message
+            file.write(json.dumps(request).encode())
+            file.seek(0)
+            socket.send_fds(server, [b"+"], [file.fileno(), *descriptors])
+            self.pid = self._number()
+
+    def _number(self) -> int:
+        received = self._server.recv(NUMBER, socket.MSG_WAITALL)
+        if not received:
+            raise RuntimeError("the preloaded process has ended")
+        return int.from_bytes(received, "little", signed=True)
 
     def poll(self) -> int | None:
-        return self.wait(0, ended=False)
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
 
     def kill(self) -> None:
         if self.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
+            with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self, timeout: float = END_SECONDS, *, ended: bool = True) -> int | None:
-        self.returncode = self._server.code(self.pid, timeout)
-        if ended and self.returncode is None:
-            raise subprocess.TimeoutExpired(self._module, timeout)
+    def wait(self, timeout: float = END_SECONDS) -> int:
+        if self.returncode is None:
+            if not select.select([self._server], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            self.returncode = self._number()
+            self._server.close()
         return self.returncode
 
 
@@ -242,57 +239,57 @@ def _keep_apart() -> None:
     gc.freeze()  # else a fork copies all of it when it looks for what nobody needs
 
 
-def _serve(connection: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
-    """Fork whatever is asked for; comes back in each fork, with a connection of its own and its request."""
-    asking = {connection: connection}
-    asked_by: dict[int, socket.socket] = {}
+def _serve(listening: socket.socket) -> dict[str, Any]:
+    """Fork whatever is asked for; comes back in each fork, with its request."""
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     signal.set_wakeup_fd(writer.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    connections: set[socket.socket] = set()
+    forked: dict[int, socket.socket] = {}
     while True:
-        for ready in select.select([reader, *asking], [], [])[0]:
+        for ready in select.select([reader, listening, *connections], [], [])[0]:
             if ready is reader:
                 reader.recv(4096)
+                continue
+            if ready is listening:
+                connections.add(listening.accept()[0])
                 continue
             byte, descriptors, _, _ = socket.recv_fds(ready, 1, 6)
             if not byte:
                 ready.close()
-                del asking[ready]
-                if ready is connection:
+                connections.remove(ready)
+                if not connections:
                     sys.exit()
                 continue
             with os.fdopen(descriptors[0]) as file:
                 request = json.load(file)
             if request["kind"] == BOOKS:
                 _preload_sphinx()
-            ours, theirs = socket.socketpair()
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for other in (reader, writer, ours, *asking):
+                for other in (reader, writer, listening, *connections):
                     other.close()
                 for number, descriptor in enumerate(descriptors[1:4]):
                     os.dup2(descriptor, number)
                     os.close(descriptor)
-                return theirs, request | {"descriptors": descriptors[4:]}
-            theirs.close()
+                return request | {"descriptors": descriptors[4:]}
             for descriptor in descriptors[1:]:
                 os.close(descriptor)
-            asking[ours] = ours
-            asked_by[pid] = ready
-            _tell(ready, {"pid": pid})
-        while asked_by:
+            forked[pid] = ready
+            _tell(ready, pid)
+        while forked:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 break
-            _tell(asked_by.pop(pid), {"pid": pid, "code": os.waitstatus_to_exitcode(status)})
+            _tell(forked.pop(pid), os.waitstatus_to_exitcode(status))
 
 
-def _tell(connection: socket.socket, told: dict[str, int]) -> None:
-    with contextlib.suppress(OSError):  # who asked may be gone
-        connection.sendall(json.dumps(told).encode() + b"\n")
+def _tell(connection: socket.socket, number: int) -> None:
+    with suppress(OSError):  # who asked may be gone
+        connection.sendall(number.to_bytes(NUMBER, "little", signed=True))
 
 
 def blank(figure: Any) -> bytes:
@@ -321,7 +318,7 @@ def _share(folder: str) -> None:
     simulated_thresholds._simulated_quantile = quantile
 
 
-def _run(connection: socket.socket, request: dict[str, Any]) -> None:
+def _run(address: str, request: dict[str, Any]) -> None:
     """Be the process that was asked for."""
     shared = os.environ[SHARED]
     os.environ.clear()
@@ -335,12 +332,10 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
 
         style.svg = blank
     if request["kind"] == BOOKS:
-        connection.close()
         time.tzset()
         source, work, jobs = request["arguments"]
         sys.exit(_build_book(Path(source), Path(work), int(jobs)))
     if request["kind"] == SCRIPT:
-        connection.close()  # what it starts is started
         forkserver._forkserver.__init__()  # also what models are forked from
         exec(*request["arguments"], {})
         return
@@ -349,14 +344,13 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
     from soundcheck.run import notebook_server, notebooks
 
     if request["kind"] != COMMAND:
-        connection.close()
         os.setsid()
         sys.stdout.reconfigure(write_through=True)
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
         notebook_server.main()
         return
     forkserver._forkserver.ensure_running = lambda: None
-    notebooks.subprocess = sphinx_run.subprocess = Preloaded(connection).subprocess()
+    notebooks.subprocess = sphinx_run.subprocess = Preloaded(address).subprocess()
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 
@@ -375,9 +369,8 @@ def _end(code: object) -> NoReturn:
 
 if __name__ == "__main__":
     _preload()
-    own, asked = _serve(socket.socket(fileno=int(sys.argv[1])))
     try:
-        _run(own, asked)
+        _run(sys.argv[1], _serve(socket.socket(fileno=int(sys.argv[2]))))
         _end(0)
     except SystemExit as end:
         _end(end.code)

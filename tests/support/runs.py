@@ -18,7 +18,7 @@ import yaml
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.table import read_results
 
-TOLD = yaml.safe_load((Path(__file__).parents[1] / "told.yml").read_text("utf-8"))
+EXPECTATIONS = yaml.safe_load((Path(__file__).parents[1] / "expectations.yml").read_text("utf-8"))
 
 
 def write(folder: Path, files: Mapping[str, str | pd.DataFrame | Iterable[str]]) -> Path:
@@ -39,9 +39,9 @@ def sound(path: Path, signal: np.ndarray, rate: int = 16000) -> None:
     soundfile.write(path, np.asarray(signal, dtype=np.float32), rate, subtype="PCM_16")
 
 
-def told(subject: str, kind: str) -> Any:
-    """Give what ``tests/told.yml`` says of a subject: texts of pages, reasons of rows without a value."""
-    return TOLD[subject][kind]
+def expectations(subject: str, kind: str) -> Any:
+    """Give what ``tests/expectations.yml`` has of a subject: texts of pages, reasons of rows."""
+    return EXPECTATIONS[subject][kind]
 
 
 class Run:
@@ -86,9 +86,9 @@ class Run:
         return pd.read_parquet(self.out / "corpora" / f"{corpus}.parquet").set_index("key")
 
     def lacks(self, page: str, subject: str) -> list[str]:
-        """List texts of ``tests/told.yml`` that do not stand on a page."""
+        """List texts of ``tests/expectations.yml`` that do not stand on a page."""
         html = re.sub(r"\s+", " ", self.page(page))
-        return [text for text in TOLD[subject]["pages"][page] if text not in html]
+        return [text for text in EXPECTATIONS[subject]["pages"][page] if text not in html]
 
     def page(self, name: str) -> str:
         """Give the HTML of a page of the book: ``page("results/mine/fairness_sex")``."""

@@ -47,14 +47,16 @@ sweeps: false
 
 
 def make(folder: Path) -> Path:
-    """Write twelve tones of six speakers, the models and the suite."""
+    """Write twelve tones of six speakers, whose arousal is about their level, models and the suite."""
     rng = np.random.default_rng(1)
     (folder / "data").mkdir(parents=True)
-    rows = ["file,speaker,arousal"]
+    rows = ["file,speaker,sex,arousal"]
     for number in range(12):
-        signal = rng.uniform(0.05, 0.25) * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000)
+        level = rng.uniform(0.05, 0.25)
+        signal = level * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000)
         soundfile.write(folder / "data" / f"{number}.wav", signal.astype(np.float32), 16000)
-        rows.append(f"{number}.wav,s{number // 2},{rng.uniform(0.1, 0.9):.3f}")
+        arousal = np.clip(5 * level / np.sqrt(2) + rng.normal(0, 0.1), 0, 1)
+        rows.append(f"{number}.wav,s{number // 2},{('female', 'male')[number // 2 % 2]},{arousal:.3f}")
     (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
     (folder / "my_model.py").write_text(MODEL)
     (folder / "suite.yml").write_text(SUITE)

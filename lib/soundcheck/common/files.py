@@ -128,7 +128,7 @@ def require_regular(
     if reason:
         remedy = ""
         if "not exist" in reason:
-            remedy = nearest_name(Path(path)) or "Check the path; it is relative to the suite's folder"
+            remedy = nearest_name(Path(path)) or "Check the path; one in a suite is relative to its folder"
         raise input_error(display_name or str(path), reason, remedy)
     return Path(path)
 

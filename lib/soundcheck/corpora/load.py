@@ -25,9 +25,8 @@ from soundcheck.corpora.inspection import inspect_files, sound_formats
 from soundcheck.corpora.labels import Reading
 from soundcheck.corpora.raw_table import RawTable, entry_name, with_format_hint
 from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES, segment_name
-from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
-from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.corpora.trials.trial_table import TrialTable, resolve
 from soundcheck.metrics import alternatives
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat
@@ -209,11 +208,11 @@ def _check_channels(table: pd.DataFrame, raw: RawTable, facts: Mapping[str, Audi
         return
     several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1])
     named = segments.names_channel(raw.table[CHANNEL].iloc[table["place"]])
-    rows = np.flatnonzero(several.to_numpy() & named.to_numpy())
-    if len(rows):
-        file, place = table[["file", "place"]].iloc[rows[0]]
-        what = f"{counted(len(rows), 'segment')} of one channel where the file has several, as {quoted(file)}"
-        raise input_error(f"{raw.places[place]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+    wrong = table[several & named.to_numpy()]
+    if len(wrong):
+        example, place = quoted(wrong["file"].iloc[0]), raw.places[wrong["place"].iloc[0]]
+        what = f"{counted(len(wrong), 'segment')} of one channel where the file has several, as {example}"
+        raise input_error(f"{place}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
 
 
 def _end_by_duration(table: pd.DataFrame, length: np.ndarray, begins: bool) -> list[str]:
@@ -234,9 +233,8 @@ def _check_ends(table: pd.DataFrame, length: np.ndarray, reading: Reading) -> No
         name, time = ("start", start[row]) if late[row] else ("end", end[row])
         bounds = " to ".join(_text(side[row]) or "the end" for side in (start, end))
         what = f"the segment {bounds} s goes past the end of the file, which is {length[row]:.3f} s long"
-        remedy = "Correct the times"
-        if time > 10 * length[row]:
-            remedy = "Are these milliseconds or samples? Give seconds"
+        is_seconds = time <= 10 * length[row]
+        remedy = "Correct the times" if is_seconds else "Are these milliseconds or samples? Give seconds"
         reading.problem(table["place"].iloc[row], f"column {name}", what, remedy)
     reading.problems.raise_if_any()
 

@@ -173,6 +173,8 @@ def unused(names: Iterable[str], used: Collection[str], noun: str = "columns") -
 
     >>> unused(["path", "up_votes", "segment"], {"path"})
     ['not used: columns segment, up_votes']
+    >>> unused("abcdefgh", "", "files") + unused("abcdefghi", "", "files")
+    ['not used: files a, b, c, d, e, f, g, h', 'not used: files a, b, c, d, e, f, g, h (1 more)']
     """
     left = sorted({*names} - {*used} - {""})
     more = f" ({len(left) - MOST_UNUSED} more)" if len(left) > MOST_UNUSED else ""

@@ -94,15 +94,14 @@ def estimate_rows(
     resampled: Resampled,
     fixed: FixedSpeakers,
     kind: str,
-    *,
     scale: Scale | None = None,
-    bounds: Sequence[np.ndarray] | None = None,
+    *,
     speakers: bool = True,
 ) -> list[Estimate]:
-    """Make a row of estimates a label, with intervals of a kind if there are no ``bounds``."""
+    """Make a row of estimates a label, with intervals of a kind."""
     rows, info = [], info_of(about["measure"])
     scale = scale or scale_within(info, resampled)
-    bounds = resampled.interval(kind, scale=scale) if bounds is None else bounds
+    bounds = resampled.interval(kind, scale=scale)
     for n, label in enumerate(resampled.labels):
         value, blocks = resampled.value[n], int(resampled.blocks[n])
         low, high = info.within(value, bounds[0][n], bounds[1][n])

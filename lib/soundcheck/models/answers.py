@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import input_error, nearest
 from soundcheck.common.escaping import quoted, shorten
 from soundcheck.common.scales import another_scale, half_precision, outside, range_advice, usual_scales
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task, scaled
@@ -76,15 +76,14 @@ def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
     >>> example([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     {'arousal': 0.5, 'emotion': 'anger'}
     """
-
-    def value(task: Task) -> float | str | list[float]:
+    answers: dict[str, float | str | list[float]] = {}
+    for task in tasks:
+        answers[task.name] = "turn left" if task.is_transcription else [0.1, -0.2, 0.3]
         if task.is_regression:
-            return (task.low + task.high) / 2
-        if task.is_embedding:
-            return [0.1, -0.2, 0.3]
-        return "turn left" if task.is_transcription else task.classes[0]
-
-    return {task.name: value(task) for task in tasks}
+            answers[task.name] = (task.low + task.high) / 2
+        elif task.classes:
+            answers[task.name] = task.classes[0]
+    return answers
 
 
 def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float | str], str]:
@@ -95,7 +94,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     and ``True``, a list or an array of one number are none. An embedding may have further axes of length 1.
 
     The prediction is task -> float or str, an embedding as packed text; and what the model says of its
-    predictions, as in :func:`soundcheck.models.stated_names`. It is empty if there is a problem with any
+    predictions, as in :func:`stated_names`. It is empty if there is a problem with any
     task. :class:`NoAnswer` brings a problem of its own.
 
     >>> check_output({"arousal": np.float32(0.5)}, [Task("arousal", "regression")])
@@ -113,8 +112,8 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     missing = [task.name for task in tasks if task.name not in output]
     if missing:
         keys = ", ".join(quoted(key, 40) for key in list(output)[:5]) or "none"
-        near = did_you_mean(missing[0], [str(key) for key in list(output)[:20]])
-        hint = f" ({near.split('?')[0]} instead of '{missing[0]}'?)" if "?" in near else ""
+        near = nearest(missing[0], [str(key) for key in list(output)[:20]])
+        hint = f" (Did you mean '{near}' instead of '{missing[0]}'?)" if near else ""
         names = ", ".join(quoted(name) for name in missing)
         return {}, f"the model's prediction has no key {names}; its keys: {keys}{hint}; {wanted}"
     task_names = {task.name for task in tasks}
@@ -316,8 +315,8 @@ def unknown_class(names: Sequence[object], task: Task) -> str:
     unknown = next((name for name in names if name not in task.classes), None)
     if unknown is None:
         return ""
-    near = did_you_mean(str(unknown), task.classes)
-    hint = f" ({near.split('?')[0]}?)" if "?" in near else ""
+    near = nearest(str(unknown), task.classes)
+    hint = f" (Did you mean '{near}'?)" if near else ""
     return f"probabilities of an unknown class {quoted(str(unknown), 40)}{hint}"
 
 

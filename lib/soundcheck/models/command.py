@@ -171,7 +171,8 @@ class Program:
     def failure(self, folder: Path, seconds: float | None = None) -> str:
         """Wait for its end, and say how it failed, with the last line of its errors; empty if it did not."""
         code = self._process.wait(seconds)
-        lines = [line for line in _COLOURS.sub("", _shown(self._errors, folder)).splitlines() if line.strip()]
+        text = _COLOURS.sub("", _readable(self._errors, folder))
+        lines = [line for line in text.splitlines() if line.strip()]
         last = shorten(terminal(" ".join(lines[-1].split())), LINE_LIMIT) if lines else ""
         return f"the program ended with {processes.ending(code)}{last and f': {last}'}" if code else ""
 
@@ -261,10 +262,10 @@ class StayingProgram:
         return failure or "the program ended before it had answered (exit code 0)"
 
     def _quoted(self, line: bytes) -> str:
-        return quoted(_shown(line, self._folder).strip(), _WRONG_LINE_LIMIT)
+        return quoted(_readable(line, self._folder).strip(), _WRONG_LINE_LIMIT)
 
 
-def _shown(output: bytes, folder: Path) -> str:
+def _readable(output: bytes, folder: Path) -> str:
     """Give what a program wrote for people, without the temporary folder."""
     return output.replace(os.fsencode(folder) + b"/", b"").decode("utf-8", "replace")
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry
     from soundcheck.suite.families import Perturbation
 
-
 AHEAD = 2  # models of which a few inputs are predicted again while another one predicts
 
 

@@ -1,25 +1,41 @@
-"""A run that is over, of an output folder or a history: tables, record, replicates of its values."""
+"""Runs that are over, read from output folders and histories; and how they get into a history.
+
+A kept run is a folder named by the time it was kept, in UTC, and the first digits of the digest of its
+results: names sort by time, and the same results are kept once. It is written beside and renamed, so that it
+appears whole or not at all. The folder is marked, so that files in it are never taken for those of a model.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import functools
 import logging
 import math
+import os
 import re
-from collections.abc import Iterable
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import files
-from soundcheck.common.errors import InputError, did_you_mean, input_error
+from soundcheck.common import files, store
+from soundcheck.common.errors import (
+    InputError,
+    Problem,
+    Problems,
+    SoundcheckError,
+    did_you_mean,
+    input_error,
+)
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.json_file import JsonFile
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
-from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates
+from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates, save_replicates
 from soundcheck.results.record import NO_RECORD, ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
 from soundcheck.results.schema import AGAIN, read_csv
 from soundcheck.results.table import key_of, read_results, to_verdicts
@@ -28,6 +44,7 @@ from soundcheck.suite.groups import MEASURED_COLUMNS
 logger = logging.getLogger(__name__)
 ABOUT = "kept.json"  # in the folder of a kept run
 DIGITS = 12  # of digests that people see
+_STAMP = "%Y-%m-%dT%H%M%SZ"
 KEPT_NAME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{12})")
 # What Soundcheck measures is no label; a later version may measure otherwise.
 _MEASURED = {*MEASURED_COLUMNS} | {f"{name} (number)" for name in MEASURED_COLUMNS}
@@ -197,6 +214,128 @@ def _changed(folder: Path) -> str:
         about = KeptFiles.read(folder / ABOUT)
     except (OSError, ValueError):
         return ABOUT
-    kept = folder / KEPT_REPLICATES
-    same = kept.is_file() and files.digest(kept) == about.replicates
+    replicates = folder / KEPT_REPLICATES
+    same = replicates.is_file() and files.digest(replicates) == about.replicates
     return "" if same else KEPT_REPLICATES
+
+
+# Kept runs --------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class PastRuns:
+    """What was read: runs, the earliest first, no two with the same results, and what was left out."""
+
+    runs: Sequence[FinishedRun]
+    doubled: Sequence[tuple[str, str]] = ()  # name of a run, and of an earlier one with the same results
+    problems: Sequence[Problem] = ()  # what cannot be read
+
+
+def check_place(folder: Path, output: Path, corpora: Mapping[str, Path]) -> None:
+    """Refuse a place where runs cannot be kept, before anything runs."""
+    problems, where = Problems(), f"history: {quoted(folder.name)}"
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    place, out = folder.resolve(), output.resolve()
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        problems.add(where, "the folder cannot be written", "Name another one, or change who may write to it")
+    if place.is_relative_to(out) or out.is_relative_to(place):
+        what = "the folder is the output folder of the run, lies in it or holds it"
+        problems.add(where, what, "Name a folder beside it")
+    for name in [name for name, root in corpora.items() if place.is_relative_to(root.resolve())]:
+        what = f"the folder lies inside the corpus {quoted(name)}"
+        problems.add(where, what, "Name a folder outside of all corpora")
+    problems.raise_if_any()
+
+
+def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
+    """Keep what a finished run has in its output folder, unless the same results are kept already.
+
+    Raises a ``SoundcheckError`` if it cannot be written or the results cannot be read; nothing is left then.
+    """
+    run = read_run(output)
+    if not run.recorded:
+        raise SoundcheckError("there is no record of the run, run.json")
+    try:
+        with store.lock(folder / files.MARKER):  # runs may end at the same time
+            for path in folders_in(folder):
+                known = path.name.endswith(run.digest) and files.digest(path / "results.csv")
+                if known == run.record.results:
+                    return path
+            files.write_text(folder / files.MARKER, "{}\n")
+            with tempfile.TemporaryDirectory(
+                prefix=files.TEMPORARY, dir=folder, ignore_cleanup_errors=True
+            ) as name:
+                part = Path(name)
+                for copied in ("results.csv", "run.json"):
+                    shutil.copyfile(output / copied, part / copied)
+                tested = {key: one for key, one in run.judged.items() if key[0] not in run.record.references}
+                save_replicates(tested, part / KEPT_REPLICATES)
+                KeptFiles(files.digest(part / KEPT_REPLICATES), run.labels).write(part / ABOUT)
+                part.chmod(0o755)
+                now = now.astimezone(datetime.UTC)
+                while any(folder.glob(f"{now:{_STAMP}}-*")):  # names that sort by time need their own second
+                    now += datetime.timedelta(seconds=1)
+                return part.rename(folder / f"{now:{_STAMP}}-{run.digest}")
+    except (OSError, files.OutputError) as error:
+        cause = error.__cause__ or error
+        raise SoundcheckError(getattr(cause, "strerror", None) or str(cause)) from error
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """List the kept runs of a folder, the earliest first, without links and what is being written.
+
+    Folders that somebody has named otherwise come after those with a date, by name.
+    """
+    runs = [
+        path
+        for path in folder.iterdir()
+        if (path / "results.csv").is_file()
+        and not path.is_symlink()
+        and not path.name.startswith(files.TEMPORARY)
+    ]
+    return sorted(runs, key=lambda path: (KEPT_NAME.fullmatch(path.name) is None, path.name))
+
+
+def read_runs(paths: Sequence[Path]) -> PastRuns:
+    """Read output folders, results tables, or folders of kept runs, which are read by date.
+
+    Raises an ``InputError`` that names all that cannot be read or was edited.
+    """
+    problems, places = [], []
+    for path in paths:
+        folders = [path]
+        if path.is_dir() and not (path / "results.csv").is_file():
+            try:
+                folders = folders_in(path)
+            except OSError as error:
+                problems.append(Problem(f"RUN {path}", error.strerror or str(error), "Check who may read it"))
+                continue
+        if not folders:
+            what = "there are neither results nor kept runs in the folder"
+            remedy = "Name an output folder, a results.csv or a folder of kept runs"
+            problems.append(Problem(f"RUN {path}", what, remedy))
+        places += folders
+    past = _read((path, str(path)) for path in places)
+    if problems := [*problems, *past.problems]:
+        raise InputError(problems)
+    return past
+
+
+def read_kept(folder: Path) -> PastRuns:
+    """Read a folder of kept runs, as far as it can be read; problems name the runs alone."""
+    return _read((path, path.name) for path in folders_in(folder))
+
+
+def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
+    runs: dict[str, FinishedRun] = {}
+    doubled, problems = [], []
+    for path, name in places:
+        try:
+            run = read_run(path, f"RUN {name}", older=True)
+        except InputError as error:
+            problems += error.problems
+            continue
+        first = runs.setdefault(run.digest, run)
+        if first is not run:
+            doubled.append((run.name, first.name))
+    return PastRuns(list(runs.values()), doubled, problems)

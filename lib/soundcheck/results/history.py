@@ -23,9 +23,8 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.results import worse
 from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, Contrast, compared_alone, with_outcomes
-from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.finished_run import FinishedRun, PastRuns
 from soundcheck.results.judged import Judged
-from soundcheck.results.past_runs import PastRuns
 from soundcheck.results.record import NO_RECORD
 from soundcheck.results.schema import frame_of, schema_of
 from soundcheck.results.states import ROBUSTNESS

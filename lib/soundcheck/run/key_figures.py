@@ -58,6 +58,10 @@ _SCALES = {
     "mixed error rate": Scale(0),
 }
 _SHARE = Scale(0, 1)
+_AT_THRESHOLD = {
+    "false acceptance rate": false_acceptance_rate,
+    "false rejection rate": false_rejection_rate,
+}
 _MORE_IS_BETTER = ("concordance", "unweighted average recall")
 
 
@@ -133,15 +137,10 @@ class _Figures:
         trials = Trials.of(scores, target, frame["enrol_speaker"], frame["test_speaker"])
         trials = trials.of_recordings(enrolled_recordings(table), frame["segment"])
         threshold = threshold_in_use(family, self._about["model"], scores, target)
-        statistics: dict[str, Weighted] = {"equal error rate": equal_error_rate(trials)}
+        yield self._figure("equal error rate", equal_error_rate(trials), 0.5)
         if np.isfinite(threshold):
-            statistics["false acceptance rate"] = false_acceptance_rate(trials, threshold)
-            statistics["false rejection rate"] = false_rejection_rate(trials, threshold)
-        for measure, statistic in statistics.items():
-            if measure == "equal error rate":
-                yield self._figure(measure, statistic, 0.5)
-            else:
-                yield self._figure(measure, statistic, None, "", threshold)
+            for measure, rate in _AT_THRESHOLD.items():
+                yield self._figure(measure, rate(trials, threshold), None, "", threshold)
 
     def _block(self) -> str:
         """Name what a block of segments is, see :func:`soundcheck.statistics.bootstrap.blocks_of`."""
@@ -191,17 +190,12 @@ class _Figures:
 def estimates(figures: Iterable[KeyFigure]) -> Iterator[Estimate]:
     """Make the figures rows of the estimates, with what guessing scores."""
     for figure in figures:
-        about = {name: getattr(figure, name) for name in ("model", "corpus", "task")}
-        about |= {"family": FAMILY, "measure": named(figure.measure)}
+        about = {"family": FAMILY, "measure": named(figure.measure)}
         if figure.guessing is not None:
-            yield Estimate(**about, condition=CHANCE, value=figure.guessing)
-        yield Estimate(
-            **about,
-            **{name: getattr(figure, name) for name in ("value", "low", "high", "low_sample", "high_sample")},
-            segments=figure.segments,
-            speakers=0 if figure.block == "file" else figure.blocks,
-            excluded=figure.reason,
-        )
+            chance = {"condition": CHANCE, "value": figure.guessing}
+            yield Estimate(figure.model, figure.corpus, task=figure.task, **about, **chance)
+        speakers = 0 if figure.block == "file" else figure.blocks
+        yield made_of(Estimate, figure, **about, speakers=speakers, excluded=figure.reason)
 
 
 def _some(number: float) -> float | None:

@@ -15,7 +15,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
-from soundcheck.report.standalone import standalone
+from soundcheck.report.html import standalone
 from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.estimates import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED
@@ -70,6 +70,8 @@ def overall(scores: Scores) -> pd.DataFrame:
 
 def written(row: object, *, interval: bool = True) -> str:
     """Write a value with its interval, that for these speakers where there is no other; rates in per cent."""
+    if pd.isna(row.value):
+        return "no value"
     rate = info_of(row.measure).rate
     factor, unit, digits = (100, " %", 1) if rate else (1, "", digits_for(row.value, row.low, row.high))
     value = f"{number(factor * row.value, digits)}{unit}"
@@ -153,16 +155,14 @@ def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
 
 def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
     several = {"measure": measured} if rows["measure"].nunique() > 1 else {}
-    columns = (
-        {"group": "group"}
-        | several
-        | {
-            "value (95 %)": estimate_cell,
-            "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
-            unit(scores): "segments",
-            "speakers": "speakers",
-        }
-    )
+    columns = {
+        "group": "group",
+        **several,
+        "value (95 %)": estimate_cell,
+        "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
+        unit(scores): "segments",
+        "speakers": "speakers",
+    }
     table = views.table(rows, columns, stacked=True)
     return {"name": name, "table": table, **_picture(rows[~rows["small"]])}
 

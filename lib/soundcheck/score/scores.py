@@ -23,9 +23,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.common.wording import some
 from soundcheck.corpora.labels import WHO, without_nobody
-from soundcheck.corpora.trials.resolve import read_trial_corpus, resolve
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
-from soundcheck.corpora.trials.trial_table import TrialTable, write_table
+from soundcheck.corpora.trials.trial_table import TrialTable, read_trial_corpus, resolve, write_table
 from soundcheck.evaluation import Evaluation, measure_sets, words
 from soundcheck.evaluation import groups as group_sets
 from soundcheck.evaluation import trials as verification
@@ -131,6 +130,9 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
     if values.isna().all():
         what = "none of its pairs is a trial of the list"
         raise input_error(scores.name, what, f"Name both sides as {trials.name} does")
+    unscored = int(values.isna().sum())
+    about = f"{unscored:,} of {len(values):,} trials have no score in {scores.name}: they are left out"
+    notes = [*raw.notices, *table.notices, *([about] if unscored else [])]
     columns = tables.read(trials) if listed.is_table else pd.DataFrame(index=listed.frame.index)
     groups = groups or tables.usual_groups(columns)
     if groups and not len(columns.columns):
@@ -157,7 +159,7 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
             lacks = {part: count.lacks for part, count in counts.items() if count.lacks}
             evaluation.estimates(one.everything, {"equal_error_rate": rate_within}, masks, excluded=lacks)
         group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
-        result = _scores(evaluation, task, [*raw.notices, *table.notices])
+        result = _scores(evaluation, task, notes)
     costs = result.estimates["measure"].str.contains(" (cost", regex=False)
     return dataclasses.replace(result, estimates=result.estimates[~costs])
 

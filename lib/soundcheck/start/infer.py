@@ -7,7 +7,6 @@ import dataclasses
 import math
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -37,7 +36,8 @@ _NAME = re.compile(r"[^\W\d]\w*")
 class InferredColumns:
     """What a suite says about the columns of data."""
 
-    # Text cells, one row a segment: our columns under our names, all others under theirs; ``""`` = missing
+    # Text cells, one row a segment: our columns under our names, all others under theirs, but those without
+    # any content; ``None`` = missing
     frame: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame)
     part: bool = False  # whether there are more rows
     columns: dict[str, str] = dataclasses.field(default_factory=dict)  # as under ``columns:`` and ``values:``
@@ -55,7 +55,7 @@ class InferredColumns:
     @property
     def segments(self) -> pd.DataFrame:
         """The rows as a segment table has them: ``None`` = missing, no words for nobody, labels of tasks."""
-        table = self.frame.where(self.frame != "", None)
+        table = self.frame.copy()
         for name in {*WHO} & {*table}:
             table[name], _ = without_nobody(table[name])
         table = table.assign(category=table["emotion"]) if "emotion" in table else table
@@ -72,20 +72,19 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     frame, root = _read(detected, shards[0], columns)
     inferred = InferredColumns(frame.copy(), len(shards) > 1, columns)
     for ours, others in SYNONYMS.items():
-        theirs = "" if ours in frame and _filled(frame[ours]) else _named(frame, (ours, *others))
-        if theirs:
+        if ours not in frame and (theirs := first_of(frame, (ours, *others))):
             inferred.columns[ours] = theirs
             inferred.frame[ours] = frame[theirs]
     _find_numbers(inferred)
     _find_classes(inferred)
     frame = inferred.frame
-    if "transcript" in frame and _filled(frame["transcript"]):
+    if "transcript" in frame:
         inferred.tasks["transcript"] = BUILTIN["transcript"]
-    known = without_nobody(frame["speaker"].replace("", None))[0] if "speaker" in frame else None
-    if not inferred.tasks and known is not None and known.nunique() > 1:
+    speakers = without_nobody(frame["speaker"])[0].nunique() if "speaker" in frame else 0
+    if not inferred.tasks and speakers > 1:
         inferred.tasks["embedding"] = BUILTIN["embedding"]
-    if "split" in frame and _filled(frame["split"]):
-        inferred.splits = frame["split"].value_counts().sort_index().to_dict()
+    if "split" in frame:
+        inferred.splits = frame["split"].fillna("").value_counts().sort_index().to_dict()
     _find_groups(inferred)
     if not sounds_inside:
         _find_audio(inferred, root, data)
@@ -112,27 +111,19 @@ def _read(detected: DetectedFormat, path: Path, columns: dict[str, str]) -> tupl
     if offered:
         raw = form.read(dataclasses.replace(entry, blocks=offered), BUILTIN)
     raw = prepare(raw, entry, form.values)
-    return raw.table.astype(object).fillna("").reset_index(drop=True), raw.root or path.parent
-
-
-def _filled(column: pd.Series) -> bool:
-    return bool((column != "").any())
-
-
-def _named(frame: pd.DataFrame, names: Iterable[str]) -> str:
-    """Find a column with content by one of its names."""
-    return first_of([name for name in frame if _filled(frame[name])], names)
+    table = raw.table.astype(object).reset_index(drop=True)
+    table = table.where(table.notna() & table.ne(""), None)
+    return table.dropna(axis="columns", how="all"), raw.root or path.parent
 
 
 def _find_numbers(inferred: InferredColumns) -> None:
     """Find labels that are numbers, and guess their scale."""
     frame = inferred.frame
     for name in [*(task.name for task in BUILTIN.values() if task.is_regression), *RATINGS]:
-        theirs = _named(frame, [name])
+        theirs = first_of(frame, [name])
         if not theirs or (name in RATINGS and not _NAME.fullmatch(theirs)):
             continue
-        given = frame[theirs][frame[theirs] != ""]
-        numbers = pd.to_numeric(given, errors="coerce")
+        numbers = pd.to_numeric(frame[theirs].dropna(), errors="coerce")
         if numbers.isna().any():
             continue
         scale = likely_scale(numbers)
@@ -157,10 +148,10 @@ def _find_classes(inferred: InferredColumns) -> None:
     """Find a column of classes: the four emotions under any name, or others, a task of their own."""
     frame = inferred.frame
     for name in CLASSES:
-        theirs = _named(frame, [name])
+        theirs = first_of(frame, [name])
         if not theirs or theirs in inferred.tasks or theirs in inferred.columns.values():
             continue
-        labels = sorted(set(frame[theirs]) - {""})
+        labels = sorted(frame[theirs].dropna().unique())
         numbers = pd.to_numeric(pd.Series(labels), errors="coerce").notna().all()
         if not 2 <= len(labels) <= MOST_CLASSES or numbers:
             continue
@@ -168,7 +159,7 @@ def _find_classes(inferred: InferredColumns) -> None:
             if "speaker" not in frame:
                 inferred.columns["speaker"], frame["speaker"] = theirs, frame[theirs]
             continue
-        if len(labels) > MANY_NUMBERS and (frame[theirs] != "").sum() < FEW_ROWS * len(labels):
+        if len(labels) > MANY_NUMBERS and frame[theirs].count() < FEW_ROWS * len(labels):
             continue
         known = meanings(labels, EMOTION)
         means = {label: label if label in EMOTION else known.get(label, "") for label in labels}
@@ -176,7 +167,7 @@ def _find_classes(inferred: InferredColumns) -> None:
             task = BUILTIN["emotion"]
             mapped = {label: meaning for label, meaning in means.items() if label != meaning}
             inferred.values |= {task.name: mapped} if mapped else {}
-            frame[task.name] = frame[theirs].map(means).fillna("")
+            frame[task.name] = frame[theirs].map(means, na_action="ignore")
         else:
             new_task = "feeling" if "emo" in name or any(means.values()) else f"own_{name}"
             task = Task(new_task, CLASSIFICATION, tuple(labels))
@@ -198,8 +189,7 @@ def _find_groups(inferred: InferredColumns) -> None:
             continue
         if any(frame[name].equals(other) for other in same):
             continue
-        given = frame[name][frame[name] != ""]
-        counts, numbers = given.value_counts(), pd.to_numeric(given, errors="coerce")
+        counts, numbers = frame[name].value_counts(), pd.to_numeric(frame[name].dropna(), errors="coerce")
         if len(counts) > MANY_NUMBERS and numbers.notna().all():
             if str(name).lower() == "age":
                 border = float(numbers.median())  # of two ranges with about as many rows
@@ -212,15 +202,14 @@ def _find_groups(inferred: InferredColumns) -> None:
 
 def _find_audio(inferred: InferredColumns, root: Path, data: Path) -> None:
     """Look for the first files; if they are named by the paths of another machine, for the ends of paths."""
-    files = inferred.frame.get("file", pd.Series(dtype=object)).unique()
-    names = [name for name in files if name][:FIRST_FILES]
+    names = inferred.frame.get("file", pd.Series()).dropna().unique()[:FIRST_FILES]
     if any(_is_below(root, name) for name in names):
         return
     index = FolderIndex(data if data.is_dir() else data.parent)
     for base in dict.fromkeys([root, index.root, *(index.root / path.parent for path in index.audio)]):
         beginnings = collections.Counter(_beginning(base, name) for name in names)
-        # Most of them: a few files of the same name lie in many folders.
-        for beginning, count in beginnings.most_common(1):
+        for beginning, count in beginnings.items():
+            # Most of them: a few files of the same name lie in many folders.
             if beginning is not None and 2 * count > len(names):
                 inferred.root, inferred.cut = (None if base == root else base), beginning
                 return

@@ -9,8 +9,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import pandas as pd
-
 from soundcheck.common import files, resources, templates
 from soundcheck.common.errors import InputError, Problem, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
@@ -202,8 +200,7 @@ def _model_files(
         printed = '""' if list(tasks) == ["transcript"] else f"json.dumps({values!r})"
         return {"my_program.py": templates.text("start/my_program.py", str, printed=printed)}
     if kind == "predictions" and not predicted and "file" in inferred.frame:
-        names = inferred.frame["file"].head(ROWS)
-        table = pd.DataFrame({"file": names[names.ne("")]}).reindex(columns=["file", *tasks])
+        table = inferred.frame[["file"]].head(ROWS).dropna().reindex(columns=["file", *tasks])
         return {"predictions.csv": table.to_csv(index=False, lineterminator="\n")}
     return {}
 
@@ -257,8 +254,8 @@ def write_family(folder: Path, name: str, like: str = "") -> str:
     written = {}
     for file, patterns in changes.items():
         text = (root / file.format(like or "NAME")).read_text("utf-8")
-        for pattern, own in patterns.items():
-            text = re.sub(pattern, own, text, count=1)
+        for pattern, replacement in patterns.items():
+            text = re.sub(pattern, replacement, text, count=1)
         written[file.format(name)] = text
     write_files(folder, written, "Choose another name")
     suite = folder / "suite.yml"

@@ -152,16 +152,14 @@ class Suite:
         for name in ("root", "file", "history", "cache"):  # places on this machine
             del described[name]
         described["source"] = self.file.name
+        for entry in (*described["corpora"].values(), *described["sounds"].values()):
+            for key in [key for key in entry if f"shown_{key}" in entry]:
+                entry[key] = public_path(entry.pop(f"shown_{key}"))
         for entry in described["corpora"].values():
-            entry["path"] = public_path(entry.pop("shown_path"))
             entry["cut"] = public_path(entry["cut"])
             for key in ("blocks", "split"):
                 if len(entry[key] or ()) == 1:
                     (entry[key],) = entry[key]
-            for key in ("root", "trials", "enrolments"):
-                entry[key] = public_path(entry.pop(f"shown_{key}"))
-        for entry in described["sounds"].values():
-            entry["path"] = public_path(entry.pop("shown_path"))
         for name, entry in described["models"].items():
             del entry["path"]
             entry["target"] = self.models[name].public_target

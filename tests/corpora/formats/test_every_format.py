@@ -203,15 +203,6 @@ def test_keys_and_digests_are_those_of_earlier_runs(load, form):
     assert not corpus.left_out
 
 
-@pytest.mark.parametrize("form", [form for form in TIMED if form != "commonvoice"])
-def test_one_channel_of_several_is_refused_but_where_a_suite_says_so(load, refused, tmp_path, form):
-    these = people(2, channel=[0, 1])
-    refused("channel.*2 segments of one channel where the file has several", form, these, channels=2)
-    shutil.rmtree(tmp_path / "corpus")
-    keys = 'values: {channel: {"0": "", "1": ""}}'
-    assert len(load(form, these, channels=2, keys=keys).segments) == 2
-
-
 BOTH = [
     {"file": "a.wav", "start": 0.0, "end": 0.25, "speaker": f"s{n}", "channel": n, "transcript": text}
     for n, text in enumerate(("turn left", "turn right"))
@@ -230,17 +221,6 @@ def test_two_channels_are_two_segments_but_only_without_sound(load, refused, tmp
     shutil.rmtree(tmp_path / "corpus")
     words = "2 segments are other channels of the same times.*a file of"
     refused(words, form, BOTH, channels=2, keys="audio: true")
-
-
-@pytest.mark.parametrize("form", EVERY)
-def test_what_a_suite_groups_by_is_used_and_what_nothing_reads_is_named(load, form):
-    columns = {"mood": ["x", "y"], "extra": ["1", "2"], "more": ["1", "2"], "channel": [0, 0]}
-    corpus = load(form, people(2, **columns), keys="groups: [mood]")
-    assert rows(corpus, "mood") == [("x",), ("y",)]
-    (notice,) = (one for one in corpus.notices if one.startswith("not used: columns"))
-    unused = {*notice.split(": columns ")[1].split(", ")}
-    assert "extra, more" in notice and len(corpus.segments) == 2  # the channel of a file with one is any
-    assert not unused & {"mood", "speaker", "client_id", "file", "path", "wav", "audio"}
 
 
 NOBODY = ("Unknown", "n/a", "none", "?", "unk", "N.A.", "Not specified", "null")

@@ -66,20 +66,6 @@ def test_predictions_are_what_the_graph_computes(project, form):
     assert np.abs(numbers(project.answers(BATCH, signals)) - alone).max() < 1e-6
 
 
-class Counting:
-    """A session that notes what it was given."""
-
-    def __init__(self, session):
-        self.session, self.calls = session, []
-
-    def run(self, names, given):
-        self.calls.append(given["signal"].shape)
-        return self.session.run(names, given)
-
-    def __getattr__(self, name):
-        return getattr(self.session, name)
-
-
 @pytest.mark.parametrize(
     ("form", "calls"),
     [
@@ -89,12 +75,18 @@ class Counting:
     ],
 )
 def test_how_often_the_graph_is_called(project, form, calls):
-    path = onnx_model(project.folder / "m.onnx", **form)
-    session = Counting(runtime.InferenceSession(str(path)))
+    path, shapes = onnx_model(project.folder / "m.onnx", **form), []
+
+    class Counting(runtime.InferenceSession):
+        def run(self, names, given):
+            shapes.append(given["signal"].shape)
+            return super().run(names, given)
+
+    session = Counting(str(path))
     graph = Graph(session, "here", batch=8, rate=16000)
-    session.calls.clear()
+    shapes.clear()
     graph.values(noises(800, 900, 800), ["logits"])
-    assert sorted(session.calls) == calls
+    assert sorted(shapes) == calls
     # Sizes are looked at in each call, not only when the model is loaded.
     session.run = lambda names, given: [np.zeros((1, 2), np.float32)]
     with pytest.raises(ValueError, match="the output 'logits' has 2 numbers instead of 3"):

@@ -37,8 +37,8 @@ def plainly(rows, corpora, segments, name) -> list[int]:
     places = []
     for file, start, end, duration in segments:
         of_file = [n for n, row in enumerate(rows) if row[0] == file]
-        own = [[n for n in of_file if corpora[n] == one] for one in (name, files.slug(name), "")]
-        numbers = next(filter(None, own), [])
+        of_corpus = [[n for n in of_file if corpora[n] == one] for one in (name, files.slug(name), "")]
+        numbers = next(filter(None, of_corpus), [])
         if len(numbers) == 1 and all(map(math.isnan, rows[numbers[0]][1:])):
             if [one[0] for one in segments].count(file) > 1:
                 return ["refused"]

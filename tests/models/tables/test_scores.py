@@ -85,7 +85,7 @@ EXTRA = ["1 score belongs to no trial that is evaluated"]
 
 
 @pytest.mark.parametrize(
-    ("text", "corpora", "only", "told"),
+    ("text", "corpora", "only", "expected"),
     [
         ("1 a b\n2 a c\n3 d e\n4 x y\n", [VOICES, OTHERS], (), EXTRA),
         ("1 a b\n2 a c\n3 d e\n", [VOICES, OTHERS], ("voices",), EXTRA),
@@ -99,9 +99,9 @@ EXTRA = ["1 score belongs to no trial that is evaluated"]
         ),
     ],
 )
-def test_what_is_told_of_scores(load, text, corpora, only, told):
+def test_notices_of_scores(load, text, corpora, only, expected):
     notices = load(text, corpora=only).notices(corpora)
-    assert [notice[: len(one)] for notice, one in zip(notices, told, strict=True)] == told
+    assert [notice[: len(one)] for notice, one in zip(notices, expected, strict=True)] == expected
 
 
 TWINS = [VOICES, corpus(("a", "b"), ("a", "c"), name="others")]

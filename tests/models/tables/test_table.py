@@ -236,11 +236,11 @@ def test_a_folder_of_tables_has_one_for_each_corpus(tmp_path):
     assert not model.changes_audio
     write(tmp_path / "run" / "other.parquet", ("a.wav||", "", 0.4, ""))
     assert TableModel.load(entry, suite).fingerprint != model.fingerprint
-    own = tmp_path / "run" / "own.parquet"
-    pd.DataFrame({"file": ["a.wav"], "arousal": [0.5]}).to_parquet(own)
+    table = tmp_path / "run" / "own.parquet"
+    pd.DataFrame({"file": ["a.wav"], "arousal": [0.5]}).to_parquet(table)
     with pytest.raises(InputError, match="run/own.parquet: in a folder, each table must be one that a run"):
         TableModel.load(entry, suite)
-    write(own, ("a||", "", 0.5, ""), tasks=["arousal"])
+    write(table, ("a||", "", 0.5, ""), tasks=["arousal"])
     words = r"run/own.parquet: not all tables .* same columns \(embedding, emotion\)"
     with pytest.raises(InputError, match=words):
         TableModel.load(entry, suite)

@@ -138,12 +138,12 @@ def test_words_that_could_belong_to_several_are_refused(load):
     words = "line 1: 'who' from .* several segments that overlap"
     channels = "line 2: words of the channels 'A' and 'B' .* segment of 'x/sw1.wav'. Give one channel"
     one = corpus(("x/sw1.wav", NAN, NAN))
-    for where, name, content, told in (
+    for where, name, content, why in (
         (OVERLAPPING, "hyp.stm", "m1 1 x 4.5 5.5 who\n", words),
         (OVERLAPPING, "hyp.ctm", "m1 1 5.1 0.2 who\n", words),
         (one, "hyp.ctm", "sw1 A 0.1 0.2 hello\nsw1 B 0.2 0.2 bye\n", channels),
     ):
-        with pytest.raises(InputError, match=f"^{name} {told}"):
+        with pytest.raises(InputError, match=f"^{name} {why}"):
             load(content, name).look_up(where, "")
 
 
@@ -177,7 +177,7 @@ def test_many_lines_of_one_recording_are_quick(transcripts):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "reasons"),
     [
         ("0.5", "-12.5", ["line 2: -12.5 is not from 0 to 1"]),
         ("1.5", "0.5", ["line 1: 1.5 is not from 0 to 1"]),
@@ -186,11 +186,11 @@ def test_many_lines_of_one_recording_are_quick(transcripts):
         ("NA", "NA", []),
     ],
 )
-def test_confidences_that_are_none_are_told_and_not_used(load, first, second, told):
+def test_confidences_that_are_none_are_not_used(load, first, second, reasons):
     model = load(f"m1 1 0.1 0.3 go {first}\nm1 1 0.6 0.3 go {second}\n", "hyp.ctm")
     values, _ = model.look_up(MEETINGS, "")
     assert [*values] == ["transcript"] and values["transcript"][0] == "go go"
-    assert model.remarks == [f"the confidences of hyp.ctm are not used: {why}" for why in told]
+    assert model.remarks == [f"the confidences of hyp.ctm are not used: {why}" for why in reasons]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_labels_are_told_line_by_line(lines, texts, remark):
     stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
     timed = read(stm.encode(), "x", "stm")
     assert timed.items["text"].tolist() == texts
-    assert [told[: len(remark)] for told in timed.remarks] == ([remark] if remark else [])
+    assert [one[: len(remark)] for one in timed.remarks] == ([remark] if remark else [])
 
 
 def test_lines_that_are_not_to_be_scored_are_counted(load):

@@ -23,7 +23,7 @@ from soundcheck.common.json_lines import json_object, read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.common.wording import counted
-from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, row_places, take_columns
+from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import FolderKeys, TableFormat
 from soundcheck.suite.entries import CorpusEntry
@@ -67,16 +67,16 @@ class EmoboxFormat(TableFormat):
         """Read the lists of a corpus under our column names."""
         import pandas as pd  # late: every suite that is read imports this module
 
-        source, parts = entry_name(entry), []
+        source, tables = entry_name(entry), []
         for split, path in _lists(entry.path, source, entry.options.get("fold")).items():
             name = path.relative_to(entry.path).as_posix()
             place = files.inside(entry.path, name)
             table = read_json_table(place, f"{source}/{name}", texts=TEXTS, numbers=("length",))
-            cells = pd.DataFrame(table.columns, dtype=object)
-            parts.append(cells.assign(split=split, place=row_places(table)))
-        rows = pd.concat(parts, ignore_index=True)
-        names = dict.fromkeys([*TEXTS, "length", "channel", *rows])
-        rows = rows.reindex(columns=[*names], fill_value="").fillna("")
+            table.columns["split"] = [split] * len(table)
+            tables.append(table)
+        table, places = join(tables, source)
+        names = dict.fromkeys([*TEXTS, "length", "channel", *table.columns])
+        rows = pd.DataFrame(table.columns, columns=[*names], dtype=object).fillna("").assign(place=places)
         left_out = []
         for field, values in READ.items():
             others = rows[field][~rows[field].isin(values)]
@@ -101,8 +101,7 @@ class EmoboxFormat(TableFormat):
             group = pattern if re.compile(pattern).groups else f"({pattern})"
             rows["speaker"] = rows["key"].str.extract(group, expand=False).fillna("")
             number = counted(rows["speaker"].replace("", None).nunique(), "speaker")
-            what = f"the names of utterances tell {number}, as `speaker_pattern:` finds them"
-            notices.append(what)
+            notices.append(f"the names of utterances tell {number}, as `speaker_pattern:` finds them")
         elif (rows["speaker"] == "").all():
             what = "the lists do not say who speaks"
             notices.append(f"{what}; `speaker_pattern:` finds it in the names of utterances")

@@ -165,10 +165,10 @@ def _from_object(document: Document, name: str, folder: Path) -> OnnxFolder:
         what = f"it names the class {quoted(key[1:])}, which would have to run"
         raise input_error(document.where(path), what, REMEDY)
     # what stands for nothing is None, or a plain scalar whose value is None
-    said = {key: value for key, value in arguments.items() if getattr(value, "value", value) is not None}
-    graph = said.get("path")
+    filled = {key: value for key, value in arguments.items() if getattr(value, "value", value) is not None}
+    graph = filled.get("path")
     graph = str(graph) if isinstance(graph, str) and graph else GRAPH
-    labels = _labels(said["labels"], document.where((name, "labels"))) if "labels" in said else {}
+    labels = _labels(filled["labels"], document.where((name, "labels"))) if "labels" in filled else {}
     return OnnxFolder(inside(folder, graph), labels)
 
 

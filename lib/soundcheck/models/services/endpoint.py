@@ -244,19 +244,19 @@ class RequestCount:
 def _check_url(target: str) -> tuple[str, str]:
     """Say what is wrong with an address, and what to do; never shows what may be secret in it."""
     address, whole = quoted(public_url(target)), f"Write the whole address, {_EXAMPLE}"
-    none = f"{address} is not an address", f"Write one, {_EXAMPLE}"
+    no_address = f"{address} is not an address", f"Write one, {_EXAMPLE}"
     try:
         parts = urllib.parse.urlsplit(target)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        return none
+        return no_address
     if parts.scheme not in ("http", "https"):
         return f"{address} does not begin with http:// or https://", whole
     if "@" in parts.netloc:
         remedy = "Remove it; a key belongs into an environment variable: key: $ASR_KEY"
         return "there is a name or password in the address", remedy
     if not host or re.search(r"[\s\x00-\x1f\x7f\\]", target):
-        return none
+        return no_address
     if parts.fragment:
         return f"{address} goes on with #, which is never sent", "Remove it"
     if parts.path.rstrip("/") in ("", "/v1"):

@@ -18,9 +18,9 @@ import dataclasses
 import functools
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import multimode
 from typing import Any
 
 import numpy as np
@@ -177,8 +177,7 @@ class _Cells:
             what = f"{len(errors)} of {len(errors) + len(lengths)} rows have no embedding, the first: {what}"
             remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
             self.problems.add(self.table.where(row, task.name), what, remedy)
-        counts = Counter(lengths.values())
-        usual = max(counts, key=lambda length: (counts[length], length), default=0)
+        usual = max(multimode(lengths.values()), default=0)
         for row, length in lengths.items():
             if length != usual:
                 what = f"the embedding has {length} numbers, most have {usual}"
@@ -205,11 +204,11 @@ class _Cells:
             return {}
         before = len(self.problems)
         values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in names])
-        said = ~np.isnan(values).all(axis=0)
+        filled = ~np.isnan(values).all(axis=0)
         if task.classes:
-            values[:, said] = np.nan_to_num(values[:, said])  # a class without number has no probability
+            values[:, filled] = np.nan_to_num(values[:, filled])  # a class without number has no probability
         if len(self.problems) == before:
-            problems = ((row, check(values[:, row].tolist())) for row in np.flatnonzero(said).tolist())
+            problems = ((row, check(values[:, row].tolist())) for row in np.flatnonzero(filled).tolist())
             wrong = ((row, f"{task.name} has {what}") for row, what in problems if what)
             self.note_first(next(name for name in names if name in given), wrong, f"{remedy}, {_LEFT_EMPTY}")
         return dict(zip(names, values, strict=True))

@@ -84,8 +84,8 @@ class FileModel(LookUpModel):
             plural = "entries belong" if self.noun == "entry" else f"{self.noun}s belong"
             belong = f"{self.noun} belongs" if extra == 1 else plural
             notices.append(f"{extra} {belong} to no segment of the corpora")
-        less = compared(used, self.names, self.where, self.source, are_ids=self.are_ids)
-        return [*notices, *less, *self.remarks]
+        spellings = compared(used, self.names, self.where, self.source, are_ids=self.are_ids)
+        return [*notices, *spellings, *self.remarks]
 
 
 @dataclasses.dataclass(eq=False)
@@ -118,13 +118,13 @@ class Rows(FileModel):
         if change not in self.changes:
             raise ValueError("a table of predictions cannot answer for changed signals")
         numbers = self.find(corpus, change)
-        nobody = numbers < 0
+        missing = numbers < 0
         values = {
-            name: np.where(nobody, np.nan if column.dtype.kind == "f" else None, column[numbers])
+            name: np.where(missing, np.nan if column.dtype.kind == "f" else None, column[numbers])
             for name, column in self.answers.items()
         }
-        none = f"{NOT_ASKED}: no {self.noun} in {self.source}"
-        return values, np.where(nobody, none, self.problems[numbers]).tolist()
+        not_asked = f"{NOT_ASKED}: no {self.noun} in {self.source}"
+        return values, np.where(missing, not_asked, self.problems[numbers]).tolist()
 
     def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
         """Give what the run drew that wrote the table."""
@@ -183,8 +183,8 @@ class Rows(FileModel):
         wanted = pd.DataFrame({"group": group, "start": start, "end": last, "segment": range(len(group))})
         open_ = wanted[np.isnan(end)].assign(end=_ENDLESS)  # both reach to the end of the file
         wanted = pd.concat([wanted, open_]).dropna()
-        found = _nearest(wanted[(wanted["group"] >= 0) & (numbers[wanted["segment"]] < 0)], rows)
-        numbers[found["segment"]] = found["number"]
+        fitting = _nearest(wanted[(wanted["group"] >= 0) & (numbers[wanted["segment"]] < 0)], rows)
+        numbers[fitting["segment"]] = fitting["number"]
         return numbers
 
     def _groups(self, corpus: Corpus, rows: pd.DataFrame) -> np.ndarray:
@@ -250,10 +250,10 @@ def _nearest(wanted: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     ours, theirs = (frame[times].to_numpy(dtype=np.float64) for frame in (wanted, rows))
     pairs = KDTree(ours).sparse_distance_matrix(KDTree(theirs), TOLERANCE, np.inf, output_type="ndarray")
     away = np.abs(ours[pairs["i"]] - theirs[pairs["j"]]).sum(axis=1)
-    found = pd.DataFrame({"away": away, "place": pairs["j"]})
-    found["segment"] = wanted["segment"].to_numpy()[pairs["i"]]
-    found["number"] = rows["number"].to_numpy()[pairs["j"]]
-    return pd.concat([same, found.sort_values(["away", "place"]).drop_duplicates("segment")])
+    near = pd.DataFrame({"away": away, "place": pairs["j"]})
+    near["segment"] = wanted["segment"].to_numpy()[pairs["i"]]
+    near["number"] = rows["number"].to_numpy()[pairs["j"]]
+    return pd.concat([same, near.sort_values(["away", "place"]).drop_duplicates("segment")])
 
 
 def sort_rows(

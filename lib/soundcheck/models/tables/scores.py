@@ -206,10 +206,8 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
 
 
 def _uses(corpus: Corpus, numbers: np.ndarray) -> pd.DataFrame:
-    """List which scores the trials of a corpus use, as :func:`soundcheck.models.tables.rows.uses_of`."""
-    trials, sounds = corpus.trials, corpus.segments["audio"].to_numpy(dtype=object)
-    enrolled: dict[int, str] = {}
-    for sound, number in zip(sounds[trials.members], trials.member_of.tolist(), strict=True):
-        enrolled[number] = f"{enrolled.get(number, '')} {sound}"
-    sound = trials.frame["enrolment"].map(enrolled) + " " + sounds[trials.frame["segment"]]
-    return trials.frame[PAIR].assign(number=numbers, sound=sound, corpus=corpus.name)
+    """List which scores the trials of a corpus use, with both names and the sounds."""
+    trials, sounds = corpus.trials, corpus.segments["audio"].astype(object).reset_index(drop=True)
+    enrolled = sounds[trials.members].groupby(trials.member_of).agg(" ".join)
+    sound = trials.frame["enrolment"].map(enrolled) + " " + sounds[trials.frame["segment"]].to_numpy()
+    return trials.frame[PAIR].assign(number=numbers, sound=sound)

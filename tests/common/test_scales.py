@@ -1,4 +1,4 @@
-"""Tasks, their scales, and the digits that single precision carries: edges mean the same for all types."""
+"""Numbers of ratings and the digits that single precision carries: edges mean the same for all types."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.common.scales import half_precision, seven_digits
+from soundcheck.common.scales import another_scale, half_precision, seven_digits, usual_scales
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values
@@ -83,3 +83,34 @@ def test_predictions_and_tables_of_all_types_say_the_same(tmp_path, kind):
     pd.DataFrame({"file": "a.wav", "arousal": GRID.astype(kind)}).to_parquet(tmp_path / "table.parquet")
     cells = read_text_table(tmp_path / "table.parquet", "table.parquet").columns["arousal"]
     np.testing.assert_array_equal(AROUSAL.scale([parse_number(cell) for cell in cells]), GRID)
+
+
+def test_usual_scales_are_named_and_never_the_ends_of_the_values():
+    of_ends = {
+        **{(1.86, 5.8): [(1, 7), (1, 9), (0, 10)], (1, 5): [(1, 5)], (1.2, 4.9): [(1, 5), (0, 5), (1, 7)]},
+        **{(-0.552, 0.946): [(-1, 1)], (-2.6, 2.9): [(-3, 3), (-5, 5)], (11, 19): []},
+        (12.5, 88): [(0, 100), (-100, 100)],
+    }
+    for ends, scales in of_ends.items():
+        assert usual_scales(np.array([ends[0], sum(ends) / 2, ends[1]])) == scales
+
+
+@pytest.mark.parametrize(
+    ("values", "stated", "another"),
+    [
+        ([-0.05, 0.3, 0.6, 1.08], False, False),
+        ([-0.25, *np.linspace(0, 1, 30)], False, False),
+        ([-0.25, -0.3, -0.8, *np.linspace(0, 1, 30)], False, True),
+        ([*np.full(12, -0.21), *np.linspace(0, 1, 5000)], False, True),
+        ([*np.full(12, -0.21), *np.linspace(0, 1, 5000)], True, False),
+        ([*np.full(12, -0.21), *np.linspace(0, 1, 50_000)], False, False),  # two in ten thousand
+        ([*np.full(50, -0.4), *np.linspace(0, 1, 500)], True, True),
+        ([1.1, 1.2, 0.5], False, True),  # most of them
+    ],
+)
+def test_a_dozen_far_outside_are_another_scale(values, stated, another):
+    assert another_scale(np.array(values), (0, 1), stated=stated) == another
+
+
+def test_a_right_model_that_overshoots_is_not_refused(rng):
+    assert not another_scale(rng.uniform(0, 1, 2000) + rng.normal(0, 0.06, 2000), (0, 1))
