@@ -42,8 +42,8 @@ from soundcheck.results.states import counted, decide
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample_all
-from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.statistics.evidence import adjusted_p_values, paired_test
+from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.suite import thresholds
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "states.csv"
