@@ -12,11 +12,10 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
-from soundcheck.report import figures, page, views
+from soundcheck.report import figures, formats, page, views
 from soundcheck.report.failures import people
-from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell
+from soundcheck.report.formats import Cell, label, number, p_value, place, remark, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label, place, remark
 from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.conclusion import MOST_HEADLINES, counts_of_tests, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
@@ -124,7 +123,7 @@ def contrast_table(
         "test": test_cell,
         "baseline": lambda row: value_cell(row.baseline_value, below=_PASSED[row.baseline_passed]),
         "candidate": lambda row: value_cell(row.candidate_value, below=_PASSED[row.candidate_passed]),
-        "difference": lambda row: value_cell(row.difference, below=_signed(row.relative)),
+        "difference": lambda row: value_cell(row.difference, below=formats.percent(row.relative)),
         "with these speakers": lambda row: _answer(
             row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample
         ),
@@ -139,10 +138,6 @@ def contrast_table(
 def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> Cell:
     numbers = " · ".join(filter(None, (span(low, high), p_value(p))))
     return Cell(stacked(badge(outcome), numbers, why), _PLACES[outcome])
-
-
-def _signed(share: float) -> str:
-    return "" if pd.isna(share) else f"{100 * share:+.1f} %".replace("-", "−")
 
 
 def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:

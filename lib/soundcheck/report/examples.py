@@ -32,9 +32,8 @@ from soundcheck.metrics.word_errors import word_changes, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend
-from soundcheck.report.formats import number
+from soundcheck.report.formats import number, place
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import place
 from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player, side
 
 WORST, TYPICAL, BEST = "worst", "typical", "best"
@@ -320,7 +319,7 @@ def of_predictions(
 def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[float, str]]:
     """Say how far the mean score of each group is from that of the other groups, the largest gap first."""
     result, known = [], np.isfinite(scores)
-    everybody = np.logical_or.reduce([~known, *masks.values()])
+    everybody = np.logical_or.reduce([*masks.values()])
     for group, mask in masks.items():
         members, others = known & mask, known & everybody & ~mask
         if members.any() and others.any():
@@ -522,11 +521,15 @@ def most_violated(
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
         points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
         setting, mask = list(evaluation.settings)[1 + n], first.masks[group]
-        growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
+        grown = []  # by how many words the setting moves each pair apart
+        for pair in judging:
+            sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
+            clean, changed = (_apart(*(series[place] for series in sides)) for place in (0, 1 + n))
+            grown.append(changed - clean)
         rest = np.logical_or.reduce(first.masks) & ~mask
         title = f"{', '.join(where)}: {first.groups[group]} under {_name(setting)}"
         title += f", distance {points[0]} points, others {points[1]}"
-        about = evaluation, first.subset, setting, growth
+        about = evaluation, first.subset, setting, np.mean(grown, axis=0)
         scenes += [_changed(*about, title, mask)]
         scenes += [_changed(*about, f"{', '.join(where)}: the other groups", rest, played=False)]
     return scenes
@@ -557,13 +560,6 @@ def _changed(
     chosen = choose(scores, subset.segments, mask, typical=1, worst=1)
     chosen = [one._replace(played=played and one.why == TYPICAL) for one in chosen]
     return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
-
-
-def _growth(evaluation: Evaluation, pair: RecogniserPair, setting: int) -> np.ndarray:
-    """Count by how many words a setting moves a pair apart; float64 ``(segments,)``."""
-    sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
-    clean, changed = (_apart(*(series[n] for series in sides)) for n in (0, setting))
-    return changed - clean
 
 
 def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:

@@ -18,9 +18,8 @@ from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.differential import Setting
 from soundcheck.report import figures, page, views
 from soundcheck.report.examples import AS_IT_IS
-from soundcheck.report.formats import POINTS, Cell, number, stacked, value_cell, values
+from soundcheck.report.formats import POINTS, Cell, number, place, stacked, value_cell, values
 from soundcheck.report.html import Html, element, folded
-from soundcheck.report.names import place
 from soundcheck.report.players import signal_of
 from soundcheck.report.study_figures import spectra
 from soundcheck.report.style import label
@@ -108,9 +107,9 @@ def step_curves(
     evaluation: Evaluation, curves: Sequence[tuple[PerturbationSeries, pd.DataFrame]], what: str
 ) -> None:
     """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""
-    if not curves:
-        return
     parts = [curve.assign(change=series.name, axis=series.axis) for series, curve in curves]
+    if not parts:
+        return
     frame = pd.concat(parts, ignore_index=True)
     _draw(evaluation, frame, what)
     blocks = evaluation.block_names

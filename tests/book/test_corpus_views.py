@@ -8,9 +8,9 @@ import pytest
 from tests.report.given import HOSTILE, cells
 from tests.support.rows import row
 
+from soundcheck.book.corpus_page import ALL, audited, measured_in, recorded_otherwise, summary
 from soundcheck.corpora.repeats import Repeated, Repeats
 from soundcheck.evaluation.corpus_audit import Audit, compared
-from soundcheck.report.corpus_views import ALL, audited, measured_in, recorded_otherwise, summary
 from soundcheck.results.table import to_frame
 
 LEVEL = {
