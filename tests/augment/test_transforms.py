@@ -11,8 +11,8 @@ import soundfile
 from made_sounds import sound, sounds
 
 from soundcheck.augment import codec, edits, level, registry
+from soundcheck.augment.edits import changed_pitch, changed_tempo, slowed_down
 from soundcheck.augment.level import decibel, peak, rms
-from soundcheck.augment.prosody import changed_pitch, changed_tempo, slowed_down
 from soundcheck.corpora.audio import resampled
 
 RATE = 16000
