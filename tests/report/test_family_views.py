@@ -55,7 +55,7 @@ def test_shares_of_unchanged_predictions_beside_their_thresholds(shown):
     rows = rows.assign(passed=False, state="", low_sample=np.nan, high_sample=np.nan)
     severity_views.unchanged(SimpleNamespace(frame=lambda: rows))
     ((figure, _, finding),) = shown
-    assert marks(figure) == [0.4] and finding == "Below its threshold: 1 share of 1"
+    assert marks(figure) == [0.4] and finding == "1 of 1 share below the threshold"
 
 
 def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(shown):

@@ -64,11 +64,11 @@ def unchanged(evaluation: Evaluation) -> None:
     rows = rows.assign(condition=changes, about=rows["task"], reference=rows["threshold"])
     rows["words"] = [number(value, 2) for value in rows["value"]]
     for corpus, shares in rows.groupby("corpus", sort=False):
-        below = counted(shares["passed"].eq(False).sum(), "share")
+        finding = f"{shares['passed'].eq(False).sum()} of {counted(len(shares), 'share')} below the threshold"
         unit = "share of unchanged predictions; grey mark: threshold"
         figure = views.forest(shares, name="condition", panels="about", unit=unit)
         alt = f"Share of unchanged predictions under each change, {corpus}"
-        page.show(evaluation, figure, alt, f"Below its threshold: {below} of {len(shares)}")
+        page.show(evaluation, figure, alt, finding)
 
 
 def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:

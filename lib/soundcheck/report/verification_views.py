@@ -100,7 +100,7 @@ def _along(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
 def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object]], what: str) -> None:
     """Show detection error trade-offs below their equal error rates."""
     if curves:
-        rates = ", ".join(f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items())
+        rates = "; ".join(f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items())
         alt = f"Detection error trade-off, {what}"
         page.show(evaluation, det_figure(curves), alt, f"Equal error rate: {rates}")
 
