@@ -315,7 +315,7 @@ def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Htm
         margin = search.search.matters
         drawn = pd.DataFrame(map(vars, named[:MOST_DRAWN])).assign(reference=0.0, margin=margin)
         drawn["words"] = drawn["value"].map(significant) + ", others " + drawn["others"].map(significant)
-        drawn["name"] += drawn["segments"].map(lambda members: f" ({len(members):,})")
+        drawn["name"] = [f"{one.name} ({len(one.segments):,})" for one in named[:MOST_DRAWN]]
         drawn["state"] = np.where(drawn["low"] >= margin, FAIL, INCONCLUSIVE)
         unit = f"{search.unit}: the group minus the others; grey: within the margin"
         figure = views.forest(drawn.assign(value=drawn["gap"]), unit=unit)
