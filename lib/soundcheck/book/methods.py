@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck.augment.level import tilt_filter
+from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.sounds import Sounds
 from soundcheck.augment.sources import speech_source
 from soundcheck.book.pages import NO_VOICES, raw
