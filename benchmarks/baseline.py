@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.statistics import bootstrap
 from soundcheck.common import files
 from soundcheck.results import worse
 from soundcheck.results.contrast import WORSE
@@ -25,6 +24,8 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
+from soundcheck.statistics import bootstrap
+
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "baseline.csv"
 RUNS, RUNS_PLANTED, TESTS, SEGMENTS, REPLICATES = 100, 20, 1000, 15, 1000
 SPEAKERS = (10, 20, 40)

@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from soundcheck.statistics import bootstrap
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.regression import concordance_cc, correlations, mean_absolute_error
 from soundcheck.metrics.word_errors import word_error_rate

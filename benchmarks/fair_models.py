@@ -46,8 +46,7 @@ from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
-from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.bootstrap import REPLICATES
+from soundcheck.statistics.bootstrap import REPLICATES, resample
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family
 from soundcheck.suite.measures import Margin, measure_of

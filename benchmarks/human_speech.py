@@ -23,12 +23,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from soundcheck.book.corpus_page import measured_in, summary
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import mean_value
-from soundcheck.report.corpus_views import measured_in, summary
 from soundcheck.statistics.permutation import least_p_value, permuted_p_values
 from soundcheck.suite.suite_file import read_suite
 

@@ -50,8 +50,7 @@ from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report.study_figures import monte_carlo_error
-from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled, resample_all
-from soundcheck.statistics.bootstrap import REPLICATES, every_segment
+from soundcheck.statistics.bootstrap import FEW_BLOCKS, REPLICATES, Resampled, every_segment, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.rules import INTERVALS
 

@@ -42,8 +42,8 @@ from soundcheck.results.states import counted, decide
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample_all
+from soundcheck.statistics.evidence import adjusted_p_values, paired_test
 from soundcheck.statistics.fixed_speakers import fixed_speakers
-from soundcheck.statistics.evidence import adjusted_p_values, paired_p_value
 from soundcheck.suite import thresholds
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "states.csv"
@@ -126,7 +126,7 @@ def equal(speakers: int) -> Callable[[np.random.Generator], Row]:
         whole = paired_difference(second, first)
         all_of_them = [whole, *(restrict(whole, part) for part in parts)]
         found = resample_all(all_of_them, subset.blocks)
-        new = [paired_p_value(own.replicates[:, 0], own.value[0], int(own.blocks[0])) for own in found]
+        new = [paired_test(own.replicates[:, 0], own.value[0], int(own.blocks[0]))[0] for own in found]
         fixed = [fixed_speakers(statistic, subset.blocks) for statistic in all_of_them]
         here = [these.value(0, own.value[0]).p_value(0.0) for own, these in zip(found, fixed, strict=True)]
         return {"new": differs(new), "sample": differs(here)}

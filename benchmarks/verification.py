@@ -18,7 +18,6 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.metrics import roc_curve
 
-from soundcheck.statistics import bootstrap
 from soundcheck.metrics.similarity import cosine_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (

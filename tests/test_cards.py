@@ -22,8 +22,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 from runs import Run, refused, run, write
 from tests.golden import worlds
 
-from soundcheck.report.formats import number, significant
-from soundcheck.report.names import label
+from soundcheck.report.formats import label, number, significant
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.states import ASPECTS, aspects, counted

@@ -6,33 +6,21 @@ import numpy as np
 import pytest
 from runs import changed, refused, run, sound, write
 
+from soundcheck.common import resources
+
 pytestmark = pytest.mark.slow
 
+EXAMPLES = re.findall(r"```python\n(.*?)```", resources.find("book/extending.md").read_text(), re.DOTALL)
 FORMAT = """
+import pandas
+from soundcheck.corpora.raw_table import RawTable
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CorpusFormat, CorpusKeys, File
 
 
-class ListKeys(CorpusKeys):
-    path: File = ""
-    separator: schema.Text = " "
-
-
-class ListFormat(CorpusFormat):
-    keyword = "list"
-    keys = ListKeys
-
-    @classmethod
-    def read(cls, entry, tasks):
-        import pandas as pd
-        from soundcheck.corpora.segments import RawTable
-
-        lines = entry.path.read_text().splitlines()
-        cells = [line.split(entry.options["separator"]) for line in lines]
-        table = pd.DataFrame(cells, columns=["file", "speaker", "arousal"], dtype=object)
-        places = [f"{entry.shown_path} line {n}" for n in range(1, len(lines) + 1)]
-        return RawTable(table, places, entry.path.parent, entry.shown_path)
-"""
+""" + "\n\n".join(
+    example for name in ("ListKeys", "ListFormat") for example in EXAMPLES if f"class {name}(" in example
+)
 
 KIND = """
 import numpy as np

@@ -190,7 +190,7 @@ class _Run:
         lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
-        outcome = sum_up(output, frame, record, self.reports, broken, self.plan, lines)
+        outcome = sum_up(output, frame, record, self.reports, broken, self.plan, lines, self.derived)
         return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
     def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:

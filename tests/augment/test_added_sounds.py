@@ -7,7 +7,7 @@ from made_sounds import sound, sounds
 
 from soundcheck.augment import noise, registry, unspoken
 from soundcheck.augment.level import decibel, peak, rms
-from soundcheck.augment.noise import far_field, reverberation
+from soundcheck.augment.rooms import far_field, reverberation
 from soundcheck.suite.thresholds import read_family
 
 RATE = 16000

@@ -11,7 +11,7 @@ import pytest
 from late import late
 from made_sounds import sound, sounds
 
-from soundcheck.augment import edits, level, noise
+from soundcheck.augment import edits, filters, level, noise, rooms
 
 auglib = late("auglib")  # the oracle of these tests
 
@@ -39,8 +39,8 @@ def alike():
         yield level.clip, {"ratio": ratio}, library.ClipByRatio(ratio)
     for cutoff, order in itertools.product((50, 150, 6500, 7500), (1, 4)):
         options = {"cutoff": cutoff, "order": order}
-        yield level.highpass_filter, options, library.HighPass(cutoff, order=order)
-        yield level.lowpass_filter, options, library.LowPass(cutoff, order=order)
+        yield filters.highpass_filter, options, library.HighPass(cutoff, order=order)
+        yield filters.lowpass_filter, options, library.LowPass(cutoff, order=order)
     for samples in (100, 1000):
         options = {"samples": samples}
         yield edits.append_zeros, options, library.AppendValue(samples, unit="samples")
@@ -67,11 +67,11 @@ def test_tone_is_louder_by_the_difference_of_crest_factors(speech, rng, frequenc
 
 @pytest.mark.parametrize("direction", ["downward", "upward"])
 def test_spectral_tilt(speech, rng, direction):
-    taps = level.tilt_filter(direction).astype(np.float32)
+    taps = filters.tilt_filter(direction).astype(np.float32)
     convolved = theirs(auglib.transform.FFTConvolve(taps, keep_tail=True), speech)
     expected = convolved[512 : 512 + speech.size]
     expected = expected * (level.rms(speech) / level.rms(expected))
-    ours = level.spectral_tilt(speech, RATE, rng, direction=direction)
+    ours = filters.spectral_tilt(speech, RATE, rng, direction=direction)
     assert level.peak(ours) < 1  # the limiter has nothing to do here
     assert np.allclose(ours, expected, rtol=0, atol=TOLERANCE)
 
@@ -82,5 +82,5 @@ def test_convolution(speech, rng):
         [auglib.transform.FFTConvolve(response, keep_tail=False), auglib.transform.NormalizeByPeak()]
     )
     material = sounds(rooms=[sound("room", response, role="base")])
-    ours = noise.reverberation(speech, RATE, rng, sounds=material, responses="rooms", role="base")
+    ours = rooms.reverberation(speech, RATE, rng, sounds=material, responses="rooms", role="base")
     assert np.allclose(ours, theirs(both, speech), rtol=0, atol=TOLERANCE)

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 from made_sounds import sound, sounds
 
-from soundcheck.augment import codec, edits, level, registry
+from soundcheck.augment import codec, edits, filters, level, registry
 from soundcheck.augment.level import decibel, peak, rms
 from soundcheck.augment.prosody import changed_pitch, changed_tempo, slowed_down
 from soundcheck.corpora.audio import resampled
@@ -111,7 +111,7 @@ def test_an_offset_changes_nothing_but_itself(noise, rng, name, options):
 
 
 @pytest.mark.parametrize(
-    ("transform", "octave"), [(level.highpass_filter, 250), (level.lowpass_filter, 1000)]
+    ("transform", "octave"), [(filters.highpass_filter, 250), (filters.lowpass_filter, 1000)]
 )
 def test_the_released_filters_run_forward_and_backward(rng, transform, octave):
     """-6 dB at the cutoff and -25 dB an octave beyond, where one pass takes away 3 and 12.5 dB."""
@@ -133,7 +133,7 @@ def test_the_released_filters_run_forward_and_backward(rng, transform, octave):
 
 @pytest.mark.parametrize("direction", ["downward", "upward"])
 def test_tilt_filters_are_linear_ramps_without_delay_and_the_level_is_restored(rng, direction):
-    ramp, taps = np.arange(513) / 512, level.tilt_filter(direction)
+    ramp, taps = np.arange(513) / 512, filters.tilt_filter(direction)
     assert taps.shape == (1024,) and np.argmax(np.abs(taps)) == 512
     assert np.allclose(taps[1:], taps[:0:-1], atol=1e-15)
     spectrum = np.abs(np.fft.rfft(taps))
@@ -141,7 +141,7 @@ def test_tilt_filters_are_linear_ramps_without_delay_and_the_level_is_restored(r
     assert direction == "downward" or (spectrum[0] == pytest.approx(0.013) and spectrum[-1] < 0.1)
     for samples in (1, 10, 48000):
         signal = (0.02 * rng.standard_normal(samples)).astype(np.float32)
-        tilted = level.spectral_tilt(signal, RATE, rng, direction=direction)
+        tilted = filters.spectral_tilt(signal, RATE, rng, direction=direction)
         assert tilted.size == samples
         assert decibel(rms(tilted)) == pytest.approx(decibel(rms(signal)), abs=0.1)
 
@@ -149,7 +149,7 @@ def test_tilt_filters_are_linear_ramps_without_delay_and_the_level_is_restored(r
 def test_a_tilted_signal_that_would_clip_is_limited_as_a_whole(rng):
     clicks = np.sin(2 * np.pi * 100 / RATE * np.arange(RATE)).astype(np.float32)
     clicks[::500] *= -1
-    tilted = level.spectral_tilt(clicks, RATE, rng, direction="upward")
+    tilted = filters.spectral_tilt(clicks, RATE, rng, direction="upward")
     assert peak(tilted) == pytest.approx(1, abs=1e-6) and peak(tilted) <= 1
     assert rms(tilted) < 0.9 * rms(clicks)  # the level is given up, not the peaks
 

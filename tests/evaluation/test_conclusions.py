@@ -31,6 +31,7 @@ from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import OwnTest
 
 EMOTION = BUILTIN["emotion"]
+AROUSAL = BUILTIN["arousal"]
 CLASSES = np.array(EMOTION.classes, dtype=object)
 TESTS = {
     "Recall Per Class": lambda s, p: recall_per_class(s.truth, p.clean, EMOTION.classes),
@@ -62,10 +63,11 @@ def guesses(truth, female, rng):
     return rng.choice(CLASSES, len(truth))
 
 
-def frame_of(subset: Subset, tests=TESTS, **settings):
-    own = judging(**{"family": "fairness_sex", "task": EMOTION} | settings)
-    judge_groups(own, subset, "sex", ["female", "male"], tests)
-    frame = decide(own.frame())
+def rows_of(subset: Subset, tests=TESTS, column="sex", names=("female", "male"), adjust=(), **settings):
+    """Judge two groups; their rows with the states of a run."""
+    judge = judging(**{"family": "fairness_sex", "task": subset.task, "adjust": adjust} | settings)
+    judge_groups(judge, subset, column, names, tests)
+    frame = decide(judge.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 
 
@@ -73,7 +75,7 @@ def frame_of(subset: Subset, tests=TESTS, **settings):
     ("thresholds", "interval"), [("gap", "t"), ("published", "percentile"), ("simulated", "t")]
 )
 def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds, interval):
-    frame = frame_of(voices(right_for_women), thresholds=thresholds, interval=interval)
+    frame = rows_of(voices(right_for_women), thresholds=thresholds, interval=interval)
     assert frame["gap"].abs().eq(1).all() and frame["holds"].eq(True).all()
     assert frame["evidence"].eq("clear fail").all()
     judged = frame["passed"].notna()
@@ -87,29 +89,28 @@ def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds, int
 
 
 def test_a_model_that_guesses_is_accused_by_nothing_that_holds():
-    accused = [frame_of(voices(guesses, seed=seed))["holds"].eq(True).any() for seed in range(30)]
+    accused = [rows_of(voices(guesses, seed=seed))["holds"].eq(True).any() for seed in range(30)]
     assert np.mean(accused) <= 0.1
 
 
 def test_thresholds_of_gaps_compare_the_gap_with_what_matters():
-    frame = frame_of(voices(right_for_women), margin=Margin(0.2, relative=None))
+    frame = rows_of(voices(right_for_women), margin=Margin(0.2, relative=None))
     assert frame["rule"].eq("|gap| <").all() and frame[["threshold", "matters"]].eq(0.2).all(axis=None)
-    assert frame_of(voices(right_for_women), margin=Margin(1.5, relative=None))["passed"].all()
+    assert rows_of(voices(right_for_women), margin=Margin(1.5, relative=None))["passed"].all()
 
 
 def test_everything_right_is_no_proof_with_few_speakers():
     """Nobody of ten women and ten men is misunderstood: up to 31 of 100 speakers of one sex might be."""
-    few = frame_of(voices(right))
+    few = rows_of(voices(right))
     assert few["gap"].eq(0).all() and few["evidence"].eq("open").all()
     assert few["bound"].iloc[0] == pytest.approx(1 - 0.025**0.1)
-    many = frame_of(voices(right, speakers=200, each=4))
-    assert many["evidence"].eq("clear pass").all()
+    assert rows_of(voices(right, speakers=200, each=4))["evidence"].eq("clear pass").all()
 
 
 def test_too_few_speakers_on_one_side():
     subset = voices(guesses)
     subset.segments["sex"] = np.where(subset.blocks < 4, "female", "male")
-    frame = frame_of(subset)
+    frame = rows_of(subset)
     assert frame[["low", "high", "gap_low", "gap_high", "bound", "certainty"]].isna().all(axis=None)
     assert frame["evidence"].eq("none").all() and frame["passed"].notna().all()
     assert frame["skipped"].str.contains("4 (?:block|speaker).*5 needed").all()
@@ -119,9 +120,9 @@ def test_too_few_speakers_on_one_side():
 def test_p_values_of_permutations_and_what_few_speakers_can_show():
     subset = voices(guesses)
     subset.segments["sex"] = np.where(np.arange(len(subset)) % 3, "female", "male")
-    within = frame_of(subset)  # groups that vary within speakers are not permuted
+    within = rows_of(subset)  # groups that vary within speakers are not permuted
     assert within["p_value"].notna().all() and within["least_p"].isna().all()
-    frame = frame_of(voices(right_for_women, speakers=10))
+    frame = rows_of(voices(right_for_women, speakers=10))
     assert frame[["least_p", "p_value"]].to_numpy() == pytest.approx(2 / 252)
     assert not states.cannot_be_significant(frame).any()  # two groups are one test: five tests
     more = pd.concat([frame, frame.assign(corpus="d")], ignore_index=True)
@@ -130,11 +131,10 @@ def test_p_values_of_permutations_and_what_few_speakers_can_show():
 
 
 def test_values_without_groups_are_compared_with_their_threshold():
-    task = BUILTIN["arousal"]
-    subset = voices(lambda truth, female, rng: truth + rng.normal(0, 0.05, len(truth)), task=task)
-    own = judging("correctness_regression", task)
-    own.judge(subset, "Concordance Correlation Coeff", lambda s, p: concordance_cc(s.truth, p.clean))
-    (row,) = own.frame().query("value.notna()").itertuples(index=False)
+    subset = voices(lambda truth, female, rng: truth + rng.normal(0, 0.05, len(truth)), task=AROUSAL)
+    judge = judging("correctness_regression", AROUSAL)
+    judge.judge(subset, "Concordance Correlation Coeff", lambda s, p: concordance_cc(s.truth, p.clean))
+    (row,) = judge.frame().query("value.notna()").itertuples(index=False)
     gap = [row.gap, row.gap_low, row.gap_high]
     assert gap == pytest.approx([number - 0.5 for number in (row.value, row.low, row.high)])
     assert (row.evidence, row.bound) == ("clear pass", row.low)
@@ -144,13 +144,10 @@ def test_values_without_groups_are_compared_with_their_threshold():
 def test_statements_do_not_depend_on_the_order_of_segments():
     subset = voices(guesses)
     order = np.random.default_rng(5).permutation(len(subset))
-    shuffled = dataclasses.replace(
-        subset,
-        **{"segments": subset.segments.iloc[order].reset_index(drop=True), "truth": subset.truth[order]},
-        **{"predictions": subset.predictions.take(order), "reference": subset.reference.take(order)},
-        blocks=subset.blocks[order],
-    )
-    pd.testing.assert_frame_equal(frame_of(subset), frame_of(shuffled))
+    taken = {"segments": subset.segments.iloc[order].reset_index(drop=True), "truth": subset.truth[order]}
+    taken |= {name: getattr(subset, name).take(order) for name in ("predictions", "reference")}
+    shuffled = dataclasses.replace(subset, **taken, blocks=subset.blocks[order])
+    pd.testing.assert_frame_equal(rows_of(subset), rows_of(shuffled))
 
 
 @pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
@@ -159,13 +156,13 @@ def test_without_threshold_a_group_is_reported_unless_a_margin_judges_it(thresho
     task = Task("feeling", "classification", (*EMOTION.classes, "fear"))
     subset = dataclasses.replace(voices(right_for_women), task=task)
     tests = {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
-    about = {"tests": tests, "family": "fairness_accent", "task": task, "thresholds": thresholds}
-    frame = frame_of(subset, **about)
+    about = {"tests": tests, "family": "fairness_accent", "thresholds": thresholds}
+    frame = rows_of(subset, **about)
     assert len(frame) == 10 and frame["state"].eq("reported").all() and frame["holds"].isna().all()
     assert frame[["value", "gap", "gap_low", "gap_high"]].notna().all(axis=None)
     assert frame[["p_value", "least_p", "matters", "threshold", "certainty"]].isna().all(axis=None)
     assert frame["skipped"].str.contains("for 4 classes, not 5").all()
-    frame = frame_of(subset, **about, margin=Margin(0.1, relative=None))
+    frame = rows_of(subset, **about, margin=Margin(0.1, relative=None))
     assert frame["rule"].eq("|gap| <").all() and frame["threshold"].eq(0.1).all()
     assert frame["passed"].notna().all() and frame["p_value"].notna().all()
     assert frame["skipped"].str.startswith("no threshold: judged by the margin").all()
@@ -173,7 +170,6 @@ def test_without_threshold_a_group_is_reported_unless_a_margin_judges_it(thresho
 
 
 # Adjusted gaps: what is left of a difference, refused columns, and nothing else changed
-AROUSAL = BUILTIN["arousal"]
 MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
 NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by"]
 SPEAKERS, EACH = 80, 20
@@ -187,7 +183,7 @@ def accents(noisy: float = 0.0, accent: float = 0.0, constant: bool = False) -> 
     noise = rng.normal(size=SPEAKERS)[blocks] * 0.7 + rng.normal(size=n) * 0.7 + irish
     values = 0.4 + noisy * noise + accent * irish + rng.normal(0, 0.02, n)
     values = np.full(n, 0.5) if constant else values + rng.normal(0, 0.02, SPEAKERS)[blocks]
-    table = pd.DataFrame({"key": np.arange(n).astype(str), "noise": noise, "same": 1.0, "none": np.nan})
+    table = pd.DataFrame({"key": np.arange(n).astype(str), "noise": noise})
     table["accent"] = np.where(irish, "irish", "welsh")
     table["device"] = np.where(irish, "phone", "headset")
     table["room"] = rng.choice(["hall", "car"], n)
@@ -195,13 +191,9 @@ def accents(noisy: float = 0.0, accent: float = 0.0, constant: bool = False) -> 
     return Subset("c", AROUSAL, table, None, Predictions(values), random, blocks).sized(2, n // 2)
 
 
-def adjusted_frame(
-    subset: Subset, adjust=("noise",), column="accent", names=("irish", "welsh"), tests=MEAN, **settings
-):
-    own = judging("fairness_accent", AROUSAL, adjust, **{"replicates": 400} | settings)
-    judge_groups(own, subset, column, names, tests)
-    frame = decide(own.frame())
-    return frame[frame["test"].isin(tests) & frame["group"].ne("")].set_index("group")
+def adjusted_rows(subset: Subset, adjust=("noise",), column="accent", names=("irish", "welsh"), **settings):
+    about = {"family": "fairness_accent", "tests": MEAN, "replicates": 400} | settings
+    return rows_of(subset, column=column, names=names, adjust=adjust, **about).set_index("group")
 
 
 @pytest.fixture(scope="module")
@@ -210,22 +202,22 @@ def noisy():
 
 
 def test_a_gap_that_is_all_noise_goes_and_one_of_the_accent_stays(noisy):
-    noise = adjusted_frame(noisy).loc["accent: irish"]
+    noise = adjusted_rows(noisy).loc["accent: irish"]
     assert noise["gap"] > 0.06
     assert abs(noise["adjusted"]) < 0.15 * noise["gap"] and noise["adjusted_low"] < 0 < noise["adjusted_high"]
-    accent = adjusted_frame(accents(accent=0.1)).loc["accent: irish"]
+    accent = adjusted_rows(accents(accent=0.1)).loc["accent: irish"]
     assert accent["adjusted"] == pytest.approx(accent["gap"], rel=0.1)
     assert accent["adjusted_low"] < 0.1 < accent["adjusted_high"]
     for row in (noise, accent):
         assert row["adjusted_by"] == "noise" and 0.9 < row["counterpart"] <= 1
-    still = adjusted_frame(accents(constant=True))  # no interval if nothing varies
+    still = adjusted_rows(accents(constant=True))  # no interval if nothing varies
     assert still["adjusted"].eq(0).all() and still[["adjusted_low", "adjusted_high"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("thresholds", ["gap", "published"])
 def test_nothing_else_of_a_row_changes(noisy, thresholds):
-    frame = adjusted_frame(noisy, thresholds=thresholds)
-    without = adjusted_frame(noisy, (), thresholds=thresholds)
+    frame = adjusted_rows(noisy, thresholds=thresholds)
+    without = adjusted_rows(noisy, (), thresholds=thresholds)
     pd.testing.assert_frame_equal(frame.drop(columns=NEWER), without.drop(columns=NEWER))
     assert without["adjusted_by"].eq("").all() and without[NEWER[:4]].isna().all(axis=None)
     assert frame["adjusted"].notna().all() and frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)
@@ -233,34 +225,27 @@ def test_nothing_else_of_a_row_changes(noisy, thresholds):
     assert ends[0] == pytest.approx(-ends[1])
 
 
-@pytest.mark.parametrize(
-    ("adjust", "why", "counterpart"),
-    [
-        (("device",), "device decides the group", None),
-        (("same",), "same is the same for all", None),
-        (("none",), "none is not known of the group", None),
-        (("noise", "device"), "device decides the group", None),
-        (("fifth",), "only 20 % of the group have a counterpart", 0.2),
-    ],
-)
-def test_columns_that_cannot_adjust_are_refused_with_words(adjust, why, counterpart):
+def test_what_cannot_adjust_is_refused_with_words_and_accuses_all_the_same():
     subset = accents(accent=0.1)
     alone = np.where(np.arange(len(subset)) % 5 > 0, subset.segments["device"], "both")
-    frame = adjusted_frame(subset.with_column("fifth", alone), adjust)
-    assert frame["adjusted_by"].eq(f"none: {why}").all() and frame["holds"].eq(True).all()
-    assert frame[NEWER[:3]].isna().all(axis=None)
-    assert frame["counterpart"].isna().all() if counterpart is None else frame["counterpart"].eq(0.2).all()
+    frame = adjusted_rows(subset.with_column("fifth", alone), ["fifth"])
+    assert frame["adjusted_by"].eq("none: only 20 % of the group have a counterpart").all()
+    assert frame["holds"].eq(True).all() and frame[NEWER[:3]].isna().all(axis=None)
+    assert frame["counterpart"].eq(0.2).all()
+    nowhere = adjusted_rows(subset, ("noise", "device"))
+    assert nowhere["adjusted_by"].eq("none: device decides the group").all()
+    assert nowhere["counterpart"].isna().all()
 
 
 def test_ranges_of_a_number_are_not_adjusted_by_that_number(noisy):
     numbers = noisy.segments["noise"]
     subset = noisy.with_column("noise (number)", numbers)
     subset = subset.with_column("noise", np.where(numbers < 0.37, "quiet", "loud"))
-    frame = adjusted_frame(subset, ("noise (number)",), "noise", ["loud", "quiet"])
+    frame = adjusted_rows(subset, ("noise (number)",), "noise", ["loud", "quiet"])
     assert frame["gap"].abs().min() > 0.1 and frame["adjusted"].isna().all()
     assert frame["adjusted_by"].eq("none: noise decides the group").all()
     undefined = {"Mean Value": lambda s, p: mean_value(np.full(len(s), np.nan))}  # rows without gap
-    frame = adjusted_frame(noisy, tests=undefined)
+    frame = adjusted_rows(noisy, tests=undefined)
     assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
 
 
@@ -283,15 +268,13 @@ def judge(describe):
         tests = evaluation.family.tests
         tests = tests | {test: dataclasses.replace(tests[test], **edit)}
         evaluation.family = dataclasses.replace(evaluation.family, tests=tests)
-        answers = Predictions(
-            np.linspace(0, 1, ROWS) if task.is_regression else np.array(task.classes * ROWS)[:ROWS]
-        )
+        answers = np.linspace(0, 1, ROWS) if task.is_regression else np.array(task.classes * ROWS)[:ROWS]
         segments = pd.DataFrame({"key": [str(n) for n in range(ROWS)]})
-        rows = Subset("c", task, segments, None, answers, answers, np.arange(ROWS) % 10)
+        both = Predictions(answers), Predictions(answers)
+        rows = Subset("c", task, segments, None, *both, np.arange(ROWS) % 10)
         rows = rows.sized(groups, size) if groups else rows
-        (verdict,) = evaluation.judge(
-            rows, test, lambda *_: mean_value(np.full(ROWS, value)), "accent: welsh"
-        )
+        measure = lambda *_: mean_value(np.full(ROWS, value))  # noqa: E731
+        (verdict,) = evaluation.judge(rows, test, measure, "accent: welsh")
         return verdict, evaluation
 
     return row

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.words import INSTEAD, cer, compare, fitting_tests, group_rates, speech_rates, wer
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import restrict
@@ -55,17 +55,6 @@ def looking(**options):
 def random_texts(rng, count: int, lowest: int, highest: int):
     words = ["one", "two", "three"]
     return [" ".join(rng.choice(words, rng.integers(lowest, highest))) for _ in range(count)]
-
-
-def test_levels_of_a_transformation_keep_their_order_and_rows():
-    settings = {CLEAN: texts("a", "b", "c"), ("Noise", "20 dB"): texts("a", None, "c")}
-    settings |= {("Drop", "1"): texts("x", "y", "z"), ("Noise", "0 dB"): texts("", "b", "d")}
-    predictions = Predictions(settings[CLEAN], settings=settings)
-    assert [list(level) for level in predictions.levels("Noise")] == [["a", None, "c"], ["", "b", "d"]]
-    assert predictions.levels("Echo") == []
-    taken = predictions.take(np.array([0, 2]))
-    assert list(taken.clean) == ["a", "c"] and taken.changed is None
-    assert [list(level) for level in taken.levels("Noise")] == [["a", "c"], ["", "d"]]
 
 
 def test_two_bootstraps_of_one_difference():

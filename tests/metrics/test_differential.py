@@ -69,23 +69,21 @@ def test_violations_by_hand():
     assert counts(found, GROUPS).loc["all"].tolist() == [0, 5, 1 + 8]  # the layout of the paper
     by_tau = counts(found, GROUPS, "tau")
     assert (by_tau.loc[0.01].tolist(), by_tau.loc[0.15].tolist()) == ([0, 2, 3], [0, 0, 2])
-    for by in ("tau", "pair", "transformation"):
-        assert (counts(found, GROUPS, by).sum() == counts(found, GROUPS).loc["all"]).all()
     none = violations(DISTANCES, taus=[9])
-    assert counts(none, GROUPS).loc["all"].tolist() == [0, 0, 0] and list(none) == list(violations(DISTANCES))
+    assert counts(none, GROUPS).loc["all"].tolist() == [0, 0, 0] and list(none) == list(found)
     gap = DISTANCES.copy()
     gap.loc[4, "distance"] = np.nan  # korean at 10 dB is not compared
     found = violations(gap)
-    assert not found[found["level"] == 10.0][["base", "other"]].eq("korean").any().any()
+    assert not found[found["level"] == 10.0][["base", "other"]].eq("korean").any(axis=None)
     assert len(found[found["level"] == 2.0]) == 8
 
 
 def test_differences_before_anything_is_changed():
-    found = differences(DISTANCES)
+    found, few = differences(DISTANCES), [0.01, 0.05]
     assert thresholds_exceeded(found) == {
         ("korean", "english"): list(TAUS),
-        ("korean", "russian"): [0.01, 0.05],
-        ("russian", "english"): [0.01, 0.05],
+        ("korean", "russian"): few,
+        ("russian", "english"): few,
     }
     assert counts(found, GROUPS, "tau", TAUS).loc[0.1].tolist() == [0, 1, 0]
     assert differences(DISTANCES[DISTANCES["transformation"] != ""]).empty
@@ -93,10 +91,8 @@ def test_differences_before_anything_is_changed():
 
 def test_ratios_of_the_paper():
     # Its Table 4: violations of native and other accents, of both sexes, and of two varieties of English.
-    accents = {
-        **{"english": 312, "ganda": 844, "french": 413, "gujarati": 406},
-        **{"indonesian": 311, "korean": 1086, "russian": 853},
-    }
+    names = ("english", "ganda", "french", "gujarati", "indonesian", "korean", "russian")
+    accents = dict(zip(names, (312, 844, 413, 406, 311, 1086, 853), strict=True))
     base, beside = against_base(accents, "english")
     assert base == "english" and "english" not in beside.index
     assert beside.loc[MEAN, "times"] - 1 == pytest.approx(1.09, abs=0.005)  # 109 % more

@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,12 +53,8 @@ def test_any_text_is_right_about_itself(text):
     assert read(text, english=False).tokens is not None
 
 
-def test_long_texts_take_little_time():
-    start, pieces = (
-        time.process_time(),
-        ("1", "a.", "1 ", "twenty ", "$", "(1", "may 5 ", "1,", "a-", "\ue000"),
-    )
-    for piece in pieces:
-        reading = read(piece * (20_000 // len(piece)))
-        compare_entities(reading, reading, NAMES)
-    assert time.process_time() - start < 5 * len(pieces)
+@pytest.mark.parametrize("piece", ["1", "a.", "1 ", "twenty ", "$", "(1", "may 5 ", "1,", "a-", "\ue000"])
+def test_long_texts_take_little_time(piece):
+    start, reading = time.process_time(), read(piece * (20_000 // len(piece)))
+    compare_entities(reading, reading, NAMES)
+    assert time.process_time() - start < 10

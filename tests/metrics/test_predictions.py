@@ -165,26 +165,26 @@ def test_class_metrics_are_those_of_other_packages(pairs):
 
 
 def test_classes_that_do_not_occur_are_named_and_left_out_of_averages():
-    truth, prediction = ["anger", "neutral", "neutral"], ["anger", "sadness", "neutral"]
+    some = ["anger", "neutral", "neutral"], ["anger", "sadness", "neutral"]
     for metric in (recall_per_class, precision_per_class):
-        point = metric(truth, prediction, CLASSES).point()
-        assert point.reasons[1] == "class 'happiness' does not occur in the truth"
-        assert point.reasons[3] == "class 'sadness' does not occur in the truth"
-        assert np.isnan(point.value[[1, 3]]).all()
-    point = unweighted_average_recall(truth, prediction, CLASSES).point()
-    assert point.value[0] == 0.75 and point.notes == ("over 2 of 4 classes",)
-    point = unweighted_average_recall(["anger"] * 4, ["anger"] * 3 + ["neutral"], CLASSES).point()
-    assert point.value[0] == 0.75 and point.notes == ("not informative: 1 class in the truth",)
-    assert unweighted_average_recall(["a"] * 4, ["a"] * 4, ["a"]).point().notes == ("",)
+        expected = [f"class '{name}' does not occur in the truth" for name in ("happiness", "sadness")]
+        assert list(reasons(metric(*some, CLASSES))[1::2]) == expected
+    for truth, prediction, classes, note in (
+        (*some, CLASSES, "over 2 of 4 classes"),
+        (["anger"] * 4, ["anger"] * 3 + ["neutral"], CLASSES, "not informative: 1 class in the truth"),
+        (["a"] * 4, ["a"] * 3 + ["b"], ["a"], ""),
+    ):
+        point = unweighted_average_recall(truth, prediction, classes).point()
+        assert point.value[0] == 0.75 and point.notes == (note,)
     never_predicted = precision_per_class(["a", "b", "b"], ["a", "a", "a"], ["a", "b"]).point()
     assert never_predicted.value.tolist() == [pytest.approx(1 / 3), 0.0]
     assert never_predicted.segments.tolist() == [3, 2] and never_predicted.reasons == ("", "")
 
 
-def test_names_of_classes_stay_as_written():
+@pytest.mark.parametrize("dtype", [object, "str"])
+def test_names_of_classes_stay_as_written(dtype):
     names = ["NA", "none", "no", "001", "1"]
-    for column in (names, pd.Series(names, dtype="str")):
-        assert class_numbers(column, names).tolist() == [0, 1, 2, 3, 4]
+    assert class_numbers(pd.Series(names, dtype=dtype), names).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_precision_at_given_shares_of_labels(rng):

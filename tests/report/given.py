@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.report import standalone
+from soundcheck.report import html
 from soundcheck.report.html import join
 
 HOSTILE = '<img src=x onerror="alert(1)">'
@@ -55,7 +55,7 @@ def write_page(path: Path, *parts: object, theme: str = "light", head: str = "")
     path.write_text(
         f"<!doctype html><html lang='en' data-theme='{theme}'><head><meta charset='utf-8'><title>T</title>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<style>{standalone.style()}{head}</style><script>{standalone.script()}</script></head>"
+        f"<style>{html.style()}{head}</style><script>{html.script()}</script></head>"
         f"<body class='bd-content'><main class='bd-article'>{join(parts)}</main></body></html>",
         encoding="utf-8",
     )

@@ -11,8 +11,6 @@ import soundfile
 from tests.report.given import HOSTILE, subset, texts
 
 from soundcheck.common.media import EXAMPLES, MediaStore
-from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Predictions
 from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
@@ -226,10 +224,9 @@ def test_the_group_that_suffers_most_is_shown_where_a_setting_counts(evaluation,
     assert ("no segment to show" in text) != counts
 
 
-def test_words_broken_and_corrected_by_the_second(evaluation, tmp_path):
+def test_words_broken_and_corrected_by_the_second(evaluation):
     said, first, second = map(texts, (["a b"] * 3, ["a b", "x y", "a b"], ["x b", "a b", "a b"]))
-    table = subset(said, first, "transcript").segments
-    pair = Pair("c", BUILTIN["transcript"], table, said, first, second, np.arange(3), tmp_path, False)
+    pair = subset(said, first, "transcript")
     evaluation.seen.audio = False
     text = show(evaluation, examples.of_two_recognisers(pair, {"baseline": first, "candidate": second}))
     broken, corrected = text.split("most words corrected")

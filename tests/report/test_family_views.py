@@ -8,12 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.report.given import HOSTILE, cells, subset, texts
+from tests.report.given import HOSTILE, cells, subset
 
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import robustness
-from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.temporal import changes
 from soundcheck.metrics.temporal import FileChanges, neighbours
 from soundcheck.metrics.trials import Trials
@@ -56,7 +55,7 @@ def test_shares_of_unchanged_predictions_beside_their_thresholds(shown):
     rows = rows.assign(passed=False, state="", low_sample=np.nan, high_sample=np.nan)
     severity_views.unchanged(SimpleNamespace(frame=lambda: rows))
     ((figure, _, finding),) = shown
-    assert marks(figure) == [0.4] and finding == "Below its threshold: 1 share of 1"
+    assert marks(figure) == [0.4] and finding == "1 of 1 share below the threshold"
 
 
 def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(shown):
@@ -235,11 +234,9 @@ def test_answer_and_table(p, said):
     assert said in line and bool(said) == bool(re.search("p [=<]", line)) and "†" not in table
 
 
-def pair(*given):
-    """Make a pair of transcripts, or of classes, of six speakers."""
-    said, baseline, candidate = map(texts, given)
-    task = BUILTIN["emotion" if said[0] == "anger" else "transcript"]
-    return Pair("c", task, pd.DataFrame({"key": list("abcdef")}), said, baseline, candidate, np.arange(6), "")
+def pair(said, baseline, candidate):
+    """Give transcripts, or classes, of two models for six speakers."""
+    return subset(said, baseline, "emotion" if said[0] == "anger" else "transcript", changed=candidate)
 
 
 def test_what_was_corrected_and_broken():

@@ -8,14 +8,15 @@ import pytest
 from scipy.special import ndtr, ndtri
 from tests.report.given import contrast, subset
 
-from soundcheck.augment.level import tilt_filter
+from soundcheck.augment.filters import tilt_filter
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
-from soundcheck.report import certainty_views, figures, states, study_figures
+from soundcheck.report import certainty_views, figures, study_figures
 from soundcheck.report.figures import class_confusions
+from soundcheck.report.formats import STATE
 from soundcheck.report.style import PALETTE, show, svg
 from soundcheck.report.verification_views import det_figure, score_histograms
 from soundcheck.statistics.simulation import grid, simulate_all
@@ -142,7 +143,7 @@ def test_the_tilt_filters_are_drawn_in_decibel():
 
 def test_marks_stand_out_on_paper():
     assert contrast("#ffffff", "#777777") == pytest.approx(4.48, abs=0.005)  # a known pair
-    assert all(contrast(state.colour, "#ffffff") >= 3 for state in states.STATE.values())
+    assert all(contrast(state.colour, "#ffffff") >= 3 for state in STATE.values())
     assert len(set(PALETTE)) == len(PALETTE)
 
 

@@ -11,11 +11,11 @@ from PIL import Image
 from tests.report.given import HOSTILE, write_page
 
 from soundcheck.common.media import EmbeddedMedia, MediaStore
-from soundcheck.report import figures, formats, states, views
+from soundcheck.report import figures, formats, views
 from soundcheck.report import style as looks
-from soundcheck.report.html import Html, element
+from soundcheck.report.formats import state_mark
+from soundcheck.report.html import Html, element, standalone
 from soundcheck.report.players import Side, player, row, sweep, switched
-from soundcheck.report.standalone import standalone
 from soundcheck.results.states import FAIL, INCONCLUSIVE
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ def tables(tmp_path_factory):
         state, group = FAIL if number % 3 == 0 else INCONCLUSIVE, f"group {number % 2}"
         value = formats.Cell(formats.stacked(f"−0.{number:02}", "−1 to 1"), -number / 100 - 1e-9, "sc-number")
         cell = formats.Cell(formats.stacked("Mean", group), None, facet=group)
-        rows.append([name, cell, formats.Cell(states.mark(state), number % 3), value, *["wide" * 12] * 8])
+        rows.append([name, cell, formats.Cell(state_mark(state), number % 3), value, *["wide" * 12] * 8])
     columns = ["name", "test", "state", "value", *(f"more {n}" for n in range(8))]
     table = views.listed(rows, columns, caption="Hard", filters={"test": "group", "state": "state"})
     inner = Html('<table class="sc-table"><tr><td id="row-1f">x</td></tr></table>')

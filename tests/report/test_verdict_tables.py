@@ -6,7 +6,9 @@ import pytest
 from tests.report.given import HOSTILE, cells, contrast
 from tests.support.rows import CORRECT, FEW, row
 
-from soundcheck.report import failures, standalone, states
+from soundcheck.report import failures
+from soundcheck.report.formats import JUDGED, STATE, state_bar
+from soundcheck.report.html import style
 from soundcheck.report.verdict_tables import anchor_of, state_lines, verdict_table
 from soundcheck.results.facts import Counts
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, STATES, decide
@@ -219,25 +221,25 @@ def test_few_blocks_are_marked_with_the_measured_coverage(blocks, marked):
 
 
 def test_every_state_has_a_look_of_its_own_without_colour():
-    assert set(states.STATE) == set(STATES)
+    assert set(STATE) == set(STATES)
     for look in (lambda s: s.sign, lambda s: s.css, lambda s: (s.marker, s.filled)):
-        assert len({look(state) for state in states.STATE.values()}) == len(STATES)
-    assert len({states.STATE[name].colour for name in states.JUDGED}) == 3
+        assert len({look(state) for state in STATE.values()}) == len(STATES)
+    assert len({STATE[name].colour for name in JUDGED}) == 3
 
 
 def test_badges_can_be_read():
-    style = standalone.style()
-    for state in states.STATE.values():
-        (name,) = re.findall(rf"\.{state.css}\b.* background-color: var\((\S+)\); color: var\(\1-text", style)
+    sheet = style()
+    for state in STATE.values():
+        (name,) = re.findall(rf"\.{state.css}\b.* background-color: var\((\S+)\); color: var\(\1-text", sheet)
         (ground,), (text,) = (
-            re.findall(rf"{name}{end}: light-dark\((.*?), (.*?)\);", style) for end in ("", "-text")
+            re.findall(rf"{name}{end}: light-dark\((.*?), (.*?)\);", sheet) for end in ("", "-text")
         )
         for colours in zip(ground, text, strict=True):
             assert contrast(*colours) >= 4.5, state.name  # WCAG 2.1, AA
 
 
 def test_a_bar_has_a_part_for_each_state_that_occurs():
-    bar = str(states.bar(Counts(zip(STATES, (12, 0, 5, 3, 0), strict=True))))
+    bar = str(state_bar(Counts(zip(STATES, (12, 0, 5, 3, 0), strict=True))))
     parts = re.findall(r"sc-part (\S+)\" style=\"flex-grow: (\d+)", bar)
     assert parts == [("sc-inconclusive", "5"), ("sc-pass", "12")]
     assert 'aria-label="0 fail, 5 inconclusive, 12 pass"' in bar

@@ -8,7 +8,7 @@ import pytest
 from tests.report.given import HOSTILE, cells
 
 from soundcheck.common.errors import Caveat
-from soundcheck.report import family_tables, formats, names, notices, views
+from soundcheck.report import family_tables, formats, notices, views
 from soundcheck.report.style import svg
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.thresholds import read_family
@@ -43,15 +43,15 @@ def test_numbers(value, threshold, text):
 @pytest.mark.parametrize(
     ("write", "text", "written"),
     [
-        (names.label, "age: (20, 40]", "age: 20 to 40"),
-        (names.label, "(-1, 0]", "−1 to 0"),
-        (names.label, "(-inf, 0)", "below 0"),
-        (names.label, "(-inf, inf)", "any value"),
-        (names.label, "(0.25, 0.5] or so", "(0.25, 0.5] or so"),  # a text, no range
-        (names.label, "<b>(a, b]", "<b>(a, b]"),
-        (names.measure, "Jensen Shannon Distance", "Jensen-Shannon Distance"),
-        (names.in_words, "Change Eer White Noise", "change of EER under white noise"),
-        (names.in_words, "Uarthing", "uarthing"),
+        (formats.label, "age: (20, 40]", "age: 20 to 40"),
+        (formats.label, "(-1, 0]", "−1 to 0"),
+        (formats.label, "(-inf, 0)", "below 0"),
+        (formats.label, "(-inf, inf)", "any value"),
+        (formats.label, "(0.25, 0.5] or so", "(0.25, 0.5] or so"),  # a text, no range
+        (formats.label, "<b>(a, b]", "<b>(a, b]"),
+        (formats.measure, "Jensen Shannon Distance", "Jensen-Shannon Distance"),
+        (formats.in_words, "Change Eer White Noise", "change of EER under white noise"),
+        (formats.in_words, "Uarthing", "uarthing"),
     ],
 )
 def test_names(write, text, written):
@@ -60,7 +60,7 @@ def test_names(write, text, written):
 
 def test_abbreviations_have_hints_and_nothing_else_is_markup():
     hint = '<abbr title="concordance correlation coefficient">CCC</abbr>'
-    assert str(names.hinted("Change Ccc <b>")) == f"<span>Change {hint} &lt;b&gt;</span>"
+    assert str(formats.hinted("Change Ccc <b>")) == f"<span>Change {hint} &lt;b&gt;</span>"
 
 
 def test_a_table_escapes_texts_sorts_numbers_and_folds_the_rest():

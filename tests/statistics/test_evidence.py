@@ -22,8 +22,7 @@ from soundcheck.statistics.evidence import (
     evidence,
     interval,
     p_value,
-    paired_interval,
-    paired_p_value,
+    paired_test,
     standard_error,
     t_interval,
     welch,
@@ -124,10 +123,10 @@ def test_intervals_and_certainties_of_given_replicates():
 def test_the_same_blocks_are_the_textbook_t_test(blocks, alternative):
     values = np.random.default_rng(blocks).normal(0.4, 1, blocks)
     drawn, both = means_drawn(values), stats.ttest_1samp(values, 0).confidence_interval()
-    for ends in (paired_interval(drawn, values.mean(), blocks), t_interval(values.mean(), drawn, blocks)):
+    for ends in (paired_test(drawn, values.mean(), blocks)[1:], t_interval(values.mean(), drawn, blocks)):
         assert ends == pytest.approx((both.low, both.high), abs=0.03)
     oracle = stats.ttest_1samp(values, 0, alternative=alternative).pvalue
-    result = paired_p_value(drawn, values.mean(), blocks, alternative)
+    result = paired_test(drawn, values.mean(), blocks, alternative)[0]
     assert result == pytest.approx(oracle, abs=0.01)
     if alternative != "two-sided":
         rule = {"greater": "<", "less": ">"}[alternative]
@@ -148,22 +147,22 @@ def test_different_blocks_are_the_textbook_welch_test(alternative):
 
 def test_differences_of_few_blocks_and_without_spread():
     replicates = np.random.default_rng(0).normal(size=100)
-    few = [paired_p_value(replicates, 1.0, 4), *paired_interval(replicates, 1.0, 4)]
-    few += [*welch(1.0, (0.1, np.nan), (9, 4)), paired_p_value(np.full(100, np.nan), 1.0, 40)]
+    few = [paired_test(replicates, 1.0, 4)[0], *paired_test(replicates, 1.0, 4)[1:]]
+    few += [*welch(1.0, (0.1, np.nan), (9, 4)), paired_test(np.full(100, np.nan), 1.0, 40)[0]]
     assert np.isnan(few).all()
-    assert paired_p_value(np.zeros(100), 0.0, 5) == 1
-    assert paired_p_value(np.full(100, -0.1), -0.1, 5) == 2 / 2**5
-    assert paired_p_value(np.full(100, -0.1), -0.1, 5, "less") == 1 / 2**5
+    assert paired_test(np.zeros(100), 0.0, 5)[0] == 1
+    assert paired_test(np.full(100, -0.1), -0.1, 5)[0] == 2 / 2**5
+    assert paired_test(np.full(100, -0.1), -0.1, 5, "less")[0] == 1 / 2**5
     assert welch(0.1, (0.0, 0.0), (6, 9)) == (2 / 2**6, 0.1, 0.1)
 
 
 @given(st.floats(-3, 3), st.integers(5, 60), st.floats(0.01, 2))
 def test_interval_and_p_value_agree(estimate, blocks, spread):
     replicates = estimate + spread * np.linspace(-1, 1, 101)
-    low, high = paired_interval(replicates, estimate, blocks)
-    p = paired_p_value(replicates, estimate, blocks)
+    low, high = paired_test(replicates, estimate, blocks)[1:]
+    p = paired_test(replicates, estimate, blocks)[0]
     assert (p < 0.05) == (low > 0 or high < 0) or p == pytest.approx(0.05, rel=1e-6)
-    sides = [paired_p_value(replicates, estimate, blocks, side) for side in ("greater", "less")]
+    sides = [paired_test(replicates, estimate, blocks, side)[0] for side in ("greater", "less")]
     assert sum(sides) == pytest.approx(1) and 2 * min(sides) == pytest.approx(p)
 
 

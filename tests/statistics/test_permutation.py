@@ -8,7 +8,7 @@ from scipy import stats
 
 from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics import permutation
-from soundcheck.statistics.permutation import arrangements, permuted_p_values
+from soundcheck.statistics.permutation import arrangements, least_p_value, permuted_p_values
 
 
 def p_of(values: np.ndarray, group: np.ndarray, spread: float = np.nan, **options) -> float:
@@ -58,6 +58,7 @@ def test_more_arrangements_are_drawn_where_few_are_as_extreme():
     assert p_of(values, group, most=2000) == pytest.approx(1 / 2001)
     assert p_of(values, group, most=20_000) == pytest.approx(1 / 20_001)
     (every,) = arrangements(8, 3, seed=0)
+    assert least_p_value(100, 50) is None and least_p_value(8, 3) == 1 / 56
     assert len(every) == 56 == len(np.unique(every, axis=0))
     pieces = list(arrangements(40, 13, seed=0, most=4000))
     assert [piece.shape for piece in pieces] == [(permutation.DRAWS, 40)] * 2

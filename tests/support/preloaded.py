@@ -44,7 +44,7 @@ NOTEBOOKS = "soundcheck.run.notebook_server"
 BOOKS = "soundcheck.book.sphinx_run"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
 EXTENSIONS += ("sphinx.ext.mathjax", "sphinxcontrib.bibtex", "pybtex.plugin", "jupyter_book.cli.main")
-EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.standalone")
+EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.html")
 # What the library imports when it is first needed, and every fork would.
 LAZY = ("scipy.signal", "scipy.stats", "seaborn", "pyarrow.dataset", "pandas.core.methods.to_dict", "av")
 LAZY += ("matplotlib.backends.backend_svg", "matplotlib.style", "PIL.GifImagePlugin", "PIL.JpegImagePlugin")

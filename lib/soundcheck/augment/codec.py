@@ -21,7 +21,8 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import Rng, transform
-from soundcheck.augment.level import amplitude, butterworth, level_match, limit, peak
+from soundcheck.augment.filters import butterworth
+from soundcheck.augment.level import amplitude, level_match, limit, peak
 from soundcheck.augment.noise import pink
 from soundcheck.corpora.audio import resampled
 

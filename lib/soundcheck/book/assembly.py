@@ -1,7 +1,5 @@
 """Registers all pages of a report, and their menu."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +21,7 @@ from soundcheck.book import (
     written,
 )
 from soundcheck.book.build import pages_part
+from soundcheck.book.corpus_page import recorded_otherwise
 from soundcheck.book.pages import Sources, chapter
 from soundcheck.common import files
 from soundcheck.common.day import today
@@ -33,7 +32,6 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
 from soundcheck.publish.sheet import content, writing
-from soundcheck.report.corpus_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.notices import caveats_notice
 from soundcheck.report.verdict_tables import among_all

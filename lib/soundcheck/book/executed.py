@@ -18,15 +18,13 @@ from soundcheck.book.overview import FEW_TITLE, of_few_speakers
 from soundcheck.book.site import without_paths
 from soundcheck.common import files, templates
 from soundcheck.common.errors import Caveat
-from soundcheck.common.escaping import heading, one_line
+from soundcheck.common.escaping import heading, one_line, shorten
 from soundcheck.common.wording import counted
 from soundcheck.report import failures
-from soundcheck.report.formats import p_value
+from soundcheck.report.formats import STATE, p_value, sentence
 from soundcheck.report.html import Html, element, folded
 from soundcheck.report.key_figures import standing_notes
-from soundcheck.report.names import sentence
 from soundcheck.report.notices import caveats_notice
-from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import VERDICTS, anchor_of, verdict_table
 from soundcheck.results import facts, states
 from soundcheck.results.record import Executed, NotebookRecord, RunRecord
@@ -42,8 +40,7 @@ MOST_LINES = 200  # of printed text that an output keeps
 MOST_CHARACTERS = 20_000
 MOST_BYTES = 600_000  # of all outputs of a page
 MOST_REASONS = 3
-NO_GROUP = "no group is shown to be worse; the largest difference: "
-OTHERS_FAIL = "the headline measure shows no group to be worse; its largest difference: "
+NO_GROUP = "the headline measure shows no group to be worse; its largest difference: "
 
 _ACTIVE = re.compile(r"\\(href|url|class|cssId|style|require|data)\b")  # formulas that are more than formulas
 _SECTIONS = re.compile(r"\n+(?=### )")
@@ -56,12 +53,19 @@ def cells(path: Path, title: str, outcome: Executed, out: Path, table: Html = NO
     The path of the output folder ``out`` is taken out of all texts. The finished ``table`` replaces the
     preliminary ones of the notebook, or stands at the end if there is none.
     """
-    title_, failure = f"# {heading(title)}", [_failure(outcome, out)] if outcome.failed else []
+    error = shorten(without_paths(_ANSI.sub("", outcome.error), out), MOST_CHARACTERS)
+    failure = [pages.output(templates.html("failed", error=error))] if outcome.failed else []
+    title_ = f"# {heading(title)}"
     try:
         every = list(json.loads(path.read_text(encoding="utf-8"))["cells"])
     except (OSError, ValueError, KeyError, TypeError):
         every = []
-    at_end = [] if _replaced(every, table) or not table else [pages.output(table)]
+    displayed = (output.get("data", {}) for cell in every for output in cell.get("outputs", ()))
+    start = f'<div class="{VERDICTS}">'
+    preliminary = [data for data in displayed if text_of(data.get("text/html", "")).startswith(start)]
+    for data in preliminary:
+        data["text/html"] = str(table) if data is preliminary[0] else ""
+    at_end = [] if preliminary or not table else [pages.output(table)]
     room, cleaned = MOST_BYTES, []
     for cell in every:
         source, tags = "".join(cell["source"]), {*cell.get("metadata", {}).get("tags", [])}
@@ -75,24 +79,12 @@ def cells(path: Path, title: str, outcome: Executed, out: Path, table: Html = NO
     # Before the first code a box that shows all code; the style sheet does the rest, without a script.
     coded = [number for number, cell in enumerate(cleaned) if cell["cell_type"] == "code"]
     if coded:
-        box = element("input", type="checkbox", autocomplete="off")
-        label = element("label", box, "Show the code of this page")
-        cleaned.insert(coded[0], pages.output(element("p", label, class_="sc-code-switch")))
+        cleaned.insert(coded[0], pages.output(templates.html("code_switch")))
     place = next((n for n, cell in enumerate(cleaned) if cell["source"].startswith("# ")), None)
     if place is None:
         return [pages.markdown(title_), *failure, *_folded(cleaned), *at_end]
     cleaned[place]["source"] = "\n".join([title_, cleaned[place]["source"].partition("\n")[2]])
     return [*_folded([*cleaned[: place + 1], *failure, *cleaned[place + 1 :]]), *at_end]
-
-
-def _replaced(cells: list[dict], table: Html) -> bool:
-    """Put the finished table in the place of the first preliminary one, and say whether there is any."""
-    shown = (output.get("data", {}) for cell in cells for output in cell.get("outputs", ()))
-    start = f'<div class="{VERDICTS}">'
-    places = [data for data in shown if text_of(data.get("text/html", "")).startswith(start)]
-    for data in places:
-        data["text/html"] = str(table) if data is places[0] else ""
-    return bool(places)
 
 
 def _folded(cells: list[dict]) -> list[dict]:
@@ -123,23 +115,14 @@ def _section(cells: list[dict]) -> Html:
     return folded(first.removeprefix("### ") if is_headed else "More", parts)
 
 
-def _failure(outcome: Executed, out: Path) -> dict:
-    text = without_paths(_ANSI.sub("", outcome.error), out) or "no message"
-    head = element("strong", "This notebook failed; its tests are skipped in the results.")
-    return pages.output(
-        element("div", head, element("pre", text, limit=4000), class_="sc-error", role="alert")
-    )
-
-
 def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int]:
     """Bound and clean the outputs of a cell; returns them and the room that is left on the page."""
     result: list[dict] = []
     for output in outputs:
         if output.get("name") == "stderr":
             continue
-        kind, shown = "text/html", _shown(output, out)
-        if isinstance(shown, _Formula):
-            kind = "text/latex"
+        shown = _shown(output, out)
+        kind = "text/latex" if isinstance(shown, _Formula) else "text/html"
         size = len(str(shown).encode("utf-8", "replace"))
         if size > room:
             message = f"Left out: an output of {size // 1000} kB, which would make the page too large."
@@ -238,19 +221,24 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     judged = rows["first"] & rows["state"].isin((FAIL, INCONCLUSIVE, PASS))
     state, row, opening = _answered(rows[rows["first"]] if judged.any() else rows)
     failing = rows[rows["state"].eq(FAIL)]
-    if opening == NO_GROUP and len(failing):
-        opening = OTHERS_FAIL
     said, rests, address, other = sentence(opening), ".", "", None
     if row is not None:
         said, rests = _written(record, row, opening)
         address, failing = f"#{anchor_of(row)}", failing.drop(row.Index, errors="ignore")
     if (largest := facts.first(facts.by_excess(failing))) is not None:
         other = (*_written(record, largest, ""), f"#{anchor_of(largest)}")
+    # At these tasks being robust or fair says nothing: the model may as well be guessing.
+    doubtful = rows[rows["standing"].ne(PROVEN) & ~rows["model"].isin(record.references)]
+    tasks = doubtful.groupby("model")["task"].unique().items()
+    doubts = [note for model, names in tasks for note in standing_notes(record.figures, model, names)]
+    ruled = rows[rows["group"].ne("") & rows["passed"].notna() & ~rows["rule"].isin(GAP_RULES)]
+    fails = f"{ruled['passed'].eq(False).sum()} of {len(ruled)} fail"
+    published = f" By the published rule (group minus all), {fails}." if len(ruled) else ""
     return templates.html(
         "answer",
         **{"state": STATE[state], "first": said, "rest": rests, "address": address, "other": other},
-        counts=f"{facts.headline(rows)}. {_of_two_rules(rows)}".strip() if len(rows) else "",
-        notes=[f"{sentence(note)}." for note in _no_better_than_chance(record, rows)],
+        counts=f"{facts.headline(rows)}.{published}" if len(rows) else "",
+        notes=[f"{sentence(note)}." for note in doubts],
     )
 
 
@@ -279,27 +267,6 @@ def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
     reasons = list(dict.fromkeys(rows.loc[rows["state"].eq(NOT_EVALUATED), "skipped"]))
     why = "; ".join(reasons[:MOST_REASONS]) + ("; …" if len(reasons) > MOST_REASONS else "")
     return NOT_EVALUATED, None, f"Not evaluated: {why}" if why else "There are no tests"
-
-
-def _no_better_than_chance(record: RunRecord, rows: pd.DataFrame) -> list[str]:
-    """Say at which tasks of a page being robust or fair says nothing: the model may as well be guessing."""
-    doubtful = rows[rows["standing"].ne(PROVEN) & ~rows["model"].isin(record.references)]
-    return [
-        note
-        for model, tasks in doubtful.groupby("model")["task"]
-        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
-    ]
-
-
-def _of_two_rules(rows: pd.DataFrame) -> str:
-    """Count what the published rule says of groups, and where it and the margin come to different answers."""
-    judged = rows[rows["group"].ne("") & rows["passed"].notna() & ~rows["rule"].isin(GAP_RULES)]
-    if judged.empty:
-        return ""
-    failing = int((~judged["passed"].astype(bool)).sum())
-    text = f"By the published rule (group minus all), {failing} of {len(judged)} fail"
-    apart = sum(bool(failures.both_rules(row)) for row in judged.itertuples())
-    return f"{text}; the two rules differ for {apart}, see the table." if apart else f"{text}."
 
 
 def final_table(record: RunRecord, rows: pd.DataFrame) -> Html:

@@ -41,11 +41,11 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 def _add_style(app: Sphinx, config: Config) -> None:
     """Add style, script and theme templates of ours."""
-    from soundcheck.report import standalone
+    from soundcheck.report import html as parts
 
     folder = Path(app.doctreedir).with_name("style")
-    files.write_text(folder / "soundcheck.css", standalone.style())
-    files.write_text(folder / "soundcheck.js", standalone.script())
+    files.write_text(folder / "soundcheck.css", parts.style())
+    files.write_text(folder / "soundcheck.js", parts.script())
     config.html_static_path.append(str(folder))
     config.templates_path.insert(0, str(resources.root() / "book" / "_templates"))
     app.add_css_file("soundcheck.css")

@@ -10,15 +10,14 @@ import pandas as pd
 
 from soundcheck.book import pages
 from soundcheck.book.build import HISTORY, kept_files
-from soundcheck.common import files
+from soundcheck.common import files, templates
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.common.wording import counted
-from soundcheck.report import names, notices, verdict_tables
+from soundcheck.report import notices, verdict_tables
 from soundcheck.report.comparisons import badge
-from soundcheck.report.formats import Cell, estimate, p_value, significant, stacked
+from soundcheck.report.formats import Cell, estimate, label, measure, p_value, significant, stacked
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label, measure
 from soundcheck.report.style import GREEN, GREY, RED, look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
@@ -54,7 +53,7 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     Raises an ``InputError`` if a run cannot be read, was edited or shares no test with the others, if there
     are fewer than two, or if no run has a model that is asked for.
     """
-    from soundcheck.report.standalone import standalone
+    from soundcheck.report.html import standalone
 
     page = out if out.suffix.lower() in (".html", ".htm") else out / "history.html"
     beside = page.with_name(HISTORY)
@@ -80,7 +79,8 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     changes = marked(frame)
     lines = [
         f"{row.mark} in run {row.position}: {row.model} / {row.corpus} / {row.family}: "
-        f"{names.row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; {_new(row)})"
+        f"{' · '.join(filter(None, (row.task, measure(row.test), verdict_tables.below_test(row))))}: "
+        f"by {abs(row.difference):.3g} ({row.pairing}; {_new(row)})"
         for row in changes.head(MOST_NAMED).itertuples()
     ]
     lines += [f"... and {len(changes) - MOST_NAMED} more."] if len(changes) > MOST_NAMED else []
@@ -92,16 +92,11 @@ def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html,
     frame = history.points
     corpora = [corpus for run in history.runs for corpus in run.corpora.values()]
     size = matters(history.runs)
-    rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
-    address = element("a", "All values with intervals and reasons", href=HISTORY)
-    top = [
-        element("p", element("strong", _conclusion(frame), limit=None)),
-        notices.synthetic_notice(any(corpus.synthetic for corpus in corpora)),
-        element("p", f"{rule}, and by more than {size:g}. " if size else f"{rule}. ", address, limit=None),
-    ]
+    about = {"conclusion": _conclusion(frame), "size": size, "address": HISTORY}
+    about["synthetic"] = notices.synthetic_notice(any(corpus.synthetic for corpus in corpora))
     left = _doubled(history) + [str(problem) for problem in history.problems]
     left += [f"{run.name} has no test in common with the other runs." for run in history.apart]
-    return join(top), {
+    return templates.html("history", **about), {
         "What changed": _changed(frame),
         "Values over the runs": _figures(history, media),
         "Runs": _runs(history),

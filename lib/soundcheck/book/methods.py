@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck.augment.level import tilt_filter
-from soundcheck.augment.registry import apply, missing
+from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.sounds import Sounds
 from soundcheck.augment.sources import speech_source
 from soundcheck.book.pages import NO_VOICES, raw
@@ -20,7 +19,7 @@ from soundcheck.corpora import audio
 from soundcheck.report import family_tables, study_figures
 from soundcheck.report.family_tables import material
 from soundcheck.report.html import element, join
-from soundcheck.report.players import Side, settings, sweep, switched
+from soundcheck.report.players import Side, changed, sweep, switched
 from soundcheck.report.style import show
 from soundcheck.statistics import simulated_thresholds
 from soundcheck.statistics.simulation import METRICS, setting_of
@@ -131,25 +130,15 @@ class MethodPage:
         return raw(join(parts))
 
     def _changed(self, changes: Iterable[Perturbation]) -> list[Side]:
-        sides = [Side(self.signal, "Original", speech_source().sample_caption)]
-        for change in changes:
-            signal, drawn = self._apply(change)
-            about = missing(change, self.sounds) if signal is None else settings(drawn)
-            sides.append(Side(signal, change.name, about))
-        return sides
-
-    def _apply(self, change: Perturbation) -> tuple[np.ndarray | None, dict[str, object]]:
-        """Change the sample; ``None`` if the suite lacks a sound for it."""
-        if missing(change, self.sounds):
-            return None, {}
         options = {"seed": self.seed, "content": SAMPLE, "sounds": self.sounds}
-        return apply(change, self.signal, audio.SAMPLING_RATE, **options)
+        sides = [changed(self.signal, change, change.name, **options) for change in changes]
+        return [Side(self.signal, "Original", speech_source().sample_caption), *sides]
 
     def _spectra(self) -> str:
         if self.signal is None:
             return ""
-        signals = {change.name: self._apply(change)[0] for change in self.family.changes.values()}
-        signals = {"original": self.signal} | {n: each for n, each in signals.items() if each is not None}
+        sides = self._changed(self.family.changes.values())
+        signals = {side.name: side.signal for side in sides if side.signal is not None}
         figure = study_figures.spectra(signals, audio.SAMPLING_RATE)
         return raw(show(self.media, figure, f"Magnitude spectra: {', '.join(signals)}"))
 

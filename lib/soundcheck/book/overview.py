@@ -14,13 +14,11 @@ from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.wording import counted, some
-from soundcheck.report import failures, key_figures, notices, states, views
+from soundcheck.report import failures, key_figures, notices, views
 from soundcheck.report.failures import for_groups, standing_notes_in_short, under_changes
-from soundcheck.report.formats import significant, value_cell
+from soundcheck.report.formats import STATE, label, significant, state_bar, state_mark, value_cell
+from soundcheck.report.formats import sentence as capitalised
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label
-from soundcheck.report.names import sentence as capitalised
-from soundcheck.report.states import STATE, mark
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, model_sheet, result_page
@@ -107,7 +105,7 @@ def models_table(every: Sequence[ModelFacts], root: str = "") -> Html:
         row["notes"] = standing_notes_in_short(facts)
         row["dot"] = None if figure is None or figure.value is None else dot(figure)
         row["further"] = [] if figure is None else list(filter(None, further(facts, figure)))
-        row |= {"groups": for_groups(facts), "changes": under_changes(facts), "bar": states.bar(facts.counts)}
+        row |= {"groups": for_groups(facts), "changes": under_changes(facts), "bar": state_bar(facts.counts)}
         rows.append(row)
     return templates.html("models", heads=HEADS, models=rows) if rows else Html()
 
@@ -280,11 +278,11 @@ def families_table(facts: ModelFacts) -> Html:
     for family, rows in facts.families:
         page = f"{ROOT}{result_page(facts.model.name, family.name)}.html"
         left = int(facts.uncounted["family"].eq(family.name).sum())
-        bar = states.bar(counts(rows[rows["standing"].ne(HOLLOW)] if left else rows))
+        bar = state_bar(counts(rows[rows["standing"].ne(HOLLOW)] if left else rows))
         if left:
             words = f"{left} not counted: {key_figures.EXPLAINED[HOLLOW]}"
             bar += element("small", words, class_="sc-line")
-        title, state = element("a", family.title, href=page), mark(facts.state_of(family)[0])
+        title, state = element("a", family.title, href=page), state_mark(facts.state_of(family)[0])
         lines.append({"family": title, "headline test": state, "all tests": bar})
     return views.table(lines, sortable=False, none="")
 

@@ -7,8 +7,6 @@
   it (``""`` = at its top), and what is said of it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,13 +16,11 @@ import pandas as pd
 
 from soundcheck.book import executed, pages
 from soundcheck.book.methods import published_name
-from soundcheck.common import files
+from soundcheck.common import files, templates
 from soundcheck.common.escaping import escape, one_line, shorten, xml_text
 from soundcheck.common.wording import counted
 from soundcheck.report import formats, verdict_tables, views
-from soundcheck.report.html import element
-from soundcheck.report.names import measure
-from soundcheck.report.states import STATE
+from soundcheck.report.formats import STATE, measure
 from soundcheck.report.verdict_tables import anchor_of, difference_lines, state_lines, state_order
 from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
@@ -65,11 +61,11 @@ def cell(shown: str, *small: str, sort: object = None, facet: str | None = None)
 
 def all_results_cells(results: pd.DataFrame) -> list[dict]:
     """Make the page of all results."""
-    links = [element("a", name, href=name) for name in ("results.csv", "left_out.csv")]
-    words = f"{len(results):,} rows, which a script of this page shows. As files: "
-    said = element("p", words, links[0], ", and what was left out: ", links[1], ".")
     table = views.listed([], COLUMNS, filters=verdict_tables.FILTERS, stacked=True, beside=ROWS)
-    return [pages.markdown("# All results"), pages.output(said + table)]
+    return [
+        pages.markdown("# All results"),
+        pages.output(templates.html("all_results", rows=len(results), table=table)),
+    ]
 
 
 def all_results(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
@@ -96,7 +92,7 @@ def _cells(row: object, titles: Mapping[str, str]) -> Iterator[str | tuple]:
     yield cell(f"{look.sign} {look.name}", *lines, sort=round(state_order(state, row.p_value), 3))
     digits = formats.digits_for(row.value, row.low, row.high)
     value = formats.number(row.value, digits, row.threshold)
-    yield cell(value, *filter(None, [formats.interval(row, digits)]))
+    yield cell(value, *filter(None, [formats.span(row.low, row.high, digits)]))
     yield cell(*difference_lines(row))
     yield cell(formats.rule(row))
 

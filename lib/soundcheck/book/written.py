@@ -67,8 +67,8 @@ def linked(text: str, name: str, absent: Collection[str], handbook: str = "") ->
 
 def _recorded_table(name: str) -> Html:
     """Show each column of a table under its name; a value with its interval, groups a line each."""
+    from soundcheck.book.corpus_page import group_table
     from soundcheck.report import formats, views  # late: they load what draws
-    from soundcheck.report.corpus_views import group_table
     from soundcheck.report.study_figures import recorded
 
     frame, made = recorded(name)

@@ -25,9 +25,8 @@ from soundcheck.corpora.inspection import inspect_files, sound_formats
 from soundcheck.corpora.labels import Reading
 from soundcheck.corpora.raw_table import RawTable, entry_name, with_format_hint
 from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES, segment_name
-from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
-from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.corpora.trials.trial_table import TrialTable, resolve
 from soundcheck.metrics import alternatives
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat

@@ -15,8 +15,7 @@ from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import GIVEN, QUANTILES
 from soundcheck.report import notices, views
 from soundcheck.report.formats import Cell, number, significant, stacked, value_cell
-from soundcheck.report.html import Html
-from soundcheck.report.standalone import standalone
+from soundcheck.report.html import Html, standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
 

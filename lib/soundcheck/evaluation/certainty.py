@@ -238,9 +238,9 @@ def word_subsets(evaluation: Evaluation) -> list[Subset]:
     """Give the words of all corpora for which the model says how sure it is of them."""
     result = []
     for subset in evaluation.subsets():
-        view = evaluation.view(subset)
-        texts = dict(zip(view.segments["key"], view.stated_words(word_names([subset.task])[0]), strict=True))
-        stated = [read_words(texts[key]) for key in subset.segments["key"]]
+        (name,) = word_names([subset.task])
+        texts = evaluation.view(subset).rows_under().reindex(subset.segments["key"], columns=[name])[name]
+        stated = [read_words(text or None) for text in texts.fillna("")]
         if any(stated):
             result.append(_words(evaluation, subset, stated))
     return result

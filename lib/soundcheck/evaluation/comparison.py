@@ -6,7 +6,7 @@ models on the same blocks are paired (see :mod:`soundcheck.results.contrast`).
 
 from __future__ import annotations
 
-import dataclasses
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,39 +17,13 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
-from soundcheck.evaluation.subset import CorpusView, read_view, scale_notes
+from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import ContrastsFile, contrast_frame, contrasts
 from soundcheck.results.judged import Judged, load_judged
 from soundcheck.statistics import bootstrap
 from soundcheck.suite.entries import ERROR
-
-
-@dataclasses.dataclass(frozen=True)
-class Pair:
-    """What two models say about the segments of one corpus, for one task; arrays are ``(segments,)``."""
-
-    corpus: str  # name of the corpus
-    task: Task  # the task
-    segments: pd.DataFrame  # the segment table
-    truth: np.ndarray  # labels; missing ones, and classes that the task does not have, are NaN or ``None``
-    baseline: np.ndarray  # predictions for the signals as they are; transcripts are normalised
-    candidate: np.ndarray
-    blocks: np.ndarray  # block of each segment, as whole numbers from 0
-    root: Path  # folder of the corpus, for listening; never shown
-    audio: bool = True  # whether there is anything to hear
-
-    @classmethod
-    def of(cls, view: CorpusView, task: Task, truth: np.ndarray, *predictions: np.ndarray) -> Pair:
-        """Put what two models predict beside the labels of a corpus."""
-        about = view.block_codes(), view.root, view.audio
-        return cls(view.name, task, view.segments, truth, *predictions, *about)
-
-    @property
-    def labelled(self) -> bool:
-        """Whether any segment has a label."""
-        return bool(pd.notna(self.truth).any())
 
 
 class Comparison:
@@ -102,46 +76,50 @@ class Comparison:
     def answered(self) -> pd.DataFrame:
         """List who answered each segment of each corpus: ``corpus, task, file, baseline, candidate``."""
         result = []
-        for views in self._corpora:
-            for task in self.tasks:
-                sides = [pd.notna(view.predicted(task)) for view in views]
-                about = {"corpus": views[0].name, "task": task.name, "file": views[0].segments["file"]}
-                result.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
+        for views, task in itertools.product(self._corpora, self.tasks):
+            sides = [pd.notna(view.predicted(task)) for view in views]
+            about = {"corpus": views[0].name, "task": task.name, "file": views[0].segments["file"]}
+            result.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
         return pd.concat(result) if result else pd.DataFrame()
 
-    def pairs(self) -> Iterator[Pair]:
-        """Give the predictions of both models for each corpus and each task with labels that both predict."""
-        for first, second in self._corpora:
-            for task in self.tasks:
-                if not task.is_labelled:
-                    continue
-                truth = first.labels(task)
+    def pairs(self) -> Iterator[Subset]:
+        """Give the predictions of both models for each corpus and each task with labels that both predict.
+
+        ``clean`` are the predictions of the baseline, ``changed`` those of the candidate; labels that are
+        missing, and classes that the task does not have, are NaN or ``None``.
+        """
+        for views, task in itertools.product(self._corpora, self.tasks):
+            if task.is_labelled:
+                truth = views[0].labels(task)
                 if not task.is_regression:
-                    known = np.isin(truth.astype(str), task.classes)
-                    truth = np.where(known, truth, None)
-                yield Pair.of(first, task, truth, first.predicted(task), second.predicted(task))
+                    truth = np.where(np.isin(truth.astype(str), task.classes), truth, None)
+                yield _both(views[0], task, truth, *(view.predicted(task) for view in views))
 
-    def transcripts(self) -> Iterator[Pair]:
+    def transcripts(self) -> Iterator[Subset]:
         """Give what was said and what both recognisers heard, for each corpus with transcripts."""
-        for first, second in self._corpora:
-            for task in self.tasks:
-                if task.is_transcription and not first.probes_of:
-                    mixed = self._texts.mixed(first, task)
-                    sides = [(first.labels(task), SAID)]
-                    sides += [(view.predicted(task), HEARD) for view in (first, second)]
-                    texts = [self._texts.read(raw, side, first.segments, mixed) for raw, side in sides]
-                    pair = Pair.of(first, task, *texts)
-                    if pair.labelled:
-                        yield pair
+        for (first, second), task in itertools.product(self._corpora, self.tasks):
+            if task.is_transcription and not first.probes_of:
+                mixed = self._texts.mixed(first, task)
+                sides = [(first.labels(task), SAID)]
+                sides += [(view.predicted(task), HEARD) for view in (first, second)]
+                texts = [self._texts.read(raw, side, first.segments, mixed) for raw, side in sides]
+                pair = _both(first, task, *texts)
+                if pair.labelled:
+                    yield pair
 
-    def view(self, pair: Pair) -> Pair:
-        """Give the corpus of a pair: its folder, and whether there is anything to hear."""
-        return pair
+    def view(self, subset: Subset) -> CorpusView:
+        """Give the corpus that a subset is from."""
+        return next(view for view, _ in self._corpora if view.name == subset.corpus)
 
-    def resample(self, pair: Pair, statistic: Statistic) -> bootstrap.Resampled:
-        """Compute a statistic of a pair with its replicates."""
-        return bootstrap.resample(statistic, pair.blocks, self.replicates, self.seed)
+    def resample(self, subset: Subset, statistic: Statistic) -> bootstrap.Resampled:
+        """Compute a statistic of a subset with its replicates."""
+        return bootstrap.resample(statistic, subset.blocks, self.replicates, self.seed)
 
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""
         ContrastsFile(tuple(self.contrasts)).write(self.rows)
+
+
+def _both(view: CorpusView, task: Task, truth: np.ndarray, *predicted: np.ndarray) -> Subset:
+    both = Predictions(*predicted)
+    return Subset(view.name, task, view.segments, truth, both, both, view.block_codes(), root=view.root)

@@ -33,7 +33,7 @@ from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, SHOWN, Verdict, no_
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.balance import cells_of
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval, paired_p_value
+from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval, paired_test
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
 from soundcheck.suite.families import TestDefinition
@@ -94,15 +94,14 @@ def estimate_rows(
     resampled: Resampled,
     fixed: FixedSpeakers,
     kind: str,
-    *,
     scale: Scale | None = None,
-    bounds: Sequence[np.ndarray] | None = None,
+    *,
     speakers: bool = True,
 ) -> list[Estimate]:
-    """Make a row of estimates a label, with intervals of a kind if there are no ``bounds``."""
+    """Make a row of estimates a label, with intervals of a kind."""
     rows, info = [], info_of(about["measure"])
     scale = scale or scale_within(info, resampled)
-    bounds = resampled.interval(kind, scale=scale) if bounds is None else bounds
+    bounds = resampled.interval(kind, scale=scale)
     for n, label in enumerate(resampled.labels):
         value, blocks = resampled.value[n], int(resampled.blocks[n])
         low, high = info.within(value, bounds[0][n], bounds[1][n])
@@ -265,7 +264,7 @@ def compared_sides(
         side = "greater" if one_sided(definition.rule) else "two-sided"
         p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
-            p_values[n] = paired_p_value(replicates, value, smaller, side)
+            p_values[n] = paired_test(replicates, value, smaller, side)[0]
     bounds, fixed = (round_significant(low), round_significant(high)), fixed_speakers(statistic, blocks_of)
     return Gaps(resampled, np.asarray(blocks), *bounds, p_values, least_p, fixed)
 

@@ -57,6 +57,7 @@ class Quantity:
     unit: str
     noticeable: float  # smallest difference worth a word
     values: np.ndarray  # float64 ``(segments,)``, NaN where it is not known
+    recorded: bool = False  # whether it was measured on recordings, and is no label
 
     @property
     def known(self) -> np.ndarray:
@@ -124,7 +125,7 @@ def audit(
     """Audit a corpus."""
     table, others = corpus.segments, corpus.elsewhere
     sounds, unreadable = _measured(corpus, cache, jobs) if corpus.entry.audio else ({}, 0)
-    everything = [*_recordings(table, sounds), *_labels(table, tasks)]
+    everything = list(_quantities(table, sounds, tasks))
     quantities = [one for one in everything if not one.unchanging]
     columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
     blocks = blocks_of(table, corpus.entry.blocks)
@@ -142,7 +143,7 @@ def audit(
             if not resampled.reasons[0]:
                 scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
                 (low,), (high,) = resampled.interval(interval, scale=scale)
-                row = vars(one) | {"column": column, "group": group, "recorded": one.name in RECORDED}
+                row = vars(one) | {"column": column, "group": group}
                 row |= {"value": float(resampled.value[0]), "low": float(low), "high": float(high)}
                 row |= {"segments": int(resampled.segments[0]), "speakers": int(resampled.blocks[0])}
                 means.append(row | gaps.get(one.name, {}))
@@ -152,13 +153,18 @@ def audit(
         compared_sounds, more = fingerprint_unused_splits(corpus, cache, jobs)
         prints = prints | more
     labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
+    listened = {
+        one.name: table["audio"].isin(list(sounds[one.name])).sum() if one.name in sounds else len(table)
+        for one in everything
+        if one.recorded
+    }
     return Audit(
         compared(means),
         tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if one.unchanging),
         find_repeats(table, prints, labelled, compared_sounds),
         tuple(splits),
         tuple(shared),
-        {one.name: _counted(table, one, sounds) for one in everything if one.name in RECORDED},
+        {one.name: (int(one.known.sum()), int(listened[one.name])) for one in everything if one.recorded},
         " and ".join(corpus.entry.blocks) if {*corpus.entry.blocks} <= {*table.columns} else "file",
         int(blocks.max(initial=-1)) + 1,
         tuple(corpus.entry.adjust),
@@ -180,22 +186,18 @@ def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping
     return sounds | whole, unreadable
 
 
-def _recordings(table: pd.DataFrame, sounds: Measured) -> Iterator[Quantity]:
+def _quantities(table: pd.DataFrame, sounds: Measured, tasks: Mapping[str, Task]) -> Iterator[Quantity]:
     for name in RECORDED:
         measure = MEASURES[name]
         if name in sounds or name == "duration":
             known = table["audio"].map(sounds[name]) if name in sounds else table["duration"]
             numbers = known.astype(np.float64).to_numpy()
-            yield Quantity(name, measure.title, measure.unit, measure.noticeable, numbers)
-
-
-def _labels(table: pd.DataFrame, tasks: Mapping[str, Task]) -> Iterator[Quantity]:
+            yield Quantity(name, measure.title, measure.unit, measure.noticeable, numbers, recorded=True)
     for name, task in tasks.items():
         if not task.is_labelled or name not in table or not table[name].notna().any():
             continue
         if task.is_regression:
             yield Quantity(name, f"mean {name}", "", NOTICED, table[name].to_numpy(dtype=np.float64))
-            continue
         for one in task.classes:
             share = np.where(table[name].notna(), table[name].eq(one), np.nan).astype(np.float64)
             yield Quantity(f"{name}: {one}", f"{name} {one}", SHARE, NOTICED, share)
@@ -230,8 +232,3 @@ def _gaps(
     others = gaps.resampled.value[len(quantities) : 2 * len(quantities)]
     numbers = np.stack([others, gaps.low, gaps.high, gaps.p_values], axis=1).tolist()
     return {one.name: dict(zip(GAP, row, strict=False)) for one, row in zip(quantities, numbers, strict=True)}
-
-
-def _counted(table: pd.DataFrame, one: Quantity, sounds: Measured) -> tuple[int, int]:
-    measured = table["audio"].isin(list(sounds[one.name])).sum() if one.name in sounds else len(table)
-    return int(one.known.sum()), int(measured)

@@ -84,32 +84,28 @@ def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence
 
 
 def compare(
-    evaluation: Evaluation, result: Sequence[Groups], measures: MeasureSet, *, against: str = EVERYBODY
+    evaluation: Evaluation,
+    result: Sequence[Groups],
+    measures: MeasureSet,
+    *,
+    against: str = EVERYBODY,
+    contexts: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Judge a set of measures for all groups; those that are too small get their values."""
+    """Judge a set of measures for all groups; without contexts those that are too small get their values.
+
+    In contexts, values of a column such as a sentiment, it is judged by how much each shifts the measures.
+    """
 
     def tests(subset: Subset) -> Mapping[str, Measure]:
         tests_of = measures(evaluation, subset)
         return rates_in_use(evaluation, tests_of) if subset.task.is_embedding else tests_of
 
-    for one in result:
+    for one in () if contexts else result:
         estimate_others(evaluation, one, tests(one.everything))
     for one in filter(lambda one: one.names, result):
-        judge_groups(evaluation, one.subset, one.column, one.names, tests(one.subset), against=against)
-
-
-def compare_in_contexts(
-    evaluation: Evaluation,
-    result: Iterable[Groups],
-    measures: MeasureSet,
-    context: str,
-    values: Sequence[str],
-) -> None:
-    """Judge by how much each value of a column, such as a sentiment, shifts the measures of each group."""
-    for one in filter(lambda one: one.names, result):
-        for value in values:
-            tests = measures(evaluation, one.subset)
-            judge_groups(evaluation, one.subset, one.column, one.names, tests, context=(context, value))
+        for context in contexts or [None]:
+            about = one.subset, one.column, one.names, tests(one.subset)
+            judge_groups(evaluation, *about, against=against, context=context)
 
 
 def judge_groups(
@@ -178,13 +174,11 @@ def columns_of(
     """Count the groups of the family's columns; those without two, and small ones, are skipped."""
     result, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
-        why, counts = few or f"fewer than 2 groups with {options.get('minimum_segments')} segments", []
-        if of_trials:
-            why = evaluation.too_small(column)
-        elif column not in subset.segments or subset.segments[column].isna().all():
-            why = f"the corpus has no column {column}"
+        counts, why = [], f"the corpus has no column {column}"
         if of_trials or column in subset.segments and subset.segments[column].notna().any():
             counts = (counts_of or functools.partial(group_counts, evaluation))(subset, column)
+            why = few or f"fewer than 2 groups with {options.get('minimum_segments')} segments"
+            why = evaluation.too_small(column) if of_trials else why
         names = large(counts)
         for test in tests:
             for count in counts if not (of_trials or counts_of) else ():

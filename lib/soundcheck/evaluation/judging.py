@@ -37,7 +37,7 @@ from soundcheck.results.estimates import ALL, Estimate, collected, estimate_fram
 from soundcheck.results.judged import Judged
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, OTHERS, SHOWN, Verdict, skipped_rows
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics.bootstrap import Resampled, resample
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import GAP_RULES, WITHIN
@@ -68,9 +68,9 @@ class Judging:
 
     def resample(
         self, statistic: Statistic | Weighted, blocks: np.ndarray, noun: str = "speaker"
-    ) -> bootstrap.Resampled:
+    ) -> Resampled:
         """Compute a statistic with replicates of the suite's number and seed."""
-        return bootstrap.resample(statistic, blocks, self.replicates, self.seed, noun)
+        return resample(statistic, blocks, self.replicates, self.seed, noun)
 
     def estimates(
         self,
@@ -110,7 +110,7 @@ class Judging:
         compared = part != ALL and info_of(measure).name in HEADLINES and not condition
         resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
         fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
-        rows = self._rows(subset, resampled, fixed, measure, part, condition)
+        rows = self._rows(subset, resampled, fixed, None, measure=measure, part=part, condition=condition)
         for n, row in enumerate(rows):
             if {row.measure, row.label}.intersection(biased):
                 row = _without_interval(row, "chance adds to it, so there is no interval")
@@ -150,7 +150,8 @@ class Judging:
             bounds = result.interval(self.interval, scale=scale)
             if name:
                 fixed = fixed_speakers(statistic, subset.blocks)
-                (one,) = self._rows(subset, result, fixed, name, ALL, f"{series} {step}")
+                about = {"measure": name, "part": ALL, "condition": f"{series} {step}"}
+                (one,) = self._rows(subset, result, fixed, None, **about)
                 if name == UNCHANGED and not rows:  # the first step is compared with itself
                     one = _without_interval(one, "nothing can vary")
                 self._estimates.append(one)
@@ -161,18 +162,10 @@ class Judging:
         return pd.DataFrame(rows)
 
     def _rows(
-        self,
-        subset: Subset,
-        resampled: bootstrap.Resampled,
-        fixed: FixedSpeakers,
-        measure: str,
-        part: str,
-        condition: str,
-        **given: Scale | Sequence[np.ndarray],
+        self, subset: Subset, resampled: Resampled, fixed: FixedSpeakers, scale: Scale | None, **about: str
     ) -> list[Estimate]:
-        about = self._about(subset) | {"measure": measure, "part": part, "condition": condition}
-        speakers = self._block_of(subset) != "file"
-        return estimate_rows(about, resampled, fixed, self.interval, speakers=speakers, **given)
+        about, speakers = self._about(subset) | about, self._block_of(subset) != "file"
+        return estimate_rows(about, resampled, fixed, self.interval, scale, speakers=speakers)
 
     def _about(self, subset: Subset) -> dict[str, str]:
         family = self.family.name
@@ -230,9 +223,8 @@ class Judging:
                     conclusions.above_chance(v, n, *both, self.interval, info) for n, v in enumerate(rows)
                 ]
             if info.name and not column:
-                bounds = np.array([(v.low, v.high) for v in rows], dtype=np.float64).reshape(-1, 2).T
-                given = {"scale": scale, "bounds": bounds}
-                self._estimates += self._rows(subset, result, fixed, info.name, ALL, subset.change, **given)
+                about = {"measure": info.name, "part": ALL, "condition": subset.change}
+                self._estimates += self._rows(subset, result, fixed, scale, **about)
         else:
             fixed, (rows, smaller) = None, self._concluded_groups(subset, definition, rows, gap)
         rows = [conclusions.believable(verdict, scale) for verdict in rows]
@@ -255,7 +247,7 @@ class Judging:
         rows: Sequence[Verdict],
         subset: Subset,
         statistic: Statistic | Weighted,
-        resampled: bootstrap.Resampled,
+        resampled: Resampled,
         fixed: FixedSpeakers | None,
         smaller: np.ndarray,
     ) -> list[Judged]:
@@ -284,9 +276,8 @@ class Judging:
             margin = dataclasses.replace(margin, absolute=None)
         block, published = self._block_of(subset), definition.threshold_for(subset.task)
         of_model, of_random = (gap.sides(subset, one) for one in (subset.predictions, subset.reference))
-        resample = functools.partial(self.resample, noun=block)
-        about = subset.blocks, definition, resample, self.interval, self.seed
-        gaps = conclusions.compared_sides(*of_model, (gap.group, gap.others), *about)
+        about = subset.blocks, definition, functools.partial(self.resample, noun=block), self.interval
+        gaps = conclusions.compared_sides(*of_model, (gap.group, gap.others), *about, self.seed)
         judged_by = margin, published, measure_of(definition.name, self.family.name)
         how = {"by_gap": self.thresholds == "gap", "block": block}
         random = np.subtract(*map(values, of_random))
@@ -306,7 +297,7 @@ class Judging:
 
     def _computed(
         self, subset: Subset, measure: Measure
-    ) -> tuple[Statistic | Weighted, bootstrap.Resampled, np.ndarray]:
+    ) -> tuple[Statistic | Weighted, Resampled, np.ndarray]:
         """Compute a measure with its replicates, and its values for the random reference."""
         start, plain = time.monotonic(), True
         try:

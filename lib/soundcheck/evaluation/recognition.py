@@ -97,7 +97,7 @@ class RecogniserPair:
     column: str  # column of the segment table that holds the group
     groups: list[str]  # groups with enough segments
     opponent: str  # name of the other recogniser, or :data:`TRUTH`
-    recogniser: str = ""  # name of the recogniser; empty for the one that is tested
+    recogniser: str  # name of the recogniser
 
     @property
     def pair(self) -> str:
@@ -257,7 +257,7 @@ class TextTasks(Judging):
         return self._distances_of(contest, random)
 
     def _measure_distances(self, contest: RecogniserPair, random: bool) -> Statistic:
-        names, subset = (contest.recogniser or self.model, contest.opponent), contest.subset
+        names, subset = (contest.recogniser, contest.opponent), contest.subset
         sides = [self.series(subset, name) for name in names]
         if random:
             changes = self.settings.values()

@@ -38,12 +38,13 @@ class CorpusView(CorpusDescription):
         nothing = pd.Series(None, index=self.segments.index, dtype=object)
         return _array(self.segments.get(task.name, nothing), task)
 
-    def _rows_under(self, change: str = "") -> pd.DataFrame:
+    def rows_under(self, change: str = "") -> pd.DataFrame:
+        """Give the predictions for the clean signals, or under a change (by its identity), by key."""
         return self.predictions[self.predictions["change"] == change].set_index("key")
 
     def predicted(self, task: Task, change: str = "") -> np.ndarray:
         """Give the predictions of a task for the clean signals, or under a change (by its identity)."""
-        rows = self._rows_under(change)
+        rows = self.rows_under(change)
         result = _array(rows.reindex(columns=[task.name])[task.name].reindex(self.segments["key"]), task)
         if task.is_transcription and self.missing == ERROR:
             result[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
@@ -51,27 +52,22 @@ class CorpusView(CorpusDescription):
 
     def failures(self, change: str = "", keys: Sequence[str] | None = None) -> int:
         """Count the inputs, or those of some segments, that the model was asked about in vain."""
-        rows = self._rows_under(change)
+        rows = self.rows_under(change)
         return int(failed(rows if keys is None else rows[rows.index.isin(keys)]).sum())
 
     def unchanged(self, *changes: str) -> np.ndarray:
         """Say which signals all of some changes (by their identities) have left as they are."""
         same = np.full(len(self.segments), bool(changes) and "drawn" in self.predictions)
         for change in changes if same.any() else ():
-            drawn = self._rows_under(change)["drawn"]
+            drawn = self.rows_under(change)["drawn"]
             result = drawn.index[drawn.str.contains('"unchanged": true', regex=False)]
             same &= self.segments["key"].isin(result).to_numpy()
         return same
 
     def stated(self, names: Sequence[str], change: str = "") -> np.ndarray:
         """Give what the model says of its answers, float64 ``(segments, names)``; NaN = nothing."""
-        result = self._rows_under(change).reindex(index=self.segments["key"], columns=list(names))
+        result = self.rows_under(change).reindex(index=self.segments["key"], columns=list(names))
         return result.to_numpy(dtype=np.float64)
-
-    def stated_words(self, name: str) -> list[str | None]:
-        """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing."""
-        result = self._rows_under().reindex(index=self.segments["key"], columns=[name])[name]
-        return [text or None for text in result.fillna("")]
 
     def scores(self, change: str = "", chosen: np.ndarray | None = None) -> np.ndarray:
         """Score the trials of the corpus for the clean signals, or with changed ones on the test side."""
@@ -154,14 +150,12 @@ def score_trials(
 
 def embeddings(rows: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
     """Put the embeddings of segments into one array, float32 ``(segments, d)``; NaN where there is none."""
-    known = {
-        key: vector for key, vector in zip(rows["key"], rows["embedding"], strict=True) if vector is not None
-    }
-    size = len(next(iter(known.values()))) if known else 0
+    known = dict(zip(rows["key"], rows["embedding"], strict=True))
+    size = next((len(vector) for vector in known.values() if vector is not None), 0)
     result = np.full((len(keys), size), np.nan, dtype=np.float32)
-    for row, key in enumerate(keys):
-        if key in known:
-            result[row] = known[key]
+    for row, vector in enumerate(map(known.get, keys)):
+        if vector is not None:
+            result[row] = vector
     return result
 
 
@@ -220,6 +214,11 @@ class Subset:
 
     def __len__(self) -> int:
         return len(self.segments)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether any segment has a label."""
+        return self.truth is not None and bool(pd.notna(self.truth).any())
 
     @property
     def sides(self) -> tuple[str, str]:

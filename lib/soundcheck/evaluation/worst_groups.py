@@ -32,7 +32,7 @@ NO_GROUP = (
 
 # Names and texts; of a single one nobody knows how much speakers differ.
 _NOT_GROUPS = {"file", "key", "audio", "speaker", "item", "transcript", "split"}
-_TOLD = 3  # groups that a remark names
+_MOST_NAMED = 3  # groups that a remark names
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -151,10 +151,10 @@ def remark_of(result: Search) -> str:
     named, looked = result.named, counted(len(result.candidates), "group")
     text = [
         f"{one.name} ({one.gap:.2g} worse, " + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
-        for one in named[:_TOLD]
+        for one in named[:_MOST_NAMED]
     ]
-    if len(named) > _TOLD:
-        text.append(f"{len(named) - _TOLD} more")
+    if len(named) > _MOST_NAMED:
+        text.append(f"{len(named) - _MOST_NAMED} more")
     return f"{', '.join(text)}; of {looked} looked at" if named else f"none of {looked} looked at"
 
 

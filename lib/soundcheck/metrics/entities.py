@@ -137,7 +137,8 @@ def read(text: str, english: bool = True) -> Reading:
             text = pattern.sub(replacement, text)
     tokens: list[str] = []
     spelled = set()
-    for single, group in itertools.groupby(text.translate(_BACK).split(), _is_letter):
+    is_letter = re.compile("[a-z]").fullmatch
+    for single, group in itertools.groupby(text.translate(_BACK).split(), lambda word: bool(is_letter(word))):
         words = list(group)
         tokens += ["".join(words)] if single else words
         if single and len(tokens[-1]) > 1:
@@ -151,10 +152,6 @@ def _digit(sign: str) -> str:
         return "'"
     digit = None if sign.isascii() else unicodedata.decimal(sign, None)
     return sign if digit is None else str(digit)
-
-
-def _is_letter(word: str) -> bool:
-    return len(word) == 1 and "a" <= word <= "z"
 
 
 def find_entities(reading: Reading, names: Names) -> list[tuple[str, int, int]]:

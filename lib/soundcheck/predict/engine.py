@@ -58,6 +58,7 @@ def predict_models(
       says; what it has answered is kept.
     - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
     """
+    ahead = AHEAD if jobs > 1 else 0  # with one job, one model is in memory at a time
     stopped = threading.Event()
     begun: collections.deque[tuple[PredictionRequest, Prediction | None]] = collections.deque()
     with ThreadPoolExecutor(AHEAD) as pool:
@@ -72,7 +73,7 @@ def predict_models(
                     prediction = Prediction(request)
                     prediction.begin(pool, stopped.is_set)
                 begun.append((request, prediction))
-                if len(begun) > AHEAD:
+                if len(begun) > ahead:
                     yield _predicted(*begun.popleft(), jobs, progress, cluster)
             while begun:
                 yield _predicted(*begun.popleft(), jobs, progress, cluster)

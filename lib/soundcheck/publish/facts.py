@@ -114,9 +114,11 @@ def _inconclusive(facts: ModelFacts) -> str:
     rows, few, parts = facts.inconclusive, facts.few, []
     if len(rows):
         parts.append(f"{counted(len(rows), 'test')} {'is' if len(rows) == 1 else 'are'} inconclusive")
-        bound, where = failures.not_excluded(rows)
-        known = f": a difference of up to {significant(bound)} is not excluded ({plain(where)})"
-        parts[-1] += known if where else ""
+        size = rows["bound"].abs() / rows["matters"]
+        if size.notna().any():  # the largest in units of its margin
+            row = next(rows.loc[[size.idxmax()]].itertuples())
+            bound, where = significant(abs(row.bound)), plain(failures.subject(row))
+            parts[-1] += f": a difference of up to {bound} is not excluded ({where})"
     if len(few):
         largest = plain(sentence(facts, next(few.itertuples())), _SENTENCE)
         parts.append(f"{counted(len(few), 'difference')} with too few speakers to generalise: {largest}")

@@ -13,9 +13,8 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.confidence import normalised_cross_entropy
 from soundcheck.report import examples, page, severity_views, views
-from soundcheck.report.formats import number
+from soundcheck.report.formats import number, place
 from soundcheck.report.html import Html, element
-from soundcheck.report.names import place
 from soundcheck.report.style import GREY, RED
 from soundcheck.report.views import estimate_table, measured
 from soundcheck.results.estimates import ALL, CHANCE

@@ -7,15 +7,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.common.wording import some
-from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.comparison import Comparison
+from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
-from soundcheck.report import figures, page, views
+from soundcheck.report import figures, formats, page, views
 from soundcheck.report.failures import people
-from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell
+from soundcheck.report.formats import Cell, label, number, p_value, place, remark, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label, place, remark
 from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.conclusion import MOST_HEADLINES, counts_of_tests, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
@@ -123,7 +123,7 @@ def contrast_table(
         "test": test_cell,
         "baseline": lambda row: value_cell(row.baseline_value, below=_PASSED[row.baseline_passed]),
         "candidate": lambda row: value_cell(row.candidate_value, below=_PASSED[row.candidate_passed]),
-        "difference": lambda row: value_cell(row.difference, below=_signed(row.relative)),
+        "difference": lambda row: value_cell(row.difference, below=formats.percent(row.relative)),
         "with these speakers": lambda row: _answer(
             row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample
         ),
@@ -140,10 +140,6 @@ def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> C
     return Cell(stacked(badge(outcome), numbers, why), _PLACES[outcome])
 
 
-def _signed(share: float) -> str:
-    return "" if pd.isna(share) else f"{100 * share:+.1f} %".replace("-", "−")
-
-
 def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     """List the tests whose threshold only one of the models passes, those that the candidate fails first."""
     both = frame["baseline_passed"].notna() & frame["candidate_passed"].notna()
@@ -153,17 +149,17 @@ def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     return contrast_table(other.sort_values("candidate_passed", kind="stable"), titles, ordered=True)
 
 
-def corrected_and_broken(comparison: Comparison, pairs: Sequence[Pair], spoken: Sequence[Pair]) -> Html:
+def corrected_and_broken(comparison: Comparison, pairs: Sequence[Subset], spoken: Sequence[Subset]) -> Html:
     """Show how many answers, and words of transcripts, a candidate corrects and breaks."""
     html = impacts(comparison, pairs) + word_impacts(comparison, spoken)
     return html or element("p", "The models share no task with labels or transcripts.")
 
 
-def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+def impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     """Show how many answers changed, were corrected and broken, with intervals."""
     rows = []
     for pair in pairs:
-        predictions = (pair.truth, pair.baseline, pair.candidate)
+        predictions = (pair.truth, pair.predictions.clean, pair.predictions.changed)
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
         statistics = (changed, impact(*predictions), net_corrections(*predictions))
         resampled = [comparison.resample(pair, statistic) for statistic in statistics]
@@ -176,20 +172,20 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     return views.listed(rows, columns, sortable=False, none="")
 
 
-def movements(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+def movements(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     """Show the predictions of the candidate against those of the baseline."""
     parts, sides = [], ("baseline", "candidate")
     for pair in pairs:
-        both = pair.baseline, pair.candidate, pair.task.classes
+        both = pair.predictions.clean, pair.predictions.changed, pair.task.classes
         parts.append(figures.agreement(comparison.media, *both, place(pair), sides))
     return join(parts)
 
 
-def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+def word_impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     """Show how many words a candidate corrects and breaks, with the interval of the net share."""
     rows = []
     for pair in pairs:
-        changes = word_changes(pair.truth, pair.baseline, pair.candidate)
+        changes = word_changes(pair.truth, pair.predictions.clean, pair.predictions.changed)
         sides = (word_error_rate(changes["words"], changes[name]) for name in ("corrected", "broken"))
         net = comparison.resample(pair, paired_difference(*sides))
         sums = [int(changes[name].sum()) for name in ("words", "corrected", "broken")]
@@ -201,9 +197,9 @@ def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     return views.listed(rows, columns, sortable=False, none="")
 
 
-def words(pair: Pair) -> Html:
+def words(pair: Subset) -> Html:
     """Show which words a candidate corrects and breaks most often."""
-    changed = changed_words(pair.truth, pair.baseline, pair.candidate)
+    changed = changed_words(pair.truth, pair.predictions.clean, pair.predictions.changed)
     caption = f"{pair.corpus}; {min(MOST_WORDS, len(changed))} of {len(changed)} changed words"
     columns: dict[str, views.Column] = {name: name for name in ("word", "said", "corrected", "broken")}
     columns["corrected − broken"] = lambda row: row.corrected - row.broken

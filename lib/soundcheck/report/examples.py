@@ -21,7 +21,7 @@ import pandas as pd
 from soundcheck.common import templates
 from soundcheck.common.media import EXAMPLES
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Subset
@@ -32,9 +32,8 @@ from soundcheck.metrics.word_errors import word_changes, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend
-from soundcheck.report.formats import number
+from soundcheck.report.formats import number, place
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import place
 from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player, side
 
 WORST, TYPICAL, BEST = "worst", "typical", "best"
@@ -73,7 +72,7 @@ class Scene:
     """A number and segments behind it; functions take the row of a segment."""
 
     title: str  # may come from data
-    subset: Subset | Pair
+    subset: Subset
     examples: Sequence[Example]
     size: float = 0.0  # how large the number is: of a page the largest is played
     group: str = ""  # ``column: value`` that it is about, if any
@@ -320,7 +319,7 @@ def of_predictions(
 def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[float, str]]:
     """Say how far the mean score of each group is from that of the other groups, the largest gap first."""
     result, known = [], np.isfinite(scores)
-    everybody = np.logical_or.reduce([~known, *masks.values()])
+    everybody = np.logical_or.reduce([*masks.values()])
     for group, mask in masks.items():
         members, others = known & mask, known & everybody & ~mask
         if members.any() and others.any():
@@ -365,15 +364,16 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
 
 
-def of_two_models(pair: Pair, count: int = 4) -> Scene:
+def of_two_models(pair: Subset, count: int = 4) -> Scene:
     """Choose the segments on which two models differ most; first of classes that the candidate breaks."""
-    texts = pd.DataFrame({"baseline": pair.baseline, "candidate": pair.candidate, "truth": pair.truth})
-    codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
+    before, after = pair.predictions.clean, pair.predictions.changed
+    texts = pd.DataFrame({"baseline": before, "candidate": after, "truth": pair.truth})
+    codes = impact_codes(pair.truth, before, after)
     if pair.task.is_regression:
-        size = np.abs(pair.candidate - pair.baseline)
+        size = np.abs(after - before)
     else:
-        size = (pair.candidate != pair.baseline) * (1.0 + (codes == 2) + 2 * (codes == 0))
-        size[pd.isna(pair.baseline) | pd.isna(pair.candidate)] = np.nan
+        size = (after != before) * (1.0 + (codes == 2) + 2 * (codes == 0))
+        size[pd.isna(before) | pd.isna(after)] = np.nan
 
     def said(n: int) -> str:
         parts = [f"{name} {_written(text)}" for name, text in texts.iloc[n].dropna().items()]
@@ -385,7 +385,7 @@ def of_two_models(pair: Pair, count: int = 4) -> Scene:
 
 
 def of_two_recognisers(
-    subset: Subset | Pair, texts: Mapping[str, np.ndarray], played: int = 1, count: int = 3
+    subset: Subset, texts: Mapping[str, np.ndarray], played: int = 1, count: int = 3
 ) -> list[Scene]:
     """Choose the segments of which the second of two recognisers breaks most words, then corrects most."""
     (first, before), (second, after) = texts.items()
@@ -521,11 +521,15 @@ def most_violated(
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
         points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
         setting, mask = list(evaluation.settings)[1 + n], first.masks[group]
-        growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
+        grown = []  # by how many words the setting moves each pair apart
+        for pair in judging:
+            sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
+            clean, changed = (_apart(*(series[place] for series in sides)) for place in (0, 1 + n))
+            grown.append(changed - clean)
         rest = np.logical_or.reduce(first.masks) & ~mask
         title = f"{', '.join(where)}: {first.groups[group]} under {_name(setting)}"
         title += f", distance {points[0]} points, others {points[1]}"
-        about = evaluation, first.subset, setting, growth
+        about = evaluation, first.subset, setting, np.mean(grown, axis=0)
         scenes += [_changed(*about, title, mask)]
         scenes += [_changed(*about, f"{', '.join(where)}: the other groups", rest, played=False)]
     return scenes
@@ -556,13 +560,6 @@ def _changed(
     chosen = choose(scores, subset.segments, mask, typical=1, worst=1)
     chosen = [one._replace(played=played and one.why == TYPICAL) for one in chosen]
     return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
-
-
-def _growth(evaluation: Evaluation, pair: RecogniserPair, setting: int) -> np.ndarray:
-    """Count by how many words a setting moves a pair apart; float64 ``(segments,)``."""
-    sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
-    clean, changed = (_apart(*(series[n] for series in sides)) for n in (0, setting))
-    return changed - clean
 
 
 def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:

@@ -8,9 +8,8 @@ import pandas as pd
 from soundcheck.common.wording import counted, some
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.report import key_figures
-from soundcheck.report.formats import rule, significant
+from soundcheck.report.formats import in_words, label, rule, significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written
-from soundcheck.report.names import in_words, label
 from soundcheck.results import states
 from soundcheck.results.facts import ModelFacts, counts, first, headline
 from soundcheck.results.record import RunRecord
@@ -81,7 +80,9 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
         says = f"{amount(row, row.group_value)} against {amount(row, row.others_value)} of {others(row)}"
         if pd.isna(row.group_value):  # of a version that kept no values of groups
             says = f"not that of {others(row)}"
-        return Finding(who, named, says, ", ".join(filter(None, parts)), adjusted=_adjusted(row))
+        words = adjustment(row)
+        adjusted = f"{words} (adjusted: {significant(row.adjusted)})" if words else ""
+        return Finding(who, named, says, ", ".join(filter(None, parts)), adjusted=adjusted)
     rests = f"{span(row, row.low, row.high)}, {count}"
     if not pd.isna(getattr(row, "after", None)) and change_of_quality(row):
         rests = f"change {points(row, row.value)}, {rests}"
@@ -173,12 +174,6 @@ def others(row: object) -> str:
     return people(f"{row.group.partition(': ')[0]}: {other}") if other else "the others"
 
 
-def _adjusted(row: object) -> str:
-    """Say what remains of a difference if it is adjusted for level, device or other columns."""
-    words = adjustment(row)
-    return f"{words} (adjusted: {significant(row.adjusted)})" if words else ""
-
-
 def adjusted_for(text: str) -> str:
     """Name the columns that a row is adjusted for; ``""`` if it is not.
 
@@ -261,15 +256,6 @@ def planned(needed: float, now: float) -> str:
     if needed > MOST_TIMES * now:
         return f"more than {MOST_TIMES} times as many"
     return f"about {needed:,.0f} in place of {now:.0f}"
-
-
-def not_excluded(rows: pd.DataFrame) -> tuple[float | None, str]:
-    """Give the difference not excluded that is largest in units of its margin, and the name of its test."""
-    size = rows["bound"].abs() / rows["matters"]
-    if size.isna().all():
-        return None, ""
-    row = rows.loc[size.idxmax()]
-    return float(abs(row["bound"])), subject(row)
 
 
 def noun(record: RunRecord, rows: pd.DataFrame) -> str:

@@ -10,14 +10,12 @@ from soundcheck.common import templates
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.wording import some
 from soundcheck.report import views
-from soundcheck.report.formats import Cell, number, stacked
+from soundcheck.report.formats import Cell, measure, number, stacked
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import measure
 from soundcheck.suite.entries import RESPONSE_KINDS
 from soundcheck.suite.families import Family, Perturbation, TestDefinition
 
 MOST = 5  # files left out that are named
-_SOURCES = ("published", "simulated")
 
 
 def threshold_table(family: Family) -> Html:
@@ -33,7 +31,9 @@ def threshold_table(family: Family) -> Html:
         for name in sorted(given, key=lambda name: [*BUILTIN, *given].index(name)):
             row[_HEADS.get(name, name)] = _threshold(test, name)
         row["fewest segments in a bin"] = fewest if "minimum_per_bin" in test.simulation else ""
-        row["note"] = element("span", _note(test), limit=None)
+        few = f"For {test.classes} classes; with more or fewer, values are reported."
+        note = f"{test.note} {'' if test.classes is None else few}".strip()
+        row["note"] = element("span", ". ".join(filter(None, (test.off, note))), limit=None)
         row["source"] = test.source if len(sources) > 1 and test.source in sources else ""
         row["largest of 1000 unbiased random models"] = _simulation(test.simulation)
         rows.append(row)
@@ -51,13 +51,6 @@ def _threshold(test: TestDefinition, name: str) -> Cell:
     threshold, change = test.thresholds.get(name), test.change_of(name)
     text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
     return Cell(stacked(text, change), threshold, None if change else "sc-rule")
-
-
-def _note(test: TestDefinition) -> str:
-    """Say what a test is about, and for how many classes a general threshold is, if that matters."""
-    few = f"For {test.classes} classes; with more or fewer, values are reported."
-    note = f"{test.note} {'' if test.classes is None else few}".strip()
-    return ". ".join(filter(None, (test.off, note)))
 
 
 def _simulation(setting: Mapping) -> Cell:
@@ -78,14 +71,11 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         return Html()
     frame = frame.drop_duplicates([name for name in frame.columns if name not in ("corpus", "task")])
 
-    def of(name: str) -> views.Column:
-        tag = "strong" if name == source else "span"
-        return lambda row: Cell(element(tag, f"{getattr(row, name):g}"), getattr(row, name), "sc-number")
-
     columns: dict[str, views.Column] = {
         "test": lambda row: measure(row.test),
         "groups × segments": lambda row: Cell(f"{row.groups} × {row.samples:,}", row.samples, "sc-number"),
-        **{name: of(name) for name in _SOURCES},
+        "published": "published",
+        "simulated": "simulated",
         "99.9 % stay below": "here",
         "at the published size": "published_size",
     }

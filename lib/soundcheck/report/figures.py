@@ -17,8 +17,8 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Subset
 from soundcheck.report import style
 from soundcheck.report.examples import Example, Scene, choose
+from soundcheck.report.formats import place, sentence
 from soundcheck.report.html import Html
-from soundcheck.report.names import place, sentence
 from soundcheck.report.players import segment_name
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 
@@ -32,15 +32,12 @@ def truth_and_prediction(
     truth: np.ndarray, prediction: np.ndarray, title: str = "", axes_of: tuple[str, str] = SIDES
 ) -> Figure:
     """Draw predicted against true values, with the least-squares line and that of perfect agreement."""
-    import audplot  # brings scipy.stats, half a second; many notebooks draw nothing of it
-
     both = np.array([truth, prediction], dtype=float)
     truth, prediction = both[:, np.isfinite(both).all(axis=0)]
     with look():
         figure, (axes,) = new(4.2, 4.1)
         axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
-        audplot.scatter(truth, prediction, ax=axes)
-        axes.collections[-1].set(sizes=[10], alpha=0.5, linewidths=0, color=BLUE)
+        axes.scatter(truth, prediction, s=10, alpha=0.5, linewidths=0, color=BLUE)
         if len(truth) > 1 and np.ptp(truth) > 0:
             ends = np.array([truth.min(), truth.max()])
             axes.plot(ends, np.polyval(np.polyfit(truth, prediction, 1), ends), color=RED, linewidth=2)

@@ -1,11 +1,17 @@
-"""How pages write numbers: values, intervals, p-values, thresholds; and cells of tables.
+"""How pages write numbers (values, intervals, p-values, thresholds), cells of tables, names and states.
 
+The names of tests, ranges of values and groups in the results table are a contract and stay; pages write
+them as people do.
 Numbers have two or three significant digits, and more where these would make them look like the threshold
 beside them. States come from the results table and are never made from what is shown.
 """
 
+import csv
+import dataclasses
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -13,12 +19,13 @@ import pandas as pd
 from soundcheck.common import templates
 from soundcheck.common.templates import Html
 from soundcheck.report.html import element
-from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.verdict import SHOWN
+from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 
 DIGITS = 3
 MOST_DIGITS = 6
 LEAST_P = 0.001  # below, only this is said
-FEW_MARK = "†"
 MISSING = float("nan")
 POINTS = "points"  # unit of a difference of shares
 
@@ -91,12 +98,6 @@ def span(low: float, high: float, digits: int | None = None) -> str:
     return f"{number(low, digits)} to {number(high, digits)}"
 
 
-def interval(row: object, digits: int | None = None) -> str:
-    """Write the interval of a row of results, with a mark if it is of few speakers."""
-    written = span(row.low, row.high, digits)
-    return f"{written} {FEW_MARK}" if written and row.blocks < FEW_BLOCKS else written
-
-
 def estimate(value: float, low: float, high: float, *, percent: bool = False) -> str:
     """Write a value of a sentence with its interval.
 
@@ -167,6 +168,127 @@ def values(name: str = "value", unit: str = "") -> Callable[[object], Cell]:
     return lambda row: value_cell(
         getattr(row, name), *(getattr(row, end, MISSING) for end in ends), unit=unit
     )
+
+
+with Path(__file__).with_name("names.csv").open(encoding="utf-8", newline="") as file:
+    _ROWS = list(csv.DictReader(file))
+LONG = {row["written"]: row["long"] for row in _ROWS if row["long"]}  # abbreviations of the field
+_NAMES = {row["word"]: row["written"] for row in _ROWS}
+_NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b(?! Field\b)")  # from afar
+_KEPT = {*_NAMES.values(), "Pearson", "Opus", "MP3", "AMR"} - {"Coefficient"}
+_RANGE = r"[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])"
+_BIN = re.compile(rf"(?:^|(?<=: )){_RANGE}$")
+_NAMED_BIN = re.compile(rf"(?<=\bbin ){_RANGE}")
+_UNDER = re.compile(r"^(?:change ([A-Z]+)|percentage (unchanged predictions)) (?=\S)")
+_PLAN = re.compile(r"^nist (?=\d)")
+
+
+def label(text: str) -> str:
+    """Write a label or a group; a range of numbers in words, whichever end belongs to it.
+
+    >>> [label(text) for text in ("(-inf, 0.25]", "(0.25, 0.5]", "(0.75, inf]", "nist 2016", "information")]
+    ['up to 0.25', '0.25 to 0.5', 'above 0.75', 'NIST 2016', 'information']
+    """
+    return _PLAN.sub("NIST ", _BIN.sub(_range, text))
+
+
+def remark(text: str) -> str:
+    """Write a remark of a measure, such as why it is skipped, with ranges and names as pages write them.
+
+    >>> remark("bin (0.25, 0.5] does not occur in the truth"), remark("demo, Spearmans Rho: undefined")
+    ('bin 0.25 to 0.5 does not occur in the truth', "demo, Spearman's Rho: undefined")
+    >>> remark("left out: Far Field")
+    'left out: Far Field'
+    """
+    return measure(_NAMED_BIN.sub(_range, text))
+
+
+def _range(match: re.Match) -> str:
+    low, high, closing = (part.replace("-inf", "").replace("inf", "") for part in match.groups())
+    low, high = low.replace("-", "−"), high.replace("-", "−")
+    if low and high:
+        return f"{low} to {high}"
+    if high:
+        return f"{'up to' if closing == ']' else 'below'} {high}"
+    return f"above {low}" if low else "any value"
+
+
+def measure(test: str) -> str:
+    """Write the name of a test with the abbreviations and names of the field.
+
+    >>> measure("Change Ccc Babble Noise"), measure("Spearmans Rho"), measure("Concordance Correlation Coeff")
+    ('Change CCC Babble Noise', "Spearman's Rho", 'Concordance Correlation Coefficient')
+    """
+    return _NAME.sub(lambda match: _NAMES[match[1]], test)
+
+
+def hinted(test: str) -> Html:
+    """Write the name of a test, with hints of what its abbreviations stand for."""
+    words = re.split(rf"\b({'|'.join(LONG)})\b", measure(test))
+    parts = (element("abbr", word, title=LONG[word]) if word in LONG else word for word in words)
+    return element("span", *parts)
+
+
+def in_words(test: str) -> str:
+    """Write the name of a test as it stands within a sentence.
+
+    >>> in_words("Change Uar Opus 16"), in_words("Spearmans Rho"), in_words("Pearson Correlation Coeff")
+    ('change of UAR under Opus 16', "Spearman's rho", 'Pearson correlation coefficient')
+    """
+    words = " ".join(word if word in _KEPT else word.lower() for word in measure(test).split(" "))
+    return _UNDER.sub(
+        lambda match: f"{'change' if match[1] else 'share'} of {match[1] or match[2]} under ", words
+    )
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital letter, as a sentence does; the rest stays."""
+    return text[:1].upper() + text[1:]
+
+
+def place(subset: object) -> str:
+    """Name the corpus and task of a subset, or of pairs."""
+    return f"{subset.corpus}, {subset.task.name}"
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """The look of a state in figures; that on pages is in ``verdicts.css``."""
+
+    name: str
+    sign: str
+    css: str
+    colour: str
+    marker: str
+    filled: bool
+    explained: str
+
+
+with Path(__file__).with_name("states.csv").open(encoding="utf-8", newline="") as file:
+    _STATES = [State(**row | {"filled": row["filled"] == "yes"}) for row in csv.DictReader(file)]
+STATE = {state.name: state for state in _STATES}
+JUDGED = (PASS, INCONCLUSIVE, FAIL)  # from the best to the worst, the order of a bar's parts
+
+
+def state_mark(name: str) -> Html:
+    """Show a state as a badge: its sign and its name."""
+    state = STATE[name]
+    return element("span", f"{state.sign} {name}", class_=f"sc-badge {state.css}", title=state.explained)
+
+
+def state_bar(counts: Mapping[str, int]) -> Html:
+    """Show how many tests are in which state: one bar, failures first, and the counts below it."""
+    judged = [(STATE[name], counts[name]) for name in reversed(JUDGED)]
+    some = any(number for _, number in judged)
+    reported = [(STATE[REPORTED], counts[REPORTED])] * bool(counts[REPORTED])
+    said = ", ".join(f"{number} {state.name}" for state, number in judged) if some else ""
+    return templates.html("bar", parts=judged, counts=judged * some + reported, said=said)
+
+
+def of_evidence(evidence: str) -> State:
+    """Give the look of an interval: on the passing side, on the failing side, or on both."""
+    known = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL, SHOWN: REPORTED, "": NOT_EVALUATED}
+    return STATE[known.get(evidence, INCONCLUSIVE)]
 
 
 templates.FILTERS |= {"number": number, "significant": significant, "p_value": p_value}

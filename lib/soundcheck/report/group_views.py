@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
@@ -20,11 +19,10 @@ from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.measure_sets import TAKEN_FOR
 from soundcheck.evaluation.worst_groups import GroupSearch
 from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.report import examples, failures, figures, notices, states, views
+from soundcheck.report import examples, failures, figures, notices, views
 from soundcheck.report import words as word_views
-from soundcheck.report.formats import p_value, significant, value_cell
+from soundcheck.report.formats import label, of_evidence, p_value, place, sentence, significant, value_cell
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.names import label, place, sentence
 from soundcheck.report.study_figures import recorded
 from soundcheck.report.style import show
 from soundcheck.report.views import estimate_cell, measured, written
@@ -122,7 +120,7 @@ def drawn(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _line(row: object, better: str) -> dict[str, object]:
     """Say how the value of a group is drawn; of a pair one is the reference of the other."""
-    state, line = states.of_evidence(row.evidence), {"said": written(row), "margin": row.matters}
+    state, line = of_evidence(row.evidence), {"said": written(row), "margin": row.matters}
     line["name"] = f"{row.group} ({row.segments:,})"
     if row.mirrors or row.group == row.against:
         return line | {"state": REPORTED, "reference": row.value, "words": "the reference"}
@@ -314,23 +312,18 @@ def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Htm
         text = f"{place(search.subset)}: {search.unit} of {named[0].name} is {first}"
         names = ", ".join(one.name for one in named)
         alt = f"How much higher the {search.unit} of {names} is than that of the others"
-        parts += [show(evaluation.media, _drawn_search(search), alt, finding=text), _search_table(search)]
+        margin = search.search.matters
+        drawn = pd.DataFrame(map(vars, named[:MOST_DRAWN])).assign(reference=0.0, margin=margin)
+        drawn["words"] = drawn["value"].map(significant) + ", others " + drawn["others"].map(significant)
+        drawn["name"] = [f"{one.name} ({len(one.segments):,})" for one in named[:MOST_DRAWN]]
+        drawn["state"] = np.where(drawn["low"] >= margin, FAIL, INCONCLUSIVE)
+        unit = f"{search.unit}: the group minus the others; grey: within the margin"
+        figure = views.forest(drawn.assign(value=drawn["gap"]), unit=unit)
+        parts += [show(evaluation.media, figure, alt, finding=text), _search_table(search)]
     if alike:
         text = f"No group is shown to be worse: {'; '.join(alike)}. {_NO_PROOF}"
         parts.append(element("p", text, limit=None))
     return join(parts)
-
-
-def _drawn_search(search: GroupSearch) -> Figure:
-    margin = search.search.matters
-    rows = [
-        {"name": f"{one.name} ({len(one.segments):,})", "value": one.gap, "low": one.low, "high": one.high}
-        | {"words": f"{significant(one.value)}, others {significant(one.others)}"}
-        | {"reference": 0.0, "margin": margin, "state": FAIL if one.low >= margin else INCONCLUSIVE}
-        for one in search.search.named[:MOST_DRAWN]
-    ]
-    unit = f"{search.unit}: the group minus the others; grey: within the margin"
-    return views.forest(pd.DataFrame(rows), unit=unit)
 
 
 def _search_table(search: GroupSearch) -> Html:

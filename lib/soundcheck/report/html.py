@@ -1,4 +1,4 @@
-"""Parts of pages: single elements, what is folded, style sheets; whole pages are templates.
+"""Parts of pages: single elements, what is folded, style and scripts; whole pages are templates.
 
 - Texts and values of attributes go through :func:`soundcheck.common.escaping.escape`.
 - Addresses are local or carry their content with them (``data:image/png``, of a picture also SVG, JPEG, GIF
@@ -8,8 +8,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
-from soundcheck.common import templates
+from soundcheck.common import resources, templates
 from soundcheck.common.escaping import escape
 from soundcheck.common.templates import Html
 
@@ -18,6 +19,8 @@ _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
 _NAME = re.compile(r"(?!on|srcdoc|srcset)[a-z][a-z0-9-]*")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _BEFORE = "".join(map(chr, range(33)))  # what browsers drop before an address: control characters and blank
+_OUTSIDE = re.compile(r"@import[^;]*;[^\n]*\n")
+FIRST, LAST = "base", "print"  # sheets that others build on, and that have the last word
 _BASE64 = "[A-Za-z0-9+/]*={0,2}"
 _CARRIED = {  # what such an element shows or plays and nothing else: scripts in it do not run
     "img": re.compile(rf"data:image/(svg\+xml|jpeg|gif|webp);base64,{_BASE64}"),
@@ -67,6 +70,29 @@ def local(address: object) -> str:
     if _SCHEME.match(read) and not str(address).startswith("data:image/png;base64,"):
         raise ValueError(f"the address {str(address)[:40]!r} leads out of the site")
     return str(address)
+
+
+def style() -> str:
+    """Give all style sheets in one, in an order that is the same everywhere."""
+    order = {FIRST: -1, LAST: 1}
+    sheets = sorted(_files("css"), key=lambda path: order.get(path.stem, 0))
+    return "".join(path.read_text(encoding="utf-8") for path in sheets)
+
+
+def script() -> str:
+    """Give all scripts in one; each part stands for itself."""
+    return "".join(path.read_text(encoding="utf-8") for path in _files("js"))
+
+
+def _files(suffix: str) -> list[Path]:
+    return sorted((resources.root() / "book" / "_static").glob(f"*.{suffix}"))
+
+
+def standalone(title: str, body: Html, page_style: str = "") -> str:
+    """Make a page that is one file, its pictures carried in their addresses; ``page_style`` comes last."""
+    own = (templates.FOLDER / "standalone.css").read_text(encoding="utf-8")
+    sheet = style_sheet(_OUTSIDE.sub("", style()) + own + page_style)
+    return str(templates.html("standalone", title=title, sheet=sheet, body=body))
 
 
 def style_sheet(text: str) -> Html:

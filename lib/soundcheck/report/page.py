@@ -14,8 +14,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import notices, style, views
-from soundcheck.report.formats import estimate, significant
-from soundcheck.report.names import in_words, label, measure, remark, sentence
+from soundcheck.report.formats import estimate, in_words, label, measure, remark, sentence, significant
 from soundcheck.report.verdict_tables import verdict_table
 
 

@@ -247,10 +247,16 @@ def side(
     caption: str = "",
 ) -> Side:
     """Give a segment as it is, or changed with what is drawn for it."""
-    signal, drawn = signal_of(where.root, segment), {}
-    if change is not None:
-        if why := missing(change, evaluation.sounds):
-            return Side(None, name, why)
-        options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
-        signal, drawn = apply(change, signal, SAMPLING_RATE, **options)
+    signal = signal_of(where.root, segment)
+    if change is None:
+        return Side(signal, name, caption)
+    options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
+    return changed(signal, change, name, caption, **options)
+
+
+def changed(signal: np.ndarray, change: Perturbation, name: str, caption: str = "", **how: object) -> Side:
+    """Change a sound as ``seed, content, sounds`` draw it; there is none if a material is missing."""
+    if why := missing(change, how["sounds"]):
+        return Side(None, name, why)
+    signal, drawn = apply(change, signal, SAMPLING_RATE, **how)
     return Side(signal, name, "; ".join(filter(None, (caption, settings(drawn)))))

@@ -18,9 +18,8 @@ from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.differential import Setting
 from soundcheck.report import figures, page, views
 from soundcheck.report.examples import AS_IT_IS
-from soundcheck.report.formats import POINTS, Cell, number, stacked, value_cell, values
+from soundcheck.report.formats import POINTS, Cell, number, place, stacked, value_cell, values
 from soundcheck.report.html import Html, element, folded
-from soundcheck.report.names import place
 from soundcheck.report.players import signal_of
 from soundcheck.report.study_figures import spectra
 from soundcheck.report.style import label
@@ -65,11 +64,11 @@ def unchanged(evaluation: Evaluation) -> None:
     rows = rows.assign(condition=changes, about=rows["task"], reference=rows["threshold"])
     rows["words"] = [number(value, 2) for value in rows["value"]]
     for corpus, shares in rows.groupby("corpus", sort=False):
-        below = counted(shares["passed"].eq(False).sum(), "share")
+        finding = f"{shares['passed'].eq(False).sum()} of {counted(len(shares), 'share')} below the threshold"
         unit = "share of unchanged predictions; grey mark: threshold"
         figure = views.forest(shares, name="condition", panels="about", unit=unit)
         alt = f"Share of unchanged predictions under each change, {corpus}"
-        page.show(evaluation, figure, alt, f"Below its threshold: {below} of {len(shares)}")
+        page.show(evaluation, figure, alt, finding)
 
 
 def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
@@ -108,9 +107,9 @@ def step_curves(
     evaluation: Evaluation, curves: Sequence[tuple[PerturbationSeries, pd.DataFrame]], what: str
 ) -> None:
     """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""
-    if not curves:
-        return
     parts = [curve.assign(change=series.name, axis=series.axis) for series, curve in curves]
+    if not parts:
+        return
     frame = pd.concat(parts, ignore_index=True)
     _draw(evaluation, frame, what)
     blocks = evaluation.block_names

@@ -18,8 +18,8 @@ from soundcheck.metrics.regression import mean_error
 from soundcheck.metrics.speakers import SpeakerValues, quartile_overlap
 from soundcheck.metrics.temporal import FileChanges, Neighbours
 from soundcheck.report import figures, page, severity_views, views
+from soundcheck.report.formats import measure, place
 from soundcheck.report.html import Html
-from soundcheck.report.names import measure, place
 from soundcheck.report.style import label
 from soundcheck.suite.families import PerturbationSeries
 

@@ -19,9 +19,7 @@ from soundcheck.report.formats import Cell
 from soundcheck.report.style import BLUE, GREY, RED, look, new
 from soundcheck.statistics.evidence import LEVEL
 
-LENGTH = 1024  # samples of a frame
-LINES = 14  # of the spectrum that are averaged
-FLOOR_DB = -128.0
+LENGTH = 256  # samples of a frame
 LOWEST_DB = -40.0  # magnitude of a filter that is still shown
 RESOLUTION = 8  # points of a response for each tap of its filter
 LEAST = 1e-30  # power of silence
@@ -59,13 +57,10 @@ def _drawn(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], sampling_rate: i
 
 
 def _spectrum(signal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average the power of half overlapping frames, then smooth its decibels over some lines."""
+    """Average the power of half overlapping frames, in decibel."""
     signal = np.pad(np.asarray(signal, dtype=np.float64), (0, max(0, LENGTH - len(signal))))
-    options = {"nperseg": LENGTH, "detrend": False, "scaling": "spectrum"}
-    shares, power = scipy.signal.welch(signal, **options)
-    level = np.maximum(10 * np.log10(np.maximum(power, LEAST)), FLOOR_DB)
-    window = np.ones(LINES) / LINES
-    return tuple(np.convolve(each, window, mode="valid") for each in (shares, level))
+    shares, power = scipy.signal.welch(signal, nperseg=LENGTH, detrend=False, scaling="spectrum")
+    return shares, 10 * np.log10(np.maximum(power, LEAST))
 
 
 COVERED = "intervals that contain the truth"

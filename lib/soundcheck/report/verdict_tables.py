@@ -13,10 +13,9 @@ import pandas as pd
 
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
-from soundcheck.report import failures, states, views
-from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, stacked, value_cell
+from soundcheck.report import failures, formats, views
+from soundcheck.report.formats import Cell, label, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
 from soundcheck.results.table import KEY
 from soundcheck.results.verdict import NOT_ADJUSTED
@@ -31,7 +30,7 @@ FILTERS = {
 }
 FILTERS["test"] = "group"
 MOST_ROWS = 40  # of a table; those after them are folded
-_ORDER = tuple(states.STATE)
+_ORDER = tuple(formats.STATE)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
 
 
@@ -50,7 +49,7 @@ def among_all(rows: pd.DataFrame) -> pd.DataFrame:
 def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
     below = below_test(row)
-    return Cell(stacked(hinted(row.test), below), f"{row.test} {below}", "sc-test", facet=row.group)
+    return Cell(stacked(formats.hinted(row.test), below), f"{row.test} {below}", "sc-test", facet=row.group)
 
 
 def below_test(row: object) -> str:
@@ -75,8 +74,8 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
     names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
     return templates.html(
         "verdicts",
-        groups=_divided(groups, _difference_columns(groups), "Groups"),
-        single=_divided(single, _value_columns(single), "Values"),
+        groups=_divided(groups, _DIFFERENCES, "Groups"),
+        single=_divided(single, _VALUES, "Values"),
         without_row=without_row(rows[left_out], final),
         pairs=same.any(),
         mirrored=[anchor_of(row) for row in frame[same & final].itertuples()],
@@ -104,27 +103,6 @@ def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: s
     return table + folded(title, [views.table(rows[details], columns, **about)])
 
 
-def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
-    columns: dict[str, views.Column] = {
-        "group": lambda row: value_cell(row.group_value),
-        "reference, margin": _reference,
-        "difference (95 %)": difference_cell,
-    }
-    if not rows["rule"].isin(["", *GAP_RULES]).all():
-        columns["group − all, rule"] = _rule
-    return columns | {"state": _state, "segments": _counts}
-
-
-def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
-    columns: dict[str, views.Column] = {
-        "value (95 %)": lambda row: value_cell(row.value, row.low, row.high, threshold=row.threshold),
-        "threshold": lambda row: Cell(rule(row), row.threshold, "sc-rule"),
-        "state": _state,
-        "segments": _counts,
-    }
-    return columns | ({"random": _random} if rows["reference"].notna().any() else {})
-
-
 def _reference(row: object) -> Cell:
     """Show the value of what a group is compared with, its name unless it is all others, and the margin."""
     name = "" if row.against in ("", "others") else label(row.against)
@@ -142,16 +120,20 @@ def _counts(row: object) -> Cell:
 
 
 def _rule(row: object) -> Cell:
-    """Show what the published rule judges, and whether it passes."""
+    """Show what the published rule judges, and whether it passes; nothing of rules about differences."""
+    if row.rule in ("", *GAP_RULES):
+        return Cell("")
     passed = "" if pd.isna(row.passed) else ", passes" if row.passed else ", fails"
-    small = element("small", f"{rule(row)}{passed}", class_="sc-line sc-wrapped")
+    small = element("small", f"{formats.rule(row)}{passed}", class_="sc-line sc-wrapped")
     return Cell(stacked(number(row.value)) + small, None, "sc-number")
 
 
 def _random(row: object) -> Cell:
     """Show what the random reference scores, and whether it passes, too."""
+    if pd.isna(row.reference):
+        return Cell("")
     too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
-    digits = digits_for(row.value, row.reference)
+    digits = formats.digits_for(row.value, row.reference)
     said = element("span", "random passes too", class_="sc-uninformative") if too else Html()
     text = stacked(number(row.reference, digits, row.threshold), said)
     return Cell(text, None, "sc-number", facet="passes, too" if too else "fails")
@@ -160,15 +142,32 @@ def _random(row: object) -> Cell:
 def _state(row: object) -> Cell:
     state, lines = state_lines(row)
     small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
-    html = element("span", states.mark(state), class_="sc-line") + small
+    html = element("span", formats.state_mark(state), class_="sc-line") + small
     return Cell(html, row.order, "sc-state", anchor_of(row) if hasattr(row, "tests") else None)
 
 
-def difference_cell(row: object) -> Cell:
+def _difference(row: object) -> Cell:
     """Show the difference of a group to its reference, with interval, ratio and adjusted difference."""
     first, *below = difference_lines(row)
     adjusted = [element("small", line, class_="sc-line sc-wrapped") for line in _adjusted_lines(row)]
     return Cell(stacked(first, *below) + join(adjusted), row.gap, "sc-number") if first else Cell("")
+
+
+_DIFFERENCES: dict[str, views.Column] = {
+    "group": lambda row: value_cell(row.group_value),
+    "reference, margin": _reference,
+    "difference (95 %)": _difference,
+    "group − all, rule": _rule,
+    "state": _state,
+    "segments": _counts,
+}
+_VALUES: dict[str, views.Column] = {
+    "value (95 %)": lambda row: value_cell(row.value, row.low, row.high, threshold=row.threshold),
+    "threshold": lambda row: Cell(formats.rule(row), row.threshold, "sc-rule"),
+    "state": _state,
+    "segments": _counts,
+    "random": _random,
+}
 
 
 def difference_lines(row: object) -> list[str]:
@@ -177,7 +176,7 @@ def difference_lines(row: object) -> list[str]:
         return [""]
     few = pd.isna(row.gap_low)
     low, high = (row.gap_low_sample, row.gap_high_sample) if few else (row.gap_low, row.gap_high)
-    digits = digits_for(row.gap, low, high)
+    digits = formats.digits_for(row.gap, low, high)
     ends = span(low, high, digits)
     ends += " for these speakers" if ends and few else ""
     ratio = "" if pd.isna(row.ratio) else f"{row.ratio:.2g} times the reference"
@@ -190,7 +189,7 @@ def _adjusted_lines(row: object) -> list[str]:
         return []
     if pd.isna(row.adjusted):
         return [f"not adjusted: {row.adjusted_by.removeprefix(NOT_ADJUSTED)}"]
-    digits = digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
+    digits = formats.digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
     ends = span(row.adjusted_low, row.adjusted_high, digits)
     text = f"adjusted: {number(row.adjusted, digits)}{f' ({ends})' if ends else ''}"
     return list(filter(None, (f"{text}, {100 * row.counterpart:.0f} % matched", failures.adjustment(row))))
@@ -199,7 +198,7 @@ def _adjusted_lines(row: object) -> list[str]:
 def state_lines(row: object) -> tuple[str, list[str]]:
     """Give the state of a row and the lines of small print below it."""
     known, final = getattr(row, "state", None), hasattr(row, "tests")
-    state = known if known in _ORDER else states.of_evidence(row.evidence).name
+    state = known if known in _ORDER else formats.of_evidence(row.evidence).name
     lines = []
     if state != PASS and not pd.isna(row.p_value) and _fails(row):
         lines.append(p_value(row.p_value) + (f" among {counted(row.tests, 'test')}" if final else ""))
@@ -209,7 +208,7 @@ def state_lines(row: object) -> tuple[str, list[str]]:
         lines.append("too few speakers to be significant alone" * (row.too_few and state == INCONCLUSIVE))
         lines.append(f"accepted: {row.accepted}" if row.accepted else "")
         lines.append(failures.both_rules(row))
-    return state, [*filter(None, lines), *([remark(row.skipped)] if row.skipped else [])]
+    return state, [*filter(None, lines), *([formats.remark(row.skipped)] if row.skipped else [])]
 
 
 def _fails(row: object) -> bool:
@@ -245,6 +244,6 @@ def without_row(rows: pd.DataFrame, placed: bool = True) -> Html:
     for (corpus, reason), part in rows.groupby(["corpus", "skipped"], sort=False):
         tasks = ", ".join(dict.fromkeys(part["task"]))
         places = [element("span", id=anchor_of(row)) for row in part.itertuples()] if placed else []
-        text = f"{corpus}, {tasks}: {counted(len(part), 'test')} not evaluated: {remark(reason)}"
+        text = f"{corpus}, {tasks}: {counted(len(part), 'test')} not evaluated: {formats.remark(reason)}"
         items.append(element("li", *places, text, limit=None))
     return element("ul", *items, class_="sc-note") if items else Html()

@@ -80,13 +80,11 @@ def _deviates(rates: Sequence[float]) -> np.ndarray:
 
 
 def _limits(curves: Mapping[str, Mapping[str, object]]) -> tuple[float, float]:
-    """Choose where both axes begin and end: with what the marks and the smallest rates need."""
-    every = [np.ravel(entry[name]) for entry in curves.values() for name in ("far", "frr")]
-    marks = [np.ravel(entry[kind]) for entry in curves.values() for kind in _MARKS]
-    rates, marks = (np.concatenate([[], *arrays]) for arrays in (every, marks))
+    """Choose where both axes begin and end: with what the marks need."""
+    marks = np.concatenate([[], *(np.ravel(entry[kind]) for entry in curves.values() for kind in _MARKS)])
     marks = marks[(marks > 0) & (marks < 0.9)]
-    finest, highest = rates[rates > 0].min(initial=1.0), marks.max(initial=0.0)
-    low = min(0.01, max(finest, min(0.001, marks.min(initial=1.0) / 2)))
+    highest = marks.max(initial=0.0)
+    low = max(TICKS[0], min(0.01, marks.min(initial=1.0) / 2))
     return low, min(0.98 if highest > BANDS_END else BANDS_END, max(0.4, 1.2 * highest))
 
 
@@ -102,7 +100,7 @@ def _along(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
 def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object]], what: str) -> None:
     """Show detection error trade-offs below their equal error rates."""
     if curves:
-        rates = ", ".join(f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items())
+        rates = "; ".join(f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items())
         alt = f"Detection error trade-off, {what}"
         page.show(evaluation, det_figure(curves), alt, f"Equal error rate: {rates}")
 
@@ -188,15 +186,14 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
     rows = []
     for subset in subsets:
         trials = subset.segments.assign(scored=np.isfinite(subset.predictions.clean))
-        for kind, rows_ in trials.groupby(pd.Categorical(trials["kind"], KINDS), observed=True):
-            speakers = pd.concat([rows_["enrol_speaker"], rows_["test_speaker"]]).nunique()
-            sides = rows_["enrolment"].nunique(), rows_["segment"].nunique()
-            origin = evaluation.view(subset).trials.origin
+        about = {"corpus": subset.corpus, "trials from": evaluation.view(subset).trials.origin}
+        for kind, of in trials.groupby(pd.Categorical(trials["kind"], KINDS), observed=True):
+            speakers = pd.concat([of["enrol_speaker"], of["test_speaker"]]).nunique()
+            row = {"of": kind, "trials": len(of), "with a score": of["scored"].sum(), "speakers": speakers}
             rows.append(
-                (subset.corpus, origin, kind, len(rows_), int(rows_["scored"].sum()), speakers, *sides)
+                about | row | {"enrolled": of["enrolment"].nunique(), "tested": of["segment"].nunique()}
             )
-    names = ["corpus", "trials from", "of", "trials", "with a score", "speakers", "enrolled", "tested"]
-    return views.listed(rows, names, sortable=False)
+    return views.table(rows, sortable=False)
 
 
 def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:

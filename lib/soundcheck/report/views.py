@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 
 from soundcheck.common import templates
 from soundcheck.common.wording import counted
-from soundcheck.report import states, style
-from soundcheck.report.formats import Cell, estimate, number, value_cell
+from soundcheck.report import style
+from soundcheck.report.formats import STATE, Cell, estimate, number, value_cell
+from soundcheck.report.formats import label as named
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.names import label as named
 from soundcheck.report.style import BLUE, DASHES, GREY, MARKS, ORANGE, PALETTE, label, legend_name, look
 from soundcheck.results.states import REPORTED
 from soundcheck.suite.measures import info_of
@@ -184,7 +184,7 @@ def _panels(frame: pd.DataFrame, column: str | None) -> tuple[list[tuple[str, pd
 
 def _draw_rows(axes: Axes, rows: pd.DataFrame, name: str) -> None:
     for place, row in enumerate(rows.to_dict("records")):
-        state = states.STATE[row.get("state") or REPORTED] if "state" in row else None
+        state = STATE[row.get("state") or REPORTED] if "state" in row else None
         color = BLUE if state is None else state.colour
         reference, margin = row.get("reference", np.nan), row.get("margin", np.nan)
         if not pd.isna(margin):

@@ -131,12 +131,9 @@ def comparison_table(
             for interval, title in titles.items():
                 ends = [percent(end[0], 2, each.unit) for end in resampled.interval(interval)]
                 row[title] = " to ".join(ends) if all(ends) else "withheld"
-            drawn = resampled.replicates[:, 0] if len(resampled.replicates) else np.empty(0)
-            drawn = drawn[np.isfinite(drawn)]
-            row["replicates below 0"] = percent((drawn < 0).mean()) if len(drawn) else ""
-            rows.append(
-                row | {"words": each.words, "segments": resampled.segments[0], blocks: resampled.blocks[0]}
-            )
+            below = pd.Series(resampled.replicates.ravel()).dropna().lt(0).mean()
+            row |= {"replicates below 0": percent(below), "words": each.words}
+            rows.append(row | {"segments": resampled.segments[0], blocks: resampled.blocks[0]})
     return views.table(rows, sortable=False, none="")
 
 
@@ -293,11 +290,8 @@ def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Ht
     """Show the average drop of words of each group beside its violations, and their rank correlation."""
     both = pd.DataFrame({"average drop": drops, "violations": violations}).dropna()
     both = both.astype({"violations": int})
-    if len(both) < LEAST_RANKED:
-        said = f"fewer than {LEAST_RANKED} groups have no order that could agree"
-    elif both.nunique().min() < 2:
-        said = "all groups are equal, there is no order that could agree"
-    else:
+    said = "no rank correlation: all groups are equal, or too few"
+    if len(both) >= LEAST_RANKED and both.nunique().min() > 1:
         rho = both["average drop"].corr(both["violations"], method="spearman")
         said = f"rank correlation {number(rho, 2)} (Spearman, {len(both)} groups)"
     frame = both.rename_axis("group").reset_index()
@@ -324,10 +318,10 @@ def summary_table(evaluation: Evaluation, kinds: Sequence[Kind]) -> Html:
 def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
     """Show the words that are written most often for each kind of sound in which nobody speaks."""
     rows = []
-    for kind in kinds:
-        made_up = words_made_up(kind.subset.predictions.changed, count) if kind.silent else []
-        words = ", ".join(f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in made_up)
-        rows += [(kind.subset.corpus, kind.name, element("span", words, limit=None))] if made_up else []
+    for kind in filter(lambda kind: kind.silent, kinds):
+        made_up = words_made_up(kind.subset.predictions.changed, count)
+        words = [f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in made_up]
+        rows += [(kind.subset.corpus, kind.name, _uncut(words))] if made_up else []
     caption = "Words that are written most often where nobody says them"
     names = ["corpus", "sound", "words and how often they are written"]
     none = "No word was written where nobody speaks."
@@ -427,24 +421,18 @@ def lost_table(formatting: Formatting, subset: Subset) -> Html:
     every = _entities(formatting, subset)
     if every.empty:
         return Html()
-    every["wrong"] = ~every["right"]
-    counts = every.groupby(["kind", "said"])["wrong"].agg(["size", "sum"]).reset_index()
-    wrong = every[every["wrong"]].groupby(["kind", "said", "written"]).size()
-    wrong = wrong.reset_index(name="count").sort_values(["count", "written"], ascending=[False, True])
-
-    def instead(row: object) -> Html:
-        here = wrong[wrong["kind"].eq(row.kind) & wrong["said"].eq(row.said)]
-        each = zip(here["written"], here["count"], strict=True)
-        texts = [f"{shorten(text, LONGEST) or '(nothing)'} ({n})" for text, n in each]
-        return element("span", some(texts, INSTEAD), limit=None)
-
-    columns = {"class": "kind", "entity": lambda row: shorten(row.said, LONGEST), "said": "count"}
-    columns |= {"wrong": "sum", "written instead, how often": instead}
-    rows = counts[counts["sum"].gt(0)].sort_values("sum", ascending=False, kind="stable")
-    rows = rows.rename(columns={"size": "count"})
+    rows = []
+    for (kind, said), here in every.groupby(["kind", "said"]):
+        counts = here.loc[~here["right"], "written"].value_counts().sort_index()
+        instead = counts.sort_values(ascending=False, kind="stable")
+        texts = [f"{shorten(text, LONGEST) or '(nothing)'} ({count})" for text, count in instead.items()]
+        row = {"class": kind, "entity": shorten(said, LONGEST), "said": len(here), "wrong": instead.sum()}
+        written = element("span", some(texts, INSTEAD), limit=None)
+        rows += [row | {"written instead, how often": written}] if texts else []
+    rows.sort(key=lambda row: -row["wrong"])
     caption = f"Entities that are wrong most often, {subset.corpus}"
     none = f"{subset.corpus}: no entity is wrong."
-    return views.table(rows, columns, caption=caption, first=LOST, none=none)
+    return views.table(rows, caption=caption, first=LOST, none=none)
 
 
 def _entities(formatting: Formatting, subset: Subset) -> pd.DataFrame:

@@ -40,8 +40,7 @@ from soundcheck.statistics.evidence import (
     adjusted_p_values,
     interval_error,
     joined_error,
-    paired_interval,
-    paired_p_value,
+    paired_test,
     standard_error,
     t_test,
     welch,
@@ -262,7 +261,7 @@ def _for_these_speakers(before: Judged, after: Judged, value: float) -> dict[str
 def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) -> dict[str, float | None]:
     """Give the difference as a share of the baseline's errors, if these are more than chance."""
     value, blocks = baseline.verdict.value, baseline.contributing
-    if not paired_p_value(baseline.replicates, value, blocks) <= FALSE_DISCOVERY_RATE:  # NaN is not
+    if not paired_test(baseline.replicates, value, blocks)[0] <= FALSE_DISCOVERY_RATE:  # NaN is not
         return {}
     share = _rounded(change / value)
     drawn = min(len(baseline.replicates), len(candidate.replicates))
@@ -270,7 +269,7 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
     if not paired or (one[~np.isnan(one)] <= 0).any():
         return {"relative": share}
     shares = round_significant(np.divide(other - one, one))
-    bounds = paired_interval(shares, share, min(blocks, candidate.contributing))
+    bounds = paired_test(shares, share, min(blocks, candidate.contributing))[1:]
     return {"relative": share} | _cells(("relative_low", "relative_high"), bounds)
 
 

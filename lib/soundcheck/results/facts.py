@@ -386,7 +386,7 @@ def facts_by_model(
 def read_recorded(path: Path) -> FinishedRun:
     """Read a run that has a record, which knows all that the table is about; refused otherwise."""
     run = read_run(path)
-    if run.record is None:
+    if not run.recorded:
         what = "there is no record of the run, run.json, beside it"
         raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
     listed = {"model": run.record.models, "family": run.record.families, "corpus": run.record.corpora}

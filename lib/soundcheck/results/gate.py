@@ -91,19 +91,12 @@ def check(
     frame = frame.assign(block=frame["corpus"].map(record.block_of))
     rows = counted(frame)
     bars, absent = _hard_bars(frame, run)
-    problems, undecided = [*_missing(frame, record, models), *absent], []
-    for model, tests in rows.groupby("model", sort=True):
-        numbers = counts(tests)
-        if numbers[PASS] + numbers[FAIL] or not bars.keys().isdisjoint(tests.index):
-            continue
-        if not numbers[INCONCLUSIVE]:
-            problems.append(f"No test of {model} has a verdict: each is not evaluated or only reported.")
-        elif not baselines:
-            undecided.append(_undecided(model, tests))
+    without, undecided = _without_conclusion(rows, bars)
+    problems = [*_missing(frame, record, models), *absent, *without]
     if baselines:
         margin = record.matters_worse if matters_worse is None else matters_worse
         failing, compared, incomparable = _got_worse(run, rows, baselines, margin)
-        notes, undecided = [*notes, *compared], [*undecided, *incomparable]
+        notes, undecided = [*notes, *compared], incomparable
     else:
         fails = frame["state"].isin([FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL])
         fails = fails & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
@@ -193,15 +186,23 @@ def _of_pairs(frame: pd.DataFrame, reasons: Reasons) -> pd.Series:
     return of_rows.where(of_rows.ne(""), of_others)
 
 
-def _undecided(model: str, rows: pd.DataFrame) -> str:
-    inconclusive = rows[rows["state"].eq(INCONCLUSIVE)]
-    of_sample = int((inconclusive["state_sample"].eq(FAIL) & inconclusive["group"].eq("")).sum())
-    of_sample = f", {of_sample} of which fail for these speakers" if of_sample else ""
-    count = number_of(len(inconclusive), "test")
-    return (
-        f"Nothing could be concluded about {model}: {count} inconclusive{of_sample}. "
-        "Without more speakers, a hard bar (`hard: true` in `tests`) or --inconclusive fail decides."
-    )
+def _without_conclusion(rows: pd.DataFrame, bars: Reasons) -> tuple[list[str], list[str]]:
+    """Name the models of which no test has a verdict, and those of which nothing could be concluded."""
+    without, undecided = [], []
+    for model, tests in rows.groupby("model", sort=True):
+        numbers, inconclusive = counts(tests), tests[tests["state"].eq(INCONCLUSIVE)]
+        if numbers[PASS] + numbers[FAIL] or not bars.keys().isdisjoint(tests.index):
+            continue
+        if inconclusive.empty:
+            without.append(f"No test of {model} has a verdict: each is not evaluated or only reported.")
+            continue
+        of_sample = int((inconclusive["state_sample"].eq(FAIL) & inconclusive["group"].eq("")).sum())
+        undecided.append(
+            f"Nothing could be concluded about {model}: {number_of(len(inconclusive), 'test')} inconclusive"
+            f"{f', {of_sample} of which fail for these speakers' if of_sample else ''}. "
+            "Without more speakers, a hard bar (`hard: true` in `tests`) or --inconclusive fail decides."
+        )
+    return without, undecided
 
 
 def _got_worse(

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Self
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problem
+from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import Description, JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
@@ -113,24 +113,22 @@ def check_notebook(path: Path) -> None:
 
     Raises InputError: naming the file and what is missing.
     """
-
-    def input_error(what: str, remedy: str) -> InputError:
-        return InputError([Problem(f"notebooks/{path.name}", what, remedy)])
-
+    where = f"notebooks/{path.name}"
     try:
         notebook = json.loads(files.require_regular(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise input_error(f"the file is not a notebook ({error})", "Save it again with Jupyter") from error
-    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4:
-        version = notebook.get("nbformat") if isinstance(notebook, dict) else None
-        raise input_error(f"the notebook has format {version}, not 4", "Save it again with a current Jupyter")
+        what = f"the file is not a notebook ({error})"
+        raise input_error(where, what, "Save it again with Jupyter") from error
+    version = notebook.get("nbformat") if isinstance(notebook, dict) else None
+    if version != 4:
+        what = f"the notebook has format {version}, not 4"
+        raise input_error(where, what, "Save it again with a current Jupyter")
     if not notebook.get("metadata", {}).get("kernelspec"):
-        raise input_error("the notebook names no kernel", "Save it with the kernel 'Python 3'")
+        raise input_error(where, "the notebook names no kernel", "Save it with the kernel 'Python 3'")
     tags = [tag for cell in notebook["cells"] for tag in cell.get("metadata", {}).get("tags", [])]
     if "parameters" not in tags:
-        raise input_error(
-            "no cell is tagged 'parameters'", "Tag the cell that holds run = '' with 'parameters'"
-        )
+        remedy = "Tag the cell that holds run = '' with 'parameters'"
+        raise input_error(where, "no cell is tagged 'parameters'", remedy)
 
 
 def last_execution(job: Job) -> Outcome | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 import sys
 import time
@@ -40,6 +41,7 @@ from soundcheck.results.record import (
     SoundsRecord,
     StudyRecord,
 )
+from soundcheck.run.derived import Derived
 from soundcheck.run.made_of import made_of
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
@@ -206,11 +208,17 @@ def sum_up(
     problems: Sequence[Problem],
     plan: Plan,
     last: Sequence[str],
+    derived: Derived,
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
-    lines = []
-    for facts in facts_by_model(record, frame, read_estimates(output.folder)).values():
-        lines += summary_lines(facts)
+
+    def of_models() -> list[str]:
+        facts = facts_by_model(record, frame, read_estimates(output.folder))
+        return [line for of_model in facts.values() for line in summary_lines(of_model)]
+
+    depends = [dataclasses.replace(record, seconds={}), files.digest(output.estimates)]
+    lines = [*derived.find("summary", depends, of_models)]
+    derived.save()
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
     lines += [f"{model.name}: predictions: {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:

@@ -15,7 +15,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
-from soundcheck.report.standalone import standalone
+from soundcheck.report.html import standalone
 from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.estimates import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED

@@ -23,9 +23,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.common.wording import some
 from soundcheck.corpora.labels import WHO, without_nobody
-from soundcheck.corpora.trials.resolve import read_trial_corpus, resolve
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
-from soundcheck.corpora.trials.trial_table import TrialTable, write_table
+from soundcheck.corpora.trials.trial_table import TrialTable, read_trial_corpus, resolve, write_table
 from soundcheck.evaluation import Evaluation, measure_sets, words
 from soundcheck.evaluation import groups as group_sets
 from soundcheck.evaluation import trials as verification

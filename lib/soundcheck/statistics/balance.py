@@ -25,7 +25,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -161,7 +160,7 @@ def draw_speakers(
     table = pd.DataFrame({"group": groups, "speaker": speakers, "sex": sexes}, dtype=object)
     table = table.dropna(subset="group")
     known = table.dropna(subset="speaker").groupby(["group", "speaker"], sort=False)["sex"]
-    known = known.agg(_most_frequent).rename("sex").reset_index()
+    known = known.agg(lambda sexes: next(iter(sexes.mode()), None)).rename("sex").reset_index()
     known = known[known["sex"].isin(list(wanted))]
     keys = [f"{group}|{speaker}" for group, speaker in zip(known["group"], known["speaker"], strict=True)]
     known = known.assign(draw=draw(keys), key=keys).sort_values(["draw", "key"], kind="stable")
@@ -177,12 +176,6 @@ def draw_speakers(
         pairs.isin(pd.MultiIndex.from_frame(each[["group", "speaker"]])) for each in (known, drawn)
     )
     return DrawnSpeakers(table.index.to_numpy(dtype=np.int64)[chosen], counts, int((~usable).sum()))
-
-
-def _most_frequent(sexes: pd.Series) -> object:
-    """Give the most frequent value, of several the first by name; ``None`` if all are missing."""
-    counts = Counter(sexes.dropna())
-    return min(counts, key=lambda sex: (-counts[sex], str(sex)), default=None)
 
 
 # What sizes of groups decide: least numbers of bins, and the equal sizes that unequal ones equal

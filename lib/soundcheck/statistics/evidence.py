@@ -328,29 +328,14 @@ def paired_test(
     """Test whether a difference is 0, see :func:`t_test`.
 
     ``differences`` are its replicates, both values on the same blocks.
+
+    >>> round(paired_test(np.random.default_rng(0).normal(0.2, 0.1, 1000), 0.2, 20)[0], 2)
+    0.06
+    >>> paired_test(np.full(100, 0.1), 0.1, 10)
+    (0.001953125, 0.1, 0.1)
     """
     error = standard_error(differences, blocks)
     return t_test(estimate, error, blocks - 1, 0.5**blocks, alternative, level)
-
-
-def paired_p_value(
-    differences: np.ndarray, estimate: float, blocks: int, alternative: Alternative = "two-sided"
-) -> float:
-    """Give the p-value of :func:`paired_test`.
-
-    >>> round(paired_p_value(np.random.default_rng(0).normal(0.2, 0.1, 1000), 0.2, 20), 2)
-    0.06
-    >>> paired_p_value(np.full(100, 0.1), 0.1, 10)
-    0.001953125
-    """
-    return paired_test(differences, estimate, blocks, alternative)[0]
-
-
-def paired_interval(
-    differences: np.ndarray, estimate: float, blocks: int, level: float = LEVEL
-) -> tuple[float, float]:
-    """Give the differences that :func:`paired_p_value` does not rule out; NaN where it has no p-value."""
-    return paired_test(differences, estimate, blocks, level=level)[1:]
 
 
 def welch(

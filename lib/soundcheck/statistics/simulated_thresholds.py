@@ -82,13 +82,10 @@ def simulated_threshold(
     here = quantile(setting_of(simulated, min(groups, own_groups), size, classes))
     at_own_size = quantile(setting_of(simulated, own_groups, own_size))
     stretch = max(here / at_own_size, 1.0)
-    threshold = published if stretch == 1.0 else _round_up(published * stretch)
+    threshold = published
+    if stretch > 1.0:  # rounded up; what exceeds a multiple by less than a millionth of a step is that one
+        threshold = round(math.ceil(round(published * stretch / _STEP, 6)) * _STEP, 3)
     return Stretched(threshold, stretch, here, at_own_size)
-
-
-def _round_up(value: float) -> float:
-    """Round up to a multiple of 0.005; what exceeds one by less than a millionth of a step is that one."""
-    return round(math.ceil(round(value / _STEP, 6)) * _STEP, 3)
 
 
 def quantile(setting: Setting) -> float:

@@ -38,8 +38,7 @@ from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
 from soundcheck.statistics.evidence import (
     LEAST_BLOCKS,
     adjusted_p_values,
-    paired_interval,
-    paired_p_value,
+    paired_test,
     standard_error,
 )
 
@@ -198,7 +197,7 @@ def _candidate(sides: Sides, resampled: Resampled, blocks: np.ndarray, matters: 
     counts = [_count(blocks[side]) for side in (group, rest)]
     smaller, p_value = min(counts), 1.0
     if gap >= matters:
-        p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))
+        p_value = float(np.nan_to_num(paired_test(replicates, gap, smaller, "greater")[0], nan=1.0))
     significant = p_value <= FALSE_DISCOVERY_RATE
     return Subgroup(
         words=words,
@@ -214,7 +213,7 @@ def _candidate(sides: Sides, resampled: Resampled, blocks: np.ndarray, matters: 
 
 
 def _named(group: Subgroup, adjusted: float, level: float, statistic: Statistic) -> Subgroup:
-    low, high = paired_interval(group.replicates, group.gap, group.smaller, level)
+    low, high = paired_test(group.replicates, group.gap, group.smaller, level=level)[1:]
     value = float(restrict(statistic, _mask(group.segments, statistic.rows)).point().value[0])
     others = float(round_significant(np.array(value - group.gap)))
     return dataclasses.replace(group, value=value, others=others, low=low, high=high, adjusted=adjusted)

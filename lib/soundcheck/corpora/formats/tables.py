@@ -216,7 +216,7 @@ class TrialFormat(corpus_format.CorpusFormat):
     """Lists of trials."""
 
     keyword = "trials"
-    reader = "soundcheck.corpora.trials.resolve:read_trial_corpus"
+    reader = "soundcheck.corpora.trials.trial_table:read_trial_corpus"
     keys = TrialKeys
 
     @classmethod

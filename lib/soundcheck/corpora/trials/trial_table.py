@@ -1,19 +1,38 @@
-"""Trials whose segments are known: what is compared with what, in memory and as a file."""
+"""Trials between segments of a corpus: which is compared with which, in memory and as a file.
+
+- A trial compares an enrolment, one or several segments of a speaker, with one segment, the test side.
+- Names mean segments as :mod:`soundcheck.corpora.utterances` says; a timed segment also has its name with
+  times, ``a.wav 0 to 1.5``.
+- A name that means nothing, or several segments, is an error. Trials of files that the corpus lists but
+  cannot use are left out and listed.
+- A trial of an utterance with itself is left out: every model accepts it.
+- Labels and speakers must agree.
+- Without speakers the trials tell who speaks, as also for corpora that are a list of trials.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.common import files
-from soundcheck.corpora.raw_table import Excluded
+from soundcheck.common.errors import Problems, input_error, nearest
+from soundcheck.common.escaping import quoted, told_apart
+from soundcheck.common.wording import counted
+from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.corpora.segments import segment_name
+from soundcheck.corpora.trials.trial_files import Listing, read_enrolments, read_trials
+from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
+from soundcheck.suite.entries import CorpusEntry
 
 LISTED = "list"  # origin of trials that a corpus brings
 _METADATA = b"soundcheck"
@@ -106,3 +125,335 @@ def read_table(path: str | os.PathLike) -> TrialTable:
         tuple(Excluded(*item) for item in about["left_out"]),
         about["listed"],
     )
+
+
+# Speakers, told from trials alone ---------------------------------------------------------------------------
+
+
+class ContradictionError(ValueError):
+    """Labels of trials that contradict each other; ``trial`` is the number of one of them."""
+
+    def __init__(self, text: str, trial: int) -> None:
+        super().__init__(text)
+        self.trial = trial
+
+
+def infer_speakers(
+    enrol: Sequence[str],
+    test: Sequence[str],
+    target: Sequence[bool],
+    together: Sequence[tuple[str, str]] = (),
+) -> tuple[dict[str, str], str]:
+    """Tell from trials alone who speaks: name -> speaker, and how they were found, a sentence for a notice.
+
+    If the names have folders, the first one in which they differ is the speaker, as long as that fits all
+    labels: the same folder in target trials, two in all others. Otherwise a speaker is what target trials
+    connect, named like the first of it in the alphabet. Such speakers may be too many: nothing says that two
+    recordings without target trial are of one person.
+
+    - ``target``: whether one person speaks; ``together``: further pairs of names of one person each.
+    - Raises ContradictionError: if a trial says two speakers, and target trials connect its sides.
+    """
+    enrol, test = [*enrol, *(one for one, _ in together)], [*test, *(other for _, other in together)]
+    target = np.array([*target, *[True] * len(together)], dtype=bool)
+    codes, names = pd.factorize(np.array([*enrol, *test], dtype=object))
+    first, second = codes[: len(target)], codes[len(target) :]
+    if folders := _folders(names.tolist()):
+        numbers = pd.factorize(np.array(folders, dtype=object))[0]
+        if np.array_equal(numbers[first] == numbers[second], target):
+            how = "speakers are taken from the folders of the files, which fit all labels"
+            return dict(zip(names, folders, strict=True)), f"{how}: {counted(len(set(folders)), 'speaker')}"
+    edges = np.ones(int(target.sum()), dtype=np.int8), (first[target], second[target])
+    graph = scipy.sparse.coo_array(edges, shape=(len(names), len(names)))
+    count, group = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    against = np.flatnonzero(~target & (group[first] == group[second]))
+    if len(against):
+        trial = int(against[0])
+        one, other = quoted(names[first[trial]]), quoted(names[second[trial]])
+        text = f"a trial says that {one} and {other} are two speakers, other trials that they are one"
+        if one == other:
+            text = f"a trial compares {one} with itself and says two speakers"
+        raise ContradictionError(text, trial)
+    named = pd.Series(names).groupby(group).min()
+    how = "speakers are inferred from the labels, files that target trials connect are one speaker"
+    doubt = "if some are the same person, intervals are too narrow"
+    speakers = dict(zip(names, named[group], strict=True))
+    return speakers, f"{how}: {counted(count, 'speaker')}; {doubt}"
+
+
+def _folders(names: Sequence[str]) -> list[str]:
+    """Give the first folder of each name in which they differ; empty if not all have one."""
+    paths = [name.split("/")[:-1] for name in names]
+    common = len(os.path.commonprefix([min(paths, default=[]), max(paths, default=[])]))
+    return [path[common] for path in paths] if all(len(path) > common for path in paths) else []
+
+
+def read_trial_corpus(entry: CorpusEntry, _: object = None) -> RawTable:
+    """List the files of a trial list with their speakers.
+
+    Raises InputError: if the list or the enrolments cannot be read, or contradict themselves.
+    """
+    trials = read_trials(entry.path, entry.shown_path, entry.layout)
+    enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else {}
+    # An enrolled speaker stands for the first utterance; the others are of the same speaker.
+    first = trials.frame["enrol"].map(lambda name: enrolments.get(name, [name])[0])
+    test = trials.frame["test"]
+    together = [(names[0], name) for names in enrolments.values() for name in names[1:]]
+    try:
+        speakers, how = infer_speakers(first, test, trials.frame["target"], together)
+    except ContradictionError as error:
+        remedy = "Correct the label, or give a CSV corpus with a column speaker and the list as `trials:`"
+        raise input_error(trials.where(test.index[error.trial]), str(error), remedy) from error
+    mentions = pd.concat([first, test]).sort_index(kind="stable").drop_duplicates()  # line by line
+    where = {name: trials.where(line) for line, name in mentions.items()}
+    for name in (name for names in enrolments.values() for name in names):
+        where[name] = f"{entry.shown_enrolments}, utterance {name}"
+    table = pd.DataFrame({"file": list(where), "speaker": [speakers[name] for name in where]}, dtype=object)
+    root = entry.root or entry.path.parent
+    return RawTable(table, list(where.values()), root, entry.shown_path, notices=(how,))
+
+
+# Names ------------------------------------------------------------------------------------------------------
+
+_STAGE = "trials"
+
+Members = Sequence[Sequence[int]]  # rows of the segment table that each enrolment is made of
+
+
+def resolve(
+    trials: Listing,
+    segments: pd.DataFrame,
+    *,
+    enrolments: Mapping[str, Sequence[str]] | None = None,
+    elsewhere: Collection[str] = (),
+    left_out: Collection[str] = (),
+) -> TrialTable:
+    """Find the segments of a list of trials; the result is in the order of the list.
+
+    - ``trials``: see :func:`soundcheck.corpora.trials.trial_files.read_trials`.
+    - ``segments``: segment table with columns ``file``, ``start``, ``end``, ``audio``, perhaps ``speaker``;
+      without speakers they are inferred.
+    - ``enrolments``: names of the utterances that each name on the enrolment side stands for; by default
+      itself.
+    - ``elsewhere``: files of other splits. ``left_out``: files that the corpus lists and that cannot be used.
+    - Raises InputError: if a name means no segment, one of another split or several; if an enrolment is not
+      known or has several speakers or one segment twice; if a label contradicts the speakers; if no trial is
+      left.
+    """
+    problems, frame = Problems(), trials.frame.rename_axis("line").reset_index()
+    names = _Names(segments, elsewhere, left_out, problems)
+    rows_of = names.enrolled(trials, enrolments or {})
+    sides = ["test"] if enrolments is not None else ["enrol", "test"]
+    for line, name in _in_order(trials.frame[side] for side in sides):
+        names.find(name, trials.where(line))
+    problems.raise_if_any()
+    if enrolments is None:
+        rows_of = {name: [names.rows[name]] for name in frame["enrol"].unique()}
+    # Two spellings of one segment are one enrolment.
+    first = {name: name if enrolments or rows[0] < 0 else rows[0] for name, rows in rows_of.items()}
+    frame["enrolment"], _ = pd.factorize(frame["enrol"].map(first).to_numpy(dtype=object))
+    members = [rows_of[name] for name in frame.drop_duplicates("enrolment")["enrol"]]
+    frame["segment"] = frame["test"].map(names.rows).astype(np.int64)
+    usable = (frame["segment"] >= 0) & np.array([min(rows) >= 0 for rows in members])[frame["enrolment"]]
+    within = usable & _shares(frame, members, np.arange(len(segments)))
+    itself = within & np.array([len(rows) == 1 for rows in members])[frame["enrolment"]]
+    excluded = names.excluded(frame[~usable], enrolments or {})
+    if itself.any():
+        reason = "an utterance is compared with itself: every model accepts it"
+        item = f"{counted(itself.sum(), 'trial')}, the first {trials.where(frame['line'][itself.idxmax()])}"
+        excluded.append(Excluded(item, reason, _STAGE))
+    for row in frame[itself & ~frame["target"]].itertuples():
+        what = f"the trial compares {quoted(row.test)} with itself and says two speakers"
+        problems.add(trials.where(row.line), what, "Correct the label or remove the line")
+    frame, within = frame[usable & ~itself], within[usable & ~itself].to_numpy()
+    if not len(problems) and frame.empty:
+        reasons = "; ".join(dict.fromkeys(item.reason for item in excluded))
+        remedy = "Give trials of files that can be used"
+        raise input_error(trials.source, f"no trial is left ({reasons})", remedy)
+    numbers, used = pd.factorize(frame["enrolment"])
+    members = [members[number] for number in used.tolist()]
+    frame = frame.assign(key=frame.index.astype(str), enrolment=numbers).reset_index(drop=True)
+    known = "speaker" in segments.columns and segments["speaker"].notna().any()
+    add_speakers = _add_known_speakers if known else _add_inferred_speakers
+    notices = add_speakers(trials, segments, frame, members, problems)
+    problems.raise_if_any()
+    sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
+    same_sound = _shares(frame, members, sounds) & ~within
+    return TrialTable(
+        of_columns(frame),
+        np.array([row for rows in members for row in rows], dtype=np.int64),
+        np.repeat(np.arange(len(members), dtype=np.int64), [len(rows) for rows in members]),
+        LISTED,
+        (*_notices(trials, frame, within, same_sound), *notices, *names.loose(trials.source)),
+        tuple(excluded),
+        len(trials),
+    )
+
+
+def _in_order(columns: Sequence[pd.Series]) -> list[tuple[int, str]]:
+    """List the different names of columns, each with the first line that has it."""
+    return [*pd.concat(columns).sort_index(kind="stable").drop_duplicates().items()]
+
+
+class _Names:
+    """Finds the rows of names among the segments, files that cannot be used and those of other splits."""
+
+    def __init__(
+        self,
+        segments: pd.DataFrame,
+        elsewhere: Collection[str],
+        left_out: Collection[str],
+        problems: Problems,
+    ) -> None:
+        self.problems = problems
+        usable = segments["file"].tolist()
+        unusable = sorted({*left_out} - {*usable})
+        self._files = [*usable, *unusable, *sorted({*elsewhere} - {*usable, *unusable})]
+        self._usable, self._known = len(usable), len(usable) + len(unusable)
+        columns = segments.columns.intersection(["start", "end", "speaker", "item"])
+        self._names = UtteranceNames(
+            pd.DataFrame({"file": self._files}, dtype=object).join(segments[columns])
+        )
+        timed = np.flatnonzero(segments[["start", "end"]].notna().any(axis=1))
+        self._timed: dict[str, list[int]] = {}  # names of segments with times -> their rows
+        for row, name in segment_names(segments, timed).items():
+            self._timed.setdefault(name, []).append(row)
+        self.rows: dict[str, int] = {}  # of names; -1 if the file cannot be used or a problem is noted
+        self.unusable: dict[str, str] = {}  # name -> file that cannot be used
+
+    def find(self, name: str, where: str) -> int:
+        """Find the row of a name, once; see ``rows``."""
+        if name not in self.rows:
+            self.rows[name] = self._find(name, where)
+        return self.rows[name]
+
+    def _find(self, name: str, where: str) -> int:
+        rows = self._names.find([name])[0] or self._timed.get(name, [])
+        if not rows:
+            unknown, example = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
+            remedy = f"Write files as the corpus does, such as {example}"
+            self.problems.add(where, f"no segment is called {unknown}", remedy)
+        elif rows[0] < self._usable and len(rows) > 1:
+            what = f"{quoted(name)} could mean {self._names.meanings(rows)}"
+            remedy = f"Write the one that is meant, such as {self._names.meanings(rows[:1])}"
+            self.problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
+        elif rows[0] < self._usable:
+            return rows[0]
+        elif rows[-1] < self._known:
+            self.unusable[name] = self._files[rows[0]]
+        else:
+            what = f"{quoted(name)} is a file of another split"
+            self.problems.add(where, what, "Set `split: all` for the corpus")
+        return -1
+
+    def enrolled(self, trials: Listing, enrolments: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+        """Find the rows of the enrolments that trials name; nothing without enrolments."""
+        rows_of: dict[str, list[int]] = {}
+        for line, name in _in_order([trials.frame["enrol"]]) if enrolments else ():
+            if name not in enrolments:
+                remedy = "Give its utterances, or write the name of one that there is, such as "
+                what = f"there is no enrolment {quoted(name)}"
+                self.problems.add(trials.where(line), what, remedy + quoted(next(iter(enrolments))))
+                continue
+            where, first = f"enrolment {quoted(name)}", {}
+            rows_of[name] = [self.find(utterance, where) for utterance in enrolments[name]]
+            for utterance, row in zip(enrolments[name], rows_of[name], strict=True):
+                if first.setdefault(row, utterance) != utterance and row >= 0:
+                    what = f"{quoted(first[row])} and {quoted(utterance)} mean the same segment"
+                    remedy = "Look whether one of them means another file; else remove it"
+                    self.problems.add(where, what, remedy)
+        return rows_of
+
+    def excluded(self, frame: pd.DataFrame, enrolments: Mapping[str, Sequence[str]]) -> list[Excluded]:
+        """List the files for which trials are left out."""
+        counts: Counter[str] = Counter()
+        for row in frame.itertuples():
+            names = self.unusable.keys() & {*enrolments.get(row.enrol, [row.enrol]), row.test}
+            counts.update({self.unusable[name] for name in names})
+        reason = "left out: the corpus cannot use the file"
+        listed = sorted(counts.items())
+        return [Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in listed]
+
+    def loose(self, source: str) -> list[str]:
+        """Say which names are found by less than the whole path of their file."""
+        pairs = {(name, self._files[row]) for name, row in self.rows.items() if row >= 0}
+        return matched_by_less(pairs, source, ids=True)
+
+
+def _add_known_speakers(
+    trials: Listing, segments: pd.DataFrame, frame: pd.DataFrame, members: Members, problems: Problems
+) -> tuple[str, ...]:
+    """Add the speakers of a corpus to both sides of trials, and compare them with the labels."""
+    speakers = np.array([None if pd.isna(who) else str(who) for who in segments["speaker"]], dtype=object)
+    for row in _used(frame, members):
+        if speakers[row] is None:
+            what = f"the corpus does not say who speaks in {quoted(segments['file'].iat[row])}"
+            problems.add(trials.source, what, "Fill in the column speaker, or remove the trials")
+    for number, rows in enumerate(members):
+        people = list(dict.fromkeys(speakers[rows]))
+        if len(people) > 1:
+            name = frame["enrol"].iat[int(np.argmax(frame["enrolment"] == number))]
+            two = f"{quoted(people[0])} and {quoted(people[1])}"
+            what = f"its utterances are of {len(people)} speakers, {two}"
+            problems.add(f"enrolment {quoted(name)}", what, "Enrol each speaker separately")
+    first = speakers[[rows[0] for rows in members]]
+    frame["enrol_speaker"], frame["test_speaker"] = first[frame["enrolment"]], speakers[frame["segment"]]
+    if len(problems):  # without speakers there is nothing to compare
+        return ()
+    for row in frame[frame["target"] != (frame["enrol_speaker"] == frame["test_speaker"])].itertuples():
+        what = f"the list says two speakers, the corpus says {quoted(row.enrol_speaker)} for both"
+        if row.target:
+            both = f"{quoted(row.enrol_speaker)} and {quoted(row.test_speaker)}"
+            what = f"the list says the same speaker, the corpus says {both}"
+        problems.add(trials.where(row.line), what, "Correct the label, or the column speaker")
+    return ()
+
+
+def _add_inferred_speakers(
+    trials: Listing, segments: pd.DataFrame, frame: pd.DataFrame, members: Members, problems: Problems
+) -> tuple[str, ...]:
+    """Add speakers that follow from the trials alone, and say how."""
+    names = segment_names(segments, _used(frame, members))
+    enrol = [names[members[number][0]] for number in frame["enrolment"]]
+    test = [names[row] for row in frame["segment"]]
+    # All utterances of an enrolment are of the same speaker.
+    together = [(names[rows[0]], names[row]) for rows in members for row in rows[1:]]
+    try:
+        speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), together)
+    except ContradictionError as error:
+        remedy = "Correct the label, or give the corpus a column speaker"
+        problems.add(trials.where(frame["line"][error.trial]), str(error), remedy)
+        return ()
+    frame["enrol_speaker"] = [speakers[name] for name in enrol]
+    frame["test_speaker"] = [speakers[name] for name in test]
+    return (how,)
+
+
+def _shares(frame: pd.DataFrame, members: Members, kind: np.ndarray) -> np.ndarray:
+    """Tell which trials have something of the test side in their enrolment, bool ``(T,)``.
+
+    ``kind``: number of what each row of the segment table has, int64.
+    """
+    pairs = [(number, row) for number, rows in enumerate(members) for row in rows]
+    numbers, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    tested = frame["enrolment"].to_numpy() * len(kind) + kind[frame["segment"]]
+    return np.isin(tested, numbers * len(kind) + kind[rows])
+
+
+def _used(frame: pd.DataFrame, members: Members) -> np.ndarray:
+    """List the rows of the segment table that trials need."""
+    return np.unique([*frame["segment"].unique(), *(row for rows in members for row in rows)])
+
+
+def _notices(trials: Listing, frame: pd.DataFrame, within: np.ndarray, sound: np.ndarray) -> tuple[str, ...]:
+    """Say what a reader of results must know about a list."""
+    targets = int(frame["target"].sum())
+    size = f"{counted(len(frame), 'trial')}, {targets} target and {len(frame) - targets} non-target"
+    repeated = frame.duplicated(["enrolment", "segment"]).to_numpy()
+    odd = {
+        "repeated in the list, counted again": repeated,
+        "with a test side out of the enrolment": within,
+        "of one sound under two names": sound,
+    }
+    kinds = [f"{counted(which.sum(), 'trial')} {what}" for what, which in odd.items() if which.any()]
+    return (f"{trials.source} is read as {trials.form}: {size}", *kinds)

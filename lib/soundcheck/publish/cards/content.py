@@ -15,8 +15,7 @@ from soundcheck.publish.cards import measurements
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import page, sentence
 from soundcheck.report import failures, key_figures
-from soundcheck.report.formats import significant
-from soundcheck.report.names import label
+from soundcheck.report.formats import label, significant
 from soundcheck.results.estimates import ALL
 from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.states import ASPECTS, aspects

@@ -89,9 +89,8 @@ def measurements(facts: ModelFacts) -> pd.DataFrame:
         family = families.get(row.family)
         of = measure_of_test(family, row.test, row.rule, bool(row.against)) if family else None
         measure = of or measure_of_figure(row.test)
-        low, high = (
-            measure.limits
-        )  # a limit that a number is beyond is none: the scale of a task may be longer
+        # A limit that a number is beyond is none: the scale of a task may be longer.
+        low, high = measure.limits
         limits = (low if low <= row.value else -math.inf, high if row.value <= high else math.inf)
         measures.append(measure._replace(limits=limits))
         names = (row.family or "key figure", row.corpus, row.task, row.test, row.group, row.label)

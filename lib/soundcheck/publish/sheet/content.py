@@ -17,11 +17,9 @@ from soundcheck.common.wording import counted, duration
 from soundcheck.publish.facts import INCONCLUSIVE as INCONCLUSIVE_LINE
 from soundcheck.publish.facts import page, plain, verdict_lines
 from soundcheck.publish.sheet.sounds import Scene, carried, comparison_scenes, model_scenes
-from soundcheck.report import failures, key_figures, states
-from soundcheck.report.formats import estimate, significant
+from soundcheck.report import failures, key_figures
+from soundcheck.report.formats import JUDGED, estimate, remark, significant, state_bar
 from soundcheck.report.html import Html
-from soundcheck.report.names import remark
-from soundcheck.report.states import JUDGED
 from soundcheck.report.style import label, svg
 from soundcheck.report.views import forest
 from soundcheck.results import worse
@@ -151,7 +149,7 @@ def _sheet(
         purpose=f"{'. '.join(filter(None, (purpose, tasks)))}.",
         synthetic=facts.synthetic,
         lines=[(name, remark(text)) for name, text in lines],
-        bar=states.bar(facts.counts),
+        bar=state_bar(facts.counts),
         counts=", ".join(f"{facts.counts[name]} {name}" for name in JUDGED),
         origin=[*origin.items()],
         **contents,

@@ -16,8 +16,7 @@ from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
 from soundcheck.publish.facts import as_markdown, plain
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
-from soundcheck.report.html import Html
-from soundcheck.report.standalone import standalone
+from soundcheck.report.html import Html, standalone
 from soundcheck.results import page_names
 from soundcheck.results.facts import ModelFacts, read_recorded
 from soundcheck.results.finished_run import FinishedRun, read_run

@@ -13,9 +13,15 @@ from tests.corpora.refusals import refusals
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.segments import Excluded
-from soundcheck.corpora.trials.resolve import ContradictionError, infer_speakers, resolve
 from soundcheck.corpora.trials.trial_files import read_trials
-from soundcheck.corpora.trials.trial_table import TrialTable, read_table, write_table
+from soundcheck.corpora.trials.trial_table import (
+    ContradictionError,
+    TrialTable,
+    infer_speakers,
+    read_table,
+    resolve,
+    write_table,
+)
 
 NAN = float("nan")
 FILES = ["s1/a.wav", "s1/b.wav", "s2/c.wav", "s2/d.wav", "s3/e.wav"]
