@@ -233,6 +233,8 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     doubts = [note for model, names in tasks for note in standing_notes(record.figures, model, names)]
     ruled = rows[rows["group"].ne("") & rows["passed"].notna() & ~rows["rule"].isin(GAP_RULES)]
     fails = f"{ruled['passed'].eq(False).sum()} of {len(ruled)} fail"
+    apart = sum(bool(failures.both_rules(row)) for row in ruled.itertuples())
+    fails += f"; the two rules differ for {apart}, see the table" if apart else ""
     published = f" By the published rule (group minus all), {fails}." if len(ruled) else ""
     return templates.html(
         "answer",

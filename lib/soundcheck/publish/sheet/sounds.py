@@ -4,6 +4,8 @@ Notebooks and media come from the output folder, which may have travelled: of a 
 its outputs are read, and a sound is played only if its content is what its name says.
 """
 
+from __future__ import annotations
+
 import base64
 import dataclasses
 import io
@@ -26,6 +28,8 @@ from soundcheck.results.states import FAIL
 
 MOST_SCENES = 2
 LONGEST = 8.0  # seconds of a sound; later ones are cut off, so that the page stays small
+_NOTEBOOK_BYTES = 50_000_000
+_SOUND_BYTES = 20_000_000
 _Medium = Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.(flac|png))?$")]  # its name; empty if there is none
 
 
@@ -86,7 +90,7 @@ def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]
 
 def _examples(facts: ModelFacts, path: Path) -> list[Scene]:
     """Read what an executed notebook lets be heard; nothing if it is not there or cannot be read."""
-    if facts.record.voices == NONE or not path.is_file():
+    if facts.record.voices == NONE or path.is_symlink() or files.irregularity(path, _NOTEBOOK_BYTES):
         return []
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -120,5 +124,7 @@ def _sound(folder: Path, player: Sound) -> Sound | None:
 def _content(folder: Path, name: str) -> bytes:
     """Read a sound or a picture; nothing if it is missing or not what its name says."""
     path = folder / "media" / name
-    data = path.read_bytes() if name and path.is_file() and not path.is_symlink() else b""
+    if not name or path.is_symlink() or files.irregularity(path, _SOUND_BYTES):
+        return b""
+    data = path.read_bytes()
     return data if files.digest(data)[:20] == name.partition(".")[0] else b""
