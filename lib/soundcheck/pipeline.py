@@ -159,7 +159,6 @@ class _Run:
             self.execute(notebooks)
         self.stages.begin("results")
         record, frame = self.write()
-        self.derived.save()
         problems = [] if history is None else self.keep(history)
         broken = self.build(record, frame, history) if options.book else []
         self.stages.end()
