@@ -242,9 +242,8 @@ class Family:
     others: schema.Boolean = False
     # whether it tests what models say of their own predictions: those that say nothing have no notebook
     stated: schema.Boolean = False
-    # spoken sentences that it needs to test words that it localised, see
-    # :mod:`soundcheck.run.keyword_sentences`: ``sentences``, how many around words of each kind; empty if it
-    # needs none
+    # spoken sentences that it needs to test words that it localised, see :mod:`soundcheck.run.predictions`:
+    # ``sentences``, how many around words of each kind; empty if it needs none
     probes: dict[str, schema.whole(1, 1000)] = dataclasses.field(default_factory=dict)
     # pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made for
     # a corpus that brings no list of them; empty if it compares none
