@@ -2,7 +2,6 @@
 // in its first order; rows of "All results" come in a file beside the page.
 document.addEventListener("DOMContentLoaded", () => {
   const LONG = 8; // rows from which a table gets a search field
-  const PART = 200; // rows that are shown at once; of more, a part and a button for the next
   const NUMBER = /^[+−-]?[\d,.]+(e-?\d+)?( %)?$/, FORMULA = /^[=+\-@]/; // what a spreadsheet reads, and would run
   const { make, on, button } = window.soundcheck;
   const collator = new Intl.Collator("en", { numeric: true });
@@ -47,6 +46,7 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   const prepare = (table, heads, rows) => {
+    const PART = table.dataset.rows ? 100 : 1000; // rows that are shown at once; of more a button shows the next
     const body = table.tBodies[0], filters = [], count = make("output"), said = make("output");
     let now = rows, shown = PART, sorted = null;
     const next = button("", { class: "sc-next" }, () => draw(shown + PART));

@@ -132,7 +132,7 @@ REPORTED = NOTHING | {"passed": None, "threshold": None, "evidence": "shown", "s
         ([dataclasses.replace(ROWS[1], **MISSING)], "Not evaluated: too few &lt;b&gt;"),
         (
             [group("anger", -0.3, 0.1, 0.0079, rule="|value| <", passed=True, threshold=0.2)],
-            "By the published rule (group minus all), 0 of 1 fail.",
+            "By the published rule (group minus all), 0 of 1 fail; the two rules differ for 1",
         ),
     ],
 )
