@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import foldnorm
 from sklearn.metrics import brier_score_loss
 
 from soundcheck.metrics import confidence as metrics
@@ -53,18 +54,19 @@ def test_calibration_errors_are_those_of_loops(data):
     assert value(calibration_error(sure, correct, 7)) == pytest.approx(expected)
     shares = values(metrics.reliability(sure, correct, 7))
     assert shares == pytest.approx([correct[bins == number].mean() for number in range(len(shares))])
-    # Without what chance adds, by simulation:
-    bins, expected, rng = equal_mass_bins(sure, 5), 0.0, np.random.default_rng(0)
-    for number in range(5):
-        inside = bins == number
-        gap, count = (sure - correct)[inside].sum(), inside.sum()
-        rest = [((sure - correct)[inside & (blocks == b)] - gap / count).sum() for b in np.unique(blocks)]
-        error = np.sqrt(np.square(rest).sum() * 20 / 19)
-        chance = np.abs(rng.normal(gap, error, 1_000_000)).mean() - abs(gap)
-        expected += (abs(gap) - chance) / len(sure)
-    debiased = value(debiased_calibration_error(sure, correct, blocks, 5))
-    assert debiased == pytest.approx(max(expected, 0), abs=2e-3)
-    assert debiased < value(calibration_error(sure, correct, 5))
+    # Without what chance adds to the size of a gap; of predictions that are too sure, too.
+    bins = equal_mass_bins(sure, 5)
+    for right in (correct, correct * (np.arange(len(correct)) % 3 > 0)):
+        expected = 0.0
+        for number in range(5):
+            inside = bins == number
+            gap, count = (sure - right)[inside].sum(), inside.sum()
+            rest = [((sure - right)[inside & (blocks == b)] - gap / count).sum() for b in np.unique(blocks)]
+            error = np.sqrt(np.square(rest).sum() * 20 / 19)
+            expected += (2 * abs(gap) - foldnorm.mean(abs(gap) / error, scale=error)) / len(sure)
+        debiased = value(debiased_calibration_error(sure, right, blocks, 5))
+        assert debiased == pytest.approx(max(expected, 0))
+        assert debiased < value(calibration_error(sure, right, 5))
 
 
 def test_intervals_of_the_calibration_error_reach_down_to_0_unless_chance_seldom_makes_it_as_large():

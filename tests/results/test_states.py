@@ -58,6 +58,16 @@ def test_fails_are_what_the_false_discovery_rate_leaves():
     assert apart["holds"].tolist() == [True, False]  # models and categories are corrected apart
 
 
+WITHIN_LIMITS = {
+    "test": "v",
+    "number": 0.02,
+    "reach": 0.2,
+    "rule": "|value| <",
+    "threshold": 0.1,
+    "gap": -0.08,
+}
+WITHIN_LIMITS |= {"evidence": "open", "p_value": 0.5, "p_sample": 0.5, "state": ""}
+WITHIN_LIMITS |= {"gap_low_sample": -0.1, "gap_high_sample": -0.06}
 NO_INTERVAL = {"gap_low": None, "gap_high": None, "p_value": None}
 
 
@@ -83,6 +93,9 @@ NO_INTERVAL = {"gap_low": None, "gap_high": None, "p_value": None}
             *(value(0.4, 0.2, 0.15, gap_low_sample=-0.12, gap_high_sample=-0.08, p_sample=1e-6),),
             *(INCONCLUSIVE, FAIL),
         ),
+        # A value within ±0.1, known to ±0.02 for these speakers: 0.08 below the nearer limit.
+        (made.value(**WITHIN_LIMITS), INCONCLUSIVE, PASS),
+        (made.value(**WITHIN_LIMITS | {"gap_high_sample": 0.01}), INCONCLUSIVE, INCONCLUSIVE),
         # A difference that could not be significant is described.
         (difference(p=0.2, **NO_INTERVAL), INCONCLUSIVE, REPORTED),
         (difference(p=0.2, least_p=0.06), INCONCLUSIVE, REPORTED),
