@@ -130,7 +130,7 @@ def test_labels_are_compared_and_are_no_recordings(listened, rng):
     task = Task("place", "classification", tuple("abcdef"))  # a task may have many classes
     result = listened({"place": task}, sex=SEXES, place=np.tile(list("abcd"), 16))
     assert {f"place: {name}" for name in "abcd"} <= compared(result)
-    assert {f"place {name}" for name in "ef"} <= {title for title, *_ in result.unchanging}
+    assert {f"share of {name} (place)" for name in "ef"} <= {title for title, *_ in result.unchanging}
 
 
 def test_what_a_suite_asks_for_is_compared_too(listened):

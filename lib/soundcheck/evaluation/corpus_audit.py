@@ -200,7 +200,7 @@ def _quantities(table: pd.DataFrame, sounds: Measured, tasks: Mapping[str, Task]
             yield Quantity(name, f"mean {name}", "", NOTICED, table[name].to_numpy(dtype=np.float64))
         for one in task.classes:
             share = np.where(table[name].notna(), table[name].eq(one), np.nan).astype(np.float64)
-            yield Quantity(f"{name}: {one}", f"{name} {one}", SHARE, NOTICED, share)
+            yield Quantity(f"{name}: {one}", f"share of {one} ({name})", SHARE, NOTICED, share)
 
 
 def _parts(
