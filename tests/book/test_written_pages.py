@@ -5,7 +5,11 @@
 
 import dataclasses
 import inspect
+import os
 import re
+import select
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -218,3 +222,28 @@ def test_the_handbook_names_every_written_page():
 
 if __name__ == "__main__":
     (ROOT / "book" / "pipelines.md").write_text(with_recipes(page("pipelines")), encoding="utf-8")
+
+
+KILLED = """
+import os, sys, time
+from soundcheck.book import pages
+
+def slow():
+    os.write(1, b"at work ")
+    time.sleep(60)
+
+tasks = [pages._Task(f"{n}.md", slow, "") for n in range(2)]
+list(pages._made(tasks, 2))
+"""
+
+
+def test_processes_that_make_pages_end_with_a_killed_run():
+    process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE)
+    said = b""
+    while said.count(b"at work") < 2:
+        said += os.read(process.stdout.fileno(), 100)
+    process.kill()
+    process.wait()
+    ready, _, _ = select.select([process.stdout], [], [], 20)
+    assert ready and os.read(process.stdout.fileno(), 100) == b""  # nobody holds its end any more
+    process.stdout.close()

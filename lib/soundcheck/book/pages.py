@@ -8,7 +8,9 @@ page does not name the run: a page that says the same after the next run stays a
 import functools
 import json
 import multiprocessing
+import os
 import re
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -244,11 +246,22 @@ def _made(tasks: Sequence[_Task], jobs: int) -> Iterator[str]:
         yield from (task.make() for task in tasks)
         return
     context = multiprocessing.get_context("fork")  # whose children know the tasks
-    with ProcessPoolExecutor(jobs, context, _tasks.extend, (tasks,)) as pool:
+    with ProcessPoolExecutor(jobs, context, _begin, (tasks,)) as pool:
         yield from pool.map(_make, range(len(tasks)))
 
 
 _tasks: list[_Task] = []
+
+
+def _begin(tasks: Sequence[_Task]) -> None:
+    """Know the tasks, and end with the run: else a killed one would leave its folder locked."""
+    _tasks.extend(tasks)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def _make(number: int) -> str:
