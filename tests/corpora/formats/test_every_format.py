@@ -324,31 +324,3 @@ def test_a_field_becomes_what_the_manual_says(load_field, monkeypatch, form, fie
         corpus = load_field(form, {field: written})
         assert rows(corpus, column) == [(read,)]
         assert not any(field in one for one in corpus.notices if one.startswith("not used"))
-
-
-CHANNELS = {
-    "hyp.stm": "a 0 s 0 0.25 turn left\na 1 t 0 0.25 turn right\n",
-    "hyp.ctm": "a 0 0 0.1 turn\na 0 0.1 0.1 left\na 1 0 0.1 turn\na 1 0.1 0.1 right\n",
-    "hyp.json": json.dumps(
-        [
-            {"session_id": "a", "channel": n, "start_time": 0, "end_time": 0.25, "words": f"turn {word}"}
-            for n, word in enumerate(("left", "right"))
-        ]
-    ),
-    "hyp.csv": "file,start,end,transcript\na-0.wav,0,0.25,turn left\na-1.wav,0,0.25,turn right\n",
-}
-
-
-@pytest.mark.slow
-def test_channels_of_predictions_find_those_of_a_corpus(write, tmp_path, command):
-    both = "a.wav,0,0.25,s0,0,turn left\na.wav,0,0.25,s1,1,turn right\n"
-    write(CHANNELS | {"t.csv": f"file,start,end,speaker,channel,transcript\n{both}"})
-    names = {name: name.replace(".", "-") for name in CHANNELS}
-    models = "".join(f"  {m}: {{predictions: {f}, tasks: [transcript]}}\n" for f, m in names.items())
-    corpus = "corpora: {c: {format: csv, path: t.csv, audio: false}}\n"
-    write({"suite.yml": f"{corpus}models:\n{models}families: [asr_word_errors]\n"})
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = pd.read_csv(tmp_path / "build" / "results.csv")
-    errors = results[results["test"] == "Word Error Rate"].groupby("model")["value"].max()
-    assert errors.to_dict() == dict.fromkeys(names.values(), 0.0)
