@@ -102,7 +102,6 @@ def _counts(cells: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
     return np.bincount(rows.ravel(), minlength=n * len(rows)).reshape(*shape[:-1], n)
 
 
-
 def test_draws_of_the_recipe_are_those_of_its_libraries():
     generator = np.random.RandomState(7)
     expected = stats.truncnorm.rvs(-3, 3, loc=0.5, scale=1 / 6, size=1000, random_state=generator)

@@ -27,16 +27,11 @@ def full():
 
 def test_labels_fill_all_bins_and_fit_the_classes_of_which_every_speaker_has_all(full):
     assert full["split"].value_counts().to_dict() == {"test": 976, "train": 432}
-    for split, least in (("test", 60), ("train", 20)):
-        for dimension in DIMENSIONS:
-            labels = full.loc[full["split"] == split, dimension]
-            counts = np.histogram(labels, [0, 0.25, 0.5, 0.75, 1.001])[0]
-            assert counts.min() >= least, (split, dimension)
-            assert counts[1:3].sum() > counts[[0, 3]].sum()  # most lie in the middle
+    for dimension in DIMENSIONS:
+        assert np.histogram(full[dimension], [0, 0.25, 0.5, 0.75, 1.001])[0].min() >= 80, dimension
     mean = full.groupby("emotion")[DIMENSIONS].mean()
-    assert mean.loc["anger", ["arousal", "dominance"]].min() > 0.6 and mean.loc["anger", "valence"] < 0.4
+    assert mean.loc["anger", "arousal"] > 0.6 > 0.4 > mean.loc["anger", "valence"]
     assert mean.loc["happiness", "valence"] > 0.6 and mean.loc["sadness"].max() < 0.4
-    assert mean.loc["neutral"].between(0.4, 0.6).all()
     counts = full.groupby(["speaker", "emotion"]).size().unstack()
     talkative = counts[counts.sum(axis=1) >= 36]
     assert counts.min().min() >= 2 and len(talkative) == 12 + 8 and talkative.min().min() >= SURE
@@ -64,8 +59,9 @@ def test_groups_have_enough_women_and_men_and_no_speaker_speaks_for_one(part, co
     [
         ("full", "speech", "40 test and 12 training|five women and five men|244 segments an accent"),
         ("full", "texts", "five of each, in German, English|Each language has five women"),
-        ("full", "commands", "30 speakers: five women|American, British and German, 50 commands|49 words"),
-        ("small", "speech", "4 test and 4 training speakers|one woman and one man|32 segments an accent"),
+        ("full", "recordings", "five segments of each of the 40 test speakers|three recordings"),
+        ("full", "monologues", "five segments each of half of the 40 test speakers"),
+        ("small", "commands", "speakers: "),
     ],
 )
 def test_descriptions_tell_the_numbers_of_the_corpus(size, part, words):
