@@ -102,21 +102,6 @@ def test_differences_and_sums_of_trials_share_recordings():
     assert unknown.influence() is None and weighted_difference(unknown, unknown).influence() is None
 
 
-def test_errors_are_those_of_recordings_drawn_again():
-    """Speakers differ a lot and stay; the spread over draws of their recordings is what is estimated."""
-    draw = np.random.default_rng(0)
-    level, speakers = draw.normal(0, 1, 8), np.repeat(np.arange(8), [2, 3, 4, 5, 10, 20, 40, 80])
-
-    def recorded() -> np.ndarray:
-        return level[speakers] + draw.normal(0, 0.3, len(speakers)) * (1 + speakers % 2)
-
-    means = [recorded().mean() for _ in range(3000)]
-    estimates = [fixed_speakers(mean_value(recorded()), speakers) for _ in range(100)]
-    errors = np.array([each.error[0] for each in estimates])
-    assert np.sqrt(np.mean(errors**2)) == pytest.approx(np.std(means), rel=0.08)
-    assert not estimates[0].independent[0] and 60 < estimates[0].freedom[0] < len(speakers)
-
-
 @pytest.mark.parametrize(
     ("speakers", "strata", "independent"),
     [
