@@ -69,9 +69,9 @@ def test_refused(folder, spoil, row):
 
 
 def test_links_stay_in_the_folder_and_named_pipes_are_not_opened(folder):
-    folder.joinpath("vocab.txt").symlink_to("/etc/passwd")
     folder.joinpath("config.json").unlink()
     os.mkfifo(folder / "config.json")
+    assert "not a regular file" in problems(folder)
+    folder.joinpath("vocab.txt").symlink_to("/etc/passwd")
     message = problems(folder)
     assert "vocab.txt: this link leads out of the folder" in message and "/etc" not in message
-    assert "not a regular file" in message

@@ -240,6 +240,11 @@ def test_refused(copy, project, spoil, row):
     assert row["words"] in message and "Traceback" not in message
 
 
+def test_a_name_of_a_hub_is_refused_when_the_suite_is_read(project):
+    with pytest.raises(InputError, match="models.mine.transformers: .*`hf download a/b --local-dir b`"):
+        project.read("{transformers: a/b, tasks: [arousal]}")
+
+
 def test_a_tokenizer_that_keeps_repetitions_is_refused(copy, networks, project):
     folder = copy("ctc")
     (folder / "vocab.json").unlink()
