@@ -159,7 +159,7 @@ CONSTANTS = re.compile(
 )
 ANSWERED = re.compile(  # inputs, lengths and digests: of left_out.csv and run.json
     r"\d+ (?:times: no row in|(?:of \d+ )?inputs )|^\w+ \(\d+ segments, | \d+ min \d+ s "
-    r"| of this page |SHA-256|\bno audio\b|(?:, run|ingerprint.*) `?[0-9a-f]{12}"
+    r"| of this page |SHA-256|\bno audio\b|(?:, run|ingerprint.*) `?[0-9a-f]{12}|^\s*Version "
 )
 DATA = re.compile(
     "what is missing|limits of these tests|how to reproduce|what it is for|where this comes from|testing data"
