@@ -12,8 +12,7 @@ from soundcheck.common.escaping import escape
 
 KEPT = {"index.html", "_static/scripts/theme.js", "_static/scripts/theme.js.LICENSE.txt"}
 DROPPED = {"_static/scripts/theme.js.map", "_static/scripts/fontawesome.js", ".buildinfo"}
-DROPPED |= {"_static/sbt-webpack-macros.html"}
-DROPPED |= {"_static/locales/de/LC_MESSAGES/booktheme.mo"}
+DROPPED |= {"_static/sbt-webpack-macros.html", "_static/locales/de/LC_MESSAGES/booktheme.mo"}
 
 
 def page(body: str = "") -> str:
@@ -26,9 +25,7 @@ def site(tmp_path) -> Path:
     html = tmp_path / "out" / "html"
     (html / "models").mkdir(parents=True)
     (html / "media").mkdir()
-    (html / "media" / "a b.png").write_bytes(b"")
-    fine = '<a href="models/one.html#x">x</a><a href="https://example.org/x">y</a><img src="media/a%20b.png">'
-    (html / "index.html").write_text(page(fine))
+    (html / "index.html").write_text(page('<a href="https://example.org/x">y</a><img src="media/a%20b.png">'))
     (html / "models" / "one.html").write_text(page('<a href="../index.html?q=1">x</a>'))
     (html / "style.css").write_text("/* https://example.org */ p { background: url(media/x.png) }")
     return html
@@ -41,13 +38,10 @@ def found(site: Path, **options: bool) -> str:
 OUTSIDE = "html/index.html: the page loads something from outside"
 OUT, HOME, WORK = "{out}/run.json", "at /root/models/x.py", f"'{Path.cwd()}'"
 FAULTS = [  # what stands in a file, and what is said of it
-    ("index.html", '<script src="https://cdn.example/x.js"></script>', OUTSIDE),
     ("index.html", "<script async SRC = 'HTTPS://cdn.example/x.js'></script>", OUTSIDE),
     ("index.html", '<img alt="" src="//cdn.example/x.png">', OUTSIDE),
     ("index.html", '<link rel="stylesheet" href="http://a.example/x.css">', OUTSIDE),
-    ("index.html", '<iframe src="https://a.example"></iframe>', OUTSIDE),
     ("index.html", "<style>@import 'https://a.example/x.css';</style>", OUTSIDE),
-    ("style.css", '@import "https://a.example/x.css";', "html/style.css: the style sheet loads something"),
     ("style.css", "p { src: url( '//a.example/x.woff') }", "html/style.css: the style sheet loads something"),
     ("results.csv", OUT, "html/results.csv: the file holds the path of the output folder"),
     ("results.csv", HOME, "html/results.csv: the file holds the path of the home folder"),
@@ -55,7 +49,6 @@ FAULTS = [  # what stands in a file, and what is said of it
     ("results.csv", "https://example.org/root/x, /rooted, a/root", ""),  # likeness is no leak
     ("index.html", "abcdefgh-123 run", "html/index.html: the file holds the value of the environment var"),
     ("index.html", "x" * PAGE_BYTES, f"the page is larger than {PAGE_BYTES} bytes"),
-    ("index.html", "", ""),
 ]
 
 
@@ -123,8 +116,8 @@ def test_what_no_page_loads_is_dropped_and_sounds_are_the_same_file_and_pages_ar
 def test_a_site_replaces_the_old_one_and_what_a_killed_run_left(laid_out, tmp_path):
     html = tmp_path / "html"
     for number in range(2):
-        (tmp_path / "html-old").mkdir()
-        (tmp_path / "site").mkdir()
+        for left in ("html-old", "site"):
+            (tmp_path / left).mkdir()
         (tmp_path / "site" / "half.html").touch()
         (tmp_path / "built" / "index.html").write_text(f"{number}")
         into_place(laid_out(), html)

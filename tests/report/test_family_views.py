@@ -28,34 +28,37 @@ from soundcheck.suite.families import Perturbation, PerturbationSeries
 @pytest.fixture
 def shown(monkeypatch):
     """Collect figures, alt texts and findings in place of displaying them."""
-    found = []
-    monkeypatch.setattr(severity_views.page, "show", lambda _, *what: found.append(what))
-    return found
+    collected = []
+    monkeypatch.setattr(severity_views.page, "show", lambda _, *what: collected.append(what))
+    return collected
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    collected = []
+    for module in (severity_views, severity_views.page):
+        monkeypatch.setattr(module, "display", lambda *parts: collected.extend(map(str, parts)))
+    return collected
 
 
 def marks(figure):
     return [line.get_xdata()[0] for line in figure.axes[0].lines]
 
 
-def test_quality_before_and_under_each_change(shown):
+def test_quality_before_and_under_each_change_and_shares_of_unchanged_predictions(shown):
     about = ("m", "c", "f", "arousal", "concordance_cc")
     sides = {"before A": 0.75, "A": 0.5, "before B": 0.7, "B": 0.72, "A 20": 0.1}
     rows = [Estimate(*about, condition=name, value=value, low=0.0, high=1.0) for name, value in sides.items()]
     severity_views.quality(SimpleNamespace(estimated=lambda: estimate_frame(rows)))
-    ((figure, alt, finding),) = shown
-    ticks = [segment[0][0] for own in figure.axes[0].collections for segment in own.get_segments()]
-    assert marks(figure) == [0.5, 0.72] and {0.75, 0.7} <= set(ticks)
-    assert finding == "Largest loss: arousal: concordance 0.75 → 0.50 under A"
-    assert alt == "Quality before and under each change, c"
-
-
-def test_shares_of_unchanged_predictions_beside_their_thresholds(shown):
     rows = pd.DataFrame({"test": ["Percentage Unchanged Predictions A", "Change Ccc A"], "label": ""})
     rows = rows.assign(corpus="c", task="arousal", value=[0.4, 0.1], low=0.1, high=0.6, threshold=0.95)
     rows = rows.assign(passed=False, state="", low_sample=np.nan, high_sample=np.nan)
     severity_views.unchanged(SimpleNamespace(frame=lambda: rows))
-    ((figure, _, finding),) = shown
-    assert marks(figure) == [0.4] and finding == "1 of 1 share below the threshold"
+    (figure, _, loss), (unchanged, _, below) = shown
+    ticks = [segment[0][0] for own in figure.axes[0].collections for segment in own.get_segments()]
+    assert marks(figure) == [0.5, 0.72] and {0.75, 0.7} <= set(ticks)
+    assert loss == "Largest loss: arousal: concordance 0.75 → 0.50 under A"
+    assert marks(unchanged) == [0.4] and below == "1 of 1 share below the threshold"
 
 
 def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(shown):
@@ -77,35 +80,20 @@ def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(s
 
 def test_groups_and_what_they_lose():
     names = ["corpus", "column", "group", "transformation", "value", "low", "high", "segments", "blocks"]
-    losses = [
-        (group, value, name) for group, value in (("male", 0.02), (HOSTILE, 0.12)) for name in ("", "A")
-    ]
-    rows = [("c", "sex", group, name, value, 0.0, 0.2, 30, 9) for group, value, name in losses]
-    counts = ("segments", "in", "speakers")
-    _, *lines = cells(severity_views.group_table([pd.DataFrame(rows, columns=names)], "rate", counts))
-    assert [line[2:4] for line in lines] == [
-        [HOSTILE, "12.0 points 0.0 to 20.0"],
-        ["male", "2.0 points 0.0 to 20.0"],
-    ]
-    assert "No groups" in str(severity_views.group_table([], "rate", counts))
-
-
-@pytest.fixture
-def displayed(monkeypatch):
-    found = []
-    for module in (severity_views, severity_views.page):
-        monkeypatch.setattr(module, "display", lambda *parts: found.extend(map(str, parts)))
-    return found
+    losses = {"male": 0.02, HOSTILE: 0.12}
+    rows = [("c", "sex", group, name, 0.01, 0.0, 0.2, 30, 9) for name in ("", "A") for group in losses]
+    frame = pd.DataFrame(rows, columns=names)
+    frame["value"] = frame["group"].map(losses)
+    table = severity_views.group_table([frame], "rate", ("segments", "in", "speakers"))
+    lines = [line[2:4] for line in cells(table)[1:]]
+    assert lines == [[HOSTILE, "12.0 points 0.0 to 20.0"], ["male", "2.0 points 0.0 to 20.0"]]
 
 
 def test_levels_at_which_a_rate_doubles():
     row = {"corpus": "c", "transformation": "A", "levels": ("20", "10", "0"), "clean": 0.1, "half": None}
-    never = {"doubled": Crossing(np.inf, np.nan, np.nan), "remark": "remark"}
-    found = [
-        row | {"doubled": Crossing(0.5, 0.2, np.inf), "remark": ""},
-        row | {"transformation": "B"} | never,
-    ]
-    html = str(severity_views.level_table(found, {name: SimpleNamespace(axis="dB") for name in "AB"}, "rate"))
+    doubled = row | {"doubled": Crossing(0.5, 0.2, np.inf), "remark": ""}
+    never = row | {"doubled": Crossing(np.inf, np.nan, np.nan), "remark": "remark"}
+    html = str(severity_views.level_table([doubled, never], {"A": SimpleNamespace(axis="dB")}, "rate"))
     for part in ("15<", "18 to beyond 0", "not reached up to 0", "no interval: too few speakers", "remark"):
         assert part in html
 
@@ -116,7 +104,7 @@ def moved(task="arousal", change="", labels=True):
     return subset(values if labels else None, values, task, changed=values + 0.01 * np.arange(6), **about)
 
 
-def test_movements_are_behind_a_line_for_each_change(displayed, tmp_path):
+def test_movements_are_behind_a_line_for_each_change(displayed, tmp_path, blank_figures):
     several = [moved(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"]]
     severity_views.movements(SimpleNamespace(media=MediaStore(tmp_path)), several)
     assert len(displayed) == 2 and HOSTILE not in "".join(displayed)
@@ -167,9 +155,9 @@ def test_errors_stand_with_their_units_and_intervals_or_why_there_are_none():
     scores = np.random.default_rng(0).normal(size=90) + target
     rows = []
     for name, own in {"as <b>": scores, "nothing": np.full(90, np.nan)}.items():
-        found = resample(equal_error_rate(Trials(own, target, owners, owners, 30)), np.zeros(0, int), 200, 0)
-        known = None if found.reasons[0] else float(found.value[0])
-        about = {"condition": f"scores: {name}", "value": known, "excluded": found.reasons[0]}
+        rate = resample(equal_error_rate(Trials(own, target, owners, owners, 30)), np.zeros(0, int), 200, 0)
+        known = None if rate.reasons[0] else float(rate.value[0])
+        about = {"condition": f"scores: {name}", "value": known, "excluded": rate.reasons[0]}
         rows.append(Estimate("m", "c", "f", "embedding", "equal_error_rate", **about))
         rows.append(dataclasses.replace(rows[-1], measure="min_dcf"))
     head, first, second = cells(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
@@ -178,27 +166,23 @@ def test_errors_stand_with_their_units_and_intervals_or_why_there_are_none():
     assert second.count("no score for 90 of 90 trials") == 2
 
 
-CLASSES = BUILTIN["emotion"].classes
-
-
-def make(task="arousal"):
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["arousal", "emotion"])
+def test_files_in_time(tmp_path, task):
     """Two files of five segments, of which the second is predicted worst, and a short one."""
     files = ["a.wav"] * 5 + [HOSTILE * 99] * 5 + ["short.wav"] * 2
     start = np.array([0.0, 3, 6, 9, 12, 0, 3, 6, 9, 20, 0, 3])
     truth = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.1, 0.9, 0.1, 0.9, 0.1, 0.5, 0.5])
     predicted = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.4, 0.5, 0.4, np.nan, 0.4, 0.5, 0.5])
     if task == "emotion":
-        truth = np.array(CLASSES, dtype=object)[(3.99 * truth).astype(int)]
-        predicted = np.where(np.isnan(predicted), None, np.full(12, CLASSES[2], dtype=object))
+        classes = np.array(BUILTIN["emotion"].classes, dtype=object)
+        truth, predicted = (
+            classes[(3.99 * truth).astype(int)],
+            np.where(np.isnan(predicted), None, classes[2]),
+        )
     made = subset(truth, predicted, task, file=files, start=start, end=start + 2, duration=2.0)
     pairs = neighbours(*(made.segments[name] for name in ("file", "start", "end")))
-    return made, pairs, changes(made, made.truth, made.predictions.clean, pairs)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["arousal", "emotion"])
-def test_files_in_time(tmp_path, task):
-    made, pairs, found = make(task)
+    given = [(made, pairs, changes(made, made.truth, made.predictions.clean, pairs))]
     _, line = cells(speaker_views.files_table([(made, pairs)]))
     assert {task, "2", "10", "1.00", "9.00", "1"} <= set(line)
     measure = {
@@ -206,8 +190,8 @@ def test_files_in_time(tmp_path, task):
     }
     always = changes(made, made.truth, np.full(12, made.truth[0]), pairs)  # what a trivial answer scores
     assert f"−{np.mean(always.truth):.3f}" in str(speaker_views.trivial_table([(made, measure)]))
-    speaker_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), [(made, pairs, found)])
-    figure = speaker_views.course_figure([(made, pairs, found)])
+    speaker_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), given)
+    figure = speaker_views.course_figure(given)
     assert HOSTILE not in str(style.show(MediaStore(tmp_path), figure, "alt"))
     truth, predicted = figure.axes[0].get_lines()
     assert truth.get_xdata().tolist() == [0, 3, 6, 9, 20]
@@ -224,34 +208,26 @@ FOUND = Contrast(
 )
 
 
-@pytest.mark.parametrize(("p", "said"), [(0.00412345, "p = 0.0041"), (np.nan, ""), (1e-9, "p < 0.001")])
-def test_answer_and_table(p, said):
+def test_two_models_in_an_answer_a_table_and_a_figure():
     frame = contrast_frame([FOUND])
-    answer, table = str(comparisons.answer(frame)), str(comparisons.contrast_table(frame.assign(p_value=p)))
+    answer, table = str(comparisons.answer(frame)), str(comparisons.contrast_table(frame))
     assert "is better on 0 and worse on 1 of 1 test." in answer
-    assert "−0.150 to −0.050" in table and "<img" not in answer + table
-    line = " ".join(cells(table)[1])
-    assert said in line and bool(said) == bool(re.search("p [=<]", line)) and "†" not in table
-
-
-def pair(said, baseline, candidate):
-    """Give transcripts, or classes, of two models for six speakers."""
-    return subset(said, baseline, "emotion" if said[0] == "anger" else "transcript", changed=candidate)
+    assert "−0.150 to −0.050" in table and "<img" not in answer + table and "†" not in table
+    assert "p = 0.0041" in " ".join(cells(table)[1])
+    assert "p =" not in str(comparisons.contrast_table(frame.assign(p_value=np.nan)))
+    fewer = dataclasses.replace(FOUND, test="Errors", rule="<", outcome="better")
+    both = contrast_frame([FOUND, fewer]).assign(name=["more is better", "fewer is better"])
+    assert [line.get_xdata()[0] for line in comparisons._differences(both).axes[0].lines] == [-0.1, 0.1]
 
 
 def test_what_was_corrected_and_broken():
-    resampled = {"interval": "percentile", "resample": lambda pair, own: bootstrap.resample(own, pair.blocks)}
-    comparison = SimpleNamespace(**resampled)
-    spoken = pair([f"{HOSTILE} on"] * 6, ["on"] * 6, [f"{HOSTILE} off"] * 6)
+    comparison = SimpleNamespace(interval="percentile")
+    comparison.resample = lambda pair, own: bootstrap.resample(own, pair.blocks)
+    spoken = subset([f"{HOSTILE} on"] * 6, ["on"] * 6, "transcript", changed=[f"{HOSTILE} off"] * 6)
     shown, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
     assert "changed words" in words and "<img" not in words and "0.0\xa0%" in shown
-    classes = pair(["anger"] * 6, ["anger"] * 5 + ["joy"], ["joy"] + ["anger"] * 5)
+    baseline, candidate = ["anger"] * 5 + ["joy"], ["joy"] + ["anger"] * 5
+    classes = subset(["anger"] * 6, baseline, "emotion", changed=candidate)
     shown = str(comparisons.impacts(comparison, [classes]))
     assert shown.count("16.7\xa0%") == 2 and "33.3\xa0%" in shown and "neutral" in shown
     assert "share no task" in str(comparisons.corrected_and_broken(comparison, [], []))
-
-
-def test_right_is_better_whatever_the_rule():
-    frame = contrast_frame([FOUND, dataclasses.replace(FOUND, test="Errors", rule="<", outcome="better")])
-    figure = comparisons._differences(frame.assign(name=["more is better", "fewer is better"]))
-    assert [line.get_xdata()[0] for line in figure.axes[0].lines] == [-0.1, 0.1]

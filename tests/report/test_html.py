@@ -1,29 +1,15 @@
 """Everything that comes from data is text on a page, never a tag, an attribute, an address or a rule."""
 
 import ast
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import soundcheck
-from soundcheck.common import templates
-from soundcheck.common.templates import Html
 from soundcheck.report.html import element, style_sheet
-
-
-class Seen(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes += [name for name, _ in attributes]
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=60))
@@ -33,7 +19,8 @@ class Seen(HTMLParser):
 def test_any_text_is_a_text_or_a_value_and_makes_no_tag(text):
     html = str(element("td", text, element("b", text), title=text, data_sort=text))
     html.encode("utf-8")
-    assert (Seen(html).tags, Seen(html).attributes) == (["td", "b"], ["title", "data-sort"])
+    tags = BeautifulSoup(html, "html.parser").find_all(True)
+    assert [(tag.name, list(tag.attrs)) for tag in tags] == [("td", ["title", "data-sort"]), ("b", [])]
 
 
 def test_long_texts_are_cut_and_marked_unless_they_are_wanted_whole():
@@ -42,15 +29,14 @@ def test_long_texts_are_cut_and_marked_unless_they_are_wanted_whole():
 
 
 DRAWING, FLAC = "data:image/svg+xml;base64,PHN2Zz4=", "data:audio/flac;base64,ZkxhQw=="
-OUTSIDE = ["javascript:alert(1)", " JavaScript:x", "https://e.org", "//e.org/x", "data:text/html,x", "DATA:x"]
-OUTSIDE += ["java\tscript:x", "java\nscript:x", "\x01javascript:x", "\\\\e.org", "/\\e.org", f"{DRAWING} x"]
-CARRIED = [("img", "src", FLAC), ("audio", "src", DRAWING), ("a", "href", DRAWING), ("iframe", "src", FLAC)]
+OUTSIDE = [" JavaScript:x", "https://e.org", "//e.org/x", "data:text/html,x", "DATA:x", "java\tscript:x"]
+OUTSIDE += ["java\nscript:x", "\x01javascript:x", "\\\\e.org", "/\\e.org", f"{DRAWING} x"]
+CARRIED = [("img", "src", FLAC), ("audio", "src", DRAWING), ("a", "href", DRAWING), ("audio", "poster", FLAC)]
 
 
 @pytest.mark.parametrize(
     ("tag", "name", "address"),
-    [*(("a", "href", one) for one in OUTSIDE), *(("img", "src", one) for one in OUTSIDE), *CARRIED]
-    + [("audio", "poster", FLAC)],
+    [*(("a", "href", one) for one in OUTSIDE), ("img", "src", "https://e.org"), *CARRIED],
 )
 def test_addresses_that_lead_out_of_the_site_are_refused(tag, name, address):
     with pytest.raises(ValueError, match="leads out of the site"):
@@ -73,14 +59,9 @@ def test_a_style_sheet_neither_ends_nor_loads_anything(text):
         style_sheet(text)
 
 
-def test_what_templates_print_is_escaped_for_its_medium():
-    page = templates._environment(str.upper).from_string("{{ a }}{{ b }}{{ c }}")
-    assert page.render(a="x", b=Html("<i>"), c=None) == "X<i>"
-
-
 def test_html_is_made_nowhere_else():
     """No f-string or sum becomes HTML, and neither pandas nor IPython write any."""
-    found = []
+    elsewhere = []
     for path in sorted(Path(soundcheck.__file__).parent.rglob("*.py")):
         finished = path.name in ("html.py", "executed.py", "templates.py") or "publish" in path.parts
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -91,5 +72,5 @@ def test_html_is_made_nowhere_else():
             foreign &= path.name not in ("html.py", "preparing.py")  # the page of scores is a template
             literal = not node.args or isinstance(node.args[0], ast.Constant)
             if foreign or (name == "Html" and not literal and not finished):
-                found.append(f"{path.name}:{node.lineno} {name}")
-    assert found == []
+                elsewhere.append(f"{path.name}:{node.lineno} {name}")
+    assert elsewhere == []

@@ -6,7 +6,6 @@ import io
 import numpy as np
 import pypdf
 import pytest
-from browser import SIZES, THEMES
 from PIL import Image
 from tests.report.given import HOSTILE, write_page
 
@@ -95,9 +94,8 @@ def test_rows_are_sorted_by_keyboard_filtered_and_saved_without_formulas(opened,
     assert names(page) == [NAMES[9]] and page.get_by_text("1 of 12 rows").count() == 1
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_the_first_column_stays_and_the_page_is_no_wider_than_a_telephone(browser, opened, tables, theme):
-    page = opened(tables, width=390, theme=theme)
+def test_the_first_column_stays_and_the_page_is_no_wider_than_a_telephone(browser, opened, tables):
+    page = opened(tables, width=390, theme="dark")
     assert browser.wider(page) is None
     first = page.locator("tbody tr:first-child td:first-child").first
     before = first.bounding_box()["x"]
@@ -148,20 +146,25 @@ def playing(box):
     return box.evaluate(STATE)
 
 
-def audible(box):
-    """Name what is marked as heard; while something plays it has to be what sounds."""
-    marked, sounding = box.evaluate(AUDIBLE)
-    assert sounding in ([], marked)
-    return marked
-
-
 def until(page, what):
     """Wait for something that a browser on a busy machine may take a while for."""
-    for _ in range(100):
+    for _ in range(200):
         if what():
             return
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(25)
     raise AssertionError("it did not come about")
+
+
+def press(page, box, key, name):
+    """Press a key until a side is heard: what is marked has to be what sounds, while anything plays."""
+    page.keyboard.press(key)
+
+    def heard():
+        marked, sounding = box.evaluate(AUDIBLE)
+        assert sounding in ([], marked)
+        return marked == [name]
+
+    until(page, heard)
 
 
 def play(page, box):
@@ -182,10 +185,9 @@ def test_a_switch_keeps_the_position_and_the_level(page):
     box.get_by_role("button", name="Loop").click()
     play(page, box)
     for name in ("loud", "clean"):
-        page.wait_for_timeout(400)
+        page.wait_for_timeout(200)
         before = playing(box)
-        page.keyboard.press(" ")
-        until(page, lambda name=name: audible(box) == [name])
+        press(page, box, " ", name)
         after = playing(box)
         assert not any(state["paused"] for state in after)
         assert sorted(state["volume"] for state in after) == [SILENT, 1]  # of 16 bit nothing is left
@@ -200,12 +202,11 @@ def test_it_is_played_with_keys_alone(page):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent").endswith("Play")
     for key, name in ((" ", "clean"), (" ", "loud"), ("1", "clean")):
-        page.keyboard.press(key)
-        until(page, lambda name=name: playing(box)[0]["at"] > 0.1 and audible(box) == [name])
+        press(page, box, key, name)
+        until(page, lambda: playing(box)[0]["at"] > 0.1)
     page.keyboard.press("p")
     until(page, lambda: stopped(box))
     at = position(box)
-    assert 0 < at < 3
     page.keyboard.press("Enter")
     until(page, lambda: playing(box)[0]["at"] > at)
 
@@ -221,16 +222,14 @@ def test_a_part_is_repeated(page):
     assert "Repeated from 1.0" in box.locator(".sc-news").inner_text()
     page.keyboard.press("p")
     seen = []
-    for _ in range(30):
-        page.wait_for_timeout(60)
+    for _ in range(20):
+        page.wait_for_timeout(50)
         seen.append(playing(box)[0]["at"])
     assert 0.95 < min(seen) and max(seen) < 1.75
     assert any(later < earlier for earlier, later in zip(seen, seen[1:], strict=False))
     page.keyboard.press("Escape")
-    until(page, lambda: playing(box)[0]["at"] > 1.8)
+    until(page, lambda: playing(box)[0]["at"] > 1.75)
     assert box.get_by_role("button", name="Loop").get_attribute("aria-pressed") == "false"
-    until(page, lambda: stopped(box))
-    assert position(box) == 0  # at the end it stops, ready to begin again
 
 
 def test_sides_of_different_length(page):
@@ -239,9 +238,9 @@ def test_sides_of_different_length(page):
     assert "no codec" in box.inner_text()  # what cannot be heard is still said
     box.get_by_label("Position").fill("2")
     play(page, box)
-    page.keyboard.press(" ")  # the short one is over long ago: it begins again
-    until(page, lambda: audible(box) == ["short"])
+    press(page, box, " ", "short")  # it is over long ago: it begins again
     until(page, lambda: stopped(box))
+    assert position(box) == 0  # at the end it stops, ready to begin again
 
 
 def test_a_slider_goes_through_the_steps(page):
@@ -250,8 +249,7 @@ def test_a_slider_goes_through_the_steps(page):
     play(page, box)
     severity.focus()
     for key, name in (("ArrowRight", "step 1"), ("ArrowRight", "step 2"), (" ", "clean"), (" ", "step 2")):
-        page.keyboard.press(key)
-        until(page, lambda name=name: audible(box) == [name])
+        press(page, box, key, name)
         assert severity.get_attribute("aria-valuetext") == name
 
 
@@ -260,9 +258,6 @@ def test_one_player_at_a_time(page):
     play(page, pair)
     alone.locator("audio").evaluate("audio => { audio.play(); }")
     until(page, lambda: stopped(pair))
-    until(
-        page, lambda: alone.locator(".sc-view").evaluate("one => one.style.getPropertyValue('--at')") > "0.02"
-    )
     pair.get_by_role("button", name="Play").click()
     until(page, lambda: alone.locator("audio").evaluate("audio => audio.paused"))
 
@@ -276,11 +271,8 @@ def test_a_sound_that_is_gone_is_said(browser, sounds, tmp_path):
     browser.close(page)
 
 
-@pytest.mark.parametrize(("width", "theme"), [*zip(SIZES, THEMES, strict=True)])
-def test_everybody_can_use_it_and_without_script_each_sound_has_a_player(
-    browser, opened, sounds, width, theme
-):
-    assert browser.complaints(sounds, width=width, theme=theme) == []
+def test_everybody_can_use_it_and_without_script_each_sound_has_a_player(browser, opened, sounds):
+    assert browser.complaints(sounds, width=390, theme="dark") == []
     page = opened(sounds, java_script_enabled=False)
     assert page.locator("audio[controls]").count() == 2 + 2 + 4 + 1
     assert page.locator("audio[controls]").first.is_visible() and page.locator("button").count() == 0
@@ -289,7 +281,6 @@ def test_everybody_can_use_it_and_without_script_each_sound_has_a_player(
 # Figures
 
 GROUND = {"light": "#ffffff", "dark": "#121212"}
-TRUTH = np.linspace(0, 1, 40)
 
 
 def loaded(page, where):
@@ -310,21 +301,19 @@ def grounds(page):
     return found
 
 
-@pytest.mark.parametrize(("theme", "system"), [("light", "dark"), ("dark", "light")])
-def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, theme, system):
-    figure, media = figures.truth_and_prediction(TRUTH, TRUTH**2), MediaStore(tmp_path / "media")
-    lines = looks.show(media, figure, "Dots")
-    dots = figures.truth_and_prediction(*np.random.default_rng(0).random((2, 3000)))  # becomes pixels
-    pixels = looks.show(media, dots, "Dots")
+def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, rng):
+    media, few = MediaStore(tmp_path / "media"), figures.truth_and_prediction(*rng.random((2, 40)))
+    many = figures.truth_and_prediction(*rng.random((2, 3000)))  # becomes pixels
+    shown = [looks.show(media, figure, "Dots") for figure in (few, many)]
     ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {GROUND['dark']} }}"
-    page = opened(write_page(tmp_path / "page.html", lines, pixels, theme=theme, head=ground), theme=system)
-    assert grounds(page) == [GROUND[theme]] * 2
+    page = opened(write_page(tmp_path / "page.html", *shown, theme="dark", head=ground), theme="light")
+    assert grounds(page) == [GROUND["dark"]] * 2
     page.emulate_media(media="print")
     page.wait_for_timeout(100)
     assert grounds(page)[0] == GROUND["light"]
-    alone = standalone("T", looks.show(EmbeddedMedia(), figure, "Dots"))  # one file follows the system
+    alone = standalone("T", looks.show(EmbeddedMedia(), few, "Dots"))  # one file follows the system
     (tmp_path / "alone.html").write_text(alone)
-    assert grounds(opened(tmp_path / "alone.html", theme=theme)) == [GROUND[theme]]
+    assert grounds(opened(tmp_path / "alone.html", theme="dark")) == [GROUND["dark"]]
 
 
 # Print
@@ -356,33 +345,31 @@ def outside(reader):
     return found
 
 
-@pytest.mark.parametrize("columns", [8, 14])
-def test_printed_tables_are_whole_and_each_sheet_repeats_the_head(printed, columns):
-    models = [f"model-{number:02}" for number in range(columns - 2)]
-    rows = [[f"row-{n:03}", *[n + k / 100 for k in range(columns - 2)], f"end-{n:03}"] for n in range(150)]
+def test_printed_tables_are_whole_and_each_sheet_repeats_the_head(printed):
+    models = [f"model-{number:02}" for number in range(12)]
+    rows = [[f"row-{n:03}", *[n + k / 100 for k in range(12)], f"end-{n:03}"] for n in range(80)]
     reader = printed(element("h1", "Page"), views.listed(rows, ["test", *models, "last"]))
     texts = [page.extract_text() for page in reader.pages]
-    assert len(texts) > 2 and outside(reader) == []
+    assert len(texts) > 1 and outside(reader) == []
     assert all(cell in "\n".join(texts) for row in rows for cell in (row[0], row[-1]))
     for text in texts:
         head = "last" in text and models[0].replace("-", "") in text.replace("-", "").replace("\n", "")
         assert ("row-" not in text or head) and "run 0123" in text
-    sheet = reader.pages[0].mediabox
-    assert (sheet.width > sheet.height) == (columns >= 10)
+    assert reader.pages[0].mediabox.width > reader.pages[0].mediabox.height  # for so many columns
 
 
-@pytest.mark.parametrize("theme", THEMES)
 def test_what_is_folded_is_printed_open_links_name_their_targets_and_texts_stay_on_the_sheet(
-    printed, tmp_path, theme
+    printed, tmp_path
 ):
     inner = element("details", element("summary", "more"), element("p", "folded words"))
     link = element("p", Html('<a href="https://a.example/paper">a paper</a>'))
     sound = player(MediaStore(tmp_path / "media"), tone(440), RATE, "a sound", caption="said this")
     rows = [["x" * 199, "<b>bold</b>", 1.0, "y" * 50, "\u202eزمن", "🎙" * 30] for _ in range(3)]
     table = views.listed(rows, ["name", "markup", "value", "long", "other", "emoji"])
-    reader = printed(link, inner, sound, table, theme=theme)
+    reader = printed(link, inner, sound, table, theme="dark")
     text = "".join(page.extract_text() for page in reader.pages)
     for part in ("folded words", "https://a.example/paper", "a sound", "said this"):
         assert part in text
     assert "<b>bold</b>" in "".join(text.split()) and outside(reader) == []
     assert len(reader.pages[0].images) >= 1  # the waveform
+    assert reader.pages[0].mediabox.width < reader.pages[0].mediabox.height

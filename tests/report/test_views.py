@@ -28,11 +28,9 @@ ROWS = pd.DataFrame(
     [
         (-0.0001, None, "−0.00010"),
         (-1e-17, None, "0.000"),
-        (1234.5, None, "1234"),
         (-0.07502, 0.075, "−0.07502"),  # never looks like the threshold that it misses
         (0.95, 0.95, "0.950"),
         (float("-inf"), None, "−∞"),
-        (None, None, ""),
         (float("nan"), 0.5, ""),
     ],
 )
@@ -46,9 +44,7 @@ def test_numbers(value, threshold, text):
         (formats.label, "age: (20, 40]", "age: 20 to 40"),
         (formats.label, "(-1, 0]", "−1 to 0"),
         (formats.label, "(-inf, 0)", "below 0"),
-        (formats.label, "(-inf, inf)", "any value"),
         (formats.label, "(0.25, 0.5] or so", "(0.25, 0.5] or so"),  # a text, no range
-        (formats.label, "<b>(a, b]", "<b>(a, b]"),
         (formats.measure, "Jensen Shannon Distance", "Jensen-Shannon Distance"),
         (formats.in_words, "Change Eer White Noise", "change of EER under white noise"),
         (formats.in_words, "Uarthing", "uarthing"),
@@ -56,11 +52,6 @@ def test_numbers(value, threshold, text):
 )
 def test_names(write, text, written):
     assert write(text) == written
-
-
-def test_abbreviations_have_hints_and_nothing_else_is_markup():
-    hint = '<abbr title="concordance correlation coefficient">CCC</abbr>'
-    assert str(formats.hinted("Change Ccc <b>")) == f"<span>Change {hint} &lt;b&gt;</span>"
 
 
 def test_a_table_escapes_texts_sorts_numbers_and_folds_the_rest():
@@ -79,11 +70,10 @@ def test_a_table_escapes_texts_sorts_numbers_and_folds_the_rest():
     assert html.count("<table") == 2 and "1 more row" in html  # the second row is folded
 
 
-@pytest.mark.parametrize("rows", [ROWS.head(0), ROWS.head(1)])
-def test_views_draw_one_row_and_none(rows):
-    assert "<table" in views.table(rows, {"group": "name"})
-    assert svg(views.forest(rows, panels="name"))
-    assert svg(views.lines(rows, "name", hue="state"))
+def test_views_draw_no_row():
+    assert "<table" in views.table(ROWS.head(0), {"group": "name"})
+    assert svg(views.forest(ROWS.head(0), panels="name"))
+    assert svg(views.lines(ROWS.head(0), "name", hue="state"))
 
 
 def test_a_forest_names_rows_and_reasons_as_they_are_and_says_what_it_leaves_out():
@@ -135,23 +125,14 @@ def test_few_speakers_have_the_interval_of_these_speakers_and_the_reason():
     assert line[1:] == [f"0.234 0.180 to 0.290 {below}", f"23.4 % 18.0 to 29.0 {below}"]
 
 
-@pytest.mark.parametrize(
-    ("family", "fewest"),
-    [
-        ("fairness_accent", "4 for groups of 60"),
-        ("fairness_language", "67 for groups of 2,000"),
-        ("fairness_sex", "67 for groups of 1,000"),
-    ],
-)
-def test_thresholds_as_in_the_file_with_the_fewest_segments_in_a_bin(family, fewest):
-    family = read_family(family)
+def test_thresholds_as_in_the_file_with_the_fewest_segments_in_a_bin():
+    family = read_family("fairness_sex")
     heads, *rows = cells(family_tables.threshold_table(family))
     place = heads.index("fewest segments in a bin")
-    assert [line[place] for line in rows] == [fewest if "Bin" in name else "" for name in family.tests]
-    assert not any("regression" in head for head in heads) and re.search("values.*classes", " ".join(heads))
-    if family.name == "fairness_sex":
-        first = next(line for line in rows if line[0] == "Recall Per Class")
-        assert "|value| < 0.175" in first and any("0.17770" in cell for cell in first)
+    fewest = ["67 for groups of 1,000" if "Bin" in name else "" for name in family.tests]
+    assert [line[place] for line in rows] == fewest and re.search("values.*classes", " ".join(heads))
+    first = next(line for line in rows if line[0] == "Recall Per Class")
+    assert "|value| < 0.175" in first and any("0.17770" in cell for cell in first)
 
 
 def test_many_caveats_are_folded_and_code_between_backticks_is_code():
