@@ -241,3 +241,12 @@ def test_families(folder, base, text, old, new, message):
     finally:
         file.unlink()
     assert INSTALLED.sub("", str(caught.value)) == message
+
+
+@pytest.mark.parametrize(("key", "content", "message"), REFUSED["words"])
+def test_files_of_words(suite, tmp_path, key, content, message):
+    if content is not None:
+        (tmp_path / "words.csv").write_text(content)
+    named = "words.csv" if key == "synonyms" else "{person: words.csv}"
+    with pytest.raises(InputError, match=message):
+        suite(f"{GOOD}{key}: {named}\n")

@@ -168,30 +168,6 @@ def test_values_as_written(kind, value, expected):
     assert kind is not schema.Free or type(checked) is type(expected)
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_numbers_as_python_writes_them(number):
-    for text in (f"{number:.17e}", repr(number)):
-        assert check(schema.Number, Plain(text)) == number
-
-
-class Inner(schema.Section):
-    count: schema.whole(1, 9)
-
-
-class Outer(schema.Section):
-    inner: Inner
-    either: int | list[int] = 0
-
-
-def test_problems_deep_inside_have_their_place():
-    with pytest.raises(InputError) as caught:
-        check(Outer, {"inner": {"count": Plain("0"), "{cuont}": Plain("1")}, "either": {"a": "b"}})
-    count, unknown, either, _ = map(str, caught.value.problems)
-    assert count == "a.yml line 3, x.inner.count: '0' is out of range. Give a whole number from 1 to 9."
-    assert unknown == "a.yml line 3, x.inner.'{cuont}': unknown key. Remove it."
-    assert either.startswith("a.yml line 3, x.either")
-
-
 def test_names():
     for name in ("", "  ", "\u00a0", "\u200b", "a\nb", "a\u2028b", "a\x07", "a" * 81):
         assert schema.name_problem(name), name

@@ -176,15 +176,6 @@ def test_all_problems_are_told_at_once(parse, content, places):
     assert [one.where for one in caught.value.problems] == places
 
 
-def test_many_bad_lines_are_one_message_and_quick():
-    with pytest.raises(InputError) as caught:
-        trials("1 a b\n" + "\n1 a\n1 a b c d e\n" * 2000)
-    assert len(caught.value.problems) == 4000
-    assert caught.value.problems[-1].where == "t.txt line 6001"
-    with pytest.raises(InputError, match="There are 25 of this kind, also s.txt line 3; s.txt line 4.$"):
-        scores("0.5 a b\n" + "".join(f"x a c{n}\n" for n in range(25)) + "0.5 a d\n")
-
-
 @pytest.mark.parametrize("read", [read_trials, read_scores, read_enrolments])
 def test_nothing_but_regular_files_is_opened(tmp_path, read):
     os.mkfifo(tmp_path / "pipe")

@@ -145,12 +145,6 @@ def test_refused(text, segments, options, lines):
     assert all(line.startswith(words) for line, words in zip(message, lines, strict=True)), message
 
 
-def test_all_missing_names_are_told_with_their_first_line():
-    (message,) = refused("0 s1/a x\n0 y s1/a\n0 x y\n" + "".join(f"0 a z{n}\n" for n in range(25)))
-    assert message.startswith("t.txt line 1: no segment is called 'x'. Write files as the corpus does, such")
-    assert "There are 27 of this kind, also t.txt line 2, no segment is called 'y'; t.txt line 4" in message
-
-
 def test_speakers_are_inferred_if_there_are_none():
     for more in ({}, {"speaker": [None] * 5}):
         table = resolved("1 a b\n0 a c\n1 d c\n0 e a\n", corpus(*FILES, **more))
