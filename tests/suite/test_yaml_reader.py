@@ -113,13 +113,6 @@ def test_duplicate_keys_name_both_lines_and_leave_the_rest_readable(file):
     ]
 
 
-def test_all_references_and_tags_are_reported_at_once(file):
-    with pytest.raises(InputError) as caught:
-        read(file, "a: [*x, &y z, !t v]\nb: {<<: *y}\n")
-    places = [problem.where.removeprefix("a.yml ") for problem in caught.value.problems]
-    assert places == ["line 1, column 5", "line 1, column 9", "line 1, column 15", "line 2, column 9"]
-
-
 def test_pipes_are_not_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="not a regular file"):

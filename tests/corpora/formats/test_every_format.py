@@ -183,11 +183,8 @@ def load(load, tone, tmp_path):
 
 def people(count: int, **columns: Sequence[object]) -> list[dict[str, object]]:
     """Make rows of as many speakers, a file each; a column is given as a list of its cells."""
-    return [
-        {"file": f"{'abcdefghij'[n]}.wav", "speaker": f"s{n}"}
-        | {name: column[n] for name, column in columns.items()}
-        for n in range(count)
-    ]
+    table = pd.DataFrame({"file": [f"{letter}.wav" for letter in "abcdefghij"[:count]], **columns})
+    return table.assign(speaker=[f"s{n}" for n in range(count)]).to_dict("records")
 
 
 # Keys and digests name every draw: the same sound has the same ones in each format, today and later.
