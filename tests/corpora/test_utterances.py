@@ -13,14 +13,14 @@ from soundcheck.common.errors import InputError, Problems
 from soundcheck.corpora import utterances
 from soundcheck.corpora.utterances import UtteranceNames
 
-MEANT = yaml.safe_load(Path(__file__).with_name("utterances.yml").read_text("utf-8"))
+CASES = yaml.safe_load(Path(__file__).with_name("utterances.yml").read_text("utf-8"))
 
 
 def names(*written: str, **columns: list) -> UtteranceNames:
     return UtteranceNames(pd.DataFrame({"file": list(written), **columns}))
 
 
-@pytest.mark.parametrize(("files", "columns", "meant"), MEANT)
+@pytest.mark.parametrize(("files", "columns", "meant"), CASES["meant"])
 def test_what_names_mean(files, columns, meant):
     assert names(*files.split(), **columns).find([*meant]) == [*meant.values()]
 
@@ -31,18 +31,7 @@ def test_upper_case_means_the_same_and_one_letter_more_nothing():
         assert matches.find([name, name.upper(), name + "x"]) == [[1], [1], []]
 
 
-@pytest.mark.parametrize(
-    ("files", "given_names", "owners"),
-    [
-        ("a.wav b.wav", "b.wav a.wav", [1, 0]),
-        ("x/a.wav b.wav", "a.flac", [0, -1]),
-        ("x/a.wav", "a.wav /d/x/a.wav", [1]),  # the only one that gives the whole path
-        ("x/a.wav", "a.wav a.flac x/a.wav", [2]),  # written like the file
-        ("x/a.wav", "a.wav a.flac", "names 'a.wav' and 'a.flac' mean the same segment 'x/a.wav'. Write the"),
-        ("x/a.wav y/a.wav z/a.wav", "a", "'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the file"),
-        ("a.wav a.wav", "a", "'a' could mean 'a.wav 0 to 1' and 'a.wav 1 to 2'. Give a CSV table with"),
-    ],
-)
+@pytest.mark.parametrize(("files", "given_names", "owners"), CASES["assigned"])
 def test_each_segment_has_one_name(files, given_names, owners):
     files, problems = files.split(), Problems()
     times = {"start": np.arange(len(files)) * 1.0, "end": np.arange(len(files)) + 1.0}
