@@ -4,7 +4,7 @@ import html as names
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -13,18 +13,13 @@ from soundcheck.publish.cards.readme import BEGIN, END
 from soundcheck.publish.markdown import inline, linked, paragraphs
 
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "a | b || c",
-    "**bold** _it_ ~~gone~~ `code` ``x``",
-    "[here](javascript:alert(1)) ![x](y) [ref]: z",
-    *("# heading", "---", "===", "- item\n- item", "1. one", "> quote", "+ plus", ": definition"),
+    f"<script>alert(1)</script> {BEGIN} {END} <!-- x",
+    "a | b || c **bold** _it_ ~~gone~~ `code` ``x`` \\`x\\` \\| &lt;b&gt; &#124;",
+    "[here](javascript:alert(1)) ![x](y) [ref]: z {{ secrets }} {% raw %} $x^2$ $$y$$",
+    *("# heading", "---", "===", "- item\n- item", "1. one", "> quote", "+ plus", "```\nfence\n```"),
     "a\n\n---\n\n# b\r\n\tcode",
-    "{{ secrets }} {% raw %} $x^2$ $$y$$",
     "https://example.org www.example.org a@example.org <https://example.org>",
-    f"{BEGIN} {END} <!-- x",
-    "\\`x\\` \\| &lt;b&gt; &#124;",
     "\u202etxt.exe \x1b[31m \ud800 \"quotes\" 'and' “these”",
-    "```\nfence\n```",
 ]
 
 
@@ -33,7 +28,6 @@ def rendered(text: str) -> str:
 
 
 def seen(html: str) -> str:
-    """Give what a reader sees of one element."""
     return " ".join(names.unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 
@@ -47,7 +41,6 @@ def test_readers_see_the_text_and_nothing_else(text):
     assert html.count("<td") == 2 and seen(html.partition("<tbody>")[2]) == f"{harmless} 1"
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 @example("http://a.b\n")
 def test_whatever_the_text(text):

@@ -49,10 +49,8 @@ ESTIMATES = [
     Estimate(**ABOUT | RECALL, label="calm", value=0.7, low=0.1, high=0.9),
     Estimate(**ABOUT | RECALL, label="(0.75, inf]", value=0.2, low=0.1, high=0.9),
     Estimate(**ABOUT | RECALL | {"measure": "precision"}, label="calm", value=0.6),
-    *(
-        Estimate(**ABOUT | RATE, part=part, value=value)
-        for part, value in (("sex: f", 0.1), ("sex: m", 0.25))
-    ),
+    Estimate(**ABOUT | RATE, part="sex: f", value=0.1),
+    Estimate(**ABOUT | RATE, part="sex: m", value=0.25),
 ]
 
 
@@ -67,19 +65,10 @@ def cards(tmp_path, recorded, monkeypatch):
         write_estimates(estimate_frame(ESTIMATES), tmp_path)
         facts = ModelFacts.read(finished(tmp_path, recorded, **content))
         context, forms = context_of(facts, book_url), {key: form() for key, form in CARD_FORMATS.items()}
-        return {
-            key: form.text(facts, context) for key, form in forms.items() if not form.obstacle(facts, context)
-        }
+        fitting = {key: form for key, form in forms.items() if not form.obstacle(facts, context)}
+        return {key: form.text(facts, context) for key, form in fitting.items()}
 
     return make
-
-
-def misfits(record):
-    return list(jsonschema.Draft7Validator(SCHEMA).iter_errors(record))
-
-
-def bill_of_materials(text):
-    return JsonStrictValidator(SchemaVersion.V1_7).validate_str(text)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -92,7 +81,8 @@ def test_cards_are_as_recorded_valid_for_their_readers_and_harmless(cards, name)
             path.write_text(text, encoding="utf-8")
         assert text == path.read_text(encoding="utf-8"), keyword
     record = json.loads(texts["every-eval-ever"])
-    assert bill_of_materials(texts["cyclonedx"]) is None and misfits(record) == []
+    assert JsonStrictValidator(SchemaVersion.V1_7).validate_str(texts["cyclonedx"]) is None
+    assert list(jsonschema.Draft7Validator(SCHEMA).iter_errors(record)) == []
     keys = [result["evaluation_result_id"] for result in record["evaluation_results"]]
     assert len(set(keys)) == len(keys)
     for keyword in ("cyclonedx", "every-eval-ever"):
@@ -104,14 +94,6 @@ def test_cards_are_as_recorded_valid_for_their_readers_and_harmless(cards, name)
             assert len({row.count("<t") for row in re.findall(r"<tr>(.*?)</tr>", rows, re.DOTALL)}) == 1
     claims = r"\b(compl(y|ies|iant)|conforms|certified)\b|verifyToken|verified:"
     assert not re.search(claims, (texts["annex-iv"] + texts["huggingface"]).replace(HOSTILE, ""), re.I)
-
-
-def test_the_validators_refuse_what_is_wrong(cards):
-    texts = cards("recogniser")
-    bom, record = json.loads(texts["cyclonedx"]), json.loads(texts["every-eval-ever"])
-    bom["components"][0]["modelCard"]["quantitativeAnalysis"]["performanceMetrics"][0]["segments"] = "200"
-    record["evaluation_results"][0]["metric_config"]["lower_is_better"] = "yes"
-    assert bill_of_materials(json.dumps(bom)) is not None and len(misfits(record)) == 1
 
 
 def test_without_a_published_book_there_are_no_links_and_the_serial_number_is_another(cards):
@@ -130,31 +112,16 @@ NO_ENDS = {"low": None, "high": None, "reason": "1 speaker"}
 @pytest.mark.parametrize(
     ("keyword", "row", "figures", "said"),
     [
-        ("huggingface", {"state": "inconclusive"}, [], "- Inconclusive, which is no pass: 1 test."),
         ("huggingface", NOTHING, [], "- Not evaluated, for lack of data or labels: 1 test."),
         ("huggingface", GAP, [], "html) | 0.30 | 0.48 | −0.18 | −0.32 to −0.11 | 0.075 | 10 |  |"),
         ("huggingface", BETTER, [], "\n\nGroups that are better off than the others:\n\n| "),
         ("huggingface", {}, [PROVEN | NO_ENDS | {"value": None, "reason": "0 words"}], "| none | none |"),
-        ("huggingface", {}, [PROVEN | NO_ENDS], "none: 1 speaker"),
         ("annex-iv", {}, [], "**nothing is known of differences between groups**"),
         ("annex-iv", GAP, [HOLLOW], "at arousal, where the model is no better than chance"),
     ],
 )
 def test_what_else_a_card_says(cards, keyword, row, figures, said):
     assert said in cards("fairness only", rows=[verdict(**row)], figures=figures)[keyword]
-
-
-def test_licences_and_base_models(cards):
-    for license, base, expected in (
-        ("Apache-2.0", "us/base", {"license": "apache-2.0", "base_model": "us/base"}),
-        ("Ours: all", "a network of 2019", {"license": "other", "license_name": "Ours: all"}),
-        ("", "", {}),
-    ):
-        text = cards("recogniser", card={"license": license, "base_model": base})["huggingface"]
-        about = yaml.safe_load(text.split("---\n")[1])
-        assert {
-            key: about[key] for key in about if key in ("license", "license_name", "base_model")
-        } == expected
 
 
 def test_a_readme_of_others(tmp_path, recorded):
@@ -166,13 +133,15 @@ def test_a_readme_of_others(tmp_path, recorded):
     mine = "---\nlicense: mit\npipeline_tag: text-to-speech\ntags: [a]\n---\n# Mine\n\nWords\n"
     text = put(mine, languages=("de",))
     assert text.startswith(mine.partition("---\n# Mine")[0] + "language:\n- de\nmodel-index:")
-    assert (
-        "\n---\n# Mine\n\nWords\n\n<!-- soundcheck:begin -->" in text and put(text, languages=("de",)) == text
-    )
-    changed = put(text, languages=("de",), license="apache-2.0")
-    assert "license: apache-2.0\n" in changed and "license: mit" not in changed
-    for empty in ("", "\n", "\ufeff"):
-        assert put(empty) == form.text(facts, CardContext(Card(), "", DAY))
+    assert "\n---\n# Mine\n\nWords\n\n<!-- soundcheck:begin -->" in text
+    assert put(text, languages=("de",)) == text
+    for license, base, lines in (
+        ("Apache-2.0", "us/base", "license: apache-2.0\n|base_model: us/base\n"),
+        ("Ours: all", "a network of 2019", "license: other\n|license_name: 'Ours: all'\n"),
+    ):
+        changed = put(text, languages=("de",), license=license, base_model=base)
+        assert all(line in changed for line in lines.split("|")) and "license: mit" not in changed
+    assert put("\ufeff") == form.text(facts, CardContext(Card(), "", DAY))
     told = put(mine, intended_use="For *us*\n\n## not a heading\n<!-- soundcheck:end -->")
     assert "\n\\## not a heading" in told and told.count("<!-- soundcheck:end -->") == 1
 
