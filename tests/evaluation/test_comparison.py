@@ -127,30 +127,26 @@ REPLICATES = Path("notebooks", "old", "correctness_regression.npy")
 @pytest.mark.parametrize(
     ("words", "spoil", "why"),
     [
-        (["suite.yml", "old", "gnew"], None, ["CANDIDATE", "gnew", "Did you mean 'new'"]),
-        (["suite.yml", "old", "old"], None, ["compared with itself"]),
-        (["suite.yml", "old", "third"], None, ["share no task"]),
-        (["suite.yml", "old"], None, ["BASELINE and CANDIDATE"]),
-        (["suite.yml"], None, ["lists no comparisons", "comparisons: {"]),
-        (["LATER"], None, ["Name another one"]),
-        (["LATER", "BEFORE", "--out", "LATER"], None, ["one of the runs"]),
-        (["LATER", "BEFORE", "--family", "correctness_regresion"], None, ["mean 'correctness_regression'"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / "results.csv").open("a").write("\n"), ["cut, edited"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / "run.json").unlink(), ["run.json", "does not exist"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / REPLICATES).write_bytes(b"cut"), ["old", "cannot be read"]),
-        (["BEFORE", "SPOILT"], renamed, ["no model has the same name"]),
+        (["suite.yml", "old", "third"], None, "share no task"),
+        (["suite.yml", "old"], None, "BASELINE and CANDIDATE"),
+        (["LATER", "LATER"], None, "compared with itself"),
+        (["LATER"], None, "Name another one"),
+        (["LATER", "BEFORE", "--out", "LATER"], None, "one of the runs"),
+        (["LATER", "BEFORE", "--family", "correctness_regresion"], None, "mean 'correctness_regression'"),
+        (["BEFORE", "SPOILT"], lambda run: (run / "results.csv").open("a").write("\n"), "cut, edited"),
+        (["BEFORE", "SPOILT"], lambda run: (run / "run.json").unlink(), "does not exist"),
+        (["BEFORE", "SPOILT"], lambda run: (run / REPLICATES).write_bytes(b"cut"), "cannot be read"),
+        (["BEFORE", "SPOILT"], renamed, "no model has the same name"),
     ],
 )
 def test_refused(compared, later, undrawn, tmp_path, words, spoil, why):
-    folder = compared[0]
-    places = {"BEFORE": folder / "build" / "compare", "LATER": later, "SPOILT": tmp_path / "spoilt"}
+    places = {"BEFORE": compared[0] / "build" / "compare", "LATER": later, "SPOILT": tmp_path / "spoilt"}
     if spoil:
         shutil.copytree(later, places["SPOILT"])
         spoil(places["SPOILT"])
     out = [] if "--out" in words or words == ["LATER"] else ["--out", tmp_path / "out"]
-    done = undrawn("compare", *(places.get(word, word) for word in words), *out, cwd=folder, timeout=60)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert all(word in done.stderr for word in why) and "Traceback" not in done.stderr
+    done = undrawn("compare", *(places.get(word, word) for word in words), *out, cwd=compared[0])
+    assert done.returncode == 2 and why in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "out" / "results.csv").exists()
 
 
@@ -236,16 +232,6 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(left_out):
     assert float(spared["baseline_value"]) == pytest.approx(rate(answered, "hears"))
     assert words.loc["hears", "common with spared"] == pytest.approx(rate(answered, "hears"))
     assert "16 of 160 inputs have no prediction" in output
-
-
-def test_nothing_is_executed_again_when_nothing_changed(left_out, undrawn):
-    folder = left_out[0]
-    states = sorted((folder / "out" / "comparisons").rglob("*.state.json"))
-    assert any(path.parent.name == "hears" for path in states)
-    before = [path.stat().st_mtime_ns for path in states]
-    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
-    assert done.returncode in (0, 3), done.stderr
-    assert [path.stat().st_mtime_ns for path in states] == before
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import csv
-import dataclasses
 import functools
 import io
 import json
@@ -55,24 +54,6 @@ def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, reco
     path.write_text(json.dumps(content))
     older = RunRecord.read(path)
     assert (older.figures, older.verdicts, older.suite) == (None, {}, {"source": "old.yml"})
-
-
-@pytest.mark.parametrize(
-    ("asked", "days", "origin"),
-    [
-        (0, {}, ""),  # a table of predictions
-        (1200, {}, "1,200 computed now, none from the cache"),
-        (0, {"2026-11-20": 7}, "7 from the cache of 2026-11-20, 0 computed now"),
-        (
-            3,
-            {"2026-11-22": 2, "2026-11-20": 7},
-            "9 from the cache of 2026-11-20 to 2026-11-22, 3 computed now",
-        ),
-    ],
-)
-def test_where_answers_come_from(runs, asked, days, origin):
-    (model,) = RunRecord.read(runs / "two" / "run.json").models
-    assert dataclasses.replace(model, asked=asked, days=days).origin == origin
 
 
 # What is refused

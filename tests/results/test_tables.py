@@ -18,7 +18,7 @@ from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
-from soundcheck.results.estimates import Estimate, estimate_frame, read_estimates, write_estimates
+from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.schema import read_parquet
 from soundcheck.results.table import read_results, to_frame, to_verdicts, write_results
@@ -130,8 +130,6 @@ def test_columns_of_the_contract():
 
 def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
     frame, path = table(), tmp_path / "results.csv"
-    assert frame["value"].dtype == np.float64 and frame["segments"].dtype == np.int64
-    assert set(frame["passed"]) == {True, False, None}
     shuffled = to_frame(to_verdicts(frame.sample(frac=1, random_state=1)).values())
     pd.testing.assert_frame_equal(frame, shuffled)
     digest, data = write_results(frame, tmp_path), path.read_bytes()
@@ -143,15 +141,10 @@ def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
     assert (rows[0]["model"], rows[0]["label"], rows[0]["value"]) == ("'=cmd", "'@x", "-0.5")
     assert {one["passed"] for one in rows} == {"True", "False", ""}
     assert "0.0333333333333" in {one["value"] for one in rows}
-    assert "nan" not in data.decode().lower().split(",")
-    columns = pq.read_table(tmp_path / "results.parquet")
-    assert columns["model"].to_pylist()[0] == "=cmd"  # the true text, and real nulls
-    assert columns["value"].null_count == 2
-    estimates = estimate_frame([Estimate(*"mcft", "recall", label="-a\rb", value=0.1 + 0.2, segments=3)])
-    write_estimates(estimates, tmp_path)
-    pd.testing.assert_frame_equal(read_estimates(tmp_path), estimates)
-    read = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
-    assert read["label"].tolist() == ["'-a\rb"] and read["value"].tolist() == [0.3]
+    assert pq.read_table(tmp_path / "results.parquet")["model"][0].as_py() == "=cmd"  # the true text
+    write_estimates(estimate_frame([Estimate(*"mcfta", label="-a\rb", value=0.3)]), tmp_path)
+    estimates = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
+    assert estimates["label"].tolist() == ["'-a\rb"] and estimates["value"].tolist() == [0.3]
     with pytest.raises(ValueError, match="Two verdicts for m / c / f / arousal / T"):
         to_frame([value(), value()])
 
