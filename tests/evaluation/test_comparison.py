@@ -26,7 +26,6 @@ TABLE = "  {}: {{predictions: {}, tasks: [{}]}}\n"
 
 
 def suite(folder: Path, family: str, models: dict[str, tuple[str, str]], audio: str = "true") -> None:
-    """Write a suite of tables: name of a model -> its file and its tasks."""
     tables = "".join(TABLE.format(name, *own) for name, own in models.items())
     (folder / "suite.yml").write_text(SUITE.format(audio=audio, family=family) + tables)
 
@@ -150,8 +149,6 @@ def test_refused(compared, later, undrawn, tmp_path, words, spoil, why):
     assert not (tmp_path / "out" / "results.csv").exists()
 
 
-# Models that leave out segments
-
 WORDS = "turn left right now go stop please here".split()
 PAIRS = {"new": ("hears", "quits"), "apart": ("quits", "other")}
 PAIRS |= {"failing": ("hears", "fails"), "lenient": ("hears", "spared")}
@@ -191,7 +188,6 @@ def left_out(tmp_path_factory, undrawn):
 
 
 def rate(table: pd.DataFrame, name: str) -> float:
-    """Share of words that were replaced; there are no other errors."""
     words = [table[column].str.split(expand=True) for column in ("transcript", name)]
     return float((words[0] != words[1]).to_numpy().mean())
 

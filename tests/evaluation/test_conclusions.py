@@ -60,7 +60,6 @@ def guesses(truth, female, rng):
 
 
 def rows_of(subset: Subset, tests=TESTS, column="sex", names=("female", "male"), adjust=(), **settings):
-    """Judge two groups; their rows with the states of a run."""
     judge = judging(**{"family": "fairness_sex", "task": subset.task, "adjust": adjust} | settings)
     judge_groups(judge, subset, column, names, tests)
     frame = decide(judge.frame())
@@ -141,7 +140,6 @@ def test_statements_do_not_depend_on_the_order_of_segments():
 
 
 def test_without_threshold_a_group_is_reported_unless_a_margin_judges_it():
-    """How much of the predictions of either sex is a class, for a task of five, one of them never felt."""
     task = Task("feeling", "classification", (*EMOTION.classes, "fear"))
     subset = dataclasses.replace(voices(right_for_women), task=task)
     tests = {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
@@ -297,7 +295,6 @@ def test_thresholds_of_seven_classes_and_tests_that_a_suite_leaves_out(judge):
 
 # Intervals of estimates: within the possible range, or none and why
 def estimated(measure, statistic, speakers, kind="t"):
-    """Give the only row of a statistic of some segments a speaker."""
     blocks = np.repeat(np.arange(speakers), len(statistic) // speakers)
     resampled = resample(statistic, blocks, 200)
     about = dict.fromkeys(("model", "corpus", "family", "task"), "x")

@@ -22,7 +22,6 @@ MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
 
 
 def counting(own: Subset, **options):
-    """Make an evaluation of the segments of a corpus that keeps what is skipped."""
     family, skipped = SimpleNamespace(options=options, label=False, name="f"), []
     return SimpleNamespace(
         **{"family": family, "tasks": [own.task], "seed": 0, "skipped": skipped, "view": lambda subset: own},
@@ -84,9 +83,6 @@ def test_groups_of_trials_need_trials_of_both_kinds_and_speakers():
     }
 
 
-# Each against all
-
-
 @pytest.fixture
 def subset(rng) -> Subset:
     """Three languages of different sizes, with sentiments; one prediction is missing."""
@@ -99,7 +95,6 @@ def subset(rng) -> Subset:
 
 
 def judged(subset, family, tests, names=("de", "en", "fr"), **options):
-    """Judge languages by a family; gives the rows that have a value, and the judge."""
     judge = judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
     groups.judge_groups(judge, subset, "language", names, tests, **options)
     frame = judge.frame()
@@ -144,9 +139,6 @@ def test_labels_stay_beside_the_group_and_may_be_groups_themselves(subset):
     assert random == [False, True]  # the random reference is told apart, whatever becomes of it
     both = (subset.reference, subset.reference.take(np.arange(3)), subset.reference.unchanged())
     assert all(predictions.random for predictions in both)
-
-
-# Voices
 
 
 def voices(limits=(), **pitches):

@@ -74,7 +74,6 @@ def resampled(measure, rows: Subset):
 
 
 def same(rows: Subset, plain, additive) -> None:
-    """Compare value, replicates and intervals of both ways."""
     ours, theirs = resampled(plain, rows), resampled(additive, rows)
     assert ours.labels == theirs.labels and ours.replicates.shape == theirs.replicates.shape
     np.testing.assert_allclose(ours.value, theirs.value, atol=1e-9)
@@ -117,9 +116,6 @@ def test_undefined_replicates_are_noted_or_withhold_the_interval():
     assert lacking.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
     seldom = resampled(lambda s, _: np.nan if s.segments["speaker"].nunique() < 4 else 0.5, subset())
     assert seldom.withheld == ("",) and "undefined in" in seldom.notes[0]
-
-
-# Faults
 
 
 def in_replicates(first, later):

@@ -55,9 +55,6 @@ def test_scores(predictions, enrolments, tests, change, scores):
     np.testing.assert_allclose(score_trials(predictions, list("abcd"), table, change), scores, atol=1e-12)
 
 
-# Thresholds and calibrations of other speakers
-
-
 def split(subset, *others, calibration=HALF, seed=0):
     family = SimpleNamespace(options={"calibration": calibration, "minimum_trials": 2})
     return split_speakers(SimpleNamespace(seed=seed, family=family), subset, [subset, *others])
@@ -122,8 +119,6 @@ def test_what_cannot_be_fitted_says_why(names, calibration, reason):
     halves = split(corpus("here", list(names)), corpus("same", list(names)), calibration=calibration)
     assert halves.reason.startswith(reason) and halves.tested.corpus == "here"
 
-
-# More enrolled and shorter tested recordings
 
 SPEAKERS, EACH = 4, 4
 COUNT = SPEAKERS * EACH

@@ -29,8 +29,6 @@ def people(speakers: int = 40, worse: float = 0.4) -> pd.DataFrame:
 
 @pytest.fixture
 def searched(load):
-    """Search the groups of a table: the evaluation, what was found, and the row."""
-
     def of(table: pd.DataFrame):
         answers, tasks = {"arousal": table["predicted"]}, (BUILTIN["arousal"],)
         segments = table.drop(columns="predicted")

@@ -149,8 +149,6 @@ def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
         to_frame([value(), value()])
 
 
-# What somebody broke
-
 RULE = "contradicts its number, rule or threshold"
 APART = "is above high, or one of them is missing"
 
@@ -213,8 +211,6 @@ def test_damaged_files(tmp_path, damage, message):
     with pytest.raises(InputError, match="this is a suite, .* `soundcheck run suite.yml --plan`"):
         read_results(tmp_path / "suite.yml")
 
-
-# Comparisons
 
 CELLS = {"corpus": "c", "family": "f", "category": "correctness", "task": "arousal", "rule": ">"}
 CELLS |= {"baseline_value": 0.5, "candidate_value": 0.7, "difference": 0.2, "low": 0.1, "high": 0.3}

@@ -101,9 +101,6 @@ def test_predictions_that_are_all_the_same(rng, kind, same):
     assert any(note.startswith("all predictions are the same") for note in scores.notes)
 
 
-# The command ------------------------------------------------------------------------------------------------
-
-
 def run(*arguments: object):
     return CliRunner().invoke(commands, ["score", *map(str, arguments)], catch_exceptions=True)
 
@@ -188,9 +185,6 @@ def test_bad_tables(tmp_path, change, options, message):
 def test_bad_frames(frame, options, message):
     with pytest.raises(InputError, match=message):
         evaluate(frame, truth="said", prediction="heard", **options)
-
-
-# Trials -----------------------------------------------------------------------------------------------------
 
 
 def trials(worse: float = 0.0) -> pd.DataFrame:
