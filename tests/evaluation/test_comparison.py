@@ -77,8 +77,6 @@ def test_command_and_page_tell_the_outcome(compared, shown):
     assert judged["outcome"].eq("better").all() and judged["pairing"].eq("paired").all()
     assert {name.split()[0] for name in judged.index} == {"Concordance", "Mean", "Pearson"}
     assert judged["blocks"].eq(24).all() and judged["adjusted_p_value"].max() <= 0.05
-    assert judged.loc["Mean Absolute Error", ["high", "relative_high"]].max() < 0
-    assert judged["relative"].notna().sum() == 1  # "x % more correlation" would mean nothing
     record = json.loads((out / "run.json").read_text())
     (comparison,) = record["comparisons"]
     page = shown(out, comparison["slug"], kind="comparisons")
@@ -230,23 +228,15 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(left_out):
     assert "16 of 160 inputs have no prediction" in output
 
 
-@pytest.mark.parametrize(
-    ("change", "code", "why"),
-    [
-        (lambda run: run["suite"].update(normaliser="none"), 2, "normaliser basic then, none now. Word"),
-        (lambda run: run.update(seed=1), 0, "The runs differ: seed 0 then, 1 now."),
-    ],
-)
-def test_runs_that_differ(left_out, undrawn, tmp_path, change, code, why):
+def test_runs_with_other_seeds_are_unpaired(left_out, undrawn, tmp_path):
     before, after = left_out[0] / "out", tmp_path / "after"
     shutil.copytree(before, after, ignore=shutil.ignore_patterns("html", "cache", "book-*", "media"))
     record = json.loads((after / "run.json").read_text())
-    change(record)
-    (after / "run.json").write_text(json.dumps(record))
+    (after / "run.json").write_text(json.dumps(record | {"seed": 1}))
     done = undrawn("compare", before, after, "--out", "both", "--no-book", cwd=tmp_path)
-    assert done.returncode == code and why in done.stdout + done.stderr
-    if not code:  # draws of speakers are not the same, but recordings are
-        rows = pd.read_csv(tmp_path / "both" / "comparisons.csv")
-        words = rows[rows["test"].eq(RATE)]
-        assert words["pairing"].eq("unpaired").all() and words["p_value"].eq(1).all()
-        assert words["difference_high_sample"].eq(0).all() and words["p_sample"].eq(1).all()
+    assert done.returncode == 0 and "The runs differ: seed 0 then, 1 now." in done.stdout
+    rows = pd.read_csv(tmp_path / "both" / "comparisons.csv")
+    words = rows[rows["test"].eq(RATE)]
+    assert words["pairing"].eq("unpaired").all() and words["p_value"].eq(1).all()
+    # Draws of speakers are not the same, but recordings are.
+    assert words["difference_high_sample"].eq(0).all() and words["p_sample"].eq(1).all()

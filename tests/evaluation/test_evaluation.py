@@ -1,9 +1,5 @@
 """What a notebook is given, and one evaluation for tasks of all kinds."""
 
-import dataclasses
-import json
-import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +10,6 @@ from soundcheck.augment.sounds import Sound, SoundSet
 from soundcheck.common.media import open_media
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import Evaluation
-from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
 from soundcheck.evaluation.groups import NO_GROUPS, compare, labelled, of_suite
 from soundcheck.evaluation.measure_sets import of_suite_groups
 from soundcheck.evaluation.robustness import change_of_quality, quality
@@ -23,36 +18,9 @@ from soundcheck.evaluation.unspoken import unjudged
 from soundcheck.metrics.additive import value
 
 TASKS = tuple(BUILTIN[name] for name in ("arousal", "transcript", "embedding"))
-CORPUS = CorpusDescription(
-    **{"name": "c", "title": "C <b>", "synthetic": True, "blocks": ("speaker", "file")},
-    **{"base_condition": "", "probes_of": "", "audio": True, "root": Path("/data"), "trials": None},
-    **{"segments": Path("/out/c.parquet"), "predictions": Path(os.fsdecode(b"/out/\xff.parquet"))},
-)
-COMPARISON = ComparisonDescription(
-    **{"comparison": "new against old", "baseline": "old", "candidate": "new", "titles": {"f": "F"}},
-    **{"corpora": ((CORPUS, CORPUS),), "pairs": ((Path("a.json"), Path("b.json")),)},
-    **{"tasks": (BUILTIN["arousal"],), "seed": 0, "replicates": 10, "interval": "bca"},
-    **{"media": Path("/out/media"), "prefix": "../media/", "rows": Path("/out/rows.json")},
-    normaliser="basic",
-)
 
 
-@pytest.fixture
-def described(describe):
-    trials = dataclasses.replace(CORPUS, trials=Path("/out/t.parquet"))
-    tasks = (BUILTIN["emotion"], BUILTIN["valence"])
-    return describe("fairness_sex", corpora=(CORPUS, trials), others={"other": (CORPUS,)}, tasks=tasks)
-
-
-def test_what_is_read_is_what_was_written(tmp_path, described):
-    for description in (described, COMPARISON):
-        description.write(tmp_path / "run.json")
-        assert type(description).read(str(tmp_path / "run.json")) == description
-    content = json.loads((tmp_path / "run.json").read_text())
-    content["corpora"][0][0]["blocks"] = "speaker"  # what does not belong there is refused by name
-    (tmp_path / "run.json").write_text(json.dumps(content | {"colour": "red"}))
-    with pytest.raises(ValueError, match=r"(?s)corpora.*blocks.*colour"):
-        ComparisonDescription.read(str(tmp_path / "run.json"))
+def test_notebooks_alone_say_what_runs_them():
     for load in (Evaluation.load, open_media):
         with pytest.raises(ValueError, match="run by `soundcheck run`"):
             load("")
