@@ -58,17 +58,12 @@ def test_program_is_found_in_the_folder_then_on_the_path(world, tmp_path, monkey
 
 def test_a_suite_names_a_command_which_no_check_runs(world):
     (world.root / "suite.yml").write_text(
-        "corpora: {demo: {format: demo}}\n"
-        "models: {mine: {command: 'my-asr \"a b\" {audio}', batch: 2}}\nfamilies: all\n"
+        "corpora: {d: {format: demo}}\nmodels: {mine: {command: 'my-asr \"a b\" {audio}'}}\nfamilies: all\n"
     )
     suite = read_suite(world.root / "suite.yml")
-    entry = suite.models["mine"]
-    assert (entry.kind, entry.target) == ("command", 'my-asr "a b" {audio}')
-    assert (entry.tasks, entry.path, entry.batch) == (("transcript",), None, 2)
     world.program('touch canary; echo "$1"')
     assert len(world.check()) == 40 and not (world.root / "canary").exists()
-    assert load_model(entry, suite).predict([SIGNAL], 16000) == [{"transcript": "a b"}]
-    assert (world.root / "canary").exists()
+    assert load_model(suite.models["mine"], suite).predict([SIGNAL], 16000) == [{"transcript": "a b"}]
     with pytest.raises(InputError, match=r"the model runs code \(command\), and --no-code was given"):
         refuse_code(suite)
 
