@@ -32,10 +32,6 @@ def beats(signal, sampling_rate):
     return {"transcript": " ".join("stop" if one else "" for one in loud) + " <b>go</b>"}
 
 
-def knowing(signal, sampling_rate):
-    return {"transcript": " ".join(["stop"] * round(len(signal) / 4800))}
-
-
 def failing(signal, sampling_rate):
     """No answer where there is noise in the pauses."""
     quiet = np.abs(signal[3300:4700]).max() < 0.3
@@ -69,7 +65,7 @@ def endless(signal, sampling_rate):
 def thanks(signal, sampling_rate):
     return {"transcript": "thanks " * 100}
 '''
-STRESSED = ("beats", "knowing", "failing", "silent")
+STRESSED = ("beats", "failing", "silent")
 WRITING = ("hearing", "going_on", "silent", "nothing", "endless", "thanks")
 LEVELS = {"Noise": ["4", "2", "0"], "Packet Loss": ["5", "40"], "Amplitude": ["2", "0.5"]}
 SUITE = f"""
@@ -147,10 +143,11 @@ def written(whole):
     changes = {(n, level): transformations[n].steps[level].identity for n in LEVELS for level in LEVELS[n]}
 
     def of(model):
-        said, found = whole.segments("beats")["transcript"], {}
-        for one, change in (changes | {("", ""): ""}).items():
-            found[one] = whole.predictions(model, "beats", change)["transcript"].reindex(said.index)
-        return said, found
+        said = whole.segments("beats")["transcript"]
+        return said, {
+            one: whole.predictions(model, "beats", change)["transcript"].reindex(said.index)
+            for one, change in (changes | {("", ""): ""}).items()
+        }
 
     return of
 
@@ -158,8 +155,9 @@ def written(whole):
 def errors(said, heard):
     """Count word errors and words by jiwer; what is missing counts as empty."""
     said, heard = (texts.fillna("").str.replace("<b>go</b>", "b go b").tolist() for texts in (said, heard))
-    found = jiwer.process_words(said, heard)
-    return found.substitutions + found.deletions + found.insertions, sum(len(text.split()) for text in said)
+    counts = jiwer.process_words(said, heard)
+    words = sum(len(text.split()) for text in said)
+    return counts.substitutions + counts.deletions + counts.insertions, words
 
 
 @pytest.mark.parametrize("model", STRESSED)
@@ -181,19 +179,17 @@ def test_changes_are_those_of_jiwer(whole, written, model):
         assert 0 < clean < 30 and rows.loc["Noise 4", "value"] > 0.1  # no answer is no gain
         page = whole.shown("failing", STRESS)
         assert f"beats: {clean} input without a prediction: all words count as missed" in page
-        message = (
-            f"{sum(changed)} of {7 * len(said)} transcripts under changes are missing; they count as empty"
-        )
-        assert f"beats: {message}" in page
+        message = f"beats: {sum(changed)} of {7 * len(said)} transcripts under changes are missing"
+        assert f"{message}; they count as empty" in page
 
 
 def test_differences_of_groups_are_those_of_jiwer(whole, written):
     said, heard = written("beats")
-    sex, levels = whole.segments("beats")["sex"], [texts for one, texts in heard.items() if one[0]]
+    sex, clean = whole.segments("beats")["sex"], heard.pop(("", ""))
 
     def mean_change(mask):
-        clean, words = errors(said[mask], heard["", ""][mask])
-        return np.mean([errors(said[mask], texts[mask])[0] - clean for texts in levels]) / words
+        before, words = errors(said[mask], clean[mask])
+        return np.mean([errors(said[mask], texts[mask])[0] - before for texts in heard.values()]) / words
 
     test = "Word Error Rate Change Difference"
     for group in ("female", "male"):
@@ -214,7 +210,6 @@ def test_pages_are_bounded_and_escaped(whole):
     assert "doubles only if words are made up" in whole.shown("silent", STRESS)
     assert "nothing is written for 12 of 12 segments of speech either" in pages["silent"]
     assert "No word was written where nobody speaks" in pages["silent"]
-    assert "the speech as it is" in pages["hearing"]
 
 
 # Where nobody speaks ----------------------------------------------------------------------------------------
@@ -225,11 +220,14 @@ def signals(whole):
     """What every segment sounds like under each change: kind -> signals; and as it is, under no name."""
     sounds, table = Sounds.load(whole.out / "sounds.json"), whole.segments("beeps")
     spoken = [soundfile.read(whole.out.parent / name, dtype="float32")[0] for name in table["file"]]
-    found = {"": spoken}
-    for name, change in read_family(UNSPOKEN).changes.items():
-        each = zip(spoken, table["audio"], strict=True)
-        found[name] = [apply(change, s, RATE, seed=0, content=audio, sounds=sounds)[0] for s, audio in each]
-    return found
+    changed = {
+        name: [
+            apply(change, signal, RATE, seed=0, content=audio, sounds=sounds)[0]
+            for signal, audio in zip(spoken, table["audio"], strict=True)
+        ]
+        for name, change in read_family(UNSPOKEN).changes.items()
+    }
+    return changed | {"": spoken}
 
 
 def words(model, signal):
@@ -274,31 +272,27 @@ def test_empty_transcripts_leave_room_for_speakers_who_get_words(whole):
     low = 1 / (1 + stats.norm.ppf(0.975) ** 2 / 12)  # for these speakers by Wilson: 12 of 12 recordings
     shares = estimates.set_index("measure").loc["share_of_empty_answers", ["low_sample", "high_sample"]]
     assert [*shares] == pytest.approx([low, 1])
-    assert "all of 6 speakers at 1, 20 needed" in whole.shown("silent", UNSPOKEN).replace("\xa0", " ")
 
 
-@pytest.mark.parametrize(
-    ("model", "test", "kind", "passed"),
-    [
+def test_what_each_recogniser_does_wrong_is_judged(whole):
+    for model, test, kind, passed in (
         ("hearing", "Share Of Empty Answers", "Babble Noise", False),
         ("hearing", "Share Of Empty Answers", "Silence", True),
         ("hearing", "Inserted Words Per Minute", "Speech Then Silence", True),
         ("going_on", "Inserted Words Per Minute", "Speech Then Silence", False),
         ("thanks", "Repeated Words", "Silence", False),
         ("thanks", "Characters Per Minute", "White Noise", False),
-    ],
-)
-def test_what_each_recogniser_does_wrong_is_found(whole, model, test, kind, passed):
-    assert whole.row(test, kind, model=model)["passed"] is passed
+    ):
+        assert whole.row(test, kind, model=model)["passed"] is passed, (model, test)
     assert whole.rows(model="silent", family=UNSPOKEN)["passed"].eq(True).all()
 
 
 def test_speech_in_another_language_is_judged_unless_the_recogniser_knows_it(whole, signals):
     pairs = zip(signals[""], whole.segments("beeps")["language"], strict=True)
     french = [signal for signal, language in pairs if language == "fra"]
-    written = sum(len(words("hearing", signal)) for signal in french)
+    count = sum(len(words("hearing", signal)) for signal in french)
     row = whole.row("Words Per Minute", IN_CORPUS, model="hearing")
-    assert row["value"] == pytest.approx(60 * written * RATE / sum(map(len, french)), rel=1e-5)
+    assert row["value"] == pytest.approx(60 * count * RATE / sum(map(len, french)), rel=1e-5)
     assert row["segments"] == len(french) == 4 and not row["passed"]
     message = "4 of 12 segments are in fra, which the recogniser does not know"
     assert message in whole.shown("hearing", UNSPOKEN)

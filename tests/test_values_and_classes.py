@@ -23,6 +23,7 @@ OTHERS = ("boredom", "fear", "surprise", "disgust")
 SEVEN = ("anger", "boredom", "disgust", "fear", "happiness", "neutral", "sadness")
 DIMENSIONS = ("arousal", "dominance", "valence")
 SHIPPED, OWN = "arousal, dominance, valence, emotion", "feeling, intensity, arousal"
+BUILT_IN = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
 TASKS = (
     Task("feeling", "classification", SEVEN),
     Task("intensity", "regression", low=1, high=7),
@@ -33,10 +34,14 @@ correctness_classification correctness_regression correctness_consistency correc
 correctness_speaker_average correctness_speaker_ranking
 fairness_accent fairness_language fairness_linguistic_sentiment fairness_pitch fairness_sex
 """.split()
-GROUPS = ["fairness_groups", "fairness_worst_groups"]
+OF_CALLS = [
+    name
+    for name in LABELLED
+    if name not in ("fairness_linguistic_sentiment", "fairness_pitch", "fairness_sex")
+]
 SUITE = f"""
 title: Values and classes
-replicates: 200
+replicates: 100
 interval: t
 sweeps: false
 studies: false
@@ -48,17 +53,16 @@ corpora:
   odd: {{format: csv, path: odd.csv, families: [{", ".join(LABELLED)}]}}
   calls:
     {{format: csv, path: calls.csv, columns: {{feeling: emotion}}, range: {{arousal: [1, 7]}},
-    groups: [accent, sex × language], families: [{", ".join(LABELLED + GROUPS)}]}}
-  bare: {{format: csv, path: bare.csv, groups: [accent, sex × language], families: [fairness_groups]}}
+    families: [{", ".join(OF_CALLS)}]}}
 models:
   four: {{predictions: four.csv, tasks: [{SHIPPED}], corpora: [db]}}
   odd: {{predictions: strange.csv, tasks: [{SHIPPED}], corpora: [odd]}}
-  seven: {{predictions: seven.csv, tasks: [{OWN}], corpora: [calls, bare], range: [1, 7]}}
+  seven: {{predictions: seven.csv, tasks: [{OWN}], corpora: [calls], range: [1, 7]}}
   other: {{predictions: other.csv, tasks: [feeling], corpora: [calls], families: [{LABELLED[0]}]}}
   guess: {{random: gaussian, corpora: [calls], families: [correctness_regression]}}
 comparisons:
   new: {{baseline: other, candidate: seven}}
-families: [{", ".join(LABELLED + GROUPS)}]
+families: [{", ".join(LABELLED)}]
 tests:
   correctness_classification:
     Recall Per Class: {{threshold: {{feeling: 0.4}}, why: agreed}}
@@ -135,10 +139,11 @@ def seven_emotions(folder):
     table.loc[[3, 70, 500], "emotion"] = ""  # no label
     table.loc[[10, 900], "predicted feeling"] = "calm"  # no class of the task
     worse = table["predicted feeling"].where(np.arange(len(table)) % 3 > 0, "neutral")
-    bare = known_of(table).drop(columns=["emotion", "intensity", "arousal"])
-    write(folder, {"calls.csv": known_of(table), "bare.csv": bare})
-    write(folder, {"seven.csv": predictions_of(table, "feeling", "intensity", "arousal")})
-    write(folder, {"other.csv": predictions_of(table.assign(**{"predicted feeling": worse}), "feeling")})
+    predictions = {
+        "seven.csv": predictions_of(table, "feeling", "intensity", "arousal"),
+        "other.csv": predictions_of(table.assign(**{"predicted feeling": worse}), "feeling"),
+    }
+    write(folder, {"calls.csv": known_of(table)} | predictions)
     return table
 
 
@@ -156,9 +161,8 @@ def odd_segments(folder):
     table.loc[number % 2 == 1, "valence"] = np.nan
     table.loc[[0, 1, 20, 22, 23], "emotion"], table.loc[38:, "emotion"] = "sadness", "contempt"
     answers = table[["file"]].assign(arousal=rng.random(40).round(3), dominance=0.5, valence=0.4)
-    write(
-        folder, {"odd.csv": table, "strange.csv": answers.assign(emotion=["sadness"] * 3 + ["neutral"] * 37)}
-    )
+    answers["emotion"] = ["sadness"] * 3 + ["neutral"] * 37
+    write(folder, {"odd.csv": table, "strange.csv": answers})
 
 
 @pytest.fixture(scope="module")
@@ -173,14 +177,15 @@ def whole(tmp_path_factory, undrawn) -> Run:
 
 
 def test_every_family_that_fits_computes_every_task(whole):
-    built_in = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
-    for model, tasks in (("four", built_in), ("seven", TASKS)):
-        found = whole.rows(model=model).dropna(subset="value")
-        for family, task in itertools.product(map(read_family, LABELLED), tasks):
-            tests = set(found.loc[found["family"].eq(family.name) & found["task"].eq(task.name), "test"])
-            assert bool(tests) == family.applies_to(task), (family.name, task.name)
-            if family.name != "correctness_consistency" and model != "four":  # not every range is expected
-                assert tests == {test.name for test in family.tests.values() if test.fits(task)}, family.name
+    own = whole.rows(model="seven").dropna(subset="value")
+    for family, task in itertools.product(map(read_family, OF_CALLS), TASKS):
+        tests = set(own.loc[own["family"].eq(family.name) & own["task"].eq(task.name), "test"])
+        expected = {test.name for test in family.tests.values() if test.fits(task)}
+        assert tests == (expected if family.applies_to(task) else set()), family.name
+    computed = whole.rows(model="four").dropna(subset="value")
+    for family, task in itertools.product(map(read_family, LABELLED), BUILT_IN):
+        both = computed["family"].eq(family.name) & computed["task"].eq(task.name)
+        assert both.any() == family.applies_to(task), (family.name, task.name)
     assert not whole.results["skipped"].str.contains("error|not computed").any()
 
 
@@ -248,19 +253,16 @@ def test_correctness_of_classes(whole):
     assert counts == labelled["emotion"].value_counts().to_dict() and sum(counts.values()) == 1197
 
 
-@pytest.mark.parametrize(
-    ("task", "kind", "category", "low", "high"),
-    [
+def test_consistency_against_counting(whole):
+    for task, kind, category, low, high in (
         ("arousal", "Low", "boredom", -9, 0.45),
         ("arousal", "High", "surprise", 0.55, 9),
         ("valence", "Neutral", "boredom", 0.3, 0.6),
-    ],
-)
-def test_consistency_against_counting(whole, task, kind, category, low, high):
-    own = whole.four.loc[whole.four["emotion"].eq(category), f"predicted {task}"]
-    test = f"Samples In Expected {kind} Range"
-    found = value(whole, "four", "correctness_consistency", task, test, category)
-    assert found == own.between(low, high).mean()
+    ):
+        own = whole.four.loc[whole.four["emotion"].eq(category), f"predicted {task}"]
+        test = f"Samples In Expected {kind} Range"
+        share = value(whole, "four", "correctness_consistency", task, test, category)
+        assert share == own.between(low, high).mean()
 
 
 @pytest.mark.parametrize(
@@ -272,15 +274,11 @@ def test_consistency_against_counting(whole, task, kind, category, low, high):
 )
 def test_groups_against_their_average(whole, column, names):
     everybody = whole.four[whole.four[column].isin(names)]
-    bins = {"(-inf, 0.25]": (-9, 0.25), "(0.25, 0.5]": (0.25, 0.5), "(0.5, 0.75]": (0.5, 0.75)}
     cells = [("emotion", "Class", label, everybody["predicted emotion"].eq(label)) for label in FOUR]
     for task in DIMENSIONS:
         predicted = everybody[f"predicted {task}"]
-        cells.append((task, "", "", predicted))
-        cells += [
-            (task, "Bin", label, (predicted > low) & (predicted <= high))
-            for label, (low, high) in bins.items()
-        ]
+        middle = predicted.between(0.25, 0.5, inclusive="right")
+        cells += [(task, "", "", predicted), (task, "Bin", "(0.25, 0.5]", middle)]
     for task, kind, label, values in cells:
         means = values.groupby(everybody[column]).mean()
         test = f"Relative Difference Per {kind}" if kind else "Mean Value"
@@ -303,25 +301,25 @@ def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
     assert shown[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
     assert shown["passed"].isna().all() and shown["value"].notna().all() and set(shown["task"]) == {"feeling"}
     assert shown[["p_value", "threshold", "certainty", "matters"]].isna().all(axis=None)
-    families = [read_family(name) for name in (*LABELLED, "fairness_groups")]
-    of_classes = {(f.name, test.name) for f in families for test in f.tests.values() if test.classes}
+    of_classes = {
+        (name, test.name) for name in OF_CALLS for test in read_family(name).tests.values() if test.classes
+    }
     # The suite sets one; right and wrong predictions are compared with the same predictions given at random.
-    own = {one for one in of_classes if one[0] == "correctness_classification"}
-    own |= {("fairness_accent", "Relative Difference Per Class")}
-    assert len(own) > 3 and set(zip(shown["family"], shown["test"], strict=True)) == of_classes - own
-    assert len(shown[shown["corpus"].eq("bare")]) == 7 * (2 + 4)
+    judged = {one for one in of_classes if one[0] == "correctness_classification"}
+    judged |= {("fairness_accent", "Relative Difference Per Class")}
+    assert len(judged) > 3
+    assert set(zip(shown["family"], shown["test"], strict=True)) == of_classes - judged
     shared = "no threshold for feeling: shown without verdict; the one for classification is for 4 classes"
     assert shown["skipped"].eq(f"{shared}, not 7").all()
     row = whole.row("Recall Per Class", "fear", model="seven", family="correctness_classification")
     assert (row["threshold"], row["skipped"]) == (0.4, "set in this suite: 0.4 (agreed)")
     # The terminal, the gate, JUnit and the comparison say it, too.
     count = int(states.counted(whole.rows(model="seven"))["state"].eq(states.REPORTED).sum())
-    assert count > 20 and re.search(rf"^seven: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
+    assert count > 8 and re.search(rf"^seven: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
     assert f", {count} reported" in undrawn("check", "out", "--model", "seven", cwd=whole.out.parent).stdout
     cases = {c.get("name"): c for c in ElementTree.parse(whole.out / "junit.xml").iter("testcase")}
     (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
-    assert case.tag == "skipped" and case.get("message").startswith("reported: value = 0.")
-    assert "no threshold for feeling" in case.get("message")
+    assert case.tag == "skipped" and "no threshold for feeling" in case.get("message")
     comparison = pd.read_csv(whole.out / "comparisons.csv")
     recall = comparison[comparison["test"].eq("Unweighted Average Recall")].iloc[0]
     assert recall["outcome"] == "better" and recall["skipped"].startswith("thresholds differ: ")
@@ -333,7 +331,7 @@ def test_nothing_is_dropped_silently(whole):
     left_out = pd.read_csv(whole.out / "left_out.csv")
     assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])
     said = whole.done.stdout
-    assert "seven: classes that the task does not have, counted as wrong: calm (4)" in said
+    assert "seven: classes that the task does not have, counted as wrong: calm (2)" in said
     assert {"arousal", "intensity"} <= set(whole.rows(model="guess")["task"])
 
 
@@ -351,7 +349,7 @@ families: [correctness_classification]
 """
     both = predictions_of(table, "feeling").assign(emotion=table["predicted feeling"])
     write(tmp_path, {"calls.csv": table, "seven.csv": both, "suite.yml": suite})
-    first = run(undrawn, tmp_path)
+    first = run(undrawn, tmp_path, "--no-book")
     (line,) = [line for line in first.done.stdout.splitlines() if "not classes of emotion" in line]
     count = table["emotion"].isin(["boredom", *markup.values()]).sum()
     assert f"calls: {count} of 360 segments have labels that are not classes of emotion: " in line
@@ -359,8 +357,6 @@ families: [correctness_classification]
     assert columns == "{feeling: emotion}"
     reasons = pd.read_csv(first.out / "left_out.csv")["reason"]
     assert len(reasons) == 3 and reasons.str.contains("not a class of emotion").all()
-    corpus = first.page("corpora/calls")
-    assert "declare a task of your own" in corpus and "<b>fear</b>" not in corpus
     declared = {"studies: false": f"studies: false\ntasks: {tasks}", "tasks: [emotion]": "tasks: [feeling]"}
     declared["[1, 7]}}"] = f"[1, 7]}}, columns: {columns}}}"
     write(tmp_path, {"suite.yml": changed(suite, declared)})
