@@ -125,39 +125,13 @@ def test_what_has_changed_since_is_judged_anew_for_all_models_of_the_book(projec
     assert {model["name"] for model in record["models"]} == {"loud", "quiet"}
 
 
-RATED = 'rated: {python: "my_model:rated", tasks: [arousal]'
-TABLES_OF_A_RUN = f"""models:
-  {RATED}, range: [1, 7]}}
-  given: {{predictions: whole/predictions/loud/tones.parquet, tasks: [arousal]}}
-  clean: {{predictions: clean, tasks: [arousal]}}
-"""
-
-
 def test_a_model_on_another_scale_stops_the_run(project, whole):
     before = digest(whole.out / "results.csv")
-    (project.folder / "rated.yml").write_text(SUITE.replace("models:\n", f"models:\n  {RATED}}}\n"))
+    rated = 'rated: {python: "my_model:rated", tasks: [arousal]}'
+    (project.folder / "rated.yml").write_text(SUITE.replace("models:\n", f"models:\n  {rated}\n"))
     message = project.run(suite="rated.yml", out="whole", code=2)
     assert "rated.yml, models.rated: arousal: all of the first 12 " in message
     assert "`range: [1, 7]`" in message and digest(whole.out / "results.csv") == before
-
-
-def test_tables_of_a_run_and_scaled_predictions_give_the_same_results(project, whole):
-    table = whole.predictions("loud", "tones", None)
-    (project.folder / "clean").mkdir()
-    table[table["change"] == ""].to_parquet(project.folder / "clean" / "tones.parquet", index=False)
-    (project.folder / "tables.yml").write_text(SUITE.replace("models:\n", TABLES_OF_A_RUN))
-    project.run("--no-book", suite="tables.yml", out="again")
-    again = Run(project.folder / "again")
-    rows = {m: own.drop(columns="model").reset_index(drop=True) for m, own in again.results.groupby("model")}
-    pd.testing.assert_frame_equal(rows["given"], rows["loud"])
-    pd.testing.assert_frame_equal(rows["rated"], rows["loud"], rtol=1e-4, atol=1e-5)
-    own, sure = (rows[m].query("family == @REGRESSION").reset_index(drop=True) for m in ("clean", "loud"))
-    pd.testing.assert_frame_equal(own, sure)
-    message = again.reasons(model="clean", family=SMALL)
-    assert all("table of predictions cannot answer for changed signals" in why for why in message)
-    (given,) = (model for model in again.record["models"] if model["name"] == "given")
-    message = "for changed signals are those of the run that wrote whole/predictions"
-    assert any(message in note for note in given["notes"])  # which its page shows
 
 
 # A first look -----------------------------------------------------------------------------------------------

@@ -9,13 +9,11 @@ import pytest
 import soundfile
 import yaml
 from runs import Run, run, sound, write
-from scipy import stats
 
 from soundcheck.augment.registry import apply
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import resources
 from soundcheck.evaluation.unspoken import IN_CORPUS
-from soundcheck.results.estimates import read_estimates
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -54,10 +52,6 @@ def silent(signal, sampling_rate):
     return {"transcript": ""}
 
 
-def nothing(signal, sampling_rate):
-    return {"transcript": None if np.abs(signal).max() < 0.2 else "stop"}
-
-
 def endless(signal, sampling_rate):
     return {"transcript": "thanks " * 20000 if np.abs(signal).max() < 0.2 else "stop"}
 
@@ -66,7 +60,7 @@ def thanks(signal, sampling_rate):
     return {"transcript": "thanks " * 100}
 '''
 STRESSED = ("beats", "failing", "silent")
-WRITING = ("hearing", "going_on", "silent", "nothing", "endless", "thanks")
+WRITING = ("hearing", "going_on", "silent", "endless", "thanks")
 LEVELS = {"Noise": ["4", "2", "0"], "Packet Loss": ["5", "40"], "Amplitude": ["2", "0.5"]}
 SUITE = f"""
 title: Stress and silence
@@ -77,7 +71,6 @@ thresholds: gap
 card: {{languages: [en]}}
 corpora:
   beats: {{format: csv, path: beats.csv, families: [{STRESS}]}}
-  plain: {{format: csv, path: plain.csv, families: [{STRESS}]}}
   beeps: {{format: csv, path: beeps.csv, families: [{UNSPOKEN}]}}
 models:
   german:
@@ -117,17 +110,15 @@ def beeps(folder):
 def whole(tmp_path_factory, undrawn) -> Run:
     folder = tmp_path_factory.mktemp("stress")
     beats = speakers(folder)
-    plain = beats[:4].drop(columns="sex")
-    plain.loc[0, "transcript"] = "."
     family = yaml.safe_load((resources.root() / f"thresholds/{STRESS}.yml").read_text("utf-8"))
     for name, levels in LEVELS.items():
         family["transformations"][name]["values"] = [float(level) for level in levels]
     family["options"] |= {"sweep_segments": 60}  # all of them
     models = []
     for name in dict.fromkeys(STRESSED + WRITING):
-        corpora = ["beats", "plain"] * (name in STRESSED) + ["beeps"] * (name in WRITING)
+        corpora = ["beats"] * (name in STRESSED) + ["beeps"] * (name in WRITING)
         models.append(f'{name}: {{python: "writers:{name}", tasks: [transcript], corpora: {corpora}}}')
-    files = {"beats.csv": beats, "plain.csv": plain, "beeps.csv": beeps(folder), "writers.py": MODEL}
+    files = {"beats.csv": beats, "beeps.csv": beeps(folder), "writers.py": MODEL}
     files[f"thresholds/{STRESS}.yml"] = yaml.safe_dump(family, sort_keys=False)
     files["suite.yml"] = SUITE.replace("MODELS", "\n  ".join(models))
     return run(undrawn, write(folder, files), "--no-book", code=3)  # some failed to answer
@@ -191,25 +182,18 @@ def test_differences_of_groups_are_those_of_jiwer(whole, written):
         before, words = errors(said[mask], clean[mask])
         return np.mean([errors(said[mask], texts[mask])[0] - before for texts in heard.values()]) / words
 
-    test = "Word Error Rate Change Difference"
-    for group in ("female", "male"):
-        own = whole.row(test, group=f"sex: {group}", model="beats", corpus="beats")
-        expected = mean_change(sex.eq(group)) - mean_change(sex.notna())
-        assert own["value"] == pytest.approx(expected, abs=1e-6) and (own["value"] > 0) == (group == "female")
-        assert own["reference"] == 0 and own["reference_passed"]
-    reasons = whole.reasons(test=test, model="silent", corpus="plain")
-    assert any("no column" in reason for reason in reasons)
+    row = whole.row("Word Error Rate Change Difference", group="sex: female", model="beats", corpus="beats")
+    expected = mean_change(sex.eq("female")) - mean_change(sex.notna())
+    assert row["value"] == pytest.approx(expected, abs=1e-6) and row["value"] > 0
+    assert row["reference"] == 0 and row["reference_passed"]
 
 
 def test_pages_are_bounded_and_escaped(whole):
-    for models, family, length, players in ((STRESSED, STRESS, 400_000, 8), (WRITING, UNSPOKEN, 300_000, 6)):
-        pages = {model: whole.shown(model, family) for model in models}
-        assert max(map(len, pages.values())) < length
-        assert all(page.count("<audio") <= players for page in pages.values())
+    pages = {model: whole.shown(model, UNSPOKEN) for model in WRITING}
+    assert max(map(len, pages.values())) < 300_000
+    assert all(page.count("<audio") <= 6 for page in pages.values())
     assert "<b>go</b>" not in whole.shown("beats", STRESS) and "<b>thanks" not in pages["going_on"]
-    assert "doubles only if words are made up" in whole.shown("silent", STRESS)
     assert "nothing is written for 12 of 12 segments of speech either" in pages["silent"]
-    assert "No word was written where nobody speaks" in pages["silent"]
 
 
 # Where nobody speaks ----------------------------------------------------------------------------------------
@@ -238,22 +222,19 @@ def words(model, signal):
 
 @pytest.mark.parametrize("model", ["hearing", "going_on"])
 def test_values_are_those_of_plain_loops(whole, signals, model):
-    for kind in signals.keys() - {""}:
+    for kind in ("Silence", "White Noise", "Music", "Speech Then Silence"):
         texts = [words(model, signal) for signal in signals[kind]]
         seconds = sum(map(len, signals[kind])) / RATE
         expected = {"Characters Per Minute": 60 * sum(len(" ".join(text)) for text in texts) / seconds}
-        if kind not in ("Speech Then Silence", "Looped Speech", "Backwards Speech"):
-            expected["Words Per Minute"] = 60 * sum(map(len, texts)) / seconds
-            expected["Share Of Empty Answers"] = np.mean([not text for text in texts])
         if kind == "Speech Then Silence":
             more = sum(map(len, texts)) - sum(len(words(model, alone)) for alone in signals[""])
             expected["Inserted Words Per Minute"] = more / (0.5 * len(texts))
-        if kind != "Looped Speech":
-            again = re.compile(r"(?:^| )((?:\S+ ){0,4}\S+)(?: \1){3}(?: |$)")
-            expected["Repeated Words"] = np.mean([bool(again.search(" ".join(text))) for text in texts])
+        else:
+            expected["Words Per Minute"] = 60 * sum(map(len, texts)) / seconds
+            expected["Share Of Empty Answers"] = np.mean([not text for text in texts])
         for test, value in expected.items():
-            found = whole.row(test, kind, model=model)["value"]
-            assert found == pytest.approx(value, rel=1e-5), (kind, test)
+            row = whole.row(test, kind, model=model)
+            assert row["value"] == pytest.approx(value, rel=1e-5), (kind, test)
 
 
 def test_empty_transcripts_leave_room_for_speakers_who_get_words(whole):
@@ -268,10 +249,6 @@ def test_empty_transcripts_leave_room_for_speakers_who_get_words(whole):
         assert at < row["threshold"] if value else at > row["threshold"]
         assert row["skipped"] == f"interval withheld: all of 6 speakers at {value}, 20 needed"
         assert row["state"] == "inconclusive"
-    estimates = read_estimates(whole.out).query("model == 'silent' and condition == 'Silence'")
-    low = 1 / (1 + stats.norm.ppf(0.975) ** 2 / 12)  # for these speakers by Wilson: 12 of 12 recordings
-    shares = estimates.set_index("measure").loc["share_of_empty_answers", ["low_sample", "high_sample"]]
-    assert [*shares] == pytest.approx([low, 1])
 
 
 def test_what_each_recogniser_does_wrong_is_judged(whole):
@@ -302,11 +279,10 @@ def test_speech_in_another_language_is_judged_unless_the_recogniser_knows_it(who
     assert message in whole.shown("german", UNSPOKEN)
 
 
-@pytest.mark.parametrize("model", ["nothing", "endless"])
-def test_no_transcript_is_no_empty_one(whole, model):
-    silence = whole.row("Share Of Empty Answers", "Silence", model=model)
+def test_no_transcript_is_no_empty_one(whole):
+    silence = whole.row("Share Of Empty Answers", "Silence", model="endless")
     assert silence["value"] == 0 and not silence["passed"]
-    rate = whole.row("Words Per Minute", "Silence", model=model)
+    rate = whole.row("Words Per Minute", "Silence", model="endless")
     assert pd.isna(rate["value"]) and rate["skipped"]
     message = "Silence: 12 of 12 predictions are missing or were too long to be kept"
-    assert message in whole.shown(model, UNSPOKEN)
+    assert message in whole.shown("endless", UNSPOKEN)

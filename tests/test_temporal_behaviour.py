@@ -32,10 +32,8 @@ thresholds: gap
 corpora:
   files: {format: csv, path: files.csv}
   shuffled: {format: csv, path: shuffled.csv}
-  single: {format: csv, path: single.csv}
 models:
   loudness: {python: "models:loudness", tasks: [arousal, emotion]}
-  table: {predictions: table.csv, tasks: [arousal]}
 families: [correctness_temporal_behaviour]
 """
 
@@ -58,9 +56,7 @@ def whole(tmp_path_factory, undrawn) -> Run:
     table = pd.DataFrame(rows, columns=["file", "start", "end", "speaker", "arousal", "emotion"])
     others = table["speaker"].where(~table.duplicated("file"), "t" + table["speaker"])  # answer the first one
     shuffled = table.assign(speaker=others).sample(frac=1, random_state=1)
-    single = table.drop_duplicates("file").drop(columns=["start", "end"])
-    tables = {"files": table, "shuffled": shuffled, "single": single}
-    tables["table"] = table[["file", "start", "end", "arousal"]]
+    tables = {"files": table, "shuffled": shuffled}
     write(folder, {f"{name}.csv": one for name, one in tables.items()})
     return run(undrawn, write(folder, {"models.py": MODEL, "suite.yml": SUITE}), "--no-book", code=3)
 
@@ -103,13 +99,5 @@ def test_neither_the_order_of_rows_matters_nor_who_speaks_after_the_first_segmen
     columns = ["model", "task", "test", "value", "low", "high", "segments", "blocks"]
     both = [whole.rows(corpus=name)[columns].reset_index(drop=True) for name in ("files", "shuffled")]
     pd.testing.assert_frame_equal(*both)
-
-
-def test_what_is_left_out_is_said(whole):
-    assert whole.reasons(corpus="single") == {"no file has 4 labelled segments"}
-    table = whole.rows(model="table", corpus="files").set_index("test")
-    assert table.loc["Mean Absolute Error", "value"] == 0 and table.loc["Reactivity", "value"] == 1
-    reasons = table.loc[table.index.str.contains("Under"), "skipped"]
-    assert len(reasons) == 4 and set(reasons) == {"a table of predictions cannot answer for changed signals"}
     message = "left out are 2 files with fewer than 4 labelled segments, 4 segments in all"
     assert message in whole.shown("loudness", FAMILY)

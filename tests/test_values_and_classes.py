@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, changed, expectations, run, sound, write
+from runs import Run, expectations, run, sound, write
 from scipy import stats
 from scipy.spatial import distance
 from sklearn import metrics
@@ -21,8 +21,7 @@ pytestmark = pytest.mark.slow
 FOUR = BUILTIN["emotion"].classes
 OTHERS = ("boredom", "fear", "surprise", "disgust")
 SEVEN = ("anger", "boredom", "disgust", "fear", "happiness", "neutral", "sadness")
-DIMENSIONS = ("arousal", "dominance", "valence")
-SHIPPED, OWN = "arousal, dominance, valence, emotion", "feeling, intensity, arousal"
+DIMENSIONS = ("arousal", "valence")
 BUILT_IN = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
 TASKS = (
     Task("feeling", "classification", SEVEN),
@@ -55,9 +54,9 @@ corpora:
     {{format: csv, path: calls.csv, columns: {{feeling: emotion}}, range: {{arousal: [1, 7]}},
     families: [{", ".join(OF_CALLS)}]}}
 models:
-  four: {{predictions: four.csv, tasks: [{SHIPPED}], corpora: [db]}}
-  odd: {{predictions: strange.csv, tasks: [{SHIPPED}], corpora: [odd]}}
-  seven: {{predictions: seven.csv, tasks: [{OWN}], corpora: [calls], range: [1, 7]}}
+  four: {{predictions: four.csv, tasks: [arousal, valence, emotion], corpora: [db]}}
+  odd: {{predictions: strange.csv, tasks: [arousal, dominance, valence, emotion], corpora: [odd]}}
+  seven: {{predictions: seven.csv, tasks: [feeling, intensity, arousal], corpora: [calls], range: [1, 7]}}
   other: {{predictions: other.csv, tasks: [feeling], corpora: [calls], families: [{LABELLED[0]}]}}
   guess: {{random: gaussian, corpora: [calls], families: [correctness_regression]}}
 comparisons:
@@ -190,12 +189,9 @@ def test_every_family_that_fits_computes_every_task(whole):
 
 
 def test_segments_stand_behind_every_number(whole):
-    """A few are heard, more are read; a link of each cell of a confusion table has its list."""
-    for family in LABELLED:
-        html = whole.shown("four", family)
-        assert 1 <= html.count("<audio") <= 6 and "sc-segments" in html
-        assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html))
-        assert family != "correctness_classification" or "sc-confusions" in html
+    """A link of each cell of a confusion table has its list; the worst error comes first."""
+    html = whole.shown("four", "correctness_classification")
+    assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html)) != set()
     error = (whole.four["predicted arousal"] - whole.four["arousal"]).abs()
     worst, html = whole.four.loc[error.idxmax()], whole.shown("four", "correctness_regression")
     listed = html.partition(f"db, arousal: mean error {error.mean():.3f}</caption>")[2]
@@ -244,13 +240,8 @@ def test_correctness_of_classes(whole):
             assert value(whole, model, classification, task, "Recall Per Class", label) == said[meant].mean()
             share = value(whole, model, distribution, task, "Relative Difference Per Class", label)
             assert share == said.mean() - meant.mean()
-            if model == "four":
-                by = table.assign(p=said, t=meant).groupby("speaker")[["p", "t"]].mean()
-                average = ("correctness_speaker_average", task, "Class Proportion Mean Absolute Error", label)
-                assert value(whole, model, *average) == (by["p"] - by["t"]).abs().mean()
-    rows = whole.rows(model="seven", family=classification, test="Recall Per Class")
-    counts = rows.set_index("label")["segments"].to_dict()
-    assert counts == labelled["emotion"].value_counts().to_dict() and sum(counts.values()) == 1197
+    counts = whole.rows(model="seven", family=classification, test="Recall Per Class")["segments"]
+    assert counts.sum() == len(labelled) == 1197
 
 
 def test_consistency_against_counting(whole):
@@ -266,10 +257,10 @@ def test_consistency_against_counting(whole):
 
 
 @pytest.mark.parametrize(
-    ("column", "names"),
+    ("column", "names"),  # four Kenyans are too few, and so is Danish
     [
-        ("accent", {"indian": "indian", "irish": "irish"}),  # four Kenyans are too few
-        ("language", {"deu": "de", "eng": "en", "zho": "zh"}),  # and so is Danish
+        ("accent", {"indian": "indian", "irish": "irish"}),
+        ("language", {"deu": "de", "eng": "en", "zho": "zh"}),
     ],
 )
 def test_groups_against_their_average(whole, column, names):
@@ -290,10 +281,10 @@ def test_groups_against_their_average(whole, column, names):
 # What cannot be tested, and what a suite has to say for it --------------------------------------------------
 
 
-@pytest.mark.parametrize(("cells", "why"), expectations("values", "among"))
-def test_what_cannot_be_tested_says_why(whole, cells, why):
-    own = whole.rows(model="odd", **cells)["skipped"]
-    assert own.str.contains(why, regex=False).any(), own.unique()
+def test_what_cannot_be_tested_says_why(whole):
+    for cells, why in expectations("values", "among"):
+        own = whole.rows(model="odd", **cells)["skipped"]
+        assert own.str.contains(why, regex=False).any(), own.unique()
 
 
 def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
@@ -333,35 +324,3 @@ def test_nothing_is_dropped_silently(whole):
     said = whole.done.stdout
     assert "seven: classes that the task does not have, counted as wrong: calm (2)" in said
     assert {"arousal", "intensity"} <= set(whole.rows(model="guess")["task"])
-
-
-def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, undrawn):
-    """What is said is written into the suite, and nothing is lost any more."""
-    markup = {"fear": "<b>fear</b>", "disgust": "no: none"}
-    table = seven_emotions(tmp_path).query("speaker < 's06'")
-    table = table.replace({"emotion": markup, "predicted feeling": markup})
-    suite = """
-title: Small
-studies: false
-corpora: {calls: {format: csv, path: calls.csv, range: {arousal: [1, 7]}}}
-models: {seven: {predictions: seven.csv, tasks: [emotion]}}
-families: [correctness_classification]
-"""
-    both = predictions_of(table, "feeling").assign(emotion=table["predicted feeling"])
-    write(tmp_path, {"calls.csv": table, "seven.csv": both, "suite.yml": suite})
-    first = run(undrawn, tmp_path, "--no-book")
-    (line,) = [line for line in first.done.stdout.splitlines() if "not classes of emotion" in line]
-    count = table["emotion"].isin(["boredom", *markup.values()]).sum()
-    assert f"calls: {count} of 360 segments have labels that are not classes of emotion: " in line
-    tasks, columns = re.search("`tasks: (.*?)`, and under corpora.calls `columns: (.*?)`", line).groups()
-    assert columns == "{feeling: emotion}"
-    reasons = pd.read_csv(first.out / "left_out.csv")["reason"]
-    assert len(reasons) == 3 and reasons.str.contains("not a class of emotion").all()
-    declared = {"studies: false": f"studies: false\ntasks: {tasks}", "tasks: [emotion]": "tasks: [feeling]"}
-    declared["[1, 7]}}"] = f"[1, 7]}}, columns: {columns}}}"
-    write(tmp_path, {"suite.yml": changed(suite, declared)})
-    again = run(undrawn, tmp_path, "--no-book")
-    found = again.rows(test="Recall Per Class").set_index("label")
-    assert len(found) == 7 and found["segments"].sum() == table["emotion"].ne("").sum()
-    assert found.loc["<b>fear</b>", "value"] > 0.4
-    assert "<b>fear</b>" not in again.shown("seven", "correctness_classification")

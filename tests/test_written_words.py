@@ -25,7 +25,6 @@ synonyms: words.csv
 entities: {person: [Anna, Bob], room: rooms.csv}
 corpora:
   talk: {format: csv, path: talk.csv, audio: false}
-  hanzi: {format: csv, path: hanzi.csv, audio: false}
   turkish: {format: csv, path: turkish.csv, audio: false}
   marks: {format: csv, path: marks.csv, audio: false}
   scripts: {format: csv, path: scripts.csv, audio: false}
@@ -34,7 +33,7 @@ corpora:
   arabic: {format: csv, path: arabic.csv, audio: false}
   chinese: {format: csv, path: chinese.csv, audio: false}
 models:
-  known: {predictions: known.csv, tasks: [transcript], corpora: [talk, hanzi, turkish, marks, scripts]}
+  known: {predictions: known.csv, tasks: [transcript], corpora: [talk, turkish, marks, scripts]}
   perfect: {predictions: perfect.csv, tasks: [transcript], corpora: FORMATTED}
   lower: {predictions: lower.csv, tasks: [transcript], corpora: FORMATTED}
   loses: {predictions: loses.csv, tasks: [transcript], corpora: FORMATTED}
@@ -49,7 +48,6 @@ TALK = [
     ("it is {colour / color} ٣", "it is color ٣ yes", "it is color ٣"),
     ("אל תלך", "אל תלך", "אל תלך"),
 ]
-HANZI = [("请向左转", "请 向右转"), ("今天天气好", "今天，天气好"), ("停", None), ("走", "走")]
 TURKISH = [("İstanbul'da IŞIK yandı", "istanbul'da ışık yandı"), ("İyi günler", "iyi günler")]
 MARKS = [  # reference, answer; all words are right
     ("[noise] turn left <unk> please", "turn left please"),
@@ -92,7 +90,6 @@ def texts(folder):
     columns = ["language", "transcript", "heard", "transcript_written"]
     corpora = {
         "talk": [("", *pair[:2]) for _ in range(6) for pair in TALK],
-        "hanzi": [("", *pair) for _ in range(6) for pair in HANZI],
         "turkish": [("tr", *pair) for pair in TURKISH],
         "marks": [("en", *pair) for pair in MARKS],
         "scripts": list(scripts()),
@@ -104,10 +101,8 @@ def texts(folder):
     known, formatted = [], []
     for name, rows in corpora.items():
         table = pd.DataFrame(rows, columns=columns[: len(rows[0])])
-        each = len(rows) // 6 if name in ("talk", "hanzi") else 0  # six speakers who say the same
-        table["speaker"] = [
-            f"s{n // each if each else n // 5 if name == 'scripts' else n % 6}" for n in range(len(rows))
-        ]
+        each = {"talk": len(TALK), "scripts": 5}.get(name)  # six speakers say the same in the talk
+        table["speaker"] = [f"s{n // each if each else n % 6}" for n in range(len(rows))]
         table["file"], table["duration"] = [f"{name}{n}.wav" for n in range(len(rows))], 2.0
         write(folder, {f"{name}.csv": table.drop(columns="heard")})
         own = formatted if name in ("both", "plain", "arabic", "chinese") else known
@@ -165,19 +160,10 @@ def test_rates_of_the_field_are_those_of_jiwer(whole):
     assert "alternatives and words in parentheses, 1 pair of synonyms" in page
 
 
-def test_characters_are_judged_where_words_cannot_be_told_apart(whole):
-    found = rows_of(whole, "hanzi")
-    assert found.loc["Character Error Rate", "value"] == pytest.approx(1 / 10)
-    assert found.loc["Character Error Rate With Missing", "value"] == pytest.approx(2 / 11)
-    assert found.loc["Sentence Error Rate", "value"] == pytest.approx(1 / 3)
-    for test in ("Word Error Rate", "Word Error Rate With Missing", "Match Error Rate"):
-        assert found.loc[test, "skipped"].startswith("written without blanks"), test
-    others = rows_of(whole, "talk").loc["Character Error Rate With Missing", "skipped"]
-    assert others == "words are told apart by blanks: see Word Error Rate With Missing"
-    figures = {figure["corpus"]: (figure["measure"], figure["value"]) for figure in whole.record["figures"]}
-    assert figures["talk"][0] == figures["marks"][0] == "word error rate"
-    assert figures["hanzi"] == ("character error rate", pytest.approx(1 / 10))
-    assert figures["scripts"][0] == "mixed error rate"
+def test_the_key_figure_fits_the_script(whole):
+    figures = {figure["corpus"]: figure["measure"] for figure in whole.record["figures"]}
+    assert figures["talk"] == figures["marks"] == "word error rate"
+    assert figures["scripts"] == "mixed error rate"
 
 
 def test_what_is_only_writing_is_no_error_and_marks_are_counted(whole):

@@ -1,12 +1,9 @@
 """Studies: their data have the truth that they claim, and recorded tables keep what is promised."""
 
-import re
-
 import numpy as np
 import pytest
 from benchmarks import adjusting, balancing, comparing, fair_models, states, these_speakers, worst_groups
 
-from soundcheck.common import resources, seeds
 from soundcheck.report.study_figures import recorded
 from soundcheck.suite.thresholds import read_family
 
@@ -89,24 +86,9 @@ def test_promises_of_adjusted_gaps():
     assert (table["data_sets"] >= 1000).all() and (table["refused"] < 0.1).all()
 
 
-@pytest.mark.parametrize("column", sorted({kind.column for kind in adjusting.KINDS}))
-def test_the_plain_difference_is_as_large_whatever_its_cause(column):
-    for cause in adjusting.SHARE:
-        kind = adjusting.Kind(column, cause, 400)
-        subset, group, _ = adjusting.draw(kind, seeds.generator(0, column, cause))
-        answers = subset.predictions.clean
-        gap = answers[group].mean() - answers[~group].mean()
-        assert gap == pytest.approx(-adjusting.EFFECT, abs=0.025)
-
-
 def test_balancing_is_for_labels_that_differ(rng):
-    truth, prediction, first = balancing.draw(np.random.default_rng(0), (20_000, 20_000), 0.15, 0.08)
-    assert truth[~first].mean() - truth[first].mean() == pytest.approx(0.08, abs=0.005)
-    error = prediction - 0.5 - 0.7 * (truth - 0.5)
-    assert error.std() == pytest.approx(0.12, rel=0.02)
-    assert abs(error[first].mean() - error[~first].mean()) < 0.005  # the model is fair
     truth, prediction, first = balancing.draw(rng, (400, 400), 0.15, 0)
-    assert all(balancing.accused(truth, prediction + 0.4 * first, first))  # a biased one
+    assert all(balancing.accused(truth, prediction + 0.4 * first, first))  # a biased model
     table, _ = recorded("balancing")
     equal = table[table["first"].eq(400) & table["second"].eq(400)].set_index(["spread", "way"])["simulated"]
     accused = equal.unstack()
@@ -117,25 +99,9 @@ def test_balancing_is_for_labels_that_differ(rng):
 # Groups that nobody named
 
 
-@pytest.mark.parametrize(("kind", "speakers"), [(worst_groups.HALF, 200), (worst_groups.EIGHTH, 50)])
-def test_the_planted_group_is_an_eighth_of_the_speech(kind, speakers):
-    _, wrong, speaker, planted = worst_groups.draw(np.random.default_rng(0), 400, kind)
-    assert planted.mean() == pytest.approx(1 / 8, abs=0.01)
-    assert len(np.unique(speaker[planted])) == speakers
-    worse = wrong[planted].mean() - wrong[~planted].mean()
-    assert worse == pytest.approx(worst_groups.WORSE, abs=0.03)
-
-
-def test_promises_of_the_search_for_groups_and_its_page():
+def test_promises_of_the_search_for_groups():
     table = recorded("worst_groups")[0].set_index(["planted", "speakers"])
     assert table["corpora"].eq(worst_groups.CORPORA).all()
     assert table.loc[(worst_groups.HALF, 60), "found"] >= worst_groups.LEAST_FOUND
     nobody = table.loc[worst_groups.NOBODY]
     assert (nobody["named"] <= worst_groups.MOST_NAMED).all()
-    page = (resources.root() / "book" / "methods" / "fairness_worst_groups.md").read_text("utf-8")
-    lines = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, flags=re.MULTILINE)
-    assert len(lines) == len(worst_groups.SPEAKERS)
-    for speakers, *shown in ([int(cell) for cell in line] for line in lines):
-        shares = [table.loc[(kind, speakers), "found"] for kind in (worst_groups.HALF, worst_groups.EIGHTH)]
-        expected = [nobody.loc[speakers, "candidates"], *(100 * share for share in shares)]
-        assert shown == [round(number) for number in (*expected, 100 * nobody.loc[speakers, "named"])]
