@@ -21,30 +21,28 @@ SECONDS, EACH, SPEAKERS = 0.1, 20, 60
 SUITE = """
 title: Groups
 studies: false
-replicates: 200
+replicates: 100
 thresholds: gap
 interval: t
 groups: [{age: {young: [0, 30], old: [60, 120]}}, device × sex, emotion]
 corpora:
   calls: {format: csv, path: calls.csv, families: [fairness_groups]}
   odd:
-    {format: csv, path: odd.csv, families: [fairness_groups],
+    {format: csv, path: odd.csv, audio: false, families: [fairness_groups],
     groups: [one, solo, half, left × right, device, small, kind]}
-  bare: {format: csv, path: bare.csv, families: [fairness_groups]}
-  part: {format: csv, path: part.csv, trials: trials.txt, groups: [device], families: [fairness_groups]}
-  nobody: {format: csv, path: nobody.csv, families: [fairness_groups]}
-  listed: {format: trials, path: listed.csv, audio: false}
+  bare: {format: csv, path: bare.csv, audio: false, families: [fairness_groups]}
+  part:
+    {format: csv, path: part.csv, audio: false, trials: trials.txt, families: [fairness_groups],
+    groups: [device]}
   rooms: {format: csv, path: rooms.csv, groups: [device], families: [fairness_worst_groups]}
 models:
   emotional: {predictions: emotions.csv, tasks: [arousal, valence, emotion], corpora: [calls, odd, bare]}
   written: {predictions: words.csv, tasks: [transcript], corpora: [calls]}
   embedded: {predictions: embeddings.csv, tasks: [embedding], corpora: [calls, odd]}
-  parted: {predictions: parted.csv, tasks: [arousal], corpora: [part, nobody]}
+  parted: {predictions: parted.csv, tasks: [arousal], corpora: [part]}
   mute: {predictions: parted.csv, tasks: [transcript], corpora: [part]}
   scored: {scores: scores.txt, corpora: [part]}
-  unknown: {scores: listed.txt, corpora: [listed]}
   uneven: {predictions: uneven.csv, tasks: [arousal, emotion, transcript], corpora: [rooms]}
-  even: {predictions: even.csv, tasks: [emotion], corpora: [rooms]}
 families: [fairness_groups, fairness_worst_groups]
 """
 SEGMENT = ["file", "start", "end"]
@@ -130,13 +128,13 @@ def rooms():
     table["accent"] = [f"village {s}" for s in number]  # too many to look at
     table["emotion"], table["arousal"] = rng.choice(CLASSES, len(table)), rng.random(len(table)).round(3)
     table["transcript"], habit = "turn the light on", rng.normal(0, 0.05, SPEAKERS)[number]
-    for name, chance in (("uneven", 0.15 + habit + 0.4 * worse), ("even", 0.15 + habit)):
-        other = np.roll(CLASSES, 1)[table["emotion"].map(CLASSES.index)]
-        table[f"{name} emotion"] = np.where(rng.random(len(table)) < chance, other, table["emotion"])
+    other = np.roll(CLASSES, 1)[table["emotion"].map(CLASSES.index)]
+    wrong = rng.random(len(table)) < 0.15 + habit + 0.4 * worse
+    table["predicted emotion"] = np.where(wrong, other, table["emotion"])
     shift = rng.normal(0, 0.05, len(table)) + 0.3 * worse
-    table["uneven arousal"] = (table["arousal"] + np.where(table["arousal"] < 0.5, 1, -1) * shift).round(6)
+    table["predicted arousal"] = (table["arousal"] + np.where(table["arousal"] < 0.5, 1, -1) * shift).round(6)
     off = rng.random(len(table)) < 0.3
-    table["uneven transcript"] = np.where(off, "turn the light off", "turn the light on")
+    table["predicted transcript"] = np.where(off, "turn the light off", "turn the light on")
     return table
 
 
@@ -150,32 +148,26 @@ def whole(tmp_path_factory, undrawn) -> Run:
     bare = pd.DataFrame({"file": [f"bare/{n}.wav" for n in range(6)], "arousal": np.linspace(0.1, 0.9, 6)})
     tables = {make.__name__: make() for make in (calls, odd, part, rooms)} | {"bare": bare}
     for name, table in tables.items():
-        for n, (file, own) in enumerate(table.groupby("file")):
-            time = np.arange(round(16000 * (own["end"].max() if "end" in own else SECONDS))) / 16000
+        for n, (file, own) in enumerate(table.groupby("file") if name in ("calls", "rooms") else ()):
+            time = np.arange(round(16000 * own["end"].max())) / 16000
             sound(folder / file, 0.1 * np.sin(2 * np.pi * (110 + 2 * n) * time))
-        hidden = [column for column in table if re.match("predicted|even |uneven|worse|embedding", column)]
+        hidden = [column for column in table if re.match("predicted|worse|embedding", column)]
         write(folder, {f"{name}.csv": table.drop(columns=hidden)})
     of_calls, of_odd, of_part, of_rooms, _ = tables.values()
     emotional = pd.concat([of_calls, of_odd, bare.assign(**{"predicted arousal": 0.5})])
     scored = scores(of_part)
-    pairs = [(s, t, n) for s in range(9) for t in range(9) for n in (0, 2)]
-    listed = [(f"s{s}/{n}.wav", f"s{t}/{n + 1}.wav", int(s == t)) for s, t, n in pairs]
     lists = {
         "trials.txt": [f"{row.same} {row.enrol} {row.test}" for row in scored.itertuples()],
         "scores.txt": [f"{row.score} {row.enrol} {row.test}" for row in scored.itertuples()],
-        "listed.csv": pd.DataFrame(listed, columns=["enrol", "test", "label"]),
-        "listed.txt": [f"{same + 0.01 * n} {one} {other}" for n, (one, other, same) in enumerate(listed)],
     }
     predictions = {
         "emotions.csv": written(emotional, "arousal", "valence", "emotion"),
         "words.csv": written(of_calls, "transcript"),
         "embeddings.csv": written(pd.concat([of_calls, of_odd]), "embedding", prefix=""),
-        "uneven.csv": written(of_rooms, "arousal", "emotion", "transcript", prefix="uneven "),
-        "even.csv": written(of_rooms, "emotion", prefix="even "),
+        "uneven.csv": written(of_rooms, "arousal", "emotion", "transcript"),
         "parted.csv": of_part[["file"]].assign(arousal=of_part["predicted"], transcript="go"),
-        "nobody.csv": of_part[["file", "arousal"]].dropna(),
     }
-    return run(undrawn, write(folder, lists | predictions | {"suite.yml": SUITE}))
+    return run(undrawn, write(folder, lists | predictions | {"suite.yml": SUITE}), "--no-book")
 
 
 @pytest.fixture(scope="module")
@@ -198,31 +190,34 @@ def concordance(rows):
     return 2 * np.cov(truth, predicted, ddof=0)[0, 1] / spread
 
 
+def word_error_rate(rows):
+    return jiwer.wer(rows["transcript"].tolist(), rows["predicted transcript"].tolist())
+
+
+def recall(rows):
+    return recall_score(rows["emotion"], rows["predicted emotion"], average="macro")
+
+
 FORMULAS = {
     ("arousal", "Concordance Correlation Coeff"): concordance,
-    ("arousal", "Mean Absolute Error"): lambda rows: (
-        (rows["arousal"] - rows["predicted arousal"]).abs().mean()
-    ),
+    ("arousal", "Mean Absolute Error"): lambda rows: rows.eval("abs(arousal - `predicted arousal`)").mean(),
     ("valence", "Mean Value"): lambda rows: rows["predicted valence"].mean(),
-    ("emotion", "Unweighted Average Recall"): lambda rows: recall_score(
-        rows["emotion"], rows["predicted emotion"], average="macro"
-    ),
-    ("transcript", "Word Error Rate Difference"): lambda rows: jiwer.wer(
-        rows["transcript"].tolist(), rows["predicted transcript"].tolist()
-    ),
+    ("emotion", "Unweighted Average Recall"): recall,
+    ("transcript", "Word Error Rate Difference"): word_error_rate,
 }
 
 
 @pytest.mark.parametrize(("task", "test"), FORMULAS)
-@pytest.mark.parametrize("column", ["age", "device × sex"])
-def test_differences_equal_plain_formulas(whole, main, task, test, column):
-    formula, everybody = FORMULAS[task, test], main[main[column].notna()]
-    for group, own in everybody.groupby(column):
-        found = row(whole, task, test, f"{column}: {group}")
-        others = everybody[everybody[column].ne(group)]
-        assert found["value"] == pytest.approx(formula(own) - formula(everybody), abs=1e-9)
-        assert found["gap"] == pytest.approx(formula(own) - formula(others), abs=1e-9)
-        assert found["segments"] == len(own)
+def test_differences_equal_plain_formulas(whole, main, task, test):
+    formula = FORMULAS[task, test]
+    for column in ("age", "device × sex"):
+        everybody = main[main[column].notna()]
+        for group, own in everybody.groupby(column):
+            found = row(whole, task, test, f"{column}: {group}")
+            others = everybody[everybody[column].ne(group)]
+            assert found["value"] == pytest.approx(formula(own) - formula(everybody), abs=1e-9)
+            assert found["gap"] == pytest.approx(formula(own) - formula(others), abs=1e-9)
+            assert found["segments"] == len(own)
 
 
 def test_rates_of_a_list_of_trials_are_those_of_the_groups_of_its_recordings(whole):
@@ -268,7 +263,6 @@ def test_what_cannot_be_judged_says_why(whole, cells, why):
     own = whole.rows(**cells)
     own = own[own["value"].isna()]
     assert len(own) and own["skipped"].str.startswith(why).all(), own["skipped"].tolist()
-    assert len(own) == 1 or cells["corpus"] in ("calls", "odd", "listed")
 
 
 def test_only_labelled_segments_of_groups_within_speakers_are_compared(whole):
@@ -283,41 +277,27 @@ def test_only_labelled_segments_of_groups_within_speakers_are_compared(whole):
 
 
 @pytest.mark.parametrize("page", expectations("fairness", "pages"))
-def test_pages_tell_what_is_missing(whole, page):
-    assert whole.lacks(page, "fairness") == []
-
-
-def test_no_name_is_markup_and_recordings_are_heard(whole):
-    pages = {path.stem: path.read_text() for path in (whole.out / "html").rglob("*.html")}
-    assert not [name for name, page in pages.items() if MARKUP in page]
-    page = whole.page("results/emotional/fairness_groups")
-    assert "every speaker of device × sex" not in page  # a part of a product does not differ by itself
-    heard = {
-        "emotional": "fairness_groups",
-        "uneven": "fairness_worst_groups",
-        "even": "fairness_worst_groups",
-    }
-    counts = {model: whole.shown(model, family).count("<audio") for model, family in heard.items()}
-    assert counts["emotional"] >= 3 and counts["uneven"] >= 8 and counts["even"] == 0
+def test_pages_tell_what_is_missing_and_play_recordings_without_markup(whole, page):
+    text = re.sub(r"\s+", " ", whole.shown(*page.split("/")))
+    assert [words for words in expectations("fairness", "pages")[page] if words not in text] == []
+    assert MARKUP not in text and ("<audio" in text) == (not page.startswith("parted"))
+    assert "every speaker of device × sex" not in text  # a part of a product does not differ by itself
 
 
 # Groups that nobody named -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("model", "task"),
-    [("uneven", "arousal"), ("uneven", "emotion"), ("uneven", "transcript"), ("even", "emotion")],
-)
-def test_a_planted_weakness_is_named_and_no_other(whole, model, task):
-    found = whole.row("Groups Served Worse", family="fairness_worst_groups", model=model, task=task)
+@pytest.mark.parametrize("task", ["arousal", "emotion", "transcript"])
+def test_a_planted_weakness_is_named_and_no_other(whole, task):
+    found = whole.row("Groups Served Worse", family="fairness_worst_groups", model="uneven", task=task)
     judged = (found["value"], found["passed"], found["holds"], found["reference"])
-    if (model, task) in (("uneven", "transcript"), ("even", "emotion")):
+    if task == "transcript":
         assert judged == (0, True, False, 0) and found["evidence"] == "none"
         assert found["skipped"].startswith("none of ")
         return
     table = rooms()
-    wrong = table["uneven emotion"].ne(table["emotion"]).astype(float)
-    error = wrong if task == "emotion" else (table["uneven arousal"] - table["arousal"]).abs()
+    wrong = table["predicted emotion"].ne(table["emotion"]).astype(float)
+    error = wrong if task == "emotion" else (table["predicted arousal"] - table["arousal"]).abs()
     gap = error[table["worse"]].mean() - error[~table["worse"]].mean()
     assert judged == (1, False, True, 0) and found["p_value"] < 0.001 and pd.isna(found["low"])
     assert found["skipped"].startswith(f"sex: female × device: {MARKUP} ({gap:.2g} worse, ")

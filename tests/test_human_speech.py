@@ -9,32 +9,22 @@ import pytest
 from benchmarks import human_recognition, human_speech
 from runs import Run, run, write
 
-from soundcheck.suite.thresholds import read_family
-
 pytestmark = pytest.mark.slow
 
-ROBUSTNESS = """
-robustness_background_noise robustness_low_quality_phone robustness_simulated_recording_condition
-robustness_small_changes robustness_spectral_tilt robustness_recording_condition
-""".split()
 SUITE = """
-replicates: 200
+replicates: 100
 sweeps: false
 studies: false
-limits: {{segments_per_change: 18, levels: 2}}
+limits: {{segments_per_change: 18}}
 corpora:
   people: {{format: csv, path: few.csv, root: {root}}}
   digits: {{format: csv, path: digits.csv, root: {root}}}
 models:
   prosody: {{python: "soundcheck_demo.models.prosody:predict", tasks: [arousal, emotion], corpora: [people]}}
-  digits:
-    python: "soundcheck_demo.models.recogniser:digits"
-    tasks: [transcript]
-    corpora: [people, digits]
+  digits: {{python: "soundcheck_demo.models.recogniser:digits", tasks: [transcript], corpora: [digits]}}
   voiceprint: {{python: "soundcheck_demo.models.voiceprint:predict", tasks: [embedding], corpora: [digits]}}
-families: [{families}]
+families: [robustness_spectral_tilt, robustness_recording_condition, asr_word_errors, speaker_verification]
 """
-FAMILIES = (*ROBUSTNESS, "asr_word_errors", "asr_robustness", "asr_hallucination", "speaker_verification")
 
 
 @pytest.fixture(scope="module")
@@ -46,49 +36,35 @@ def segments(speech):
 def whole(segments, speech, tmp_path_factory, undrawn, shared_cache) -> Run:
     by_digit = segments.groupby(["speaker", "transcript"])
     tables = {"few.csv": by_digit.head(1), "digits.csv": by_digit.head(3)}
-    suite = SUITE.format(root=speech, families=", ".join(FAMILIES))
-    folder = write(tmp_path_factory.mktemp("people"), tables | {"suite.yml": suite})
+    folder = write(tmp_path_factory.mktemp("people"), tables | {"suite.yml": SUITE.format(root=speech)})
     return run(undrawn, folder, "--no-book", SOUNDCHECK_CACHE=str(shared_cache))
 
 
-def test_robustness_without_labels(whole, segments):
-    for family in ROBUSTNESS[:-1]:
-        found = whole.rows(model="prosody", family=family)
-        unchanged = found["test"].str.startswith("Percentage Unchanged")
-        assert found[unchanged]["passed"].notna().all() and unchanged.any()
-        assert found[unchanged]["blocks"].isin([5, 6]).all()  # whom the segments that are changed come from
-        assert found[~unchanged]["skipped"].str.contains("no segment has a label").all()
-    reasons = whole.reasons(model="prosody", family=ROBUSTNESS[-1])
+def test_robustness_without_labels(whole):
+    rows = whole.rows(model="prosody", family="robustness_spectral_tilt")
+    unchanged = rows["test"].str.startswith("Percentage Unchanged")
+    assert rows[unchanged]["passed"].notna().all() and unchanged.any()
+    assert rows[unchanged]["blocks"].isin([5, 6]).all()  # whom the segments that are changed come from
+    assert rows[~unchanged]["skipped"].str.contains("no segment has a label").all()
+    reasons = whole.reasons(model="prosody", family="robustness_recording_condition")
     assert all("the corpus has no column item" in reason for reason in reasons)
 
 
 def test_digits_are_recognised(whole, segments):
-    rate = whole.row("Word Error Rate", corpus="digits", model="digits")
+    rate = whole.row("Word Error Rate", model="digits")
     assert 0.1 < rate["value"] < 0.5 < 0.7 < rate["reference"]  # guessing is wrong nine times of ten
     assert (rate["segments"], rate["blocks"]) == (180, 6)
-    accents = whole.rows(corpus="digits", test="Word Error Rate Difference")["group"]
+    accents = whole.rows(test="Word Error Rate Difference")["group"]
     assert accents.str.startswith("accent: ").sum() == segments["accent"].nunique()
-
-
-def test_digits_under_stress_and_where_nobody_speaks(whole):
-    changes = whole.rows(test="Word Error Rate Change", corpus="people").set_index("label")
-    series = read_family("asr_robustness").transformations
-    mildest = {f"{name} {next(iter(one.steps))}" for name, one in series.items()}
-    assert {"Noise 10", "Babble 20", "Faster Tempo 1.1", "Higher Pitch 1", "Tone 45"} <= mildest
-    assert set(changes.index) == mildest and changes["value"].notna().all()
-    assert changes["segments"].eq(18).all() and changes["blocks"].eq(6).all()
-    assert changes.loc["Faster 1.1", "value"] > -0.2  # each word is an utterance: chance moves a rate a lot
-    assert whole.row("Share Of Empty Answers", "Silence", corpus="people")["value"] == 1
 
 
 def test_speakers_are_verified(whole, segments):
     rate, cost = (
-        whole.row(f"{name}", model="voiceprint") for name in ("Equal Error Rate", "Minimum Detection Cost")
+        whole.row(name, model="voiceprint") for name in ("Equal Error Rate", "Minimum Detection Cost")
     )
     # Trained on synthetic voices, it knows a little more than nothing about people.
     assert 0.05 < rate["value"] < 0.48 and rate["low"] < rate["value"] < rate["high"]
     assert rate["blocks"] == cost["blocks"] == segments["speaker"].nunique() and 0 < cost["value"] <= 0.05
-    assert len(list((whole.out / "scores" / "voiceprint").glob("*.txt"))) == 1
 
 
 @pytest.fixture(scope="module")

@@ -29,13 +29,11 @@ def ratio_db(speech, added):
     return decibel(rms(speech)) - decibel(rms(added))
 
 
-@pytest.mark.parametrize(("frequency", "snr_db"), [(5000, 40), (7000, 50)])
-def test_a_tone_has_frequency_level_and_phase(speech, rng, frequency, snr_db):
-    toned = noise.additive_tone(speech, RATE, rng, frequency=frequency, snr_db=snr_db)
-    tone = toned.astype(np.float64) - speech
-    assert np.argmax(np.abs(np.fft.rfft(tone))) * RATE / tone.size == pytest.approx(frequency, abs=0.4)
+def test_a_tone_has_frequency_level_and_phase(speech, rng):
+    tone = noise.additive_tone(speech, RATE, rng, frequency=7000, snr_db=40).astype(np.float64) - speech
+    assert np.argmax(np.abs(np.fft.rfft(tone))) * RATE / tone.size == pytest.approx(7000, abs=0.4)
     # Amplitude from the energy of a sine, since few samples meet its crest.
-    assert decibel(peak(speech)) - decibel(np.sqrt(2) * rms(tone)) == pytest.approx(snr_db, abs=0.1)
+    assert decibel(peak(speech)) - decibel(np.sqrt(2) * rms(tone)) == pytest.approx(40, abs=0.1)
     known = noise.additive_tone(np.float32([0.5, 0, 0, -0.5]), RATE, rng, frequency=4000, snr_db=20)
     assert np.allclose(known, [0.5, 0.05, 0, -0.55], atol=1e-7)  # begins with phase 0
 
@@ -52,8 +50,7 @@ def test_noise_is_white_gaussian_and_from_the_generator_alone(speech):
     assert abs(np.corrcoef(first, speech)[0, 1]) < 0.02
 
 
-@pytest.mark.parametrize("snr_db", [-5, 30])
-@pytest.mark.parametrize("based_on", ["rms", "peak"])
+@pytest.mark.parametrize(("snr_db", "based_on"), [(-5, "rms"), (30, "peak")])
 def test_mix_has_the_ratio_and_keeps_the_level(speech, rng, snr_db, based_on):
     added = rng.uniform(-1, 1, len(speech))
     mixed = noise.mix(speech, added, snr_db, based_on)
@@ -74,11 +71,8 @@ def test_background_has_the_ratio_and_the_level(speech, rng, kind):
     loud = np.where(np.arange(4000) // 20 % 2, 0.95, -0.95).astype(np.float32)
     mixed = noise.background_noise(loud, RATE, rng, sounds=material, noise=kind, snr_db=0)
     assert 0.999 < peak(mixed) <= 1 and rms(mixed) < rms(loud)  # it would clip
-    short = sounds(music=[rng.standard_normal(500)])  # is repeated
-    added = added_to(
-        speech, noise.background_noise(speech, RATE, rng, sounds=short, noise="music", snr_db=-60)
-    )
-    assert np.corrcoef(added[:500], added[500:1000])[0, 1] > 0.99
+    silence = np.zeros(400, np.float32)
+    assert not noise.background_noise(silence, RATE, rng, sounds=material, noise=kind, snr_db=20).any()
 
 
 def test_babble_has_four_to_seven_voices_of_the_gains():
@@ -86,7 +80,7 @@ def test_babble_has_four_to_seven_voices_of_the_gains():
     time = np.arange(RATE) / RATE
     material = sounds(babble=[np.sin(2 * np.pi * 100 * (n + 1) * time) for n in range(60)])
     numbers, gains = set(), set()
-    for seed in range(200):
+    for seed in range(150):
         babble = noise.draw_sound("babble", material, RATE, RATE, np.random.default_rng(seed))
         amplitudes = np.abs(np.fft.rfft(babble))[100:6100:100] * 2 / RATE
         voices = amplitudes[amplitudes > 0.01]
@@ -118,30 +112,27 @@ def test_the_energy_of_an_event_is_spread_over_the_signal(speech, rng):
     assert ratio_db(speech, added) == pytest.approx(10, abs=0.1)
     loudest = np.sqrt(np.convolve(added**2, np.ones(800) / 800, "same").max())
     assert decibel(loudest) > decibel(rms(speech)) + 5
-    for event in (rng.standard_normal(5000), np.concatenate([np.zeros(5000), np.ones(10)])):
-        longer = sounds(coughing=[event])  # than the signal, or silent at first
-        mixed = noise.sound_event(speech[:300], RATE, rng, sounds=longer, event="coughing", snr_db=0)
-        assert len(mixed) == 300
+    longer = sounds(coughing=[np.concatenate([np.zeros(5000), np.ones(10)])])  # and silent at first
+    mixed = noise.sound_event(speech[:300], RATE, rng, sounds=longer, event="coughing", snr_db=0)
+    assert len(mixed) == 300
 
 
-def test_silent_signals_stay_loud_ones_are_not_clipped_and_silent_sounds_are_named(speech, rng):
-    material = sounds(music=[np.zeros(99)], coughing=[np.zeros(99)], babble=[np.ones(99)])
-    silence, loud = np.zeros(400, np.float32), np.tile(np.float32([1, -1]), 500)
-    assert not noise.background_noise(silence, RATE, rng, sounds=material, noise="babble", snr_db=20).any()
-    assert not noise.white_noise(silence, RATE, rng, snr_db=20).any()
-    assert peak(noise.white_noise(loud, RATE, rng, snr_db=20)) > 1
-    assert peak(noise.additive_tone(loud, RATE, rng, frequency=100, snr_db=20)) == pytest.approx(1.1)
+def test_short_sounds_are_repeated_and_silent_ones_named(speech, rng):
+    short = sounds(music=[rng.standard_normal(500)])
+    mixed = noise.background_noise(speech, RATE, rng, sounds=short, noise="music", snr_db=-60)
+    added = added_to(speech, mixed)
+    assert np.corrcoef(added[:500], added[500:1000])[0, 1] > 0.99
+    silent = sounds(music=[np.zeros(99)], coughing=[np.zeros(99)])
     for kind in ("music", "coughing"):
         with pytest.raises(ValueError, match=f"the sounds of the kind {kind} are silent"):
-            noise.draw_sound(kind, material, 400, RATE, rng)
+            noise.draw_sound(kind, silent, 400, RATE, rng)
 
 
 def test_pink_noise_falls_by_three_decibels_an_octave(rng):
     spectra = [np.abs(np.fft.rfft(noise.pink(48000, rng))) ** 2 for _ in range(20)]
     octaves = [np.mean([power[2**k : 2 ** (k + 1)].mean() for power in spectra]) for k in range(6, 14)]
     assert np.allclose(np.diff(10 * np.log10(octaves)), -3.01, atol=0.5)
-    drawn = [noise.pink(count, rng) for count in (1, 2, 1000)]
-    assert list(map(len, drawn)) == [1, 2, 1000] and peak(drawn[2]) == pytest.approx(1)
+    assert len(noise.pink(1, rng)) == 1 and peak(noise.pink(1000, rng)) == pytest.approx(1)
 
 
 # Rooms and distance
@@ -173,7 +164,6 @@ def test_rooms_are_drawn_at_the_wanted_distance():
     assert delays("base", ratio=1.5) == {5} and delays("other") == {10, 20, 30, 40}
     assert delays("other", ratio=1.5) == {20, 30}  # both ends are within
     assert delays("other", ratio=1.5, times=2.0) == {30, 40}
-    assert delays("other", ratio=1.0, times=2.0) == {40}
     nothing = "nothing but delay 5 was measured at a distance within a ratio of 1"
     with pytest.raises(ValueError, match=nothing):
         delays("other", ratio=1.1, times=9.0)
@@ -184,7 +174,7 @@ def test_rooms_are_drawn_at_the_wanted_distance():
 
 
 @pytest.mark.parametrize("metres", [0.5, 4])
-def test_direct_sound_and_tail_of_a_click(metres):
+def test_direct_sound_tail_and_noise_of_a_room(metres):
     """The energy of the tail is that of the direct path at 1 m, and grows by 6 dB for each doubling."""
     click = np.zeros(RATE, dtype=np.float32)
     click[0] = 0.5
@@ -194,15 +184,11 @@ def test_direct_sound_and_tail_of_a_click(metres):
     assert np.sum(result**2) == pytest.approx(0.25, rel=2e-4)
     early, late = np.sum(result[16:2000] ** 2), np.sum(result[4016:6000] ** 2)  # a quarter second apart
     assert 10 * np.log10(early / late) == pytest.approx(30, abs=2)
-
-
-def test_noise_of_the_room():
-    """With a tail that is short and faint, what is left is the noise: 20 dB below the speech at 2 m."""
-    signal = (0.1 * np.random.default_rng(3).standard_normal(4 * RATE)).astype(np.float32)
+    # With a tail that is short and faint, what is left is the noise: 20 dB below the speech at 2 m.
     options = {"metres": 2.0, "snr_db": 26.02, "critical_distance": 1000, "reverberation_time": 0.05}
+    signal = (0.1 * np.random.default_rng(3).standard_normal(4 * RATE)).astype(np.float32)
     result = far_field(signal, RATE, np.random.default_rng(1), **options).astype(float)
     assert ratio_db(signal, added_to(signal, result)) == pytest.approx(20, abs=0.3)
-    assert not far_field(np.zeros(500, np.float32), RATE, np.random.default_rng(0), metres=2).any()
 
 
 # Sounds in the place of speech
@@ -216,7 +202,7 @@ def material(rng):
     return sounds(**dict.fromkeys(KINDS, signals))
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "white"])
+@pytest.mark.parametrize("kind", ["babble", "coughing", "music", "white"])
 def test_a_sound_alone_has_its_level_and_nothing_of_the_speech(material, speech, kind):
     def alone(signal, level_db):
         rng, options = np.random.default_rng(1), {"sound": kind, "level_db": level_db}
@@ -227,13 +213,6 @@ def test_a_sound_alone_has_its_level_and_nothing_of_the_speech(material, speech,
     assert decibel(rms(result[result != 0])) == pytest.approx(-20, abs=0.01)
     loud = alone(speech, 0)
     assert peak(loud) == pytest.approx(1) and rms(loud) < 0.75  # scaled down as a whole
-
-
-def test_levels_differ_in_nothing_else(material, speech):
-    steps = read_family("asr_hallucination").sweeps["Babble Noise"].steps.values()
-    results = [registry.apply(s, speech, RATE, seed=3, content="abc", sounds=material)[0] for s in steps]
-    for quiet, loud in zip(results, results[1:], strict=False):
-        assert np.allclose(loud, quiet * 10 ** (10 / 20), rtol=1e-4, atol=1e-7)
 
 
 def test_silence_backwards_and_looped_speech(speech, rng):

@@ -36,24 +36,20 @@ def speech(rng):
 
 
 def test_levels_are_exact_matched_and_limited_as_a_whole(noise):
-    assert all(level.decibel(level.amplitude(value)) == pytest.approx(value) for value in (-100, -3, 0, 17.5))
     for size in (1e-40, 1e30):  # neither underflows nor overflows; a constant is no sound
         signal = np.tile([size, -size], 50).astype(np.float32)
         assert level.rms(signal) == pytest.approx(float(signal[0]), rel=1e-9)
         assert level.rms(np.full(100, size, dtype=np.float32)) < 1e-9 * size
-    assert level.rms(level.level_match(noise, 0.01 * noise[::-1])) == pytest.approx(
-        level.rms(noise), rel=1e-6
-    )
+    matched = level.level_match(noise, 0.01 * noise[::-1])
+    assert level.rms(matched) == pytest.approx(level.rms(noise), rel=1e-6)
     silent, loud = np.zeros(4), np.array([1.0, -1.0, 1.0, -1.0])
     assert not level.level_match(loud, silent).any() and not level.level_match(silent, loud).any()
     assert level.limit(loud) is loud  # full scale is no excess
-    for sign in (1, -1):
-        limited = level.limit(sign * np.array([0.5, 2.0, -1.0]))
-        assert np.allclose(limited, sign * np.array([0.25, 1, -0.5]), rtol=1e-6) and level.peak(limited) <= 1
+    limited = level.limit(np.array([-0.5, -2.0, 1.0]))
+    assert np.allclose(limited, [-0.25, -1, 0.5], rtol=1e-6) and level.peak(limited) <= 1
 
 
-@pytest.mark.parametrize("ratio", [0.001, 0.29, 0.5])
-@pytest.mark.parametrize("samples", [100, 999])
+@pytest.mark.parametrize(("ratio", "samples"), [(0.001, 100), (0.29, 999)])
 def test_clip_cuts_exactly_the_share(rng, ratio, samples):
     signal = rng.standard_normal(samples).astype(np.float32)
     clipped = level.clip(signal, RATE, rng, ratio=ratio)
@@ -65,16 +61,13 @@ def test_clip_cuts_exactly_the_share(rng, ratio, samples):
         assert np.array_equal(level.clip(same, RATE, rng, ratio=share), same)
 
 
-def test_the_released_definition_clips_at_full_scale(rng):
-    """The text clips the same samples of loud and quiet speech, the released generator fewer of quiet one."""
-    loud = rng.laplace(size=RATE)
-    loud = (loud / np.abs(loud).max()).astype(np.float32)
-    for size in (1.0, 0.3, 0.1):
-        signal = (size * loud).astype(np.float32)
-        released = level.clipped_at(signal, RATE, rng, limit=0.05, definition="released")
-        np.testing.assert_allclose(released, np.clip(signal / 1.414, -0.05, 0.05), atol=1e-7)
-        text = level.clipped_at(signal, RATE, rng, limit=0.05)
-        assert (np.abs(text) >= 0.999 * size).mean() == pytest.approx((np.abs(loud) >= 0.05).mean(), abs=1e-3)
+def test_the_text_clips_a_share_of_any_speech_and_the_released_definition_at_full_scale(rng):
+    speech = rng.laplace(size=RATE)
+    speech = (0.3 * speech / np.abs(speech).max()).astype(np.float32)
+    released = level.clipped_at(speech, RATE, rng, limit=0.05, definition="released")
+    np.testing.assert_allclose(released, np.clip(speech / 1.414, -0.05, 0.05), atol=1e-7)
+    text = level.clipped_at(speech, RATE, rng, limit=0.05)
+    assert (np.abs(text) >= 0.999 * 0.3).mean() == pytest.approx((np.abs(speech) >= 0.015).mean(), abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +77,6 @@ def test_the_released_definition_clips_at_full_scale(rng):
         ("far_field", {"metres": 2}),
         ("reverberation", {"responses": "rooms", "role": "base"}),
         ("spectral_tilt", {"direction": "upward"}),
-        ("background_noise", {"noise": "music", "snr_db": 20}),
         ("background_noise", {"noise": "music", "snr_db": 20, "based_on": "peak"}),
         ("sound_event", {"event": "coughing", "snr_db": 20}),
         ("white_noise", {"snr_db": 20}),
@@ -120,15 +112,12 @@ def test_the_released_filters_run_forward_and_backward(rng, transform, octave):
         transform(impulse, RATE, rng, definition=definition, **options) for definition in ("text", "released")
     )
     one, both = (20 * np.log10(np.abs(np.fft.rfft(each.astype(float)))) for each in (once, twice))
-    assert not once[: RATE // 2].any()  # causal
     assert both[500] == pytest.approx(-6.02, abs=0.02) and one[500] == pytest.approx(-3.01, abs=0.02)
     assert both[octave] == pytest.approx(-25, abs=0.35) and one[octave] == pytest.approx(-12.5, abs=0.2)
     middle = np.argmax(np.abs(twice))
     assert middle == RATE // 2  # no delay
     assert np.allclose(twice[middle - 99 : middle], twice[middle + 99 : middle : -1], atol=1e-6)
-    for samples in (1, 2, 9, 10):
-        short = transform(np.zeros(samples), RATE, rng, definition="released", **options)
-        assert len(short) == samples and not short.any()
+    assert len(transform(np.zeros(2), RATE, rng, definition="released", **options)) == 2
 
 
 @pytest.mark.parametrize("direction", ["downward", "upward"])
@@ -167,7 +156,7 @@ def test_crops_leave_one_sample_and_the_middle_is_kept(rng):
         assert np.array_equal(middle, signal[start : start + size])
 
 
-@pytest.mark.parametrize(("percent", "milliseconds"), [(5, 20), (10, 50), (50, 20), (0, 20)])
+@pytest.mark.parametrize(("percent", "milliseconds"), [(10, 50), (50, 20), (0, 20)])
 def test_dropped_chunks_are_counted_and_never_neighbours(rng, percent, milliseconds):
     signal = np.ones(RATE + 77, dtype=np.float32)
     dropped = edits.dropped_chunks(signal, RATE, rng, percent=percent, milliseconds=milliseconds)
@@ -181,7 +170,7 @@ def test_dropped_chunks_are_counted_and_never_neighbours(rng, percent, milliseco
     assert np.array_equal(again, dropped) == (percent in (0, 50))  # nothing, or every other one
 
 
-@pytest.mark.parametrize("percent", [0, 5, 40, 100])
+@pytest.mark.parametrize("percent", [40, 100])
 @pytest.mark.parametrize("concealment", ["none", "repetition"])
 def test_lost_packets_are_silent_or_the_last_one_that_arrived_fading_by_half(percent, concealment):
     """At a higher share the same packets are lost, and more."""
@@ -219,9 +208,12 @@ def test_codecs_give_the_signal_back_in_place(speech, rng, name):
     assert decibel(rms(decoded)) == pytest.approx(decibel(rms(speech)), abs=3)
     if name in ("amr-nb", "g711-a", "g711-mu"):  # telephones have no high frequencies
         assert band(decoded, 4200, 8000) < band(decoded, 500, 3000) - 40
-    for count in (1, 2, 79, 1601):
+    for count in (1, 1601):
         short = rng.uniform(-0.5, 0.5, count).astype(np.float32)
         assert len(codec.codec(short, RATE, rng, name=name, bit_rate=bit_rate)) == count
+    if name == "amr-nb":  # fewer bits sound otherwise
+        worse = codec.codec(speech, RATE, rng, name=name, bit_rate=4750)
+        assert rms(worse - decoded) > 0.1 * rms(decoded)
 
 
 @pytest.mark.parametrize(("name", "law"), [("g711-a", "ALAW"), ("g711-mu", "ULAW")])
@@ -233,20 +225,7 @@ def test_g711_against_another_implementation(rng, tmp_path, name, law):
     assert np.corrcoef(codec.coded(signal, name), expected)[0, 1] > 0.9999
 
 
-def test_fewer_bits_are_worse():
-    narrow = resampled(voice(140.0, 2.0), RATE, 8000)
-
-    def distance(bit_rate):
-        pair = codec.coded(narrow, "amr-nb", bit_rate)[40:-280], narrow[:-320]
-        frames = [np.log10(np.abs(np.fft.rfft(x.reshape(-1, 320) * np.hanning(320))) + 1e-3) for x in pair]
-        return rms((frames[0] - frames[1]).ravel())
-
-    assert distance(12200) < distance(7400) < distance(4750)
-
-
-@pytest.mark.parametrize(
-    ("level_db", "expected_db"), [(-60, -56), (-24, -20), (-20, -48.8 / 3), (-16, -12.8), (-10, -8), (0, 0)]
-)
+@pytest.mark.parametrize(("level_db", "expected_db"), [(-60, -56), (-20, -48.8 / 3), (-10, -8), (0, 0)])
 def test_compressor_at_a_steady_level(level_db, expected_db):
     steady = np.full(8000, 10 ** (level_db / 20))
     assert 20 * np.log10(codec.compress(steady, 8000)[-1]) == pytest.approx(expected_db, abs=1e-3)
@@ -263,21 +242,13 @@ def test_compressor_against_sox(speech, tmp_path):
     assert np.abs(codec.compress(signal, 8000) - expected).max() < 1e-3
 
 
-def test_the_phone_restores_the_level_and_has_its_bands_and_hiss(speech, rng, monkeypatch):
+def test_the_phone_restores_the_level_and_has_its_bands_and_hiss(speech, rng):
     line = codec.low_quality_phone(speech, RATE, rng)
     assert len(line) == len(speech) and decibel(rms(line)) == pytest.approx(decibel(rms(speech)), abs=0.1)
     # Above 4 kHz nothing is left but the hiss, which falls off below 3 kHz.
     assert band(line, 4300, 7900) < band(line, 400, 3000) - 15
-    for count in (1, 2, 79, 1601):
-        assert len(codec.low_quality_phone(speech[:count], RATE, rng)) == count
-    # The hiss alone is 25 dB below full scale.
-    monkeypatch.setattr(codec, "coded", lambda signal, *_: np.eye(1, len(signal))[0].astype(np.float32))
-    drawn, pink = {}, codec.pink
-    monkeypatch.setattr(codec, "pink", lambda count, rng: drawn.setdefault("noise", pink(count, rng)))
-    line = codec.low_quality_phone(speech, RATE, rng).astype(np.float64)
-    sections = codec.butterworth("highpass", 3000.0, 2, RATE)
-    hiss = codec.scipy.signal.sosfilt(sections, 10 ** (-25 / 20) * drawn["noise"].astype(np.float64))
-    assert np.corrcoef(line[200:], hiss[200:])[0, 1] > 0.999 and peak(drawn["noise"]) == pytest.approx(1)
+    assert band(line, 4300, 7900) > band(speech, 500, 3000) - 60
+    assert len(codec.low_quality_phone(speech[:1], RATE, rng)) == 1
 
 
 @pytest.mark.parametrize("library", [False, True])
@@ -312,29 +283,19 @@ def pitch_of(signal):
     return np.median(pitch[pitch > 0])
 
 
-@pytest.mark.parametrize("factor", [0.7, 1.0, 2.0])
-@pytest.mark.parametrize("pitch", [90.0, 220.0])
-def test_a_faster_voice_is_as_high_as_before(rng, factor, pitch):
-    result = changed_tempo(voice(pitch), RATE, rng, factor=factor)
-    assert result.size == pytest.approx(RATE / factor, rel=0.02)
-    assert pitch_of(result) == pytest.approx(pitch, rel=0.02)
-
-
-@pytest.mark.parametrize("semitones", [-6, 2])
-def test_a_higher_voice_is_as_fast_as_before(rng, semitones):
-    result = changed_pitch(voice(150.0), RATE, rng, semitones=semitones)
-    assert result.size == RATE and pitch_of(result) == pytest.approx(150 * 2 ** (semitones / 12), rel=0.02)
-
-
-@pytest.mark.parametrize("factor", [0.9, 0.5])
-def test_slower_is_longer_and_lower(rng, factor):
-    slow = slowed_down(voice(200.0), RATE, rng, factor=factor)
-    assert len(slow) == pytest.approx(RATE / factor, abs=1)
-    assert pitch_of(slow) == pytest.approx(200 * factor, rel=0.02)
-
-
-@pytest.mark.parametrize("rate", [8000, 44100])
-def test_prosody_of_very_short_signals_stays(rng, rate):
-    signal = rng.uniform(-0.5, 0.5, round(0.04 * rate)).astype(np.float32)
-    for change, options in ((changed_tempo, {"factor": 1.5}), (changed_pitch, {"semitones": 3.0})):
-        assert np.array_equal(change(signal, rate, rng, **options), signal)
+@pytest.mark.parametrize(
+    ("change", "options", "longer", "higher"),
+    [
+        (changed_tempo, {"factor": 0.7}, 1 / 0.7, 1),
+        (changed_tempo, {"factor": 2.0}, 0.5, 1),
+        (changed_pitch, {"semitones": -6}, 1, 2 ** (-6 / 12)),
+        (changed_pitch, {"semitones": 2}, 1, 2 ** (2 / 12)),
+        (slowed_down, {"factor": 0.5}, 2, 0.5),
+    ],
+)
+def test_length_and_pitch_of_a_changed_voice(rng, change, options, longer, higher):
+    result = change(voice(180.0), RATE, rng, **options)
+    assert result.size == pytest.approx(longer * RATE, rel=0.02)
+    assert pitch_of(result) == pytest.approx(180 * higher, rel=0.02)
+    short = rng.uniform(-0.5, 0.5, round(0.04 * RATE)).astype(np.float32)
+    assert change is slowed_down or np.array_equal(change(short, RATE, rng, **options), short)

@@ -23,36 +23,20 @@ from soundcheck.results.record import CorpusRecord
 from soundcheck.results.table import to_frame
 from soundcheck.suite.entries import CorpusEntry
 
-FORMATS = (
-    SoundFormat("WAV", "PCM_16", 44100, 2, 1200, 1300, 7200.0),
-    SoundFormat("OGG", "OPUS", 8000, 1, 1, 1, 3.5),
-    SoundFormat("FLAC", "PCM_24", 16000, 1, 3, 3, 9.0),
-)
-EXCLUDED = [Excluded(f"{n}.wav", "no speaker", "block") for n in range(292)]
-EXCLUDED = (*EXCLUDED, Excluded("b.wav", "0 bytes", "audio"))
-LABELS = {
-    "arousal": [0.1, 0.5, None, 0.9],
-    "emotion": ["anger", HOSTILE, None, None],
-    "age": [30, 30, 41, 41],
-}
+FORMATS = (SoundFormat("WAV", "PCM_16", 44100, 2, 1200, 1300, 7200.0),)
+EXCLUDED = tuple(Excluded(f"{n}.wav", "no speaker", "block") for n in range(292))
+LABELS = {"arousal": [0.1, 0.5, None, 0.9], "emotion": ["anger", HOSTILE, None, None]}
 CAVEAT = Caveat("2 of 3 test speakers also train", corpus="c")
 
 
 @pytest.mark.parametrize(
     ("options", "columns", "said", "unsaid"),
     [
-        ({"notices": (HOSTILE,)}, LABELS, ["<dd>arousal (3), emotion (2)</dd>", "age, arousal, emotion"], []),
-        (
-            {"audio": False},
-            {"duration": np.nan},
-            ["length not known", "none here"],
-            ["Files</sum", "to listen"],
-        ),
-        ({"formats": FORMATS}, {}, ["44.1 kHz, ", "8 kHz, ", ">1,200</td>"], ["udit"]),
-        ({"formats": FORMATS}, {}, ["nothing above 8 kHz; mean of 2 channels", "the file as it is"], []),
-        ({"left_out": EXCLUDED}, {}, ["<dd>293 items, listed below</dd>", "2.wav and 289 more</td>"], []),
+        ({"notices": (HOSTILE,), "caveats": (CAVEAT,)}, LABELS, ["<dd>arousal (3), emotion (2)</dd>"], []),
+        ({"audio": False}, {"duration": np.nan}, ["length not known", "none here"], ["Files</sum"]),
+        ({"formats": FORMATS}, {}, ["44.1 kHz", "nothing above 8 kHz; mean of 2 channels"], ["udit"]),
+        ({"left_out": EXCLUDED}, {}, ["<dd>292 items, listed below</dd>", "2.wav and 289 more</td>"], []),
         ({"audited": True}, {}, ["## Audit", "Resampled and permuted: 2 speakers."], ["before the numbers"]),
-        ({"caveats": (CAVEAT,)}, {}, ["Read this before the numbers", f"{CAVEAT}"], []),
     ],
 )
 @pytest.mark.slow
@@ -61,7 +45,7 @@ def test_what_a_page_says(page, options, columns, said, unsaid):
     assert "<img src=x" not in text and [words for words in said if words not in text] == []
     assert [words for words in unsaid if words in text] == []
     if "caveats" in options:
-        assert text.index(str(CAVEAT)) < text.index("sc-facts")
+        assert text.index("Read this before") < text.index(str(CAVEAT)) < text.index("sc-facts")
 
 
 @pytest.fixture
@@ -70,13 +54,7 @@ def page(tmp_path, blank_figures):
 
     def made(columns, *, audio=True, notices=(), left_out=(), audited=False, **about) -> str:
         soundfile.write(tmp_path / "a.wav", 0.1 * np.sin(np.arange(16000) / 10), 16000)
-        table = {
-            "file": ["a.wav"] * 4,
-            "start": np.nan,
-            "end": np.nan,
-            "duration": 1.0,
-            "speaker": list("aabb"),
-        }
+        table = {"file": "a.wav", "start": np.nan, "end": np.nan, "duration": 1.0, "speaker": list("aabb")}
         table = pd.DataFrame(table | {"audio": [f"digest {n}" for n in range(4)]} | columns)
         entry = CorpusEntry("c", "csv", audio=audio)
         corpus = Corpus("c", entry, tmp_path, table, left_out, (), False, "", **about)
@@ -103,30 +81,17 @@ NO_GAP = dict.fromkeys(("others", "gap_low", "gap_high", "p_value"))
 NOTHING = Repeats((), 0, 0, 0, 300, 300)
 
 
-@pytest.fixture
-def segments():
+def test_medians_ranges_and_counts_by_group():
     numbers = np.arange(40)
-    return pd.DataFrame(
-        {
-            "speaker": [f"s{n % 4}" for n in numbers],
-            "accent": np.where(numbers % 4 < 2, HOSTILE, "irish"),
-            "device": [None, "phone"] * 20,
-            "duration": np.linspace(1, 5, 40),
-            "level": np.where(numbers < 10, np.nan, -20.0),
-            "pitch": np.nan,
-            "speaking_rate": ["slow"] * 40,
-            "speaking_rate (number)": np.arange(40.0),
-            "bandwidth": ["wide"] * 40,  # a column of the data, of words
-        }
-    )
-
-
-def test_medians_ranges_and_counts_by_group(segments):
+    segments = pd.DataFrame({"speaker": [f"s{n % 4}" for n in numbers], "device": [None, "phone"] * 20})
+    segments["accent"] = np.where(numbers % 4 < 2, HOSTILE, "irish")
+    segments["level"] = np.where(numbers < 10, np.nan, -20.0)
+    segments = segments.assign(duration=np.linspace(1, 5, 40), pitch=np.nan, speaking_rate="slow")
+    segments["speaking_rate (number)"] = np.arange(40.0)
+    segments["bandwidth"] = "wide"  # a column of the data, of words
     measured = {name: name for name in ("level", "duration", "pitch")}
     assert measured_in(segments) == measured | {"speaking_rate": "speaking_rate (number)"}
     found = summary(segments, ["accent", "device"]).set_index(["group", "measure"])
-    groups = [ALL, f"accent: {HOSTILE}", "accent: irish", "device: phone", "device not known"]
-    assert list(dict.fromkeys(found.index.get_level_values(0))) == groups
     duration, expected = found.loc[(ALL, "duration")], np.percentile(segments["duration"], [5, 50, 95])
     assert duration[["low", "median", "high"]].tolist() == pytest.approx(expected.tolist())
     assert (duration["segments"], duration["speakers"], duration["measured"]) == (40, 4, 40)
@@ -142,13 +107,6 @@ def an_audit(*means, repeats=NOTHING, **more) -> Audit:
     return Audit(compared(means), repeats=repeats, **(known | more))
 
 
-COPY = Repeated((HOSTILE, "b", "c", "d"), False, ("x", "y"), ("test", "train"), ("emotion",))
-SIXTY = an_audit(
-    repeats=Repeats((COPY,) * 60, 4, 3, 2, 290, 300),
-    splits=("test", "train"),
-    shared=(HOSTILE,),
-    unreadable=2,
-)
 UNSURE = LEVEL | {"gap_low": None, "gap_high": None, "p_value": None}
 STEADY = {"signal_to_noise": (40, 40), "silence": (0, 1000)}  # noise has a ratio, but nothing above it
 OTHERS = dataclasses.replace(NOTHING, others=20_000)
@@ -158,14 +116,9 @@ OTHERS = dataclasses.replace(NOTHING, others=20_000)
     ("found", "said"),
     [
         (an_audit(LEVEL), "level −30.0 dB, the others −20.0 dB (difference −12.0 to −8.0 dB, p &lt; 0.001)"),
-        (an_audit(LEVEL), "No recording more than once, among 300 sounds"),
         (an_audit(UNSURE), "1 difference large enough to be noticed, but not significant: accent &lt;img"),
-        (an_audit(LEVEL | {"noticeable": 11.0}), "None of 1 difference"),
         (an_audit(*(LEVEL | {"group": f"g{n:02}"} for n in range(40))), "28 more significant differences"),
-        (an_audit(splits=("a", "b")), "No speaker in more than one of 2 splits"),
         (an_audit(repeats=OTHERS, unused=50_000), "Compared with 20,000 of 50,000 segments of splits that"),
-        (an_audit(blocks=1), "A single speaker"),
-        (an_audit(measured={"signal_to_noise": (1, 40)}), "In 39 of 40 segments nothing stands out from the"),
         (an_audit(measured=STEADY), "In 1,000 of 1,000 segments nothing stands out from the noise"),
     ],
 )
@@ -176,15 +129,15 @@ def test_what_an_audit_found_is_said(found, said):
 
 
 def test_copies_and_overlaps_are_counted():
-    text = str(audited(SIXTY, audio=True))
+    copy = Repeated((HOSTILE, "b", "c", "d"), False, ("x", "y"), ("test", "train"), ("emotion",))
+    repeats = Repeats((copy,) * 60, 4, 3, 2, 290, 300)
+    audit = an_audit(repeats=repeats, splits=("test", "train"), shared=(HOSTILE,), unreadable=2)
+    text = str(audited(audit, audio=True))
     for said in (
         "60 recordings more than once, as 240 segments; 60 of them in several splits; 60 under the names of",
-        "several speakers; 60 with labels that differ",
-        "10 sounds compared by their bytes alone",
-        "4 segments of items recorded under several conditions",
-        "3 segments of 2 files overlap with another one",
-        "1 speaker in more than one split: &lt;img",
-        "2 sounds could not be read again",
+        *("60 with labels that differ", "10 sounds compared by their bytes alone"),
+        *("4 segments of items recorded under several", "3 segments of 2 files overlap with another one"),
+        *("1 speaker in more than one split: &lt;img", "2 sounds could not be read again"),
     ):
         assert said in text
 
@@ -192,15 +145,12 @@ def test_copies_and_overlaps_are_counted():
 def test_means_of_groups_have_intervals_beside_the_differences():
     everybody = LEVEL | NO_GAP | {"column": "", "group": "", "value": -25.0, "low": -26.0, "high": -24.0}
     other = LEVEL | NO_GAP | {"group": "other", "value": -20.0, "low": None, "high": None, "segments": 60}
-    lines = {
-        line[0]: line
-        for line in cells(audited(an_audit(everybody, LEVEL, other | {"speakers": 4}), audio=True))
+    lines = cells(audited(an_audit(everybody, LEVEL, other | {"speakers": 4}), audio=True))
+    texts = [" ".join(filter(None, line)) for line in lines]
+    own = f"accent: {HOSTILE} level (dB) −30.0 −32.0 to −28.0 −10.0 −12.0 to −8.0 p < 0.001 80 10"
+    assert {"all level (dB) −25.0 −26.0 to −24.0 80 10", own, "accent: other level (dB) −20.0 60 4"} <= {
+        *texts
     }
-    texts = {name: " ".join(filter(None, line)) for name, line in lines.items()}
-    assert texts["all"] == "all level (dB) −25.0 −26.0 to −24.0 80 10"
-    own = f"accent: {HOSTILE}"
-    assert texts[own] == f"{own} level (dB) −30.0 −32.0 to −28.0 −10.0 −12.0 to −8.0 p < 0.001 80 10"
-    assert texts["accent: other"] == "accent: other level (dB) −20.0 60 4"
 
 
 ADJUSTED = {"group": f"accent: {HOSTILE}", "adjusted_by": "level", "corpus": "c"}
@@ -210,15 +160,10 @@ BY_LEVEL = an_audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))
 @pytest.mark.parametrize(
     ("given", "found", "said"),
     [
-        (
-            {},
-            an_audit(LEVEL),
-            ["Groups of accent in c were", 'href="../c.html#audit"', "<code>adjust: [level]<"],
-        ),
+        ({}, an_audit(LEVEL), ['href="../c.html#audit"', "<code>adjust: [level]<"]),
         (ADJUSTED, BY_LEVEL, ["differences adjusted for it", "<code>adjust: [level, bandwidth]</code>"]),
         ({"group": "accent: irish"}, an_audit(LEVEL), []),
         ({"group": f"sex: {HOSTILE}"}, an_audit(LEVEL), []),
-        ({"group": ""}, an_audit(LEVEL), []),
         ({"value": None, "passed": None, "skipped": "few"}, an_audit(LEVEL), []),
         ({"corpus": "d"}, an_audit(LEVEL), []),
         ({}, an_audit(LEVEL | {"name": "arousal", "recorded": False}), []),  # labels are no recordings

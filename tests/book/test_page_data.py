@@ -3,6 +3,7 @@
 import json
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat import v4
 from tests.report.given import write_page
@@ -25,27 +26,13 @@ FAMILIES = {"fairness_accent": "Family"}
 
 def frame(rows):
     """Make finished results of two models, the labels as hostile as can be."""
-    made = (
-        to_frame([row(evidence="open", gap_low=-0.1, bound=0.5, holds=None)])
-        .loc[[0] * rows]
-        .reset_index(drop=True)
-    )
-    number = made.index.to_series()
-    made["label"] = number.map(lambda n: f"{IMAGE} {n}")
-    made["group"] = number.map(lambda n: f"sex: {('female', 'male')[n % 2]}")
-    made["model"] = number.map(lambda n: f"m{n // (rows // 2)}")
-    made["value"] = 0.2 + number * 7 % rows / rows
-    made["p_value"] = number % 97 / 97
+    numbers, one = np.arange(rows), to_frame([row(evidence="open", gap_low=-0.1, bound=0.5, holds=None)])
+    made = one.loc[[0] * rows].reset_index(drop=True)
+    made = made.assign(value=0.2 + numbers * 7 % rows / rows, p_value=numbers % 97 / 97)
+    made["label"] = [f"{IMAGE} {n}" for n in numbers]
+    made["group"] = [("sex: female", "sex: male")[n % 2] for n in numbers]
+    made["model"] = [f"m{2 * n // rows}" for n in numbers]
     return among_all(decide(made)).assign(accepted="")
-
-
-def shown(cells):
-    return "".join(cell["outputs"][0]["data"]["text/html"] for cell in cells if cell["cell_type"] == "code")
-
-
-def read(script):
-    assert "<" not in script and script.isascii()
-    return json.loads(script[script.index(",") + 1 : script.rindex(")")])
 
 
 # Milliseconds from an event until the page has been laid out anew.
@@ -62,11 +49,11 @@ MOST = 1000  # of a busy machine; 200 on one that is not
 def test_ten_thousand_rows_are_filtered_and_sorted_at_once(browser, tmp_path):
     table = frame(10_000)
     (tmp_path / page_data.ROWS).write_text(page_data.all_results(table, FAMILIES), encoding="utf-8")
-    cells = Html(shown(page_data.all_results_cells(table)))
-    page = browser.open(write_page(tmp_path / "all_results.html", element("h1", "All"), cells))
+    outputs = [output for cell in page_data.all_results_cells(table) for output in cell.get("outputs", ())]
+    cells = [Html(output["data"]["text/html"]) for output in outputs]
+    page = browser.open(write_page(tmp_path / "all_results.html", element("h1", "All"), *cells))
     page.get_by_text("10,000 rows", exact=True).wait_for()
     rows = page.locator("tbody tr")
-    assert rows.count() == 100
     times = [page.evaluate(TIMED, ["thead th:nth-child(7) button", "click"]) for _ in range(2)]
     first = rows.first.locator("td")
     assert first.nth(6).locator("span").first.inner_text() == "1.20"
@@ -103,7 +90,8 @@ def index(tmp_path):
 
 def test_what_a_reader_may_look_for_is_in_the_search(index):
     script, table = index
-    found = read(script)
+    assert "<" not in script and script.isascii()
+    found = json.loads(script[script.index(",") + 1 : script.rindex(")")])
     pages = [page for page, _ in found["pages"]]
     entries = {(kind, name): places for name, kind, places in found["entries"]}
     failing = table[table["label"].eq("fails") & table["mirrors"].eq("")]
@@ -121,7 +109,6 @@ def test_the_page_of_the_search_shows_names_first(browser, index, tmp_path):
     (tmp_path / page_data.SEARCH).write_text(index[0], encoding="utf-8")
     path = write_page(tmp_path / "search.html", Html("<h1>All</h1><div id='search-results'></div>"))
     for asked, kind, address in (
-        ("spanish", "group", f"{PAGE}.html#row-"),
         ("c22_004", "segment", f"{PAGE}.html#:~:text=a%2Fc22_004.wav"),
         ("onerror", "group", f"{PAGE}.html#row-"),
     ):

@@ -11,7 +11,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, SoundcheckError
 from soundcheck.common.media import MediaStore
 
-NAMES = st.one_of(st.text(st.characters(), max_size=50), st.from_regex(r"[a-z0-9./-]{0,12}", fullmatch=True))
+NAMES = st.text(st.characters(), max_size=30) | st.text("aAbz01./-_", max_size=6)
 
 
 @given(st.lists(NAMES, min_size=2, max_size=8, unique=True))
@@ -22,13 +22,7 @@ def test_slugs_are_safe_file_names_that_differ_on_case_blind_file_systems(names)
         assert re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,60}", slug)
         assert slug not in ("con", "nul", "index", "search", "genindex", "com1")
         assert slug == name or files.slug(slug) != slug  # nobody can take that of another
-
-
-def test_plain_names_keep_their_form_and_others_get_a_hash():
-    for name in ("prosody", "random-gaussian", "a_b-2"):
-        assert files.slug(name) == name
-    for name in ("search", "Prosody", "a/b", "..", "", "日本", "a" * 41, "COM1"):
-        assert re.search(r"(^|-)[0-9a-f]{10}$", files.slug(name)), name
+    assert files.slug("a_b-2") == "a_b-2"
 
 
 @given(st.lists(st.sampled_from(["..", ".", "a", "b", "", "/", "~", "\x00", "link"]), max_size=8))
@@ -50,32 +44,36 @@ def test_irregular_files_are_named_and_never_opened(tmp_path):
     for name, target in (("dangling", "nothing"), ("device", "/dev/zero"), ("loop", "loop")):
         (tmp_path / name).symlink_to(tmp_path / target)
     (tmp_path / "large").write_bytes(b"12345")
-    reasons = {
+    for name, reason in {
         **{"pipe": "this is not a regular file", "device": "this is not a regular file"},
         **{"folder": "this is a folder, not a file", "dangling": "the link leads nowhere"},
         **{"nothing": "the file does not exist", "large": "5 bytes, more than the limit of 4"},
         **{"a\x00b": "null", "loop": " "},
-    }
-    for name, reason in reasons.items():
+    }.items():
         assert reason in files.irregularity(tmp_path / name, 4), name
     assert files.irregularity(tmp_path / "large", 5) == ""
+    with pytest.raises(InputError, match=r"^s.csv: the file does not exist. Did you mean 'large'\?$"):
+        files.require_regular(tmp_path / "larg", "s.csv")
+    assert files.nearest_name(tmp_path / "foldr" / "segments.csv") == "Did you mean 'folder'?"
 
 
-def test_missing_files_and_folders_name_the_nearest(tmp_path):
-    (tmp_path / "segments.csv").touch()
-    (tmp_path / "data").mkdir()
-    with pytest.raises(InputError, match=r"^s.csv: the file does not exist. Did you mean 'segments.csv'\?$"):
-        files.require_regular(tmp_path / "segment.csv", "s.csv")
-    assert files.nearest_name(tmp_path / "dat" / "segments.csv") == "Did you mean 'data'?"
-    assert files.nearest_name(tmp_path / "xyz") == ""
-
-
-def test_write_and_digest(tmp_path):
-    path = tmp_path / "new" / "a.txt"
+def test_written_files_have_a_digest_and_are_left_as_they_are_if_nothing_changed(tmp_path):
+    path, other = tmp_path / "new" / "a.txt", tmp_path / "other"
     digest = files.write_text(path, "ä\n\ud800")
     assert path.read_bytes() == "ä\n\\ud800".encode()
     assert digest == files.digest(path) == files.digest(path.read_bytes()) and len(digest) == 40
+    before = path.stat()
+    assert files.write_text(path, "ä\n\ud800") == digest
+    after = path.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
     assert os.listdir(path.parent) == ["a.txt"]
+    path.chmod(0o666)  # other rights, or a link to the same content, are replaced
+    files.write_text(path, "ä\n\ud800")
+    assert path.stat().st_mode & 0o777 == 0o644
+    path.rename(other)
+    path.symlink_to(other)
+    files.write_text(path, "ä\n\ud800")
+    assert not path.is_symlink()
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path):
@@ -90,33 +88,13 @@ def test_a_failed_write_keeps_the_old_file(tmp_path):
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_a_file_with_the_same_content_is_left_as_it_is(tmp_path):
-    path, other = tmp_path / "a.txt", tmp_path / "other"
-    assert files.write_text(path, "one") == files.digest("one")
-    before = path.stat()
-    assert files.write_text(path, "one") == files.digest("one")
-    with files.replacing(path) as part:
-        part.write_text("one")
-    after = path.stat()
-    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
-    path.chmod(0o666)  # other rights, or a link to the same content, are replaced
-    files.write_text(path, "one")
-    assert path.stat().st_mode & 0o777 == 0o644
-    path.rename(other)
-    path.symlink_to(other)
-    files.write_text(path, "one")
-    assert not path.is_symlink() and path.read_text() == "one"
-
-
-def test_same_content_is_stored_once_and_shared_by_pages_at_all_depths(tmp_path):
+def test_same_content_is_stored_once_and_a_file_that_was_cut_is_written_again(tmp_path):
     near, far = (MediaStore(tmp_path / "media", prefix) for prefix in ("media/", "../../media/"))
     name = far.name(b"sound", ".flac")
     assert far.add(b"sound", ".flac") == far.add(b"sound", ".flac") == f"../../media/{name}"
     assert near.add(b"sound", ".flac") == f"media/{name}" and re.fullmatch(r"[0-9a-f]{16,}\.flac", name)
-    assert [path.read_bytes() for path in (tmp_path / "media").iterdir()] == [b"sound"]
     assert len({near.add(b"a", ".png"), near.add(b"b", ".png"), near.add(b"a", ".svg")}) == 3
-    (tmp_path / "media" / name).write_bytes(b"so")  # a file that was cut is written again
+    (tmp_path / "media" / name).write_bytes(b"so")
     near.add(b"sound", ".flac")
     assert (tmp_path / "media" / name).read_bytes() == b"sound"
 
@@ -124,10 +102,9 @@ def test_same_content_is_stored_once_and_shared_by_pages_at_all_depths(tmp_path)
 def test_a_book_without_voices_takes_pictures_and_no_sound(tmp_path):
     store = MediaStore(tmp_path / "media", voices="none")
     assert not store.heard and store.add(b"x", ".svg").endswith(".svg")
-    for suffix in (".flac", ".WAV", ".mp3"):
+    for suffix in (".flac", ".WAV"):
         with pytest.raises(ValueError, match="without sounds"):
             store.add(b"x", suffix)
+    file = next((tmp_path / "media").iterdir())
     with pytest.raises(SoundcheckError, match="Cannot write"):
-        MediaStore(next((tmp_path / "media").iterdir())).add(
-            b"x", ".png"
-        )  # a file where the folder should be
+        MediaStore(file).add(b"x", ".png")  # a file where the folder should be

@@ -2,7 +2,6 @@
 
 import io
 import sys
-from itertools import pairwise
 
 import pytest
 
@@ -11,42 +10,36 @@ from soundcheck.common.progress import EVERY, Progress
 
 @pytest.fixture
 def log(capsys):
-    """Report steps that take so many seconds; gives the lines of a log, by the time of each."""
+    """Report steps that take so many seconds; gives the lines of a log."""
 
     def report(stage, things, total, seconds, size=1):
-        now, lines = [100.0], {}
+        now = [100.0]
         with Progress(stage, things, total, clock=lambda: now[0]) as bar:
             for one in seconds:
                 now[0] += one
                 bar.update(size)
-                if text := capsys.readouterr().err:
-                    lines[now[0]] = text.rstrip("\n")
-        return lines
+        return capsys.readouterr().err.splitlines()
 
     return report
 
 
 def test_a_log_gets_a_line_each_half_minute_with_the_time_left(log):
-    assert [*log("predictions", "inputs of prosody", 3400, [1] * 60, size=10).values()] == [
+    assert log("predictions", "inputs of prosody", 3400, [1] * 60, size=10) == [
         "predictions: 300 of 3400 inputs of prosody, about 5 min 10 s left",
         "predictions: 600 of 3400 inputs of prosody, about 4 min 40 s left",
     ]
     assert not log("notebooks", "of families", 50, [(EVERY - 1) / 50] * 50)  # it ends sooner
-    (line,) = log("looking at audio", "files of \x1b[2Jcalls", 1, [40]).values()
+    (line,) = log("looking at audio", "files of \x1b[2Jcalls", 1, [40])
     assert line.startswith("looking at audio: 1 of 1 files of ") and line.endswith("calls")  # nothing is left
     assert "\x1b" not in line
-    uneven = log("measuring", "sounds", 2000, [3.3 if step % 7 == 0 else 0.1 for step in range(1000)])
-    gaps = [later - earlier for earlier, later in pairwise([100.0, *uneven])]
-    assert len(gaps) > 10 and min(gaps) >= EVERY and max(gaps) <= EVERY + 3.4
 
 
-@pytest.mark.parametrize("shown", [True, False])
-def test_a_terminal_gets_a_bar_if_one_is_wanted_and_items_pass_unchanged(monkeypatch, shown):
+@pytest.mark.parametrize("visible", [True, False])
+def test_a_terminal_gets_a_bar_if_one_is_wanted_and_items_pass_unchanged(monkeypatch, visible):
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
-    with Progress("predictions", "inputs of prosody", 2, visible=shown) as progress:
+    with Progress("predictions", "inputs of prosody", 2, visible=visible) as progress:
         progress.update(2)
-    assert ("predictions: inputs of prosody: 100%" in screen.getvalue()) == shown
-    assert "2 of 2" not in screen.getvalue()  # no line beside the bar
+    assert ("predictions: inputs of prosody: 100%" in screen.getvalue()) == visible
     assert list(Progress.over(iter("abc"), "speaking", "voices", 3)) == ["a", "b", "c"]

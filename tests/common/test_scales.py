@@ -11,7 +11,7 @@ from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.change import is_unchanged
-from soundcheck.metrics.distribution import jensen_shannon_distance, proportion_in_range
+from soundcheck.metrics.distribution import jensen_shannon_distance
 from soundcheck.models.answers import check_output
 
 AROUSAL = BUILTIN["arousal"]
@@ -19,59 +19,43 @@ GRID = np.round(np.arange(11) / 10, 1)
 HUNDREDTHS = np.round(np.arange(101) / 100, 2)
 
 
-def plain(array: np.ndarray) -> np.ndarray:
+def single(array: np.ndarray) -> np.ndarray:
     """Numbers as models in single precision hand them over: float64 with the digits of float32."""
     return np.asarray(array, dtype=np.float32).astype(np.float64)
 
 
 def test_labels_on_a_scale():
-    """What lies outside is not clipped, and what is given stays."""
-    ratings = np.array([1, 4, 7, 8, np.nan])
-    ratings.setflags(write=False)
-    scaled = Task("valence", "regression", low=1, high=7).scale(ratings)
+    """What lies outside is not clipped."""
+    scaled = Task("valence", "regression", low=1, high=7).scale(np.array([1, 4, 7, 8, np.nan]))
     np.testing.assert_allclose(scaled, [0, 0.5, 1, 7 / 6, np.nan])
     np.testing.assert_array_equal(AROUSAL.scale([0, 0.3, 1]), [0, 0.3, 1])
-    assert [task.is_labelled for task in BUILTIN.values()] == [True] * 4 + [False] * 2
 
 
 @given(st.integers(-9_999_999, 9_999_999), st.integers(-9, -4))
 def test_decimals_of_seven_digits_survive_single_precision(digits, exponent):
     number = float(f"{digits}e{exponent}")
-    assert seven_digits(plain([number])).tolist() == [number] == seven_digits([number]).tolist()
-
-
-@given(st.floats(-1e6, 1e6))
-def test_single_and_double_precision_are_read_alike(number):
-    first, second = seven_digits(plain([number])), seven_digits([number])
-    assert first.tobytes() == second.tobytes() == seven_digits(first).tobytes()
-    assert first[0] == pytest.approx(number, rel=1e-6, abs=1e-11)
+    assert seven_digits(single([number])).tolist() == [number] == seven_digits([number]).tolist()
 
 
 def test_what_is_no_rating_is_kept():
     given = np.array([np.nan, np.inf, -np.inf, 1e30, -1e300, 0.0, 1e-20])
     np.testing.assert_array_equal(seven_digits(given), [np.nan, np.inf, -np.inf, 1e30, -1e300, 0, 0])
-    assert seven_digits(np.zeros((0,))).shape == (0,)
 
 
-def test_measures_are_those_of_the_decimals(rng):
+def test_measures_are_those_of_the_decimals():
     """As the digits stand, 0.6 in single precision lies in the bin above, and 0.05 is less than 0.05."""
     truth = np.repeat(GRID, 20)
-    assert values(jensen_shannon_distance(truth, plain(truth)))[0] > 0.2
-    for read in (truth, truth.astype(np.float32), AROUSAL.scale(plain(truth))):
+    assert values(jensen_shannon_distance(truth, single(truth)))[0] > 0.2
+    for read in (truth.astype(np.float32), AROUSAL.scale(single(truth))):
         assert values(jensen_shannon_distance(truth, read)) == [0.0]
-    ratings = np.round(rng.beta(2, 2, 5000), 2)
-    expected = np.mean((ratings >= 0.3) & (ratings <= 0.6))  # both ends belong to the range
-    assert values(proportion_in_range(plain(ratings), 0.3, 0.6))[0] < expected - 0.01
-    assert values(proportion_in_range(AROUSAL.scale(plain(ratings)), 0.3, 0.6))[0] == expected
     first = np.round(np.arange(96) / 100, 2)
     second = np.round(first + 0.05, 2)  # a change of exactly the tolerance is a change
-    assert is_unchanged(plain(first), plain(second)).sum() == 35
-    assert is_unchanged(AROUSAL.scale(plain(first)), AROUSAL.scale(plain(second))).sum() == 0
-    assert is_unchanged(first.astype(np.float32), second.astype(np.float32)).sum() == 0
+    assert is_unchanged(single(first), single(second)).sum() == 35
+    assert is_unchanged(AROUSAL.scale(single(first)), AROUSAL.scale(single(second))).sum() == 0
     edges = np.array([0.1, 0.25, 0.3, 0.45, 0.55, 0.6, 0.75, 0.9])
-    for low, high in ((1, 7), (1, 5), (0, 100), (-1, 1), (-3, 3), (0, 9)):
+    for low, high in ((1, 7), (0, 100), (-3, 3)):
         task = Task("own", "regression", low=low, high=high)
-        np.testing.assert_array_equal(task.scale(plain(low + edges * (high - low))), edges)
+        np.testing.assert_array_equal(task.scale(single(low + edges * (high - low))), edges)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, str])
@@ -86,12 +70,12 @@ def test_predictions_and_tables_of_all_types_say_the_same(tmp_path, kind):
 
 
 def test_usual_scales_are_named_and_never_the_ends_of_the_values():
-    of_ends = {
-        **{(1.86, 5.8): [(1, 7), (1, 9), (0, 10)], (1, 5): [(1, 5)], (1.2, 4.9): [(1, 5), (0, 5), (1, 7)]},
-        **{(-0.552, 0.946): [(-1, 1)], (-2.6, 2.9): [(-3, 3), (-5, 5)], (11, 19): []},
+    for ends, scales in {
+        (1.86, 5.8): [(1, 7), (1, 9), (0, 10)],
+        (-0.552, 0.946): [(-1, 1)],
         (12.5, 88): [(0, 100), (-100, 100)],
-    }
-    for ends, scales in of_ends.items():
+        (11, 19): [],
+    }.items():
         assert usual_scales(np.array([ends[0], sum(ends) / 2, ends[1]])) == scales
 
 
@@ -110,7 +94,3 @@ def test_usual_scales_are_named_and_never_the_ends_of_the_values():
 )
 def test_a_dozen_far_outside_are_another_scale(values, stated, another):
     assert another_scale(np.array(values), (0, 1), stated=stated) == another
-
-
-def test_a_right_model_that_overshoots_is_not_refused(rng):
-    assert not another_scale(rng.uniform(0, 1, 2000) + rng.normal(0, 0.06, 2000), (0, 1))

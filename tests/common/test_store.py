@@ -10,7 +10,6 @@ import pytest
 
 from soundcheck.common import files, store
 from soundcheck.common.files import OutputError
-from soundcheck.common.resources import made_here
 from soundcheck.common.store import FileDigests, JsonCache, signature
 
 VALUES = {"mean": [1.5, -2.0], "names": ["a", None], "nothing": float("inf")}
@@ -31,25 +30,28 @@ def test_values_are_made_once_and_what_fails_leaves_nothing(path):
     assert len(calls) == 1
 
 
-DAMAGES = {  # what a file of values holds afterwards
-    **{"cut": lambda text: text[:-9], "empty": "", "list": "[]", "null": "null", "other": "{}"},
-    "edited": lambda text: json.dumps(json.loads(text) | {"values": {"mean": 2.0}}),
-    "no dictionary": lambda text: json.dumps(json.loads(text) | {"values": [1]}),
-    "no digest": json.dumps({"version": "", "values": {"mean": 1.0}}),
-}
-
-
-@pytest.mark.parametrize("how", [*DAMAGES, "folder", "gone"])
-def test_damaged_values_are_made_again(path, how):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-9],
+        lambda text: "",
+        lambda text: "[]",
+        lambda text: json.dumps(json.loads(text) | {"values": {"mean": 2.0}}),
+        lambda text: json.dumps(json.loads(text) | {"values": [1]}),
+        lambda text: json.dumps({"version": "", "values": {"mean": 1.0}}),  # without digest
+    ],
+)
+def test_damaged_values_are_made_again(path, damage):
     store.write(path, {"mean": 1.0})
-    text, damage = path.read_text("utf-8"), DAMAGES.get(how)
-    path.unlink()
-    if how == "folder":
-        (path / "below").mkdir(parents=True)
-    elif damage is not None:
-        path.write_text(damage(text) if callable(damage) else damage, "utf-8")
+    path.write_text(damage(path.read_text("utf-8")), "utf-8")
     assert store.read(path) is None
     assert store.find(path, lambda: {"mean": 1.0}) == {"mean": 1.0} == store.read(path)
+
+
+def test_a_folder_in_the_place_of_values_is_replaced(path):
+    (path / "below").mkdir(parents=True)
+    assert store.read(path) is None
+    assert store.find(path, lambda: VALUES) == VALUES == store.read(path)
 
 
 @pytest.mark.parametrize("how", ["size", "gone", "mark", "file"])
@@ -90,7 +92,7 @@ from soundcheck.common import store
 def make():
     with open(sys.argv[1] + ".calls", "a") as file:
         file.write("x")
-    time.sleep(0.5)
+    time.sleep(0.2)
     return {"a": 1}
 assert store.find(pathlib.Path(sys.argv[1]), make) == {"a": 1}
 if len(sys.argv) > 2:
@@ -102,8 +104,8 @@ if len(sys.argv) > 2:
 
 def test_processes_wait_for_each_other_and_a_lock_ends_with_its_process(tmp_path):
     line = [sys.executable, "-c", WAITING, str(tmp_path / "kept.json")]
-    running = [subprocess.Popen(line) for _ in range(3)]
-    assert [process.wait() for process in running] == [0, 0, 0]
+    running = [subprocess.Popen(line) for _ in range(2)]
+    assert [process.wait() for process in running] == [0, 0]
     assert (tmp_path / "kept.json.calls").read_text() == "x"
     process = subprocess.Popen([*line, str(tmp_path / "x")], stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"locked\n"
@@ -122,7 +124,6 @@ def test_values_come_back_for_the_same_version_only(path):
         assert cache.find("name", lambda version=version: calls.append(version) or ["a", 1.5]) == ["a", 1.5]
         cache.save()
     assert calls == ["1", "2"]
-    assert made_here() == made_here() and len(made_here()) == 40
 
 
 def test_what_nobody_used_is_forgotten(path):
@@ -134,10 +135,6 @@ def test_what_nobody_used_is_forgotten(path):
     assert second.get("new") == 2 and second.get("unknown") is None
     second.save()
     assert JsonCache(path).get("old") is None
-    path.unlink()
-    second.save()
-    assert not path.exists()  # nothing changed
-    JsonCache().save()  # without a file it lives as long as the run
 
 
 def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypatch):
@@ -148,9 +145,9 @@ def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypa
         read.clear()
         monkeypatch.setattr(store, "MTIME_GRACE_SECONDS", grace)
         digests = FileDigests(kept)
-        found = digests.digest(weights)
+        result = digests.digest(weights)
         digests.save()
-        return found, read.count(weights)
+        return result, read.count(weights)
 
     weights.write_text("1")
     assert [digested(0), digested(0)] == [(digest(b"1"), 1), (digest(b"1"), 0)]

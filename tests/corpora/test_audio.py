@@ -2,7 +2,7 @@
 
 import io
 import os
-import socket
+import re
 import struct
 
 import av
@@ -34,12 +34,6 @@ def encode(form="WAV", subtype="PCM_16", sound=None, rate=RATE, endian="FILE"):
     return buffer.getvalue()
 
 
-def floats(value, place=-1):
-    sound = tone()
-    sound[place] = value
-    return encode(subtype="FLOAT", sound=sound)
-
-
 def wav(length=None, whole=None, rate=RATE, tag=1, samples=RATE):
     """Write a WAV file by hand: the lengths that it states, its rate and its encoding."""
     data = np.round(tone(seconds=samples / RATE) * 32767).astype("<i2").tobytes()
@@ -49,10 +43,11 @@ def wav(length=None, whole=None, rate=RATE, tag=1, samples=RATE):
     return head + struct.pack("<4sI", b"data", length) + data
 
 
-def by_ffmpeg(target, form, codec, sound=None, bit_rate=0, step=1000, **options):
-    """Write a sound with FFmpeg; to a pipe if the target cannot seek."""
+def by_ffmpeg(form, sound=None, bit_rate=0, step=1000, **options):
+    """Write MP3 in a container with FFmpeg, in frames of some samples."""
+    target = io.BytesIO()
     with av.open(target, "w", format=form, options=options) as file:
-        stream = file.add_stream(codec, rate=RATE)
+        stream = file.add_stream("libmp3lame", rate=RATE)
         stream.layout = "mono"
         if bit_rate:
             stream.bit_rate = bit_rate
@@ -63,11 +58,7 @@ def by_ffmpeg(target, form, codec, sound=None, bit_rate=0, step=1000, **options)
         while (piece := waiting.read(step, partial=True)) is not None:
             file.mux(stream.encode(piece))
         file.mux(stream.encode(None))
-    return target
-
-
-class Pipe(bytearray):
-    write = bytearray.extend
+    return target.getvalue()
 
 
 @pytest.fixture
@@ -82,36 +73,29 @@ def inspect(tmp_path):
 
 
 ENCODINGS = [
-    *(("WAV", subtype) for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE")),
-    *(("WAV", subtype) for subtype in ("ALAW", "ULAW")),
-    *(("WAVEX", "PCM_24"), ("RF64", "PCM_16"), ("FLAC", "PCM_S8"), ("FLAC", "PCM_16"), ("FLAC", "PCM_24")),
-    *(("OGG", "VORBIS"), ("OGG", "OPUS"), MP3),
-    *(("AIFF", subtype) for subtype in ("PCM_S8", "PCM_16", "PCM_24", "FLOAT", "ALAW")),
+    *(("WAV", subtype) for subtype in ("PCM_U8", "PCM_16", "PCM_24", "FLOAT", "ALAW")),
+    *(("WAVEX", "PCM_24"), ("RF64", "PCM_16"), ("FLAC", "PCM_16"), ("FLAC", "PCM_24")),
+    *(("OGG", "VORBIS"), ("OGG", "OPUS"), MP3, ("AIFF", "PCM_S8"), ("AIFF", "FLOAT")),
 ]
 
 
-@pytest.mark.parametrize(("form", "subtype"), ENCODINGS)
-def test_same_sound_in_every_encoding_and_under_any_name(inspect, tmp_path, form, subtype):
-    content = encode(form, subtype)
-    for name in ("sound.wav", "sound.raw", "sound"):
+@pytest.mark.parametrize(
+    ("form", "subtype", "rate", "channels"),
+    [*((*kind, RATE, 1) for kind in ENCODINGS), ("WAV", "PCM_16", 8000, 1), ("WAV", "PCM_16", 44100, 6)],
+)
+def test_same_sound_in_every_encoding_and_under_any_name(inspect, tmp_path, form, subtype, rate, channels):
+    content = encode(form, subtype, np.tile(tone(rate)[:, None], channels), rate)
+    for name in ("sound.wav", "sound.raw"):
         info = inspect(content, name)
-        assert (info.problem, info.notice) == ("", "")
-        assert (info.sampling_rate, info.channels, info.frames) == (RATE, 1, RATE)
+        assert (info.problem, info.notice, info.duration) == ("", "", 1.0)
+        assert (info.sampling_rate, info.channels, info.frames) == (rate, channels, rate)
         signal = audio.read(tmp_path / name)
+        assert (signal.dtype, signal.flags.c_contiguous) == (np.float32, True)
         error = np.sqrt(np.mean((signal - tone()) ** 2)) / np.sqrt(np.mean(tone() ** 2))
         assert error < (0.1 if subtype in ("VORBIS", "OPUS", MP3[1], "PCM_U8", "PCM_S8") else 0.02)
 
 
-@pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (11025, 2), (44100, 6), (192000, 2)])
-def test_rates_and_channels(inspect, tmp_path, rate, channels):
-    info = inspect(encode(sound=np.tile(tone(rate)[:, None], channels), rate=rate))
-    assert (info.problem, info.channels, info.duration) == ("", channels, 1.0)
-    signal = audio.read(tmp_path / "sound")
-    assert (signal.dtype, signal.flags.c_contiguous) == (np.float32, True)
-    np.testing.assert_allclose(signal, tone(), atol=0.01)
-
-
-@pytest.mark.parametrize("form", ["WAV", "FLAC", "AIFF"])
+@pytest.mark.parametrize("form", ["WAV", "FLAC"])
 def test_segments_are_parts_of_the_whole(inspect, tmp_path, monkeypatch, form):
     info, path = inspect(encode(form)), tmp_path / "sound"
     whole = audio.read(path)
@@ -144,8 +128,9 @@ FINE = {
     "chunks behind the sound": wav(whole=36 + 2 * RATE + 5008) + CHUNK,
     "a tag behind FLAC": encode("FLAC") + b"TAG" + bytes(125),
     "tags before an MP3": 2 * TAG + encode(*MP3),
-    "MP3 in WAV, which lacks its padding": by_ffmpeg(io.BytesIO(), "wav", "libmp3lame", step=576).getvalue(),
+    "MP3 in WAV, which lacks its padding": by_ffmpeg("wav", step=576),
     "loud but meant": encode(subtype="FLOAT", sound=100 * tone()),
+    "one of two channels silent": encode(sound=np.stack([tone(), 0 * tone()], axis=1)),
     "no length": wav(length=0, whole=0),
     "the largest length": wav(length=0xFFFFFFFF, whole=0xFFFFFFFF),
 }
@@ -154,14 +139,7 @@ FINE = {
 @pytest.mark.parametrize("content", FINE.values(), ids=FINE)
 def test_odd_files_that_are_fine(inspect, content):
     info = inspect(content)
-    assert info.problem == "" and RATE - 3 * 1152 <= info.frames <= RATE + 3 * 1152
-
-
-def test_channels_that_cancel_are_noted(inspect):
-    info = inspect(encode(sound=np.stack([tone(), -tone()], axis=1)))
-    assert info.problem == "" and "the mix of its 2 channels" in info.notice
-    for sound in (np.stack([tone(), 0 * tone()], axis=1), np.zeros((RATE, 2))):
-        assert inspect(encode(sound=sound)).notice == ""
+    assert info.problem == info.notice == "" and RATE - 3 * 1152 <= info.frames <= RATE + 3 * 1152
 
 
 def same_as_the_twin(inspect, tmp_path, content, twin):
@@ -176,18 +154,17 @@ def same_as_the_twin(inspect, tmp_path, content, twin):
 
 
 STREAMED = [
-    *(("WAV", subtype, "LITTLE") for subtype in ("PCM_U8", "PCM_24", "FLOAT", "ULAW")),
-    *(("WAVEX", "PCM_16", "LITTLE"), ("WAV", "PCM_16", "BIG"), ("WAV", "PCM_24", "BIG")),
-    *(("AIFF", subtype, "FILE") for subtype in ("PCM_S8", "PCM_24", "FLOAT", "ULAW")),
-    ("AIFF", "PCM_16", "LITTLE"),
+    *(("WAV", subtype, "LITTLE") for subtype in ("PCM_U8", "FLOAT")),
+    *(("WAVEX", "PCM_16", "LITTLE"), ("WAV", "PCM_24", "BIG")),
+    *(("AIFF", "PCM_24", "FILE"), ("AIFF", "ULAW", "FILE"), ("AIFF", "PCM_16", "LITTLE")),
 ]
-PLACEHOLDERS = [0, 0x7F000000, 0x7FFFF000, 0x7FFFFFFF, 0x80000000, 0xFFFFFF9B, 0xFFFFFFFF]
+PLACEHOLDERS = [0, 0x7F000000, 0x7FFFFFFF, 0xFFFFFFFF]
 
 
 @pytest.mark.parametrize(
     ("form", "subtype", "endian", "value"),
     [
-        *((*kind, value) for kind in STREAMED for value in (0, 0xFFFFFFFF)),
+        *((*kind, 0) for kind in STREAMED),
         *(("WAV", "PCM_16", "LITTLE", value) for value in PLACEHOLDERS),
         *(("AIFF", "PCM_16", "FILE", value) for value in PLACEHOLDERS),
     ],
@@ -204,8 +181,9 @@ def test_placeholders_of_streams(inspect, tmp_path, form, subtype, endian, value
     same_as_the_twin(inspect, tmp_path, content + b"\0", twin)
 
 
-@pytest.mark.parametrize("value", [0, 2**63 - 1, 2**64 - 1, None])
-@pytest.mark.parametrize("name", [b"RF64", b"BW64"])
+@pytest.mark.parametrize(
+    ("name", "value"), [(b"RF64", 0), (b"RF64", 2**63 - 1), (b"BW64", 2**64 - 1), (b"BW64", None)]
+)
 def test_placeholders_of_long_files(inspect, tmp_path, name, value):
     twin = encode("RF64")
     content = bytearray(name + twin[4:])
@@ -227,45 +205,33 @@ def test_flac_without_a_count(inspect, tmp_path):
 def test_mp3_whose_length_is_only_estimated(inspect, tmp_path, rates):
     """The first frames tell nothing about the bit rate of the others; FFmpeg decodes the same number."""
     bare = {"write_xing": "0", "id3v2_version": "0", "sound": tone(seconds=5.0), "step": 576}
-    parts = [by_ffmpeg(io.BytesIO(), "mp3", "libmp3lame", bit_rate=1000 * rate, **bare) for rate in rates]
-    content = b"".join(part.getvalue() for part in parts)
+    content = b"".join(by_ffmpeg("mp3", bit_rate=1000 * rate, **bare) for rate in rates)
     with av.open(io.BytesIO(content)) as file:
         frames = sum(frame.samples for frame in file.decode(audio=0))
     assert inspect(content).frames == frames > 9 * RATE
     assert len(audio.read_as_is(tmp_path / "sound")[0]) == frames
 
 
-@pytest.mark.parametrize(
-    ("form", "codec", "options"),
-    [
-        *(("wav", codec, {}) for codec in ("pcm_s16le", "pcm_f32le", "pcm_u8", "pcm_alaw")),
-        *(("wav", "pcm_s16le", {"rf64": "always"}), ("wav", "pcm_s16le", {"write_bext": "1"})),
-        *(("aiff", "pcm_s16be", {}), ("aiff", "pcm_s24be", {}), ("flac", "flac", {})),
-    ],
-)
-def test_what_ffmpeg_writes_to_a_pipe(inspect, tmp_path, form, codec, options):
-    info = inspect(bytes(by_ffmpeg(Pipe(), form, codec, **options)))
-    assert (info.problem, info.frames) == ("", RATE)
-    np.testing.assert_allclose(audio.read(tmp_path / "sound"), tone(), atol=0.02)
-
-
-HALVES = [("RF64", "PCM_16"), ("AIFF", "PCM_16"), ("FLAC", "PCM_16"), ("OGG", "VORBIS"), MP3]
+HALVES = [("RF64", "PCM_16"), ("AIFF", "PCM_16"), ("FLAC", "PCM_16"), MP3]
 FLIPPED = bytearray(encode("FLAC"))
 FLIPPED[len(FLIPPED) // 2] ^= 0x10
 PROBLEMS = [
-    (wav()[: 44 + 16000], "cut (truncated): the header promises 1.000 s, 0.500 s are there"),
+    (wav()[: 44 + 16000], r"cut \(truncated\): the header promises 1.000 s, 0.500 s are there"),
     (wav()[:-2], "the header promises 1.000000 s, 0.99993"),
-    (wav()[:44], "cut (truncated): 0 of 32000 bytes are there"),
+    (wav()[:44], r"cut \(truncated\): 0 of 32000 bytes are there"),
     (wav(length=1000), "promises 0.031 s, 1.000 s are there"),
     *((encode(*kind)[: len(encode(*kind)) // 2], "cut|decoded") for kind in HALVES),
-    *((2 * encode(*kind), "several streams one after") for kind in [("OGG", "VORBIS"), ("OGG", "OPUS"), MP3]),
+    *((2 * encode(*kind), "several streams one after") for kind in [("OGG", "OPUS"), MP3]),
     (bytes(FLIPPED), "decoded"),
     (wav(length=0, whole=0, samples=0), "0 samples"),
     (wav(length=0, whole=0, samples=0) + b"LIST\x04\0\0\0INFO", "0 samples"),
-    *((wav(samples=n), words) for n, words in ((0, "0 samples"), (1, "1 sample,"), (10, "10 samples"))),
-    *((floats(value), words) for value, words in ((np.nan, "NaN"), (-np.inf, "infinite"), (1e30, "absurd"))),
-    *((wav(tag=tag), "cannot be decoded") for tag in (2, 0x31)),
-    *((content, "") for content in (b"#EXTM3U\n/etc/passwd\n", b"PK\x03\x04" + bytes(60), b"\xff\xfeh\0")),
+    *((wav(samples=n), words) for n, words in ((1, "1 sample,"), (10, "10 samples"))),
+    *(
+        (encode(subtype="FLOAT", sound=np.append(tone(), value)), words)
+        for value, words in ((np.nan, "NaN"), (-np.inf, "infinite"), (1e30, "absurd"))
+    ),
+    (wav(tag=2), "cannot be decoded"),
+    (b"#EXTM3U\n/etc/passwd\n", "no audio format"),
     (b"", "empty"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "git-lfs pointer.*; run git lfs pull"),
 ]
@@ -273,16 +239,14 @@ PROBLEMS = [
 
 @pytest.mark.parametrize(("content", "words"), PROBLEMS, ids=range(len(PROBLEMS)))
 def test_files_that_cannot_be_used(inspect, content, words):
-    problem = inspect(content).problem
-    assert problem and any(all(part in problem for part in one.split(".*")) for one in words.split("|"))
+    assert re.search(words, inspect(content).problem)
 
 
 BEFORE = [
-    *((wav(rate=rate), f"{rate} Hz, allowed are 1000 to 768000 Hz") for rate in (1, 999, 768001, 2**31 - 1)),
+    *((wav(rate=rate), f"{rate} Hz, allowed are 1000 to 768000 Hz") for rate in (999, 768001)),
     (wav(samples=2 * RATE), "more than the limit of 1 s"),
-    *((encode("WAV", subtype), f"the encoding WAV {subtype}") for subtype in ("MS_ADPCM", "GSM610")),
-    (encode("AIFF", "IMA_ADPCM"), "the encoding AIFF IMA_ADPCM"),
-    *((encode(form), f"the encoding {form}") for form in ("MAT5", "AU", "CAF", "W64", "VOC")),
+    (encode("WAV", "GSM610"), "the encoding WAV GSM610"),
+    (encode("CAF"), "the encoding CAF"),
     (2 * TAG + encode("AU"), "the encoding AU"),
 ]
 
@@ -307,11 +271,9 @@ def test_damaged_headers_never_raise(inspect, rng):
 def test_what_is_no_file_is_never_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe.wav")
     (tmp_path / "folder.wav").mkdir()
-    for name, target in (("zero", "/dev/zero"), ("loop", "loop.wav"), ("dangling", "nothing")):
+    for name, target in (("zero", "/dev/zero"), ("loop", "loop.wav")):
         (tmp_path / f"{name}.wav").symlink_to(target)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(tmp_path / "socket.wav"))
-    for name in ("pipe", "folder", "zero", "loop", "dangling", "socket", "missing"):
+    for name in ("pipe", "folder", "zero", "loop", "missing"):
         problem = audio.inspect(tmp_path / f"{name}.wav", 3600).problem
         assert problem and str(tmp_path) not in problem
         with pytest.raises(OSError, match="cannot be read"):
@@ -319,7 +281,7 @@ def test_what_is_no_file_is_never_opened(tmp_path):
 
 
 def test_the_digest_follows_the_content_whatever_the_name(inspect):
-    names = ["-rf", "a\nb.wav", "100%", " ä 漢.wav", "'\"$(x)", os.fsdecode(b"\xff\xfe.wav"), "b.flac"]
+    names = ["-rf", "a\nb.wav", " ä 漢.wav", os.fsdecode(b"\xff\xfe.wav")]
     assert len({inspect(wav(), name).digest for name in names}) == 1
     assert inspect(wav() + b"\0\0", "a.wav").digest != inspect(wav(), "a.wav").digest
 

@@ -77,12 +77,8 @@ MANY, AGED = [f"person {n}" for n in range(500)], [str(n) for n in range(18, 80)
 @pytest.mark.parametrize(
     ("suite", "corpora", "words"),
     [
-        (
-            Suite(),
-            [corpus([DEVICE], device=AGED)],
-            "column device: .*62 different numbers, 18 to 79, and",
-        ),
-        (Suite(), [corpus([DEVICE], device=MANY)], "column device: .*500 different values, more than the 50"),
+        (Suite(), [corpus([DEVICE], device=AGED)], "device: .*62 different numbers, 18 to 79, and"),
+        (Suite(), [corpus([DEVICE], device=MANY)], "device: .*500 different values, more than the 50"),
         (Suite(), [corpus([DEVICE], device=["1", "2", "3"] * 9)], ""),
         (Suite(), [corpus([DEVICE], offered=("file", "Device"), file=["a"])], "Did you mean 'Device'"),
         (Suite(), [corpus(adjust=["signal_to_nois"], file=["a"])], "Did you mean 'signal_to_noise'"),
@@ -102,7 +98,7 @@ def accents(named: str, *values: str | None, **more) -> Corpus:
     return corpus(against={"accent": named}, accent=list(values or ("us", "uk", "indian")), **more)
 
 
-OTHER = {"name": "b"}
+B = accents("us", "uk", "irish", name="b")
 
 
 @pytest.mark.parametrize(
@@ -110,20 +106,14 @@ OTHER = {"name": "b"}
     [
         ("us", [accents("us")], ""),
         ("others", [accents("others")], ""),
-        ("us", [accents("us"), accents("us", "uk", None, **OTHER)], ""),
+        ("us", [accents("us"), accents("us", "uk", None, name="b")], ""),
         ("US", [accents("US")], "no corpus has the group 'US'. Did you mean 'us'?"),
         ("na", [accents("na")], "'na' means that nobody knows the accent. Name a group"),
         ("na", [accents("na", "na", "us", unknown=())], ""),
         ("us", [accents("us", "us", "us")], "'us' is the only group. Remove against."),
         ("others", [accents("others", "us", "others")], "calls has a group called so"),
-        (
-            *("us", [accents("us"), accents("us", "uk", "irish", **OTHER)]),
-            "groups, accent, against: the corpus b has no group 'us'; it is in calls. Give b a",
-        ),
-        (
-            *("us", [accents("us"), accents("UK", "uk", "irish", **OTHER)]),
-            "corpora.b.groups, accent, against: the corpus b has no group 'UK'. Did you mean 'uk'?",
-        ),
+        ("us", [accents("us"), B], "b has no group 'us'; it is in calls. Give b"),
+        ("us", [accents("us"), accents("UK", "uk", name="b")], "b has no group 'UK'. Did you mean 'uk'?"),
         ("medium", [corpus(against={"pitch": "medium"}, pitch=[99.0, 201.0])], ""),
         ("middle", [corpus(against={"pitch": "middle"}, pitch=[99.0])], "Allowed: low, medium, high"),
         ("young", [corpus([AGE], against={"age": "young"}, age=["5", "40"])], ""),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
+from odd_signals import voice
 
 from soundcheck.corpora import audio, measured
 from soundcheck.corpora.corpus import Corpus
@@ -16,12 +17,6 @@ from soundcheck.suite.groups import MEASURED_COLUMNS
 
 RATE = 16000
 PLAIN = sorted(name for name, one in MEASURES.items() if not one.package)
-
-
-def buzz(frequency: float, seconds: float = 0.5) -> np.ndarray:
-    """Make a voice-like pulse train."""
-    time = np.arange(int(seconds * RATE)) / RATE
-    return 0.1 * sum(np.cos(2 * np.pi * n * frequency * time) / n for n in range(1, 12))
 
 
 @pytest.fixture
@@ -45,7 +40,7 @@ def make(tmp_path):
 @pytest.fixture
 def corpus(make):
     """Two voices, silence, and a part of the second voice."""
-    voices = make([buzz(100), buzz(200), np.zeros(RATE)])
+    voices = make([voice(100, 0.5), voice(200, 0.5), np.zeros(RATE)])
     part = {"file": "1.wav", "start": 0.0, "end": 0.25, "duration": 0.25, "audio": "part"}
     table = pd.concat([voices.segments, pd.DataFrame([part])], ignore_index=True)
     return dataclasses.replace(voices, segments=table)
@@ -126,7 +121,7 @@ def test_clipping_hears_the_file_at_its_own_rate(corpus, tmp_path):
 def test_without_audio_nothing_is_measured_and_durations_are_known(corpus, make, tmp_path, reads):
     known = measure(corpus, ["duration"], tmp_path / "cache")
     assert known.segments["duration"].tolist() == [0.5, 0.5, 1.0, 0.25] and known.notices == ()
-    silent = make([buzz(100)] * 2, audio=False)
+    silent = make([voice(100, 0.5)] * 2, audio=False)
     table = measure(silent, ["pitch", "level"], tmp_path / "cache").segments
     assert table[["pitch", "level"]].isna().all(axis=None) and table["pitch"].dtype == np.float64
     assert measured_sounds(silent, ["level"], tmp_path / "cache") == {} and reads == []

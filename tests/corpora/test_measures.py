@@ -9,6 +9,7 @@ from benchmarks import measured as known
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from odd_signals import ODD, voice
 
 from soundcheck.augment.codec import codec
 from soundcheck.common import extras
@@ -25,29 +26,21 @@ OURS = {name: one for name, one in MEASURES.items() if not one.extra}  # compute
 TIME = np.arange(3 * RATE) / RATE
 
 
-def buzz(frequency: float, seconds: float = 0.5) -> np.ndarray:
-    """Make a voice-like pulse train."""
-    time = np.arange(int(seconds * RATE)) / RATE
-    return 0.1 * sum(np.cos(2 * np.pi * n * frequency * time) / n for n in range(1, 12))
-
-
 def sine(peak: float = 1.0, frequency: float = 441.0, seconds: float = 1.0, rate: int = RATE) -> np.ndarray:
     return peak * np.sin(2 * np.pi * frequency * np.arange(round(seconds * rate)) / rate)
 
 
-@pytest.mark.parametrize("kind", known.STEADY)
-@pytest.mark.parametrize("ratio", [0, 40])
+@pytest.mark.parametrize(("kind", "ratio"), [*((kind, 40) for kind in known.STEADY), ("white", 0)])
 def test_noise_of_known_strength(kind, ratio, rng):
     mixed = known.mixed(known.syllables(rng, 6.0), known.noise(kind, 6 * RATE, rng), ratio)
     assert signal_to_noise(mixed, RATE) == pytest.approx(ratio, abs=1)
 
 
-@pytest.mark.parametrize("ratio", [10, 20])
-def test_noise_behind_a_synthesised_voice(ratio, rng):
-    voice = known.synthesised(3)
-    mixed = known.mixed(voice, known.noise("white", len(voice), rng), ratio)
+def test_noise_behind_a_synthesised_voice(rng):
+    spoken = known.synthesised(3)
+    mixed = known.mixed(spoken, known.noise("white", len(spoken), rng), 10)
     for signal in (mixed, np.pad(mixed, RATE), mixed + 0.5):  # what is padded or offset does not count
-        assert signal_to_noise(signal, RATE) == pytest.approx(ratio, abs=1)
+        assert signal_to_noise(signal, RATE) == pytest.approx(10, abs=1)
 
 
 def test_signals_without_noise_or_without_speech(rng):
@@ -67,8 +60,7 @@ def test_level_and_duration_of_known_signals():
     assert duration(np.zeros(24000), RATE) == 1.5
 
 
-@pytest.mark.parametrize("edge", [1000, 7000])
-@pytest.mark.parametrize("kind", ["noise", "syllables"])
+@pytest.mark.parametrize(("edge", "kind"), [(1000, "noise"), (7000, "syllables")])
 def test_edge_of_a_low_pass(edge, kind, rng):
     signal = rng.standard_normal(3 * RATE) if kind == "noise" else known.syllables(rng)
     taps = scipy.signal.firwin(801, edge, fs=RATE, window=("kaiser", 10))
@@ -81,15 +73,14 @@ def test_edge_of_a_low_pass(edge, kind, rng):
 
 def test_telephone_speech(rng):
     spoken = known.synthesised(0)
-    voice = known.mixed(spoken, rng.standard_normal(len(spoken)), 40)
-    assert bandwidth(voice, RATE) > 7000
-    narrow = audio.resampled(audio.resampled(voice, RATE, 8000), 8000)
-    for call in (codec(voice, RATE, rng, name="amr-nb", bit_rate=12200), narrow):
+    spoken = known.mixed(spoken, rng.standard_normal(len(spoken)), 40)
+    assert bandwidth(spoken, RATE) > 7000
+    narrow = audio.resampled(audio.resampled(spoken, RATE, 8000), 8000)
+    for call in (codec(spoken, RATE, rng, name="amr-nb", bit_rate=12200), narrow):
         assert 3300 <= bandwidth(call, RATE) <= 4000
 
 
-@pytest.mark.parametrize("limit", [1.0, 0.5, 0.02])
-@pytest.mark.parametrize("bits", [None, 16])
+@pytest.mark.parametrize(("limit", "bits"), [(1.0, 16), (0.5, None), (0.02, 16)])
 def test_share_of_clipped_samples(limit, bits):
     loud = sine(limit / 0.7, 441)
     if bits:
@@ -106,8 +97,7 @@ def test_round_tops_voices_and_noise_are_not_clipped(rng):
         assert clipping(np.round(signal * 2**15) / 2**15, RATE) == 0
 
 
-@pytest.mark.parametrize("noise", [0, 0.01, 0.03])
-@pytest.mark.parametrize("share", [0.2, 0.8])
+@pytest.mark.parametrize(("noise", "share"), [(0, 0.2), (0.03, 0.8)])
 def test_share_of_silence(noise, share, rng):
     speech = np.where(np.arange(4 * RATE) % RATE < (1 - share) * RATE, 0.3, 0.0)
     signal = speech * rng.standard_normal(4 * RATE) + noise * rng.standard_normal(4 * RATE)
@@ -118,14 +108,13 @@ def test_share_of_silence(noise, share, rng):
 
 
 def test_pitch_of_a_voice():
-    for frequency in (90, 145, 230, 340):
-        assert mean_pitch(buzz(frequency).astype(np.float32), RATE) == pytest.approx(frequency, rel=0.01)
+    for frequency in (90, 340):
+        assert mean_pitch(voice(frequency).astype(np.float32), RATE) == pytest.approx(frequency, rel=0.01)
 
 
-@pytest.mark.parametrize("rate", [2, 4, 6])
-@pytest.mark.parametrize("noise", [None, 20])
+@pytest.mark.parametrize(("rate", "noise"), [(2, None), (6, 20)])
 def test_syllables_a_second(rate, noise, rng):
-    signal = buzz(130, 3) * (0.5 - 0.5 * np.cos(2 * np.pi * rate * TIME)) ** 2
+    signal = voice(130, 3) * (0.5 - 0.5 * np.cos(2 * np.pi * rate * TIME)) ** 2
     if noise:
         signal = known.mixed(signal, rng.standard_normal(len(signal)), noise)
     assert speaking_rate(signal, RATE) == pytest.approx(rate, rel=0.1)
@@ -138,12 +127,6 @@ def test_noise_has_neither_pitch_nor_syllables(rng):
 
 
 PACKAGES = {"predicted_quality": "speechmos", "speech_share": "silero_vad"}  # of measures with an extra
-ODD = {
-    **{"none": np.zeros(0), "one": np.ones(1), "five": np.ones(5), "silence": np.zeros(RATE)},
-    **{"constant": np.full(RATE, 0.25), "click": np.eye(1, RATE, 100)[0], "short": buzz(200, 0.02)},
-    **{"square": np.tile(np.repeat([0.5, -0.5], 40), 100), "faint": 1e-9 * buzz(200)},
-    "loud": 900 * buzz(200),
-}
 
 
 # The network of predicted quality hears nine seconds of each.
@@ -153,8 +136,7 @@ ODD = {
 def test_odd_signals_give_a_number_or_nothing(name):
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
-    for odd in ODD.values():
-        signal = odd.astype(np.float32)
+    for signal in (one.astype(np.float32) for one in ODD.values() if np.isfinite(one).all()):
         signal.setflags(write=False)
         value = MEASURES[name](signal, RATE)
         assert isinstance(value, float) and not np.isinf(value)
@@ -173,17 +155,16 @@ def test_any_signal_is_measured_twice_alike(signal, rate):
         assert not np.isinf(first)
 
 
-@pytest.mark.parametrize("factor", [0.5, 0.05])
-def test_loudness_changes_the_level_only(factor, rng):
+def test_loudness_changes_the_level_only(rng):
     signal = known.mixed(known.syllables(rng), known.noise("white", 5 * RATE, rng), 20) * 0.1
     for name, one in OURS.items():
-        before, after = one(signal, RATE), one(signal * factor, RATE)
-        expected = before + 20 * np.log10(factor) if name == "level" else before
+        before, after = one(signal, RATE), one(signal * 0.05, RATE)
+        expected = before + 20 * np.log10(0.05) if name == "level" else before
         assert after == pytest.approx(expected, rel=1e-3, abs=0.02), name
 
 
-def test_power_spectra(rng):
-    """Frames are those of a plain loop without muted ones; of ten minutes not more than memory bears."""
+def test_power_spectra(rng, monkeypatch):
+    """Frames are those of a plain loop without muted ones; of long sounds not more than memory bears."""
     signal = (0.1 * rng.standard_normal(RATE)).astype(np.float32)
     signal[3000:3064] = 0.25  # 4 ms of equal samples
     signal[9000:9063] = 0.25  # one sample less
@@ -198,26 +179,20 @@ def test_power_spectra(rng):
     assert len(power) == len(starts) - 4 and power == pytest.approx(np.array(expected))
     signal = 0.1 * rng.standard_normal(5 * RATE)
     assert power_spectra(signal, RATE)[0].sum(axis=1).mean() == pytest.approx(np.mean(signal**2), rel=0.01)
-    signal = np.zeros(600 * RATE, np.float32)
-    signal[::7] = 0.1
-    power, frequencies = power_spectra(signal, RATE)
-    assert 19_000 < len(power) <= 20_000 and power.shape[1] == len(frequencies) == 257
+    monkeypatch.setattr("soundcheck.corpora.measures.spectra.MOST_FRAMES", 1000)
+    power, frequencies = power_spectra(0.1 * rng.standard_normal(30 * RATE), RATE)
+    assert 950 < len(power) <= 1000 and power.shape[1] == len(frequencies) == 257
 
 
 def noisy_voice(seconds: float, rng) -> np.ndarray:
-    """Make two formants on a moving pitch, with pauses, in noise: enough to sound like something."""
+    """Make a voice with pauses in noise: enough to sound like something."""
     time = np.arange(round(RATE * seconds)) / RATE
-    phase = 2 * np.pi * np.cumsum(140 + 14 * np.sin(6 * np.pi * time)) / RATE
-    tones = 140 * np.arange(30)
-    loudness = np.exp(-(((tones - 600) / 500) ** 2)) + 0.3 * np.exp(-(((tones - 1700) / 300) ** 2))
-    sound = sum(one * np.sin(k * phase) for k, one in enumerate(loudness))
-    return (0.1 * sound * (np.sin(4 * np.pi * time) > -0.3) + rng.normal(0, 0.01, len(time))).astype(
-        np.float32
-    )
+    pauses = np.sin(4 * np.pi * time) > -0.3
+    return (voice(140, seconds) * pauses + rng.normal(0, 0.01, len(time))).astype(np.float32)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [3.3, 9.5, 11.7])
+@pytest.mark.parametrize("seconds", [3.3, 11.7])
 def test_predicted_quality_is_that_of_its_package(seconds, rng):
     dnsmos = pytest.importorskip("speechmos.dnsmos")
     signal = noisy_voice(seconds, rng)
@@ -226,7 +201,7 @@ def test_predicted_quality_is_that_of_its_package(seconds, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_speech_lasts_as_long_as_its_package_says(seed, monkeypatch):
     """Probabilities that wander give every kind of pause; the package makes spans of them."""
     package = pytest.importorskip("silero_vad")

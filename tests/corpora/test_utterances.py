@@ -73,12 +73,6 @@ def test_each_segment_has_one_name(files, given_names, owners):
         assert owner.tolist() == owners
 
 
-@given(st.lists(st.text("abAB/.-_", min_size=1, max_size=6), min_size=1, max_size=8))
-def test_a_file_always_finds_itself(files):
-    rows = [[row for row, other in enumerate(files) if other == file] for file in files]
-    assert names(*files).find(files) == rows
-
-
 FOLDERS = st.lists(st.sampled_from("a b aa ab ba bb".split()), min_size=1, max_size=3).map("/".join)
 PATHS = st.tuples(FOLDERS, st.sampled_from([".wav", ".mp3"])).map("".join)
 

@@ -19,6 +19,7 @@ SUITE = """
 corpora: {{tones: {{format: csv, path: segments.csv, audio: {audio}}}}}
 families: [{family}]
 studies: false
+replicates: 300
 models:
 """
 TABLE = "  {}: {{predictions: {}, tasks: [{}]}}\n"
@@ -31,7 +32,7 @@ def suite(folder: Path, family: str, models: dict[str, tuple[str, str]], audio: 
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory, command):
+def compared(tmp_path_factory, undrawn):
     """Two models of 24 speakers, some of them hard for both; the new one is better."""
     folder = tmp_path_factory.mktemp("compare")
     rng = np.random.default_rng(0)
@@ -51,7 +52,7 @@ def compared(tmp_path_factory, command):
         own.to_csv(folder / f"{name}.csv", index=False)
     models = {"old": ("old.csv", "arousal"), "new": ("new.csv", "arousal, emotion")}
     suite(folder, "correctness_regression", models | {"third": ("new.csv", "emotion")})
-    return folder, command("compare", "suite.yml", "old", "new", "--strict", "--no-book", cwd=folder)
+    return folder, undrawn("compare", "suite.yml", "old", "new", "--strict", "--no-book", cwd=folder)
 
 
 @pytest.fixture(scope="module")
@@ -77,23 +78,18 @@ def test_command_and_page_tell_the_outcome(compared, shown):
     assert judged["outcome"].eq("better").all() and judged["pairing"].eq("paired").all()
     assert {name.split()[0] for name in judged.index} == {"Concordance", "Mean", "Pearson"}
     assert judged["blocks"].eq(24).all() and judged["adjusted_p_value"].max() <= 0.05
-    difference = judged["candidate_value"] - judged["baseline_value"]
-    np.testing.assert_allclose(judged["difference"], difference, atol=1e-11)
     assert judged.loc["Mean Absolute Error", ["high", "relative_high"]].max() < 0
     assert judged["relative"].notna().sum() == 1  # "x % more correlation" would mean nothing
     record = json.loads((out / "run.json").read_text())
     (comparison,) = record["comparisons"]
     page = shown(out, comparison["slug"], kind="comparisons")
     assert page.count("<audio") == 4
-    assert "For new speakers, new is better on 3 and worse on 0 of 3 tests." in page
-    for words in ("▲ better", "corrections", "added errors", "baseline", "positive"):
+    for words in ("▲ better", "corrections", "added errors", "better on 3 and worse on 0 of 3 tests."):
         assert words in page
-    for answer in ("outcomes", "outcomes_sample"):
-        assert comparison[answer] == {"better": 3, "worse": 0, "no evidence": 0}
+    assert comparison["outcomes"] == {"better": 3, "worse": 0, "no evidence": 0}
     (headline,) = comparison["headlines"]
     assert headline.startswith("tones, arousal: concordance 0.6")
     assert headline in html.unescape(re.sub("<[^>]+>", "", page))
-    assert [model["name"] for model in record["models"]] == ["old", "new"]
 
 
 def test_two_runs(compared, later, undrawn, tmp_path):
@@ -102,17 +98,14 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     text = "For new speakers, old (after) is better on {} and worse on {} of 3 tests."
     assert text.format(3, 0) in done.stdout and str(tmp_path) not in done.stdout
-    assert done.stdout.count("better: tones / correctness_regression / arousal") == 3
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")
-    assert list(table.columns) == CONTRAST_COLUMNS
     judged = table[table["p_value"].notna()]
     assert judged["pairing"].eq("paired").all() and len(judged) == 3
     expected = pd.read_csv(before / "comparisons.csv")  # old against new, which is what old became
     p_values = [table["p_value"].dropna().sort_values() for table in (judged, expected)]
     np.testing.assert_allclose(*p_values)
     (page,) = (tmp_path / "out" / "html" / "comparisons").glob("*.html")
-    for words in ("Before and after: old", "old (after)", "▲ better", "corrections"):
-        assert words in page.read_text()
+    assert "old (after)" in page.read_text() and "▲ better" in page.read_text()
     assert "<audio" not in page.read_text()  # a run keeps no recordings
     pages = {path: path.read_bytes() for path in (tmp_path / "out" / "html").glob("*.html")}
     back = undrawn("compare", later, before, "--out", "out", "--strict", "--no-book", cwd=tmp_path)
@@ -128,7 +121,7 @@ def renamed(run: Path) -> None:
     (run / "run.json").write_text(json.dumps(record | {"notebooks": []}))
 
 
-ROWS = Path("notebooks", "old", "correctness_regression.json")
+REPLICATES = Path("notebooks", "old", "correctness_regression.npy")
 
 
 @pytest.mark.parametrize(
@@ -139,18 +132,12 @@ ROWS = Path("notebooks", "old", "correctness_regression.json")
         (["suite.yml", "old", "third"], None, ["share no task"]),
         (["suite.yml", "old"], None, ["BASELINE and CANDIDATE"]),
         (["suite.yml"], None, ["lists no comparisons", "comparisons: {"]),
-        (["LATER", "LATER"], None, ["compared with itself"]),
         (["LATER"], None, ["Name another one"]),
         (["LATER", "BEFORE", "--out", "LATER"], None, ["one of the runs"]),
         (["LATER", "BEFORE", "--family", "correctness_regresion"], None, ["mean 'correctness_regression'"]),
         (["BEFORE", "SPOILT"], lambda run: (run / "results.csv").open("a").write("\n"), ["cut, edited"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / "results.csv").unlink(), ["results.csv", "not exist"]),
         (["BEFORE", "SPOILT"], lambda run: (run / "run.json").unlink(), ["run.json", "does not exist"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / ROWS).unlink(), ["old", "cannot be read", "Run the suite"]),
-        (
-            *(["BEFORE", "SPOILT"], lambda run: (run / ROWS).with_suffix(".npy").write_bytes(b"cut")),
-            ["old", "cannot be read"],
-        ),
+        (["BEFORE", "SPOILT"], lambda run: (run / REPLICATES).write_bytes(b"cut"), ["old", "cannot be read"]),
         (["BEFORE", "SPOILT"], renamed, ["no model has the same name"]),
     ],
 )
@@ -170,13 +157,13 @@ def test_refused(compared, later, undrawn, tmp_path, words, spoil, why):
 # Models that leave out segments
 
 WORDS = "turn left right now go stop please here".split()
-PAIRS = {"new": ("hears", "quits"), "back": ("quits", "hears"), "apart": ("quits", "other")}
+PAIRS = {"new": ("hears", "quits"), "apart": ("quits", "other")}
 PAIRS |= {"failing": ("hears", "fails"), "lenient": ("hears", "spared")}
-RATE, WITH_MISSING = "Word Error Rate", "Word Error Rate With Missing"
+RATE = "Word Error Rate"
 
 
 @pytest.fixture(scope="module")
-def left_out(tmp_path_factory, command):
+def left_out(tmp_path_factory, undrawn):
     """Recognisers: one answers all; a worse one only what is easy; others the rest, or not every tenth."""
     folder = tmp_path_factory.mktemp("left_out")
     rng = np.random.default_rng(0)
@@ -188,24 +175,20 @@ def left_out(tmp_path_factory, command):
     table = pd.DataFrame(rows, columns=["file", "speaker", "transcript", "hears", "quits", "hard"])
     table[["file", "speaker", "transcript"]].to_csv(folder / "segments.csv", index=False)
     easy = table["hard"].eq(0)
-    for name, text, own in (
-        ("hears", "hears", easy | True),
-        ("quits", "quits", easy),
-        ("other", "hears", ~easy),
-    ):
-        rows = table[own][["file"]].assign(transcript=table[text])
-        rows.to_csv(folder / f"{name}.csv", index=False)
+    answered = {"hears": table["hears"], "quits": table["quits"][easy], "other": table["hears"][~easy]}
+    for name, texts in answered.items():
+        table[["file"]].assign(transcript=texts).dropna().to_csv(folder / f"{name}.csv", index=False)
     heard = enumerate(zip(table["file"], table["hears"], strict=True))
     lines = [{"audio_filepath": file, "pred_text": text if n % 10 else None} for n, (file, text) in heard]
     (folder / "fails.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    models = {name: (f"{name}.csv", "transcript") for name in ("hears", "quits", "other")}
+    models = {name: (f"{name}.csv", "transcript") for name in answered}
     models |= {"fails": ("fails.jsonl", "transcript")}
     suite(folder, "asr_word_errors", models, audio="false")
     with (folder / "suite.yml").open("a") as file:
         file.write("  spared: {predictions: fails.jsonl, tasks: [transcript], missing: left out}\n")
         pairs = [f"  {name}: {{baseline: {one}, candidate: {other}}}" for name, (one, other) in PAIRS.items()]
         file.write("\n".join(["comparisons:", *pairs, ""]))
-    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode in (0, 3), done.stdout + done.stderr  # answers are missing
     rows = pd.read_csv(folder / "out" / "comparisons.csv", keep_default_na=False)
     return folder, table, rows.set_index(["baseline", "candidate", "test"]), done.stdout
@@ -213,42 +196,34 @@ def left_out(tmp_path_factory, command):
 
 def rate(table: pd.DataFrame, name: str) -> float:
     """Share of words that were replaced; there are no other errors."""
-    words = [own.str.split(expand=True) for own in (table["transcript"], table[name])]
+    words = [table[column].str.split(expand=True) for column in ("transcript", name)]
     return float((words[0] != words[1]).to_numpy().mean())
 
 
-def test_values_are_those_of_the_segments_that_both_answered(left_out):
+def test_values_are_those_of_the_segments_that_both_answered(left_out, shown):
     folder, table, rows, output = left_out
-    easy, counts = table[table["hard"] == 0], {"hears": 160, "quits": 80}
-    for models, outcome in ((PAIRS["new"], "worse"), (PAIRS["back"], "better")):
-        row = rows.loc[*models, RATE]
-        values = [float(row[f"{side}_value"]) for side in ("baseline", "candidate")]
-        assert values == pytest.approx([rate(easy, name) for name in models])
-        assert (row["segments"], row["pairing"], row["outcome"]) == (80, "paired", outcome)
-        had = ", ".join(f"{name} {'has ' * (not n)}{counts[name]}" for n, name in enumerate(models))
-        assert row["skipped"] == f"on 80 segments that both answered: {had}"
-    row = rows.loc[*PAIRS["new"], WITH_MISSING]  # counts all segments
+    easy, row = table[table["hard"] == 0], rows.loc[*PAIRS["new"], RATE]
+    values = [rate(easy, name) for name in PAIRS["new"]]
+    assert [float(row[f"{side}_value"]) for side in ("baseline", "candidate")] == pytest.approx(values)
+    assert (row["segments"], row["pairing"], row["outcome"]) == (80, "paired", "worse")
+    assert row["skipped"] == "on 80 segments that both answered: hears has 160, quits 80"
+    row = rows.loc[*PAIRS["new"], "Word Error Rate With Missing"]  # counts all segments
     assert (row["segments"], row["outcome"]) == (160, "worse") and float(row["candidate_value"]) > 0.5
     assert "both answered" not in row["skipped"]
     row = rows.loc[*PAIRS["apart"], RATE]
-    assert (row["outcome"], row["p_value"]) == ("", "") and row["skipped"] == (
-        "on 0 segments that both answered: quits has 80, other 80; not answered by both: 160 of 160 segments"
-    )
+    assert (row["outcome"], row["p_value"]) == ("", "")
+    assert row["skipped"].endswith("other 80; not answered by both: 160 of 160 segments")
     # The command and the page say who predicted what.
-    values = " → ".join(f"{rate(easy, name):.3g}" for name in ("hears", "quits"))
-    assert f"transcript: word error rate {values} on 80 segments that both answered, " in output
+    assert "{:.3g} → {:.3g} on 80 segments that both answered, ".format(*values) in output
     assert "No segment was answered by both quits and other, so nothing is compared" in output
-    site = folder / "out" / "html"
-    assert "comparisons/new.html" in (site / "index.html").read_text()
-    page = (site / "comparisons" / "new.html").read_text()
+    page = shown(folder / "out", "new", kind="comparisons")
     assert "predicted by both" in page and ">80<" in page and "001.wav, 003.wav, 005.wav and 77 more" in page
-    assert "Corrected and broken" in page
 
 
 def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(left_out):
     folder, table, rows, output = left_out
-    kept = table[np.arange(160) % 10 > 0]
-    expected = (rate(kept, "hears") * len(kept) + 16) / 160
+    answered = table[np.arange(160) % 10 > 0]
+    expected = (rate(answered, "hears") * len(answered) + 16) / 160
     row = rows.loc[*PAIRS["failing"], RATE]
     assert float(row["candidate_value"]) == pytest.approx(expected)
     assert (row["segments"], row["outcome"], row["outcome_sample"]) == (160, "worse", "worse")
@@ -256,20 +231,19 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(left_out):
     words = estimates[estimates["measure"].eq("word_error_rate") & estimates["part"].eq("all")]
     words = pd.to_numeric(words.set_index(["model", "condition"])["value"], errors="coerce")
     assert words.loc["fails", ""] == pytest.approx(expected)  # its own rate as well
-    assert "predicted by both" not in (folder / "out/html/comparisons/failing.html").read_text()
     spared = rows.loc[*PAIRS["lenient"], RATE]
     assert spared["candidate_value"] == spared["baseline_value"]
-    assert float(spared["baseline_value"]) == pytest.approx(rate(kept, "hears"))
-    assert words.loc["hears", "common with spared"] == pytest.approx(rate(kept, "hears"))
+    assert float(spared["baseline_value"]) == pytest.approx(rate(answered, "hears"))
+    assert words.loc["hears", "common with spared"] == pytest.approx(rate(answered, "hears"))
     assert "16 of 160 inputs have no prediction" in output
 
 
-def test_nothing_is_executed_again_when_nothing_changed(left_out, command):
+def test_nothing_is_executed_again_when_nothing_changed(left_out, undrawn):
     folder = left_out[0]
     states = sorted((folder / "out" / "comparisons").rglob("*.state.json"))
     assert any(path.parent.name == "hears" for path in states)
     before = [path.stat().st_mtime_ns for path in states]
-    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode in (0, 3), done.stderr
     assert [path.stat().st_mtime_ns for path in states] == before
 
@@ -277,11 +251,8 @@ def test_nothing_is_executed_again_when_nothing_changed(left_out, command):
 @pytest.mark.parametrize(
     ("change", "code", "why"),
     [
-        (
-            *(lambda record: record["suite"].update(normaliser="none"), 2),
-            "no test in common. The runs differ: normaliser basic then, none now. Word errors are not",
-        ),
-        (lambda record: record.update(seed=1), 0, "The runs differ: seed 0 then, 1 now."),
+        (lambda run: run["suite"].update(normaliser="none"), 2, "normaliser basic then, none now. Word"),
+        (lambda run: run.update(seed=1), 0, "The runs differ: seed 0 then, 1 now."),
     ],
 )
 def test_runs_that_differ(left_out, undrawn, tmp_path, change, code, why):

@@ -71,9 +71,7 @@ def rows_of(subset: Subset, tests=TESTS, column="sex", names=("female", "male"),
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "interval"), [("gap", "t"), ("published", "percentile"), ("simulated", "t")]
-)
+@pytest.mark.parametrize(("thresholds", "interval"), [("published", "percentile"), ("simulated", "t")])
 def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds, interval):
     frame = rows_of(voices(right_for_women), thresholds=thresholds, interval=interval)
     assert frame["gap"].abs().eq(1).all() and frame["holds"].eq(True).all()
@@ -89,14 +87,14 @@ def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds, int
 
 
 def test_a_model_that_guesses_is_accused_by_nothing_that_holds():
-    accused = [rows_of(voices(guesses, seed=seed))["holds"].eq(True).any() for seed in range(30)]
+    accused = [rows_of(voices(guesses, seed=seed))["holds"].eq(True).any() for seed in range(12)]
     assert np.mean(accused) <= 0.1
 
 
 def test_thresholds_of_gaps_compare_the_gap_with_what_matters():
-    frame = rows_of(voices(right_for_women), margin=Margin(0.2, relative=None))
-    assert frame["rule"].eq("|gap| <").all() and frame[["threshold", "matters"]].eq(0.2).all(axis=None)
-    assert rows_of(voices(right_for_women), margin=Margin(1.5, relative=None))["passed"].all()
+    frame = rows_of(voices(right_for_women), margin=Margin(1.5, relative=None))
+    assert frame["rule"].eq("|gap| <").all() and frame[["threshold", "matters"]].eq(1.5).all(axis=None)
+    assert frame["passed"].all()
 
 
 def test_everything_right_is_no_proof_with_few_speakers():
@@ -144,13 +142,10 @@ def test_values_without_groups_are_compared_with_their_threshold():
 def test_statements_do_not_depend_on_the_order_of_segments():
     subset = voices(guesses)
     order = np.random.default_rng(5).permutation(len(subset))
-    taken = {"segments": subset.segments.iloc[order].reset_index(drop=True), "truth": subset.truth[order]}
-    taken |= {name: getattr(subset, name).take(order) for name in ("predictions", "reference")}
-    shuffled = dataclasses.replace(subset, **taken, blocks=subset.blocks[order])
-    pd.testing.assert_frame_equal(rows_of(subset), rows_of(shuffled))
+    pd.testing.assert_frame_equal(rows_of(subset), rows_of(subset.take(order)))
 
 
-@pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
+@pytest.mark.parametrize("thresholds", ["gap", "published"])
 def test_without_threshold_a_group_is_reported_unless_a_margin_judges_it(thresholds):
     """How much of the predictions of either sex is a class, for a task of five, one of them never felt."""
     task = Task("feeling", "classification", (*EMOTION.classes, "fear"))
@@ -175,14 +170,14 @@ NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_b
 SPEAKERS, EACH = 80, 20
 
 
-def accents(noisy: float = 0.0, accent: float = 0.0, constant: bool = False) -> Subset:
+def accents(noisy: float = 0.0, accent: float = 0.0) -> Subset:
     """Half of the speakers are Irish and speak in more noise; noise and accent raise what is predicted."""
     rng = np.random.default_rng(0)
     blocks = np.repeat(np.arange(SPEAKERS), EACH)
     irish, n = blocks < SPEAKERS // 2, len(blocks)
     noise = rng.normal(size=SPEAKERS)[blocks] * 0.7 + rng.normal(size=n) * 0.7 + irish
     values = 0.4 + noisy * noise + accent * irish + rng.normal(0, 0.02, n)
-    values = np.full(n, 0.5) if constant else values + rng.normal(0, 0.02, SPEAKERS)[blocks]
+    values += rng.normal(0, 0.02, SPEAKERS)[blocks]
     table = pd.DataFrame({"key": np.arange(n).astype(str), "noise": noise})
     table["accent"] = np.where(irish, "irish", "welsh")
     table["device"] = np.where(irish, "phone", "headset")
@@ -210,14 +205,10 @@ def test_a_gap_that_is_all_noise_goes_and_one_of_the_accent_stays(noisy):
     assert accent["adjusted_low"] < 0.1 < accent["adjusted_high"]
     for row in (noise, accent):
         assert row["adjusted_by"] == "noise" and 0.9 < row["counterpart"] <= 1
-    still = adjusted_rows(accents(constant=True))  # no interval if nothing varies
-    assert still["adjusted"].eq(0).all() and still[["adjusted_low", "adjusted_high"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize("thresholds", ["gap", "published"])
-def test_nothing_else_of_a_row_changes(noisy, thresholds):
-    frame = adjusted_rows(noisy, thresholds=thresholds)
-    without = adjusted_rows(noisy, (), thresholds=thresholds)
+def test_nothing_else_of_a_row_changes(noisy):
+    frame, without = adjusted_rows(noisy), adjusted_rows(noisy, ())
     pd.testing.assert_frame_equal(frame.drop(columns=NEWER), without.drop(columns=NEWER))
     assert without["adjusted_by"].eq("").all() and without[NEWER[:4]].isna().all(axis=None)
     assert frame["adjusted"].notna().all() and frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)
@@ -291,16 +282,13 @@ SEXES = {"family": "fairness_sex", "test": RECALL}
     ("settings", "threshold", "remark"),
     [
         ({}, None, ""),
-        (PUBLISHED, 0.075, ""),
         ({"groups": 1}, 0.075, SIMULATED),
         ({"size": 1}, 0.075, SIMULATED),
         ({"groups": 1} | PUBLISHED, 0.075, ""),
         ({"groups": 0}, 0.075, ""),  # a value that compares no groups
-        ({"tests": OWN}, 0.3, CHANGED),
         ({"tests": OWN} | PUBLISHED, 0.3, CHANGED),
         ({"edit": {"simulation": {}}}, 0.075, "published threshold: no simulation belongs to it"),
         (SEXES | PUBLISHED | {"task": of_classes(7)}, 0.075, "threshold: simulated for 4 classes, not 7"),
-        (SEXES | PUBLISHED | {"task": EMOTION}, 0.075, ""),
         (SEXES | {"task": of_classes(MOST_CLASSES + 1)}, 0.075, f"for at most {MOST_CLASSES} classes"),
     ],
 )
@@ -318,21 +306,19 @@ def test_thresholds_of_seven_classes_and_tests_that_a_suite_leaves_out(judge):
     assert [row.threshold] == [simulated] == evaluation.simulated()["simulated"].tolist()
     row, _ = judge(RECALL, "correctness_classification", task, groups=0, value=0.4)
     assert (row.evidence, row.value, row.passed) == ("shown", pytest.approx(0.4), None)
-    assert row.skipped.startswith("no threshold for words: shown without verdict; ")
-    assert row.skipped.endswith("the one for classification is for 4 classes, not 7")
     row, evaluation = judge(value="not computed", tests={MEAN_VALUE: OwnTest(run=False, why="noise")})
     assert row.skipped == "switched off in this suite: noise" and row.passed is None and row.group == ""
     assert [entry.verdict for entry in evaluation._judged] == [row]
 
 
 # Intervals of estimates: within the possible range, or none and why
-def estimated(measure, statistic, speakers, condition="", kind="t"):
+def estimated(measure, statistic, speakers, kind="t"):
     """Give the only row of a statistic of some segments a speaker."""
     blocks = np.repeat(np.arange(speakers), len(statistic) // speakers)
     resampled = resample(statistic, blocks, 200)
     about = dict.fromkeys(("model", "corpus", "family", "task"), "x")
-    about |= {"measure": measure, "condition": condition}
-    (row,) = estimate_rows(about, resampled, fixed_speakers(statistic, blocks), kind)
+    fixed = fixed_speakers(statistic, blocks)
+    (row,) = estimate_rows(about | {"measure": measure, "condition": ""}, resampled, fixed, kind)
     return row
 
 
@@ -340,33 +326,33 @@ def recall_of(right, count):
     return recall_per_class(["a"] * count, np.where(np.arange(count) < right, "a", "b"), ["a"])
 
 
-MAKE = {
-    "all right": lambda n: recall_of(n, n),
-    "all wrong": lambda n: recall_of(0, n),
-    "same": lambda n: unchanged(np.full(n, 0.5), np.full(n, 0.5)),
-    "no errors": lambda n: word_error_rate(np.full(n, 5.0), np.zeros(n)),
-    "an error each": lambda n: word_error_rate(np.full(n, 5.0), np.ones(n)),
-}
+def same(count):
+    return unchanged(np.full(count, 0.5), np.full(count, 0.5))
+
+
+def errors_of(errors, count):
+    return word_error_rate(np.full(count, 5.0), np.full(count, errors))
+
+
 FEW = "interval withheld: all of 12 speakers at {}, 20 needed"
 NOTHING = "interval withheld: nothing varies"
 
 
-# measure, statistic of 8 recordings a speaker, speakers, condition -> why there is no interval for new
-# speakers, and the share of 0 or 1 that has one for these
+# statistic of 8 recordings a speaker -> why there is no interval for new speakers, and the share of 0 or 1
+# that has one for these
 @pytest.mark.parametrize(
-    ("measure", "statistic", "speakers", "condition", "why", "share"),
+    ("measure", "statistic", "speakers", "why", "share"),
     [
-        ("recall", "all right", 12, "", FEW.format(1), 1.0),
-        ("recall", "all right", 30, "", "", 1.0),
-        ("recall", "all wrong", 12, "", FEW.format(0), 0.0),
-        ("unchanged_predictions", "same", 12, "Clip", FEW.format(1), 1.0),
-        ("unchanged_predictions", "same", 30, "", NOTHING, None),  # with themselves
-        ("word_error_rate", "no errors", 12, "", FEW.format(0), None),
-        ("word_error_rate", "an error each", 12, "", NOTHING, None),
+        ("recall", recall_of(96, 96), 12, FEW.format(1), 1.0),
+        ("recall", recall_of(240, 240), 30, "", 1.0),
+        ("recall", recall_of(0, 96), 12, FEW.format(0), 0.0),
+        ("unchanged_predictions", same(240), 30, NOTHING, None),  # with themselves
+        ("word_error_rate", errors_of(0.0, 96), 12, FEW.format(0), None),
+        ("word_error_rate", errors_of(1.0, 96), 12, NOTHING, None),
     ],
 )
-def test_values_that_do_not_vary(measure, statistic, speakers, condition, why, share):
-    row = estimated(measure, MAKE[statistic](8 * speakers), speakers, condition)
+def test_values_that_do_not_vary(measure, statistic, speakers, why, share):
+    row = estimated(measure, statistic, speakers)
     assert (row.low is None, row.excluded) == (why != "", why)
     if share is None:
         assert row.low_sample is None
@@ -375,8 +361,9 @@ def test_values_that_do_not_vary(measure, statistic, speakers, condition, why, s
         assert (row.low_sample, row.high_sample) == pytest.approx(ends)
 
 
-@pytest.mark.parametrize("kind", ["t", "gaussian", "percentile", "expanded"])
-@pytest.mark.parametrize("speakers", [5, 8, 40])
+@pytest.mark.parametrize(
+    ("kind", "speakers"), [("t", 5), ("gaussian", 8), ("percentile", 8), ("expanded", 40)]
+)
 def test_intervals_lie_within_the_possible_range(kind, speakers, rng):
     n = 4 * speakers
     errors = np.where((rng.random(n) < 0.1) | (np.arange(n) == 0), 30.0, 0.0)

@@ -62,16 +62,8 @@ def compared(result: corpus_audit.Audit) -> set[str]:
     return {*result.frame[result.frame["gap"].notna()]["name"]}
 
 
-def narrow(signal: np.ndarray) -> np.ndarray:
-    spectrum = np.fft.rfft(signal)
-    spectrum[int(len(spectrum) * 0.5) :] = 0
-    return np.fft.irfft(spectrum, len(signal))
-
-
 CHANGES = {
     "level": lambda signal: 0.5 * signal,
-    "bandwidth": narrow,
-    "signal_to_noise": lambda signal: signal + 0.01 * np.random.default_rng(1).standard_normal(len(signal)),
     "clipping": lambda signal: np.clip(8 * signal, -1, 1 - 2**-15) * 1.0,
     "silence": lambda signal: np.where(np.arange(RATE) % 4000 < 1500, signal, 0.0005 * np.sign(signal)),
 }
@@ -119,18 +111,16 @@ def test_labels_are_compared_and_are_no_recordings(listened, rng):
     # Means have intervals of speakers, and shares stay shares.
     emotion[3], arousal = "neutral", rng.uniform(size=64)
     result = listened(BUILTIN, sex=SEXES, emotion=emotion, arousal=arousal)
-    own = {(one.column, one.group): one for one in result.frame.itertuples() if one.name == "emotion: anger"}
-    assert list(own) == [("", ""), ("sex", "female"), ("sex", "male")]
-    women, men = own["sex", "female"], own["sex", "male"]
+    rows = {(one.name, one.group): one for one in result.frame.itertuples()}
+    women, men = rows["emotion: anger", "female"], rows["emotion: anger", "male"]
     assert women.value == pytest.approx(31 / 32) and 0.4 < women.low < women.value < women.high <= 1
     assert men.value == 0 == men.low and 0 < men.high < 0.5  # nobody of 8 speakers is not nobody at all
-    mean = next(result.frame.query("name == 'arousal' and column == ''").itertuples())
+    mean = rows["arousal", ""]
     assert mean.value == pytest.approx(arousal.mean()) and mean.low < mean.value < mean.high
     assert (mean.segments, mean.speakers) == (64, SPEAKERS)
-    task = Task("place", "classification", tuple("abcdef"))  # a task may have many classes
-    result = listened({"place": task}, sex=SEXES, place=np.tile(list("abcd"), 16))
-    assert {f"place: {name}" for name in "abcd"} <= compared(result)
-    assert {f"share of {name} (place)" for name in "ef"} <= {title for title, *_ in result.unchanging}
+    task = Task("place", "classification", tuple("abc"))
+    unused = listened({"place": task}, sex=SEXES, place=np.tile(list("ab"), 32)).unchanging
+    assert "share of c (place)" in {title for title, *_ in unused}
 
 
 def test_what_a_suite_asks_for_is_compared_too(listened):
@@ -141,10 +131,7 @@ def test_what_a_suite_asks_for_is_compared_too(listened):
     assert {"predicted_quality", "speech_share", "level"} <= compared(result)
     (one,) = result.differences.itertuples()
     assert (one.name, one.unit, one.recorded) == ("predicted_quality", "1 to 5", True)
-    assert result.measured["predicted_quality"] == (64, 64)
-    ranges = listened(
-        level=np.where(np.arange(64) < 32, "loud", "soft")
-    )  # not compared by the measure itself
+    ranges = listened(level=np.repeat(["loud", "soft"], 32))  # not compared by the measure itself
     assert "level" not in compared(ranges) and "level" in {*ranges.frame["name"]}
 
 
@@ -163,11 +150,11 @@ def test_one_speaker_no_groups_no_speech_no_audio(tmp_path, plain):
 
 
 def test_a_part_of_a_large_corpus_is_listened_to(tmp_path, monkeypatch):
-    every = made(tmp_path, sex=SEXES)
+    every = made(tmp_path, speakers=4)
     monkeypatch.setattr(corpus_audit, "MOST", 10)
     result = audit(every, {}, tmp_path / "cache")
     assert result.measured["level"] == (10, 10) and result.unreadable == 0
-    assert result.repeats.sounds == 64 and result.repeats.compared == 10
+    assert result.repeats.sounds == 16 and result.repeats.compared == 10
     monkeypatch.undo()
     (tmp_path / "0_0.wav").unlink()
     assert audit(every, {}, tmp_path / "other").unreadable == 1

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation import Evaluation, plain_measures
+from soundcheck.evaluation import Evaluation
 from soundcheck.evaluation.plain_measures import PlainStatistic, statistic_of
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
@@ -64,25 +63,20 @@ def error_statistic(s, p):
     return mean_absolute_error(s.truth, p.clean)
 
 
-def changes_little(_, p):
-    return float(np.mean(np.abs(p.clean - p.changed) < 0.05))
-
-
 PAIRS = [  # task, plain function, and the statistic
     ("arousal", error, error_statistic),
     ("arousal", concordance, lambda s, p: concordance_cc(s.truth, p.clean)),
-    ("arousal", changes_little, lambda _, p: unchanged(p.clean, p.changed)),
     ("emotion", recalls, lambda s, p: recall_per_class(s.truth, p.clean, CLASSES)),
 ]
 
 
-def resampled(measure, rows: Subset, seed=0):
-    return resample(statistic_of(measure, rows, rows.predictions), rows.blocks, REPLICATES, seed)
+def resampled(measure, rows: Subset):
+    return resample(statistic_of(measure, rows, rows.predictions), rows.blocks, REPLICATES)
 
 
-def same(rows: Subset, plain, additive, seed=3) -> None:
+def same(rows: Subset, plain, additive) -> None:
     """Compare value, replicates and intervals of both ways."""
-    ours, theirs = resampled(plain, rows, seed), resampled(additive, rows, seed)
+    ours, theirs = resampled(plain, rows), resampled(additive, rows)
     assert ours.labels == theirs.labels and ours.replicates.shape == theirs.replicates.shape
     np.testing.assert_allclose(ours.value, theirs.value, atol=1e-9)
     np.testing.assert_allclose(ours.replicates, theirs.replicates, atol=1e-9)
@@ -100,7 +94,7 @@ def same(rows: Subset, plain, additive, seed=3) -> None:
 @given(st.lists(st.integers(1, 12), min_size=2, max_size=7), st.integers(0, 9), st.sampled_from(PAIRS))
 def test_replicates_are_those_of_the_statistic(sizes, seed, pair):
     task, *both = pair
-    same(subset(task, sizes, seed=seed), *both, seed)
+    same(subset(task, sizes, seed=seed), *both)
 
 
 def test_rows_without_answer_are_left_out_and_counted():
@@ -111,9 +105,6 @@ def test_rows_without_answer_are_left_out_and_counted():
     without = np.isnan(rows.predictions.clean).sum()
     assert point.segments.tolist() == [22 - without]
     assert f"no prediction for {without} of 22 segments" in point.notes[0]
-    most = subset(sizes=(4, 18), missing=range(15))
-    point = statistic_of(error, most, most.predictions).point()
-    assert "no prediction for" in point.reasons[0] and np.isnan(point.value[0])
     texts = np.array(["a b", None, "c", ""], dtype=object)
     lengths = lambda _, p: float(np.mean([len(text) for text in p.clean]))  # noqa: E731
     statistic = PlainStatistic(lengths, subset("emotion", (1, 1, 1, 1)), Predictions(texts))
@@ -175,7 +166,6 @@ FAULTS = {
     "raises later": (in_replicates(1.0, KeyError("gone")), "raised KeyError in a replicate: 'gone'"),
     "spoils": (spoils, "raised ValueError: .*read-only"),
     "none": (always(None), r"returned 'None' \(NoneType\)"),
-    "text": (always("good"), r"returned .*good.* \(str\)"),
     "truth value": (always(True), r"returned 'True' \(bool\) where"),
     "list": (in_replicates(1, [1, 2]), r"returned '\[1, 2\]' \(list\)"),
     "text in a mapping": (always({"a": 1, "b": "x"}), r"x.* \(str\) in a mapping"),
@@ -219,7 +209,6 @@ def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, na
         (subset(missing=range(99)), error, "no prediction for 99 segments"),
         (subset().take(np.array([], dtype=int)), error, "no prediction"),
         (subset(), lambda *_: {"a": np.inf, "b": -np.inf}, "the value is infinite"),
-        (subset(), lambda *_: np.nan, "undefined"),
     ],
 )
 def test_no_predictions_and_infinite_values_are_no_errors(evaluation, rows, measure, why):
@@ -236,7 +225,6 @@ def test_verdict_reference_and_curve_are_those_of_the_statistic(evaluation):
     # Both rest on the same rows and blocks, so models can be compared on either.
     first, second = evaluation._judged
     assert (first.segments, first.blocks) == (second.segments, second.blocks)
-    assert any(plain_measures.NOTE in note for note in evaluation.notes)
     steps = {"clean": rows, "noise": rows}
     pd.testing.assert_frame_equal(evaluation.curve(steps, error), evaluation.curve(steps, error_statistic))
 
@@ -246,10 +234,9 @@ def test_functions_of_a_notebook_share_its_time_and_what_takes_too_long_is_refus
         return lambda *_: time.sleep(seconds) or 0.5
 
     assert evaluation._seconds_left == 16  # of the 20 s that a notebook may take
-    (row,) = evaluation.judge(subset(), TEST, waits(0.01))
-    assert row.passed is not None and 0 < evaluation._seconds_left < 15
-    start = time.monotonic()
-    (row,) = evaluation.judge(subset(), TEST, waits(0.3))
-    assert time.monotonic() - start < 5
+    (row,) = evaluation.judge(subset(), TEST, waits(0.002))
+    assert row.passed is not None and 0 < evaluation._seconds_left < 15.8
+    (row,) = evaluation.judge(subset(), TEST, waits(0.2))
     needed = r"100 calls of the measure at about 0\.\d s each would take \d\d s.*fewer replicates"
     assert re.search(needed, row.skipped), row.skipped
+    assert evaluation._seconds_left > 10

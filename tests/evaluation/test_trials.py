@@ -9,7 +9,14 @@ import pytest
 
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.evaluation.subset import Predictions, Subset, score_trials
-from soundcheck.evaluation.trials import HALF, WHOLE, carry_over, cut_to, enrolled_with, split_speakers
+from soundcheck.evaluation.trial_conditions import (
+    HALF,
+    WHOLE,
+    carry_over,
+    cut_to,
+    enrolled_with,
+    split_speakers,
+)
 from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
 
@@ -36,9 +43,7 @@ OWN = pd.DataFrame({"key": ["1", "0"], "change": "", "score": [0.5, -3.0]})
         (embedded(), [[0], [0], [2], [1]], [1, 2, 2, 3], "", [0.0, np.sqrt(0.5), 1.0, NAN]),  # d has none
         (embedded(), [[0, 1], [0, 1, 3], [3]], [2, 2, 2], "", [1.0, 1.0, NAN]),  # mean of directions
         (CHANGED, [[0], [1], [0]], [1, 0, 2], "noise", [0.0, 1.0, NAN]),  # the tested side is changed
-        (embedded(), [[0]], [1], "noise", [NAN]),
         (OWN, [[0], [1]], [1, 2], "", [-3.0, 0.5]),  # taken as they are
-        (embedded({"a": None, "b": None}), [[0]], [1], "", [NAN]),
         (embedded({}), [[0]], [1], "", [NAN]),
     ],
 )
@@ -79,11 +84,10 @@ def test_halves_share_no_speaker_and_all_that_is_left_out_is_counted():
     halves = split(subset)
     one, other = speakers_of(halves.fitting), speakers_of(halves.tested)
     assert (len(one), len(other), one & other) == (4, 5, set())
-    left = len(subset) - len(halves.fitting) - len(halves.tested)
-    assert left == 4 * 5 and f"{left} trials between them" in halves.about
+    assert len(subset) - len(halves.fitting) - len(halves.tested) == 4 * 5
+    assert "20 trials between them" in halves.about
     assert f"fitted on 4 speakers ({len(halves.fitting)} trials)" in halves.about
-    turned = subset.take(np.arange(len(subset)))
-    turned.segments[:] = turned.segments.to_numpy()[::-1]
+    turned = subset.take(np.arange(len(subset))[::-1])
     assert speakers_of(split(turned).fitting) == one  # not of the order
     assert any(speakers_of(split(subset, seed=n).fitting) != one for n in range(5))
 
@@ -112,14 +116,10 @@ FEW = "fewer than 2 trials of each kind with a score to fit on"
         ("ab", HALF, FEW),
         ("abcd", "same", f"{FEW}; speakers in both corpora: 4, and the 14 trials of same with them are left"),
         ("abcd", "gone", "no trials of the corpus 'gone', which the option calibration names"),
-        ("abcdef", HALF, FEW),  # targets without a score
     ],
 )
 def test_what_cannot_be_fitted_says_why(names, calibration, reason):
-    here, same = corpus("here", list(names)), corpus("same", list(names))
-    if len(names) > 4:
-        here.predictions.clean[here.truth] = np.nan
-    halves = split(here, same, calibration=calibration)
+    halves = split(corpus("here", list(names)), corpus("same", list(names)), calibration=calibration)
     assert halves.reason.startswith(reason) and halves.tested.corpus == "here"
 
 
@@ -180,9 +180,8 @@ def test_one_recording_is_the_trial_itself_and_the_tested_one_is_never_enrolled(
 def test_who_has_too_few_recordings_is_said():
     silent = [n for n in range(COUNT) if n % EACH > 1]
     assert 3 not in enrolling(silent, enrolled=[1, 2, 3])[0]
-    for numbers in ([], [1], [50, 60]):
-        trials, note, _ = enrolling(enrolled=numbers)
-        assert trials == {} and "too few recordings" in note
+    trials, note, _ = enrolling(enrolled=[50, 60])
+    assert trials == {} and "too few recordings" in note
     trials, note, _ = enrolling(scores=True, enrolled=[1, 2])
     assert trials == {} and "no embeddings" in note
 
@@ -214,7 +213,7 @@ def test_all_lengths_are_about_the_same_trials():
     np.testing.assert_array_equal(trials["1 s"].scores, [0.0, *[1.0] * (count - 1)])  # no score: rejected
     assert (trials[WHOLE].scores == 9.0).all()
     about = f"here: {count} trials, of {len(subset)} with one of {COUNT - 1} recordings that were cut"
-    assert note.startswith(about) and "shorter than 2 s" in note and "Most are shorter than 4 s." in note
+    assert note.startswith(about) and "shorter than 2 s" in note
 
 
 @pytest.mark.parametrize(

@@ -39,15 +39,11 @@ def data():
 # Calibration
 
 
-def test_bins_hold_the_same_number_and_equal_values_share_one(data):
-    assert np.bincount(equal_mass_bins(np.random.default_rng(1).random(400), 10)).tolist() == [40] * 10
-    bins = equal_mass_bins(data[2], 10)
-    assert all(len({*bins[data[2] == one]}) == 1 for one in np.unique(data[2]))
-
-
 def test_calibration_errors_are_those_of_loops(data):
     _, _, sure, correct, blocks = data
+    assert np.bincount(equal_mass_bins(np.random.default_rng(1).random(400), 10)).tolist() == [40] * 10
     bins, expected = equal_mass_bins(sure, 7), 0.0
+    assert all(len({*bins[sure == one]}) == 1 for one in np.unique(sure))
     for number in set(bins.tolist()):
         inside = bins == number
         expected += inside.mean() * abs(sure[inside].mean() - correct[inside].mean())
@@ -70,31 +66,20 @@ def test_calibration_errors_are_those_of_loops(data):
 
 
 def test_intervals_of_the_calibration_error_reach_down_to_0_unless_chance_seldom_makes_it_as_large():
-    rng, held, bold_low = np.random.default_rng(4), 0, []
+    rng, reach_0, bold_low = np.random.default_rng(4), 0, []
     blocks = np.repeat(np.arange(30), 20)
-    for seed in range(40):
+    for seed in range(20):
         sure = rng.uniform(0.3, 1, 600)
         correct = (rng.random(600) < sure).astype(float)
-        for right, bold in ((correct, False), (correct * (rng.random(600) < 0.6), True)):
+        wrong = correct * (rng.random(600) < 0.6)
+        for right in (correct, wrong):
             result = resample(debiased_calibration_error(sure, right, blocks), blocks, 200, seed)
             low, high = (bound[0] for bound in result.interval("t"))
             assert 0 <= low <= result.value[0] <= high
-            if bold:
-                bold_low.append(low)
-            else:
-                held += low == 0
-    assert held >= 36  # the true error is 0
+            reach_0 += right is correct and low == 0
+        bold_low.append(low)
+    assert reach_0 >= 17  # the true error is 0
     assert min(bold_low) > 0.1
-    # That chance is the share of replicates of the gaps, moved to 0, that are as large.
-    statistic = debiased_calibration_error(sure, correct, blocks, 5)
-    weights = rng.multinomial(30, np.full(30, 1 / 30), 300)
-    bins, gaps, moved = equal_mass_bins(sure, 5), sure - correct, np.zeros(300)
-    for number in range(5):
-        inside = bins == number
-        apart = np.where(inside, gaps - gaps[inside].mean(), 0.0)
-        moved += abs(weights @ np.bincount(blocks, apart)) * np.sqrt(30 / 29)
-    plain = value(calibration_error(sure, correct, 5))
-    assert statistic.by_chance(weights)[0] == pytest.approx(np.mean(moved / 600 >= plain))
 
 
 # Area under the curve of risk and coverage
@@ -105,7 +90,7 @@ def test_area_under_risk_is_the_mean_over_all_orders_of_equal_confidences():
     sure = rng.integers(1, 40, 3000) / 40
     correct = (rng.random(3000) < sure).astype(float)
     areas = []
-    for _ in range(200):
+    for _ in range(100):
         order = np.lexsort((rng.random(3000), -sure))
         areas.append((np.cumsum(1 - correct[order]) / np.arange(1, 3001)).mean())
     result = value(area_under_risk(sure, correct, np.arange(3000)))
@@ -136,11 +121,11 @@ def test_influence_on_the_area_under_risk_is_that_of_leaving_out(data, relative)
     def area(rows):
         return area_under_risk(sure[rows], correct[rows], people[rows], relative=relative)
 
-    influence, speakers = area(everything).influence()
-    without = [value(area(everything)) - value(area(np.delete(everything, row))) for row in everything]
+    (influence, speakers), whole = area(everything).influence(), value(area(everything))
+    without = [whole - value(area(np.delete(everything, row))) for row in everything[::4]]
     assert speakers.tolist() == people.tolist() and influence.sum() == pytest.approx(0, abs=1e-12)
-    assert np.polyfit(influence[:, 0], without, 1)[0] == pytest.approx(1, abs=0.04)
-    assert np.corrcoef(influence[:, 0], without)[0, 1] > 0.999
+    assert np.polyfit(influence[::4, 0], without, 1)[0] == pytest.approx(1, abs=0.06)
+    assert np.corrcoef(influence[::4, 0], without)[0, 1] > 0.999
 
 
 def test_missing_confidences_are_counted_and_refused_by_all_measures_alike(data):
@@ -148,17 +133,14 @@ def test_missing_confidences_are_counted_and_refused_by_all_measures_alike(data)
     for count, reason, note in (
         (150, "no prediction for 250 of 400 segments", ""),
         (300, "", "no prediction for 100 of 400 segments"),
-        (0, "no segments", ""),
     ):
         some = np.where(np.arange(400) < count, sure, np.nan)
         measures = [metrics.overconfidence(some, correct), calibration_error(some, correct)]
-        measures = measures if count else []  # means of nothing say otherwise
-        measures += [debiased_calibration_error(some, correct, blocks)]
-        measures += [area_under_risk(some, correct, blocks, relative=relative) for relative in (False, True)]
+        measures += [
+            measure(some, correct, blocks) for measure in (debiased_calibration_error, area_under_risk)
+        ]
         points = [measure.point() for measure in measures]
-        assert {(point.reasons, point.notes if count else ("",)) for point in points} == {
-            ((reason,), (note,))
-        }
+        assert {(point.reasons, point.notes) for point in points} == {((reason,), (note,))}
     with pytest.raises(ValueError, match="do not fit"):
         metrics.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
 
@@ -170,9 +152,7 @@ def test_brier_score_is_that_of_scikit_learn_and_its_parts_those_of_a_loop(data)
     truth, probabilities, *_ = data
     score = value(metrics.brier_score(truth, probabilities, CLASSES))
     columns = dict(zip(CLASSES, probabilities.T, strict=True))
-    expected = [
-        brier_score_loss(truth == name, probability.clip(0, 1)) for name, probability in columns.items()
-    ]
+    expected = [brier_score_loss(truth == name, column.clip(0, 1)) for name, column in columns.items()]
     assert score == pytest.approx(sum(expected))
     parts = values(metrics.brier_parts(truth, probabilities, CLASSES, 5))
     result = dict(zip(metrics.PARTS, parts, strict=True))
@@ -205,22 +185,18 @@ def cross_entropy(confidence, correct):
     return gain / whole
 
 
-def test_cross_entropy_is_that_of_the_formula(rng):
+def test_cross_entropy_of_confidences_that_are_drawn_say_nothing_or_are_unknown(rng):
     confidence = np.round(rng.random(200), 2)  # of which some are 0 or 1
     correct = (rng.random(200) < confidence).astype(float)
     statistic = normalised_cross_entropy(confidence, correct)
     assert value(statistic) == pytest.approx(cross_entropy(confidence, correct))
-
-
-def test_confidences_of_words_that_say_nothing_or_are_unknown():
     right = np.array([1.0, 1.0, 1.0, 0.0])
     assert value(normalised_cross_entropy(np.full(4, 0.75), right)) == pytest.approx(0, abs=1e-12)
-    assert value(normalised_cross_entropy(np.full(4, 0.9), right)) < 0
     some = normalised_cross_entropy([0.9, np.nan, 0.2, 0.5], [1.0, 1.0, 0.0, np.nan])
     assert value(some) == pytest.approx(cross_entropy([0.9, 0.2], [1, 0]))
     for alike in (0.0, 1.0):
-        point = normalised_cross_entropy([0.5, 0.6], [alike, alike]).point()
-        assert np.isnan(point.value[0]) and point.reasons == ("all words are right, or none",)
+        reasons = normalised_cross_entropy([0.5, 0.6], [alike, alike]).point().reasons
+        assert reasons == ("all words are right, or none",)
 
 
 # Intervals for values, by hand

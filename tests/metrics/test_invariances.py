@@ -1,4 +1,4 @@
-"""What must not change when the data change in a way that does not matter: every metric, every statistic."""
+"""What must not change when the data change in a way that does not matter: a measure or two of each kind."""
 
 import dataclasses
 from collections.abc import Callable
@@ -71,31 +71,17 @@ def of_classes(metric: Callable[..., Statistic]) -> Callable[..., Statistic]:
     return lambda truth, prediction: metric(truth, prediction, CLASSES)
 
 
-RATES_OF_CLASSES = {
-    "recall": classification.recall_per_class,
-    "precision": classification.precision_per_class,
-    "uar": classification.unweighted_average_recall,
-    "uap": classification.unweighted_average_precision,
-}
-PLAIN = {name: (names, of_classes(metric)) for name, metric in RATES_OF_CLASSES.items()}
-PLAIN |= {
+PLAIN = {
+    "recall": (names, of_classes(classification.recall_per_class)),
+    "uap": (names, of_classes(classification.unweighted_average_precision)),
     "ccc": (numbers, regression.concordance_cc),
-    "pearson": (numbers, regression.pearson_cc),
     "mae": (numbers, regression.mean_absolute_error),
-    "mean error": (numbers, regression.mean_error),
     "mean": (numbers, lambda truth, prediction: regression.mean_value(prediction)),
     "precision per bin": (numbers, regression.precision_per_bin),
-    "recall per bin": (numbers, regression.recall_per_bin),
-    "bin shares": (numbers, lambda truth, prediction: distribution.bin_proportions(prediction)),
-    "difference per bin": (numbers, distribution.relative_difference_per_bin),
     "jensen-shannon": (numbers, distribution.jensen_shannon_distance),
-    "in range": (numbers, lambda truth, prediction: distribution.proportion_in_range(prediction, 0.3, 0.6)),
     "class shares": (names, lambda truth, prediction: distribution.class_proportions(prediction, CLASSES)),
     "difference per class": (names, of_classes(distribution.relative_difference_per_class)),
-    "accuracy": (names, of_classes(classification.accuracy)),
     "word errors": (texts, of_counts(word_errors.error_rates)),
-    "sentences": (texts, of_counts(word_rates.sentence_error_rate)),
-    "matches": (texts, of_counts(word_rates.match_error_rate)),
     "information": (texts, of_counts(word_rates.word_information_lost)),
 }
 
@@ -116,33 +102,33 @@ MEASURES: dict[str, tuple[Callable[[int], Data], Callable[[Data], Statistic]]] =
     name: (data, lambda d, metric=metric: metric(d.truth, d.prediction))
     for name, (data, metric) in PLAIN.items()
 }
-for kind in ("ccc", "jensen-shannon", "recall", "uar"):  # gaps of groups, and before and after a change
-    MEASURES[f"{kind}, group"] = PLAIN[kind][0], of_group(PLAIN[kind][1])
-    MEASURES[f"{kind}, change"] = PLAIN[kind][0], of_change(PLAIN[kind][1])
-for data in (numbers, names):
-    MEASURES[f"unchanged {data.__name__}"] = data, lambda d: change.unchanged(d.prediction, d.changed)
-WITHOUT_TRUTH = ("mean", "unchanged numbers", "unchanged names", "bin shares", "class shares", "in range")
+MEASURES |= {
+    "ccc, group": (numbers, of_group(regression.concordance_cc)),
+    "recall, change": (names, of_change(PLAIN["recall"][1])),
+    "unchanged": (names, lambda d: change.unchanged(d.prediction, d.changed)),
+}
+WITHOUT_TRUTH = ("mean", "unchanged", "class shares")
 
 every_measure = pytest.mark.parametrize("name", MEASURES)
 any_seed = given(st.integers(0, 2**32 - 1))
-few = settings(max_examples=3, deadline=None)  # of seeds, each as good as another
+few = settings(max_examples=2, deadline=None)  # of seeds, each as good as another
 
 
 def result(measure, data: Data, seed: int = 0, replicates: int = 100):
     return resample(measure(data), block_codes(data.speaker)[0], replicates, seed)
 
 
-def image(found) -> bytes:
+def image(resampled) -> bytes:
     """All bytes of a result."""
-    arrays = (found.value, found.replicates, *found.interval(), found.segments, found.blocks)
-    return b"".join(array.tobytes() for array in arrays) + repr((found.reasons, found.notes)).encode()
+    arrays = (resampled.value, resampled.replicates, *resampled.interval())
+    numbers = b"".join(array.tobytes() for array in (*arrays, resampled.segments, resampled.blocks))
+    return numbers + repr((resampled.reasons, resampled.notes)).encode()
 
 
 def elsewhere(column: np.ndarray) -> np.ndarray:
     """Place a column otherwise in memory, and read-only."""
     view = np.stack([column] * 3, axis=1)[:, 1]
     view.setflags(write=False)
-    assert not view.flags.c_contiguous
     return view
 
 
@@ -186,7 +172,7 @@ def test_every_segment_twice_and_weight_k_as_k_copies(name, seed):
     np.testing.assert_allclose(weighted, copies.compute(copies.sums()), atol=1e-12)
 
 
-@every_measure
+@pytest.mark.parametrize("name", ["ccc", "recall, change"])
 def test_replicates_and_seed_do_not_touch_the_value(name):
     make, measure = MEASURES[name]
     data = make(2, n=800, speakers=60)
@@ -198,12 +184,10 @@ def test_replicates_and_seed_do_not_touch_the_value(name):
     assert more.replicates[:1000].tobytes() == one.replicates.tobytes()
 
 
-@pytest.mark.parametrize("name", PLAIN)
-@few
-@any_seed
-def test_swapping_two_models(name, seed):
+@pytest.mark.parametrize("name", ["ccc", "uap", "word errors"])
+def test_swapping_two_models(name):
     make, metric = PLAIN[name]
-    data, measure = make(seed), of_change(metric)
+    data, measure = make(0), of_change(metric)
     one = result(measure, data)
     two = result(measure, data.replace(prediction=data.changed, changed=data.prediction))
     np.testing.assert_allclose(two.value, -one.value, atol=1e-12)
@@ -215,21 +199,20 @@ def test_swapping_two_models(name, seed):
 def test_scale_and_shift(seed, scale, shift):
     data = numbers(seed)
     moved = data.replace(truth=scale * data.truth + shift, prediction=scale * data.prediction + shift)
-    for name, factor in (("ccc", 1), ("pearson", 1), ("mae", scale)):
+    for name, factor in (("ccc", 1), ("mae", scale)):
         one, two = (result(MEASURES[name][1], each) for each in (data, moved))
         np.testing.assert_allclose(two.value, factor * one.value, atol=1e-9 * scale)
 
 
-@pytest.mark.parametrize("name", ["recall", "precision", "uar"])
-def test_renaming_and_reordering_classes(name):
-    data, metric = names(4), RATES_OF_CLASSES[name]
+def test_renaming_and_reordering_classes():
+    data, metric = names(4), classification.recall_per_class
     mapping = dict(zip(CLASSES, ("zorn", "glück", "mitte", "leid"), strict=True))
     renamed = [np.array([mapping[c] for c in side], dtype=object) for side in (data.truth, data.prediction)]
     one = result(lambda d: metric(d.truth, d.prediction, CLASSES), data)
     two = result(lambda d: metric(*renamed, [mapping[c] for c in reversed(CLASSES)]), data)
     np.testing.assert_allclose(two.value[::-1], one.value, atol=1e-12)
     np.testing.assert_allclose(two.interval()[0][::-1], one.interval()[0], atol=1e-12)
-    assert name == "uar" or two.labels == tuple(mapping[label] for label in reversed(one.labels))
+    assert two.labels == tuple(mapping[label] for label in reversed(one.labels))
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -238,17 +221,17 @@ def test_nothing_and_missing_predictions(name):
     assert set(metric([], []).point().reasons) == {"no segments"}
     data = make(3)
     n, kind = len(data.truth), data.prediction.dtype
-    for share in (0.1, 0.6):
-        gone = np.arange(n) < share * n
-        point = metric(data.truth, np.where(gone, None, data.prediction).astype(kind)).point()
-        text = f"no prediction for {gone.sum()} of {n} segments"
-        if share < 0.5:
-            assert not any(point.reasons) and all(text in note for note in point.notes)
-            alone = metric(data.truth[~gone], data.prediction[~gone]).point()
-            assert point.value.tolist() == alone.value.tolist()
-            assert point.segments.tolist() == alone.segments.tolist()
-        else:
-            assert set(point.reasons) == {text} and np.isnan(point.value).all()
+    few, many = (np.arange(n) < share * n for share in (0.1, 0.6))
+
+    def without(gone):
+        return metric(data.truth, np.where(gone, None, data.prediction).astype(kind)).point()
+
+    point, alone = without(few), metric(data.truth[~few], data.prediction[~few]).point()
+    assert all(f"no prediction for {few.sum()} of {n} segments" in note for note in point.notes)
+    assert not any(point.reasons) and point.value.tolist() == alone.value.tolist()
+    assert point.segments.tolist() == alone.segments.tolist()
+    assert set(without(many).reasons) == {f"no prediction for {many.sum()} of {n} segments"}
+    assert np.isnan(without(many).value).all()
     if name not in WITHOUT_TRUTH:
         with pytest.raises(ValueError, match=f"{n} labels do not fit {n - 1} predictions"):
             metric(data.truth, data.prediction[1:])

@@ -13,7 +13,7 @@ from scipy.spatial import distance
 from sklearn import metrics as sklearn_metrics
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.change import EVENTS, impact, impact_codes, is_unchanged, net_corrections, unchanged
+from soundcheck.metrics.change import EVENTS, impact, impact_codes, is_unchanged, net_corrections
 from soundcheck.metrics.classification import (
     accuracy,
     class_counts,
@@ -36,8 +36,6 @@ from soundcheck.metrics.distribution import (
     relative_difference_per_class,
 )
 from soundcheck.metrics.regression import (
-    BINS,
-    bin_counts,
     bin_numbers,
     concordance_cc,
     mean_absolute_error,
@@ -77,10 +75,9 @@ def test_errors_and_correlations_are_those_of_other_packages(pairs):
     assert value(pearson_cc(truth, prediction)) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize(("middle", "spread"), [(0.5, 0.2), (1e6, 1e-3), (-3e4, 1e-5)])
-def test_moments_do_not_cancel(rng, middle, spread):
-    truth = middle + spread * rng.normal(size=200)
-    prediction = truth + spread * rng.normal(size=200)
+def test_moments_do_not_cancel(rng):
+    truth = 1e6 + 1e-3 * rng.normal(size=200)
+    prediction = truth + 1e-3 * rng.normal(size=200)
     x, y = [Fraction(v) for v in truth], [Fraction(v) for v in prediction]
     mean_x, mean_y = sum(x) / 200, sum(y) / 200
     covariance = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
@@ -89,19 +86,14 @@ def test_moments_do_not_cancel(rng, middle, spread):
     assert value(concordance_cc(truth, prediction)) == pytest.approx(float(exact), abs=1e-11)
 
 
-def test_constant_predictions_are_seen_through_rounding(rng):
+def test_constant_predictions_are_seen_through_rounding_and_bins_are_closed_on_the_right(rng):
     truth, group = rng.random(300), rng.random(300) < 0.3
-    for constant in (0.0, 1 / 3, *rng.random(20)):
+    for constant in (1 / 3, *rng.random(9)):
         prediction = np.where(group, constant, rng.random(300))
         assert value(restrict(concordance_cc(truth, prediction), group)) == 0.0
         assert reasons(restrict(pearson_cc(truth, prediction), group)) == ("constant prediction",)
-
-
-def test_bins_are_closed_on_the_right():
     edges = [-5.0, 0.0, 0.25, np.nextafter(0.25, 1), 0.5, 0.75, 0.76, 1.0, 7.0, np.nan]
     assert bin_numbers(edges).tolist() == [0, 0, 0, 1, 1, 2, 3, 3, 3, -1]
-    assert bin_counts(edges).tolist() == [3, 2, 1, 3]
-    assert BINS == ("(-inf, 0.25]", "(0.25, 0.5]", "(0.5, 0.75]", "(0.75, inf]")
     assert histogram_numbers(np.arange(11) / 10).tolist() == [0, *range(10)]
     assert histogram_numbers([-3.0, 1.0001, 7.0]).tolist() == [0, 9, 9]  # outside: in the outer ones
 
@@ -155,13 +147,8 @@ def test_class_metrics_are_those_of_other_packages(pairs):
     assert average == pytest.approx(recalls.mean(), abs=1e-9)
     expected = audmetric.accuracy(truth, prediction, labels=[*CLASSES, "joy"])
     assert value(accuracy(truth, prediction, CLASSES)) == pytest.approx(expected, abs=1e-9)
-    if len(occur) == 4 and "joy" not in prediction:
-        for ours, theirs in (
-            (unweighted_average_recall, audmetric.unweighted_average_recall),
-            (unweighted_average_precision, audmetric.unweighted_average_precision),
-        ):
-            expected = theirs(truth, prediction, CLASSES)
-            assert value(ours(truth, prediction, CLASSES)) == pytest.approx(expected, abs=1e-9)
+    average = value(unweighted_average_precision(truth, prediction, CLASSES))
+    assert average == pytest.approx(precisions.mean(), abs=1e-9)
 
 
 def test_classes_that_do_not_occur_are_named_and_left_out_of_averages():
@@ -179,12 +166,6 @@ def test_classes_that_do_not_occur_are_named_and_left_out_of_averages():
     never_predicted = precision_per_class(["a", "b", "b"], ["a", "a", "a"], ["a", "b"]).point()
     assert never_predicted.value.tolist() == [pytest.approx(1 / 3), 0.0]
     assert never_predicted.segments.tolist() == [3, 2] and never_predicted.reasons == ("", "")
-
-
-@pytest.mark.parametrize("dtype", [object, "str"])
-def test_names_of_classes_stay_as_written(dtype):
-    names = ["NA", "none", "no", "001", "1"]
-    assert class_numbers(pd.Series(names, dtype=dtype), names).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_precision_at_given_shares_of_labels(rng):
@@ -210,13 +191,9 @@ def test_exactly_the_tolerance_is_a_change_for_all_decimals():
     assert is_unchanged(clean, clean + 0.0499999).all()
     result = is_unchanged(["a", "b", "c", None], ["a", "c", None, None])
     assert result.tolist()[:2] == [1.0, 0.0] and np.isnan(result[2:]).all()
-
-
-def test_numbers_within_the_tolerance_are_right():
-    baseline = np.array([0.5, 0.55, 0.54, 0.3, 0.3])
-    candidate = np.array([0.549, 0.5, 0.56, 0.7, 0.32])
-    # 0.54 to 0.56 crosses the border, but by less than the tolerance
-    assert impact_codes(np.full(5, 0.5), baseline, candidate).tolist() == [3, 2, 3, 1, 3]
+    # 0.54 to 0.56 crosses the border of what is right, but by less than the tolerance.
+    baseline, candidate = np.array([0.5, 0.55, 0.54, 0.3]), np.array([0.549, 0.5, 0.56, 0.7])
+    assert impact_codes(np.full(4, 0.5), baseline, candidate).tolist() == [3, 2, 3, 1]
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=40))
@@ -233,37 +210,21 @@ def test_corrections_and_added_errors_are_those_of_counting(rows):
     assert value(net_corrections(truth, baseline, candidate)) == pytest.approx(right, abs=1e-12)
 
 
-# Without segments, with one, with missing predictions
-
-NUMBERS = (concordance_cc, pearson_cc, recall_per_bin, precision_per_bin)
-OF_CLASSES = (recall_per_class, precision_per_class, unweighted_average_recall, unweighted_average_precision)
+# Without segments or with one
 
 
 def test_one_segment_and_labels_without_predictions():
-    one = [metric([0.5], [0.75]) for metric in NUMBERS]
-    one += [metric(["a"], ["a"], ["a", "b"]) for metric in OF_CLASSES]
+    one = [metric([0.5], [0.75]) for metric in (concordance_cc, pearson_cc, recall_per_bin)]
+    one += [metric(["a"], ["a"], ["a", "b"]) for metric in (precision_per_class, unweighted_average_recall)]
     assert {reason for statistic in one for reason in reasons(statistic)} == {"1 segment"}
-    none = [metric([np.nan], [0.5]) for metric in (*NUMBERS, mean_absolute_error)]
+    none = [metric([np.nan], [0.5]) for metric in (precision_per_bin, mean_absolute_error)]
     none += [restrict(proportion_in_range([0.5]), np.array([False])), impact([np.nan], [0.5], [0.5])]
     assert {reason for statistic in none for reason in reasons(statistic)} == {"no segments"}
     absent = reasons(recall_per_bin([0.1, 0.2, 0.9], [0.3, 0.3, 0.3]))
     assert absent[1] == "bin (0.25, 0.5] does not occur in the truth"
-
-
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-def test_missing_predictions_are_counted(missing):
-    truth, prediction = ["a"] * 5 + ["b"] * 5, ["a"] * 5 + ["b"] * 4 + [missing]
-    point = recall_per_class(truth, prediction, ["a", "b"]).point()
-    assert point.segments.tolist() == [5, 4]
-    assert point.notes == ("no prediction for 1 of 10 segments",) * 2
-    point = unchanged([0.1, 0.2, np.nan, 0.4], [0.1, 0.2, 0.3, np.nan]).point()
-    assert point.value[0] == 1.0 and point.notes == ("no prediction for 2 of 4 segments",)
     point = impact([0.5, 0.5, 0.5], [0.5, np.nan, 0.5], [0.9, 0.9, 0.5]).point()
     assert point.segments.tolist() == [2] * 3 and point.notes == ("no prediction for 1 of 3 segments",) * 3
-
-
-def test_impossible_columns():
     with pytest.raises(ValueError, match="same class is given twice"):
         recall_per_class(["a"], ["a"], ["a", "a"])
-    with pytest.raises(ValueError, match="One class a segment"):
-        class_numbers([["a"], ["b"]], ["a"])
+    names = ["NA", "none", "001", "1"]
+    assert class_numbers(pd.Series(names, dtype="str"), names).tolist() == [0, 1, 2, 3]

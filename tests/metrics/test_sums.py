@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.metrics.additive import (
@@ -13,8 +13,6 @@ from soundcheck.metrics.additive import (
     largest,
     layers,
     numbers,
-    ratio,
-    round_significant,
     value,
     values,
 )
@@ -30,15 +28,13 @@ from soundcheck.metrics.combinators import (
     relabel,
     relative_difference,
     restrict,
-    shift,
     shift_difference,
     stack,
     standardised_difference,
 )
-from soundcheck.metrics.distribution import bin_proportions, class_proportions
+from soundcheck.metrics.distribution import bin_proportions
 from soundcheck.metrics.regression import (
     concordance_cc,
-    correlations,
     mean_absolute_error,
     mean_value,
 )
@@ -47,9 +43,6 @@ from soundcheck.metrics.weighted import weighted_difference
 from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-CLASSES = ("a", "b", "c")
-
 
 # Exact sums
 
@@ -74,7 +67,6 @@ def test_sums_are_those_of_fractions_in_any_order(numbers, random):
     assert high[0, 1] + low[0, 1] == pytest.approx(exact, rel=1e-15, abs=1e-14 * max(map(abs, numbers)))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60),
     st.integers(1, 10**6),
@@ -89,27 +81,28 @@ def test_weighted_sums_of_a_layer_are_exact(numbers, weight):
     assert list(layers(np.zeros(3), 9, 2)) == list(layers(np.zeros(0), 0, 2)) == []
 
 
-def test_rounding_and_ratios():
-    assert np.isnan(round_significant([np.inf, np.nan])).all() and round_significant(-1e-16) == 0.0
-    assert round_significant(1e-11 / 3) == 3.33333333333e-12 and np.copysign(1, round_significant(-0.0)) == 1
-    assert np.isnan(ratio(0, 0)) and ratio(1, 4) == 0.25
-    assert largest(np.array([])) == 0.0 and largest(np.array([1.0, -3.0])) == 3.0
-    assert np.isnan(numbers([np.inf, -np.inf, 1e300, np.nan])).all()
-
-
 # Counts and reasons
 
 
-@pytest.mark.parametrize(("missing", "share"), [(5, "few"), (6, "noted"), (51, "refused")])
-def test_missing_predictions_are_noted_and_refused(missing, share):
+@pytest.mark.parametrize(
+    ("missing", "value", "reason", "note"),
+    [
+        (5, 0.1, "", ""),  # few
+        (6, 0.1, "", "no prediction for 6 of 100 segments"),
+        (51, np.nan, "no prediction for 51 of 100 segments", "no prediction for 51 of 100 segments"),
+    ],
+)
+def test_missing_predictions_are_noted_and_refused(missing, value, reason, note):
     prediction = np.where(np.arange(100) < missing, np.nan, 0.6)
-    error, text = mean_absolute_error(np.full(100, 0.5), prediction), f"no prediction for {missing} of "
+    error = mean_absolute_error(np.full(100, 0.5), prediction)
     point = error.point()
-    assert point.reasons == (f"{text}100 segments" if share == "refused" else "",)
-    assert share == "refused" or point.notes == (f"{text}100 segments" if share == "noted" else "",)
-    assert point.segments.tolist() == [100 - missing] and (point.value[0] == 0.1) == (share != "refused")
+    assert (point.reasons, point.segments.tolist()) == ((reason,), [100 - missing])
+    assert reason or point.notes == (note,)
+    assert point.value[0] == pytest.approx(value, abs=1e-12, nan_ok=True)
     group = np.arange(100) < missing + 1  # those of a group count for the group
-    assert restrict(error, group).point().reasons == (f"{text}{missing + 1} segments",)
+    assert restrict(error, group).point().reasons == (
+        f"no prediction for {missing} of {missing + 1} segments",
+    )
     assert restrict(error, ~group).point().notes == ("",)
 
 
@@ -129,7 +122,7 @@ def rho_of(speakers):
 def test_differences_keep_the_reason_of_either_side():
     one = restrict(concordance_cc(TRUTH, PREDICTION), np.arange(4) == 0)
     for gap in (difference(one, concordance_cc(TRUTH, PREDICTION)), difference(mae(), one)):
-        assert gap.point().reasons == ("1 segment",) and np.isnan(value(gap))
+        assert gap.point().reasons == ("1 segment",)
     assert value(relative_difference(mae(), mae([0.4, 0.5, 0.5, 1.0]))) == pytest.approx(0.5, abs=1e-12)
     assert relative_difference(mae(), mae(TRUTH)).point().reasons == ("a difference relative to 0",)
 
@@ -161,7 +154,6 @@ def test_averages_weigh_their_parts_alike_and_stacks_keep_them():
         (lambda: combine([mae(), relabel(mae(), lambda _: "other")], np.subtract), "same labels"),
         (lambda: difference(mean_value([0.1]), mean_value([0.1, 0.2])), "same segments"),
         (lambda: weighted_difference(rho_of(3), rho_of(4)), "same blocks"),
-        (lambda: restrict(mae(), np.ones(3, dtype=bool)), "mask of 4"),
         (lambda: restrict(mae(), np.ones(4, dtype=int)), "mask of 4"),
         (lambda: stack({"x": recall_per_class(["a"], ["a"], "ab")}), "single value"),
         (lambda: value(recall_per_class(["a"], ["a"], "ab")), "2 values"),
@@ -197,15 +189,10 @@ def test_replicates_are_those_of_the_parts(rng):
 def test_differences_of_shifts_are_those_of_the_plain_formula(rng):
     prediction, language, context = rng.random(300), rng.integers(3, size=300), rng.integers(3, size=300) == 0
     groups = [language == i for i in range(3)]
-    classes = np.array(["a", "b"], dtype=object)[(prediction > 0.4).astype(int)]
     edges = [-np.inf, 0.25, 0.5, 0.75, np.inf]
     for statistic, plain in (
         (mean_value(prediction), lambda rows: np.array([prediction[rows].mean()])),
         (bin_proportions(prediction), lambda rows: np.histogram(prediction[rows], edges)[0] / rows.sum()),
-        (
-            class_proportions(classes, "ab"),
-            lambda rows: np.array([(classes[rows] == c).mean() for c in "ab"]),
-        ),
     ):
         shifts = [np.subtract(plain(group & context), plain(group)) for group in groups]
         for tested in range(3):
@@ -220,15 +207,12 @@ def test_differences_of_shifts_are_those_of_the_plain_formula(rng):
 
 
 def in_cells(seed=0, n=400, cells=5):
-    """Group, cells that it lies in the high ones of, truth and predictions as numbers and classes."""
+    """Group, cells that it lies in the high ones of, truth and predictions."""
     rng = np.random.default_rng(seed)
     group = rng.random(n) < 0.4
     cell = np.minimum((rng.random(n) ** np.where(group, 0.5, 1) * cells).astype(int), cells - 1)
     truth = rng.random(n)
-    guess = truth + 0.1 * cell * group + rng.normal(0, 0.1, n)
-    right = np.where(rng.random(n) < 0.2 + 0.1 * cell, truth, 0)
-    labels = [np.array(CLASSES, dtype=object)[(each * 3).astype(int)] for each in (truth, right)]
-    return group, cell, truth, guess, *labels
+    return group, cell, truth, truth + 0.1 * cell * group + rng.normal(0, 0.1, n)
 
 
 def weight(side, cell, inside):
@@ -255,7 +239,7 @@ def weighted_concordances(w, group, x, y):
 
 
 def test_concordance_is_that_of_weighted_moments_in_each_replicate():
-    group, cell, truth, guess, *_ = in_cells()
+    group, cell, truth, guess = in_cells()
     left_out = np.where(cell == 4, -1, cell)
     expected = weighted_concordances(weight(group, cell, left_out >= 0), group, truth, guess)
     result = standardised_difference(concordance_cc(truth, guess), group, ~group, left_out, 5)
@@ -277,7 +261,7 @@ def test_cells_of_one_side_and_segments_without_prediction_have_no_weight():
     assert value(result) == pytest.approx(0.2 - 0.3)
     nothing = standardised_difference(mean_value([0.1, 0.2]), *np.eye(2, dtype=bool), np.array([0, 1]), 2)
     assert nothing.point().reasons == ("undefined",)
-    group, cell, truth, guess, *_ = in_cells()
+    group, cell, truth, guess = in_cells()
     guess[::7] = np.nan
     known = ~np.isnan(guess)
     whole, rest = (
@@ -286,28 +270,3 @@ def test_cells_of_one_side_and_segments_without_prediction_have_no_weight():
     )
     assert value(whole) == pytest.approx(value(rest), abs=1e-12)
     assert "no prediction for 58 of 400" in whole.point().notes[0]
-
-
-def test_parts_over_different_segments_have_their_own_weights():
-    group, cell, _, guess, *_ = in_cells()
-    context, everybody = np.random.default_rng(1).random(400) < 0.3, np.ones(400, dtype=bool)
-    result = standardised_difference(shift(mean_value(guess), everybody, context), group, ~group, cell, 5)
-    gaps = []
-    for rows in (context, everybody):
-        w = weight(group, cell, rows)
-        gaps.append(np.subtract(*(np.average(guess[rows & s], weights=w[rows & s]) for s in (group, ~group))))
-    assert value(result) == pytest.approx(gaps[0] - gaps[1], abs=1e-9)
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10**6), st.integers(20, 200))
-def test_one_cell_is_the_plain_difference(seed, n):
-    group, _, truth, guess, labels, guesses = in_cells(seed, n)
-    if not 2 < group.sum() < n - 2:
-        return
-    recalls = recall_per_class(labels, guesses, CLASSES)
-    for statistic in (*correlations(truth, guess), bin_proportions(guess), recalls):
-        plain = difference(restrict(statistic, group), restrict(statistic, ~group)).point()
-        result = standardised_difference(statistic, group, ~group, np.zeros(n, dtype=int), 1).point()
-        assert result.value == pytest.approx(plain.value, abs=1e-9, nan_ok=True)
-        assert (result.reasons, result.segments.tolist()) == (plain.reasons, plain.segments.tolist())

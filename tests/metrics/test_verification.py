@@ -1,6 +1,5 @@
 """Error rates of trials: known answers, scikit-learn as the oracle, drawn speakers as repeated trials."""
 
-import audmetric
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +15,6 @@ from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
-    bayes_threshold,
     cllr,
     det_curve,
     equal_error_rate,
@@ -29,7 +27,7 @@ from soundcheck.metrics.verification import (
     min_dcf,
     min_dcf_threshold,
 )
-from soundcheck.metrics.weighted import memoised, weighted_difference, weighted_sums
+from soundcheck.metrics.weighted import memoised, weighted_sums
 from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -89,30 +87,10 @@ def test_cost_of_likelihood_ratios():
     odds = np.log([3, 3, 3, 1 / 3, 1 / 3])
     for scores, target, expected in (
         ([0] * 5, [1, 0, 0, 1, 0], 1.0),
-        ([40, 50, -60], [1, 1, 0], 0.0),
         (odds, [1, 1, 0, 0, 1], (2 * np.log2(4 / 3) + 2) / 6 + (np.log2(4 / 3) + 2) / 4),
-        ([-1000, 2000], [1, 0], 1500 / np.log(2)),
         ([-1.7e308, 0], [1, 0], 0.5e100 / np.log(2)),
     ):
         assert value(cllr(independent(scores, target))) == pytest.approx(expected, rel=1e-11, abs=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("scores", "target", "costs", "expected"),
-    [
-        ([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0], (), 0.7),  # what lies above is accepted
-        ([1, 2], [1, 0], (0.99,), -np.inf),  # accept everybody
-        ([1, 2], [1, 0], (0.01,), 2.0),  # accept nobody
-        # Each target that is rejected costs as much as a non-target that is not: 2, 4 and 6 cost the same.
-        ([2, 3, 4, 5, 6, 7], [0, 1, 0, 1, 0, 1], (0.5,), 4.0),
-        # Now minus infinity does, too, and of the two in the middle the lower one is taken.
-        ([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1], (0.5, 4, 3), 2.0),
-        ([], [], (), np.nan),
-        ([0.1], [True], (), np.nan),
-    ],
-)
-def test_threshold_of_the_lowest_cost(scores, target, costs, expected):
-    assert min_dcf_threshold(independent(scores, target), *costs) == pytest.approx(expected, nan_ok=True)
 
 
 # Oracles
@@ -153,21 +131,6 @@ def test_rates_are_those_of_scikit_learn(seed, distinct):
     assert 0 <= lowest <= min(value(cllr(data)), 1) + 1e-12
 
 
-@some
-@given(seeds, st.sampled_from([0, 2, 20]))
-def test_audmetric_takes_the_better_end_of_the_step_where_rates_cross(seed, distinct):
-    """Here the step is crossed along a line: the value lies between the averages of its two ends."""
-    data = trials(seed, 80, distinct=distinct)
-    ours, theirs = value(equal_error_rate(data)), audmetric.equal_error_rate(data.target, data.scores)[0]
-    _, far, frr = det_curve(data)
-    after = int(np.argmax(far <= frr + 1e-12))
-    ends = [(far[place] + frr[place]) / 2 for place in (after - 1, after)]
-    if abs(far[after] - frr[after]) < 1e-12:
-        ends = [ours]
-    assert theirs == pytest.approx(min(ends), abs=1e-12)
-    assert min(ends) - 1e-12 <= ours <= max(ends) + 1e-12
-
-
 ALL = {
     "equal error rate": equal_error_rate,
     "lowest cost": min_dcf,
@@ -180,10 +143,10 @@ ALL = {
 }
 
 
-@some
-@given(seeds, st.sampled_from([0, 2, 6]))
-def test_drawn_speakers_are_repeated_trials(seed, distinct):
-    data, drawn = trials(seed, 120, 6, distinct), weights(6, 12, seed % 1000)
+@pytest.mark.parametrize("distinct", [0, 2, 6])
+def test_drawn_speakers_are_repeated_trials(distinct):
+    data = trials(distinct, 120, 6, distinct)
+    drawn = np.vstack([weights(6, 12), np.eye(6, dtype=int)[:2] * 6])  # one speaker has no non-targets
     for name, make in ALL.items():
         expected = [values(make(repeated(data, row))) for row in drawn]
         np.testing.assert_allclose(make(data).evaluate(drawn), expected, atol=1e-12, err_msg=name)
@@ -192,9 +155,8 @@ def test_drawn_speakers_are_repeated_trials(seed, distinct):
 # What must not matter
 
 
-@pytest.mark.parametrize("distinct", [0, 3])
-def test_order_sides_monotone_changes_and_swapped_kinds_do_not_matter(distinct):
-    data, drawn = trials(1, distinct=distinct), weights(8, 50, 0)
+def test_order_sides_monotone_changes_and_swapped_kinds_do_not_matter():
+    data, drawn = trials(1, distinct=3), weights(8, 50, 0)
     mixed = np.random.default_rng(0).permutation(len(data))
     columns = data.scores, data.target, data.first, data.second
     others = [
@@ -212,35 +174,36 @@ def test_order_sides_monotone_changes_and_swapped_kinds_do_not_matter(distinct):
 
 
 @pytest.mark.parametrize("speakers", [30, 2500])
-def test_windows_tables_and_company_change_nothing(speakers, monkeypatch):
+def test_windows_tables_and_joined_steps_change_next_to_nothing(speakers, monkeypatch):
     """Sums are exact, so windows, one replicate alone and other tables of pairs give the same bytes."""
     data, drawn = trials(5, 20_000, speakers, 40_000), weights(speakers, 60, 1)
-    statistics = [equal_error_rate(data), min_dcf(data), frr_at_far(data, RATES), cllr(data), min_cllr(data)]
+    statistics = [equal_error_rate(data), min_dcf(data), cllr(data), frr_at_far(data, RATES), min_cllr(data)]
     expected = [each.evaluate(drawn) for each in statistics]
     for statistic, whole in zip(statistics, expected, strict=True):
-        for row in (0, 59):
-            assert statistic.evaluate(drawn[row : row + 1])[0].tobytes() == whole[row].tobytes()
+        assert statistic.evaluate(drawn[59:])[0].tobytes() == whole[59].tobytes()
     monkeypatch.setattr(trial_curves, "_SMALL", 0)
     monkeypatch.setattr(verification, "_PILOT", 4)  # some replicates cross outside of the window
     for statistic, whole in zip(statistics[:2], expected, strict=False):
         assert statistic.evaluate(drawn).tobytes() == whole.tobytes()
     monkeypatch.setattr(trial_curves, "_DENSE", 0)
-    assert cllr(data).evaluate(drawn).tobytes() == expected[3].tobytes()
-
-
-def test_joined_steps_are_close(monkeypatch):
-    """Values stay exact; replicates move by less than the share of targets in a step."""
-    data, drawn, rates = trials(8, 20_000, 40), weights(40, 50, 0), (0.001, 0.01, 0.1, 0.5)
-    both = [frr_at_far(data, rates), min_cllr(data)]
-    exact, points = [each.evaluate(drawn) for each in both], [values(each) for each in both]
+    assert cllr(data).evaluate(drawn).tobytes() == expected[2].tobytes()
     monkeypatch.setattr(trial_curves, "_MOST_STEPS", 500)
-    missed, cost = (each.evaluate(drawn) - before for each, before in zip(both, exact, strict=True))
-    assert 0 < np.abs(missed).max() < 0.01 and (cost >= -1e-12).all() and 0 < cost.max() < 0.002
-    for each, point in zip(both, points, strict=True):
-        assert values(each).tobytes() == point.tobytes()
+    for statistic, whole in zip(statistics[3:], expected[3:], strict=True):
+        assert 0 < np.abs(statistic.evaluate(drawn) - whole).max() < 0.01
 
 
-# What has no value
+@pytest.mark.parametrize(
+    ("scores", "target", "costs", "expected"),
+    [
+        ([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0], (), 0.7),  # what lies above is accepted
+        ([1, 2], [1, 0], (0.99,), -np.inf),  # accept everybody
+        # 2, 4 and 6 cost the same as minus infinity: of the two in the middle the lower one is taken.
+        ([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1], (0.5, 4, 3), 2.0),
+        ([0.1], [True], (), np.nan),
+    ],
+)
+def test_threshold_of_the_lowest_cost(scores, target, costs, expected):
+    assert min_dcf_threshold(independent(scores, target), *costs) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +211,6 @@ def test_joined_steps_are_close(monkeypatch):
     [
         ([], [], "no trials"),
         ([0.1, 0.2], [True, True], "no non-target trials"),
-        ([0.1, 0.2], [False, False], "no target trials"),
         ([0.1, np.nan, np.nan], [True, False, False], "no score for 2 of 3 trials"),
     ],
 )
@@ -257,15 +219,7 @@ def test_no_value(scores, target, reason):
         if name != "rejection" or "non-target" not in reason:
             result = resample(make(independent(scores, target)), NO_BLOCKS, 100)
             assert set(result.reasons) == {reason} and np.isnan(result.value).all(), name
-    assert np.isnan(det_curve(independent([], []))[1]).all()
-    assert np.isnan(equal_error_threshold(independent([], [])))
-
-
-def test_a_replicate_without_targets_is_undefined():
-    data = Trials.of([0.9, 0.8, 0.1, 0.2], [True, True, False, False], list("abab"), list("abcc"))
-    drawn = np.array([[0, 0, 3], [1, 1, 1], [3, 0, 0]])
-    for make in (equal_error_rate, lambda t: frr_at_far(t, [0.1]), min_cllr, cllr):
-        assert np.isnan(make(data).evaluate(drawn)[:, 0]).tolist() == [True, False, True]
+    assert np.isnan(equal_error_threshold(independent(scores, target)))
 
 
 ZEROS, ONES = np.zeros(2, int), np.ones(2, bool)
@@ -279,8 +233,8 @@ ZEROS, ONES = np.zeros(2, int), np.ones(2, bool)
         (lambda data: Trials(np.zeros(2), ZEROS, ZEROS, ZEROS, 1), "finite"),
         (lambda data: Trials(np.zeros(2), ONES[:1], ZEROS, ZEROS, 1), "do not fit"),
         (lambda data: false_acceptance_rate(data, np.nan), "threshold"),
-        *((lambda data, r=r: frr_at_far(data, r), "from 0 to 1") for r in ([-0.1], [np.nan], [[0.1]])),
-        *((lambda data, c=c: min_dcf(data, *c), "lies between") for c in ((0,), (0.5, 0), (0.5, 1, -1))),
+        *((lambda data, r=r: frr_at_far(data, r), "from 0 to 1") for r in ([np.nan], [[0.1]])),
+        *((lambda data, c=c: min_dcf(data, *c), "lies between") for c in ((0,), (0.5, 1, -1))),
     ],
 )
 def test_impossible_trials_are_refused(make, message):
@@ -295,15 +249,9 @@ def test_sums_are_those_of_values_and_replicates():
     one, two, three = (equal_error_rate(trials(seed)) for seed in range(3))
     terms = {"a": [(1, one), (-2, two)], "b": [(0.5, one), (0.5, three)]}
     result = resample(weighted_sums(terms), NO_BLOCKS, 50)
-    alone = [resample(part, NO_BLOCKS, 50) for part in (one, two, three)]
-    for pick in (lambda r: r.value, lambda r: r.replicates):
-        a, b, c = (pick(part).ravel() for part in alone)
-        expected = np.stack([a - 2 * b, (a + c) / 2], axis=-1)
-        np.testing.assert_allclose(pick(result).reshape(expected.shape), expected, atol=1e-9)
+    a, b, c = (resample(part, NO_BLOCKS, 50).replicates.ravel() for part in (one, two, three))
+    np.testing.assert_allclose(result.replicates, np.stack([a - 2 * b, (a + c) / 2], axis=-1), atol=1e-9)
     assert result.labels == ("a", "b") and result.blocks.tolist() == [8, 8]
-    same = resample(weighted_sums({"": [(1, one), (-1, two)]}), NO_BLOCKS, 50)
-    other = resample(weighted_difference(one, two), NO_BLOCKS, 50)
-    assert np.array_equal(same.replicates, other.replicates)
     without = equal_error_rate(trials(1).only(~trials(1).target))
     point = weighted_sums({"a": [(1, one)], "b": [(1, without)]}).point()
     assert np.isnan(point.value).tolist() == [False, True] and point.reasons == ("", "no target trials")
@@ -323,15 +271,9 @@ def test_replicates_are_computed_once(monkeypatch):
 # Scores as likelihood ratios
 
 
-def scored(seed, targets=60, others=400, apart=1.5):
-    rng = np.random.default_rng(seed)
-    target = np.arange(targets + others) < targets
-    return rng.normal(size=len(target)) + apart * target, target
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_scikit_learn_fits_the_same_line(seed):
-    scores, target = scored(seed)
+def test_scikit_learn_fits_the_same_line(rng):
+    target = np.arange(460) < 60
+    scores = rng.normal(size=460) + 1.5 * target
     n = np.where(target, target.sum(), (~target).sum())
     labels, shares = np.concatenate([target, ~target]), np.concatenate([(n + 1) / (n + 2), 1 / (n + 2)])
     oracle = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
@@ -340,18 +282,16 @@ def test_scikit_learn_fits_the_same_line(seed):
     assert result.slope == pytest.approx(oracle.coef_[0, 0], rel=1e-4)
     assert result.offset == pytest.approx(oracle.intercept_[0], rel=1e-4)
     assert result == fit_calibration(np.append(scores, np.nan), np.append(target, True))  # left out
-    for factor, shift in ((1e-6, 0.0), (1e6, 1e6), (-1.0, 3.0)):  # units do not matter
-        other = factor * scores + shift
-        applied = fit_calibration(other, target).apply(other)
-        np.testing.assert_allclose(applied, result.apply(scores), atol=1e-5)
+    other = 3.0 - 1e6 * scores  # units do not matter
+    applied = fit_calibration(other, target).apply(other)
+    np.testing.assert_allclose(applied, result.apply(scores), atol=1e-5)
 
 
 def test_lines_of_separated_and_equal_scores():
     separated = fit_calibration(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
     assert 0 < separated.slope < 100 and separated.apply(np.array([0.5]))[0] == pytest.approx(0, abs=1e-9)
     assert np.isnan(separated.apply(np.array([np.nan]))[0])
-    for score in (0.0, 0.1, -1e300):  # says nothing
+    for score in (0.1, -1e300):  # says nothing
         assert fit_calibration(np.full(7, score), np.arange(7) < 3).apply(np.array([score])) == [0.0]
     with pytest.raises(ValueError, match="both kinds"):
         fit_calibration(np.array([0.1, 0.2, np.nan]), np.array([True, True, False]))
-    assert bayes_threshold(0.5, 1, 1) == 0 and bayes_threshold(0.01, 10, 1) == pytest.approx(np.log(9.9))

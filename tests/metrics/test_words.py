@@ -5,7 +5,6 @@ from pathlib import Path
 
 import jiwer
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -47,9 +46,9 @@ references = texts.filter(bool)
 some = settings(max_examples=25, deadline=None)
 
 
-def random_texts(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+def random_texts(n: int) -> tuple[list[str], list[str]]:
     """Pairs of texts of few different words, so that alignments tie; some are empty, equal or repeated."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     vocabulary = np.array(["a", "b", "c", "<i>", "\x00"], dtype=object)  # strings of NumPy lose the last
     said, heard = ([" ".join(rng.choice(vocabulary, rng.integers(0, 15))) for _ in range(n)] for _ in "ab")
     return said, [one if rng.random() < 0.1 else other for one, other in zip(said, heard, strict=True)]
@@ -70,7 +69,7 @@ def spelled_out(said: list[str], heard: list[str], chunks: list[jiwer.AlignmentC
     ("ours", "theirs"), [(word_errors, jiwer.process_words), (character_errors, jiwer.process_characters)]
 )
 def test_thousands_of_pairs_as_jiwer_aligns_and_counts_them(ours, theirs):
-    said, heard = random_texts(4000)
+    said, heard = random_texts(1500)
     counts, expected = ours(said, heard), theirs(said, heard)
     sides = zip(expected.references, expected.hypotheses, expected.alignments, strict=True)
     steps = [spelled_out(*each) for each in sides]
@@ -81,7 +80,6 @@ def test_thousands_of_pairs_as_jiwer_aligns_and_counts_them(ours, theirs):
         assert getattr(counts, name).tolist() == [
             sum(step[0] == kind for step in of_pair) for of_pair in steps
         ]
-    assert {"", *said} & set(heard)
 
 
 @some
@@ -97,18 +95,9 @@ def test_rates_are_those_of_jiwer(pairs):
     assert value(word_information_lost(counts)) == pytest.approx(expected.wil, abs=1e-9)
     wrong = [jiwer.wer(*pair) > 0 for pair in pairs]
     assert value(sentence_error_rate(counts)) == pytest.approx(np.mean(wrong), abs=1e-9)
-
-
-@some
-@given(st.lists(st.tuples(references, texts | st.none()), min_size=1, max_size=20))
-def test_missing_hypotheses_may_count_as_empty_ones(pairs):
-    said, heard = map(list, zip(*pairs, strict=True))
-    rate, missing = error_rate_with_missing(said, heard), [text is None for text in heard]
-    assert value(rate) == pytest.approx(jiwer.wer(said, [text or "" for text in heard]), abs=1e-9)
-    words = sum(len(text.split()) for text, gone in zip(said, missing, strict=True) if gone)
-    (note,) = rate.point().notes
-    expected = f"no answer for {sum(missing)} of ", f", {words} word"
-    assert all(part in note for part in expected) if any(missing) else note == ""
+    missing = [None if n % 3 == 0 else text for n, text in enumerate(heard)]
+    expected = jiwer.wer(said, [text or "" for text in missing])
+    assert value(error_rate_with_missing(said, missing)) == pytest.approx(expected, abs=1e-9)
 
 
 # Empty and missing texts
@@ -131,7 +120,6 @@ def test_rates_of_empty_and_missing_texts():
     counts = word_errors(["a b", "", ""], ["a b", "x", ""])  # empty references add errors but no words
     assert values(error_rates(counts)).tolist() == [0.5, 0.5, 0.0, 0.0]
     assert set(error_rates(counts).point().notes) == {"2 empty references"}
-    assert value(word_error_rate([1], [3])) == 3.0
     assert word_error_rate([0, 0], [1, 0]).point().reasons == (f"{NO_WORDS}, 1 insertions",)
     point = error_rate_with_missing(["a b", "c", None], [None, np.nan, None]).point()
     assert point.value.tolist() == [1.0] and point.segments.tolist() == [2] and point.reasons == ("",)
@@ -171,18 +159,6 @@ def test_confusions_are_sorted_and_shares_are_of_all_words():
     assert only["count"].tolist() == [2] and np.isnan(only["share"][0])
 
 
-def test_confusions_add_up_to_the_errors_in_any_order(rng):
-    said, heard = random_texts(2000, seed=2)
-    said, heard = said + said[:100], heard + heard[:100]  # repeated pairs
-    table, counts = confusions(said, heard), word_errors(said, heard)
-    for kind, name in KINDS.items():
-        assert table.loc[table["kind"] == kind, "count"].sum() == getattr(counts, name).sum()
-    assert table["share"].sum() == pytest.approx(counts.errors.sum() / counts.words.sum(), rel=1e-12)
-    order = rng.permutation(len(said))
-    shuffled = confusions([said[n] for n in order], [heard[n] for n in order])
-    pd.testing.assert_frame_equal(shuffled, table)
-
-
 def test_words_corrected_and_broken_by_hand():
     said = ["go on now", "stop", "go", None, "up", "", "<b>now</b> go"]
     old = ["no on now", "stop", None, "go", "up up", "oh", "go"]
@@ -192,26 +168,6 @@ def test_words_corrected_and_broken_by_hand():
     np.testing.assert_array_equal(changes, expected)
     expected = [["<b>now</b>", 1, 1, 0, 0], ["go", 2, 1, 0, 0], ["now", 1, 0, 1, 0]]
     assert changed_words(said, old, new).to_numpy().tolist() == expected
-
-
-short = st.lists(st.sampled_from("abc"), max_size=6).map(" ".join)
-
-
-@given(st.lists(st.tuples(short, short, short), min_size=1, max_size=8))
-def test_corrected_minus_broken_is_the_difference_of_right_words(rows):
-    said, old, new = zip(*rows, strict=True)
-    changes, (before, after) = word_changes(said, old, new), (word_errors(said, text) for text in (old, new))
-    missed = [one.deletions + one.substitutions for one in (before, after)]
-    np.testing.assert_array_equal(changes["corrected"] - changes["broken"], missed[0] - missed[1])
-    np.testing.assert_array_equal(changes["put_in_baseline"], before.insertions)
-    words, both = changed_words(said, old, new), ["corrected", "broken"]
-    assert words[both].sum().tolist() == changes[both].sum().tolist()
-    back = changed_words(said, new, old)
-    swapped = back.rename(columns={"corrected": "broken", "broken": "corrected"})[words.columns]
-    assert swapped.to_numpy().tolist() == words.to_numpy().tolist()
-
-
-# Transcripts that are dealt out: nobody keeps an own one, and no constant answer wins
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=30))
@@ -230,36 +186,27 @@ def test_rates_of_permuted_hypotheses(rng):
     said, heard = ["a b", "c d", "e f", "g", None], ["a b", "c x", "e f", None, "y"]
     rates = map(value, permuted_word_error_rates(said, heard, [0.1, 0.5, 0.3, 0.2, 0.4]))
     assert list(rates) == pytest.approx([1 / 6, 1.0, 1 / 6 - 1])
-    rates = map(value, permuted_word_error_rates(["a", "b"], ["a", None], [0.1, 0.2]))
-    assert list(rates) == pytest.approx([0, np.nan, np.nan], nan_ok=True)
     said = [" ".join(rng.choice(list("abcdef"), rng.integers(1, 6))) for _ in range(60)]
-    for constant in ("", "yes"):
-        *_, gap = permuted_word_error_rates(said, [constant] * 60, rng.random(60))
-        result = resample(gap, np.arange(60) % 10, 100)
-        assert result.value[0] == 0 and (result.replicates == 0).all()
+    *_, gap = permuted_word_error_rates(said, ["yes"] * 60, rng.random(60))  # no constant answer wins
+    result = resample(gap, np.arange(60) % 10, 100)
+    assert result.value[0] == 0 and (result.replicates == 0).all()
 
 
 # Words that nobody said
 
 
-def times_in_a_row(text, most_words):
-    """Look at every sequence at every place."""
-    words, best = text.split(), 0
-    for size in range(1, most_words + 1):
-        for start in range(len(words) - size + 1):
-            times = 1
-            while words[start + times * size :][:size] == words[start : start + size]:
-                times += 1
-            best = max(best, times)
-    return best
-
-
 def test_repeats_against_looking_everywhere():
-    for length in range(8):
+    def times_in_a_row(words, size, start):
+        part, times = words[start : start + size], 1
+        while words[start + times * size :][:size] == part:
+            times += 1
+        return times
+
+    for length in range(1, 8):
         for words in itertools.product("ab", repeat=length):
-            text = " ".join(words)
-            for most in (1, 2, 3):
-                assert word_rates.most_repeated(text, most) == times_in_a_row(text, most), text
+            places = [(size, start) for size in (1, 2, 3) for start in range(length - size + 1)]
+            most = max(times_in_a_row(words, *place) for place in places)
+            assert word_rates.most_repeated(" ".join(words), 3) == most, words
 
 
 def test_answers_where_nobody_speaks_by_time():
@@ -296,8 +243,6 @@ def test_character_error_rates_with_and_without_blanks():
     counts = character_errors(["  go  on\n", "a b"], ["go on", "ab"])
     assert counts.words.tolist() == [5, 3] and counts.errors.tolist() == [0, 1]
     assert error_rates(counts).labels == ("character error rate", *RATES[1:])
-    nothing = error_rates(character_errors([""], ["ab"])).point().reasons[0]
-    assert nothing == "no reference characters, 2 insertions"
     mixed = ["我 要 去 new york", "turn left now"], ["我要 去 new work", "turn left"]
     theirs = jiwer.cer(["我要去new york", "turn left now"], ["我要去new work", "turn left"])
     for said, heard, blanks, expected in (

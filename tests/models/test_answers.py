@@ -33,8 +33,8 @@ class Tensor:
         return np.asarray(self.values)
 
 
-def words(*pairs, key="confidence"):
-    return [{"word": word, key: sure} for word, sure in pairs]
+def words(*pairs):
+    return [{"word": word, "confidence": sure} for word, sure in pairs]
 
 
 VECTOR = pack(np.array([3.0, -4.0]))  # travels as plain text
@@ -44,19 +44,13 @@ VECTOR = pack(np.array([3.0, -4.0]))  # travels as plain text
     ("task", "value", "stored"),
     [
         (AROUSAL, 1, 1.0),
-        (AROUSAL, np.float32(0.25), 0.25),
         (AROUSAL, np.float16(0.1), 0.1),  # as its shortest decimal
-        (AROUSAL, np.int8(1), 1.0),
         (AROUSAL, np.array(0.25), 0.25),
         (AROUSAL, Fraction(1, 4), 0.25),
         (AROUSAL, 7.5, 7.5),  # out of the nominal range: kept
         (EMOTION, np.str_("anger"), "anger"),
-        (EMOTION, np.array("anger"), "anger"),
         *((TRANSCRIPT, text, text) for text in ("", "<b>Turn</b> 左\x07", "x" * TEXT_LIMIT)),
-        (TRANSCRIPT, np.str_("go"), "go"),
-        *((EMBEDDING, vector, VECTOR) for vector in ([3.0, -4.0], (3, -4), np.array([[3.0, -4.0]]))),
-        (EMBEDDING, np.array([3, -4], dtype=np.int8), VECTOR),
-        (EMBEDDING, Tensor([3.0, -4.0]), VECTOR),
+        *((EMBEDDING, vector, VECTOR) for vector in ((3, -4), np.array([[3.0, -4.0]]), Tensor([3, -4]))),
     ],
 )
 def test_predictions_are_kept_as_plain_values(task, value, stored):
@@ -65,10 +59,10 @@ def test_predictions_are_kept_as_plain_values(task, value, stored):
     assert type(answer[task.name]) is type(stored)
 
 
-@pytest.mark.parametrize(("task", "text"), [(EMOTION, "\ud800" + "a" * 10**6), (TRANSCRIPT, "\ud800")])
-def test_classes_and_transcripts_can_be_written_and_are_bounded(task, text):
-    answer, problem = check_output({task.name: text}, [task])
-    assert not problem and len(answer[task.name].encode("utf-8")) < 300
+def test_classes_and_transcripts_can_be_written_and_are_bounded():
+    output = {"emotion": "\ud800" + "a" * 10**6, "transcript": "\ud800"}
+    answer, problem = check_output(output, [EMOTION, TRANSCRIPT])
+    assert not problem and all(len(text.encode("utf-8")) < 300 for text in answer.values())
 
 
 @given(arrays.arrays(np.float32, st.integers(0, 20), elements=st.floats(width=32, allow_nan=False)))
@@ -84,7 +78,6 @@ def test_nothing_of_an_embedding_is_lost(vector):
         ({"sadness": np.float32(0.75), "anger": 0.25}, "sadness", [0.25, 0.0, 0.0, 0.75]),
         ({"sadness": 0.5, "neutral": 0.5}, "neutral", [0.0, 0.0, 0.5, 0.5]),  # the first of the classes
         ({"anger": 0.999}, "anger", [0.999, 0.0, 0.0, 0.0]),  # they may be rounded
-        ({"anger": 1.001}, "anger", [1.001, 0.0, 0.0, 0.0]),
     ],
 )
 def test_probabilities(given, likeliest, shares):
@@ -93,16 +86,15 @@ def test_probabilities(given, likeliest, shares):
     assert (answer, problem) == ({"emotion": likeliest} | expected, "")
 
 
-@pytest.mark.parametrize("key", ["confidence", "probability", "conf"])
-def test_words_are_kept_as_a_recogniser_gives_them(key):
-    given = words((" Turn", np.float32(0.5)), ("left,", 1), key=key)
+def test_words_are_kept_as_a_recogniser_gives_them():
+    given = [{"word": " Turn", "conf": np.float32(0.5)}, {"word": "left,", "probability": 1}]
     output = {"transcript": "Turn left", "words": given, "confidence": np.float64(1)}
     stored = {"transcript.words": '[[" Turn", 0.5], ["left,", 1.0]]', "confidence": 1.0}
     assert check_output(output, [TRANSCRIPT]) == ({"transcript": "Turn left"} | stored, "")
     assert answers.stated_names([TRANSCRIPT]) == list(stored)
 
 
-@pytest.mark.parametrize("given", [["turn", "left"], [{"word": "turn", "start": 0.5}], None, "turn", 3, {}])
+@pytest.mark.parametrize("given", [["turn", "left"], [{"word": "turn", "start": 0.5}], None])
 def test_words_without_confidences_say_nothing(given):
     output = {"transcript": "turn left", "words": given}
     assert check_output(output, [TRANSCRIPT]) == ({"transcript": "turn left"}, "")
@@ -114,40 +106,30 @@ def test_a_task_called_confidence_is_a_task():
     assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
 
 
-TWO = {"word": "left", "confidence": 0.5}
 NO_PREDICTIONS = {
     AROUSAL: [
         (math.nan, "is nan"),
-        (np.float32("nan"), "is nan"),
         (-np.inf, "is infinite"),
         (10**400, "is infinite"),
         (True, "is True, not a number"),
-        (np.True_, "is True, not a number"),
         (np.array([0.5]), "is an array of shape (1,)"),
         ([0.5], "is a list of length 1"),
         ("0.5", "is the text '0.5'"),
         (None, "is None"),
-        (1 + 2j, "(1+2j), not a number"),
-        (np.array("a"), "is the text 'a'"),
         ({"value": 0.5, "low": 0.7, "high": 0.4}, "whose low lies above its high"),
         ({"value": 0.5, "low": 0.4}, "without 'high'"),
         ({"low": 0.5, "high": 0.4}, "without 'value'"),
         ({"value": 0.5, "low": 0.1, "high": math.nan}, "high is nan"),
-        ({"value": None, "low": 0.1, "high": 0.2}, "is None"),
-        ({"value": {"value": 1}, "low": 0.1, "high": 0.2}, "a dict of length 1"),
     ],
     EMOTION: [
-        *((value, "not the name of a class") for value in (None, 1, 0.5, b"anger", ["anger"], True)),
+        *((value, "not the name of a class") for value in (None, 0.5, ["anger"])),
         ({"anger": 0.6, "sadness": 0.3}, "add up to 0.9 instead of 1"),
         ({"anger": 0.6, "sadness": 0.402}, "add up to 1.002 instead of 1"),
         ({}, "add up to 0 instead of 1"),
         ({"anger": 1.2, "sadness": -0.2}, "-0.2 among them, which is negative"),
         ({"anger": math.nan, "sadness": 1.0}, "anger: nan"),
-        ({"anger": math.inf}, "infinite"),
-        ({"anger": "much"}, "the text 'much', not a number"),
         ({"anger": True}, "True, not a number"),
         ({"angre": 1.0}, "unknown class 'angre' (Did you mean 'anger'?)"),
-        ({"<b>": 1.0}, "unknown class '<b>'"),
         ({3: 1.0}, "unknown class '3'"),
     ],
     TRANSCRIPT: [
@@ -157,34 +139,24 @@ NO_PREDICTIONS = {
     ],
     EMBEDDING: [
         (None, "is None, not a vector of numbers"),
-        (0.5, "is 0.5, not a vector of numbers"),
-        ("0.1 0.2", "is the text '0.1 0.2', not a vector of numbers"),
         ([True, False], "is a list of length 2, not a vector of numbers"),
         ([[0.1, 0.2], [0.3]], "is a list of length 2, not a vector of numbers"),
         (np.ones((2, 3)), "is an array of shape (2, 3), not a vector of numbers"),
         ([], "is an empty vector"),
-        (np.zeros(4), "is a vector of zeros, which has no direction"),
         ([1e-60, 0.0], "is a vector of zeros, which has no direction"),
         ([np.nan, 1.0, np.nan], "is a vector with 2 nan among 3 numbers"),
-        ([1.0, np.inf], "is a vector with 1 infinite among 2 numbers"),
         ([1.0, 1e300], "is a vector with 1 infinite among 2 numbers"),
         (np.ones(VECTOR_LIMIT + 1), f"a vector of {VECTOR_LIMIT + 1} numbers; at most {VECTOR_LIMIT} are"),
     ],
 }
 ROWS = [({task.name: given}, task, why) for task, rows in NO_PREDICTIONS.items() for given, why in rows]
 SURE = [
-    *(({"confidence": number}, "confidence is ") for number in (1.01, -0.01, math.nan, "high", None, True)),
+    *(({"confidence": number}, "confidence is ") for number in (1.01, -0.01, math.nan, "high")),
     ({"words": words(("turn", 0.5), ("right", 0.5))}, "do not join to the transcript: 'turn right' instead"),
-    ({"words": words(("turn", 0.5))}, "do not join"),
-    ({"words": words(("turn", 0.5), ("left", 0.5), ("<b>", 0.5))}, "do not join"),
     ({"words": words(("turn", 1.5), ("left", 0.5))}, "'turn' with the confidence 1.5, not a number from 0"),
-    ({"words": words(("turn", -0.5), ("left", 0.5))}, "confidence -0.5, not"),
     ({"words": words(("turn", 0.5), ("left", math.nan))}, "'left' with a confidence that is nan"),
     ({"words": words(("turn", 0.5), ("left", None))}, "'left' without a confidence, beside others"),
-    ({"words": words(("turn", 0.5), ("left", "high"))}, "'left' with a confidence that is the text 'high'"),
-    ({"words": words(("turn", True), ("left", 0.5))}, "'turn' with a confidence that is True"),
-    ({"words": [TWO, "turn"]}, "words of which one has no text under 'word'"),
-    ({"words": [TWO, {"confidence": 0.5}]}, "words of which one has no text under 'word'"),
+    ({"words": [*words(("left", 0.5)), "turn"]}, "words of which one has no text under 'word'"),
 ]
 ROWS += [({"transcript": "turn left"} | given, TRANSCRIPT, why) for given, why in SURE]
 
@@ -199,10 +171,10 @@ def test_no_predictions(output, task, why):
     assert why in problem
 
 
-@pytest.mark.parametrize("output", [None, 0.5, [0.5], np.array([0.5]), "anger", ("arousal", 0.5)])
+@pytest.mark.parametrize("output", [None, np.array([0.5]), "anger"])
 def test_no_dict(output):
     answer, problem = check_output(output, [AROUSAL, EMOTION])
-    assert answer == {}
+    assert answer == {} == check_output({"arousal": 0.5, "emotion": 3}, [AROUSAL, EMOTION])[0]
     assert "expected is a dict such as {'arousal': 0.5, 'emotion': 'anger'}" in problem
     assert repr(example([TRANSCRIPT])) == "{'transcript': 'turn left'}"
 
@@ -211,11 +183,6 @@ def test_wrong_key_names_what_came_and_what_was_meant():
     _, problem = check_output({"Arousal": 0.5, "x": 1}, [AROUSAL])
     assert "no key 'arousal'" in problem and "its keys: 'Arousal', 'x'" in problem
     assert "Did you mean 'Arousal' instead of 'arousal'?" in problem and "{'arousal': 0.5}" in problem
-
-
-def test_one_problem_spoils_all_tasks_and_all_problems_are_told():
-    answer, problem = check_output({"arousal": None, "emotion": 3}, [AROUSAL, EMOTION])
-    assert answer == {} and "arousal is" in problem and "emotion is" in problem
 
 
 PITCH = Task("pitch", "regression", low=0, high=10)
@@ -239,13 +206,10 @@ def test_distance_of_what_is_said(one, other, tasks, distance):
     assert answers.distance(one, other, tasks) == pytest.approx(distance)
 
 
-def test_reason_has_no_folders_and_one_line(tmp_path):
+def test_reason_has_no_folders_and_one_line_is_bounded_and_survives_everything(tmp_path):
     root = tmp_path / "it's a däta folder"
     text = f"cannot read '{root}/weights/a.npz'\nnor /opt/models/v1/b.npz"
     assert reason(OSError(text), root) == "OSError: cannot read 'weights/a.npz' nor b.npz"
-
-
-def test_reason_is_bounded_and_survives_everything():
     odd = type("OddError", (Exception,), {"__str__": lambda self: 1 / 0})
     assert reason(odd(), Path("/")) == "OddError"
     assert len(reason(ValueError("a" * 10**6), Path("/"))) <= 300

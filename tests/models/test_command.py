@@ -22,15 +22,11 @@ from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
-# The command, and the program -------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("target", "arguments"),
     [
-        ("asr {audio}", ["asr", "{audio}"]),
         ("asr --in={audio} 'a b' \"c d\" e\\ f", ["asr", "--in={audio}", "a b", "c d", "e f"]),
-        ("asr {audio} ; rm * | x > $(z) `w` & #", "asr {audio} ; rm * | x > $(z) `w` & #".split()),
         ("asr {audio} ''", ["asr", "{audio}", ""]),
     ],
 )
@@ -61,13 +57,8 @@ def test_program_is_found_in_the_folder_then_on_the_path(world, tmp_path, monkey
     (world.root / "my-asr").rmdir()
     world.program("echo folder")
     world.program("echo below", "tools/my-asr")
-    for name, said in {
-        "my-asr": "folder",
-        "./my-asr": "folder",
-        "tools/my-asr": "below",
-        f"'{tmp_path / 'bin' / 'my-asr'}'": "path",
-        "~/bin/my-asr": "path",
-    }.items():
+    places = {"./my-asr": "folder", "tools/my-asr": "below", "~/bin/my-asr": "path"}
+    for name, said in (places | {"my-asr": "folder", f"'{tmp_path / 'bin' / 'my-asr'}'": "path"}).items():
         assert world.ask(f"{name} {{audio}}") == said
 
 
@@ -86,9 +77,6 @@ def test_a_suite_names_a_command_which_no_check_runs(world):
     assert (world.root / "canary").exists()
     with pytest.raises(InputError, match=r"the model runs code \(command\), and --no-code was given"):
         refuse_code(suite)
-
-
-# Calling ----------------------------------------------------------------------------------------------------
 
 
 def test_the_program_gets_a_wav_file_the_suites_folder_and_no_input(world):
@@ -124,8 +112,6 @@ def test_audio_may_stand_anywhere_and_no_shell_runs_the_command(world):
     ("printed", "transcript"),
     [
         ("  hello \\r\\n\\n\\tworld  \\n\\n", "hello world"),
-        ("two  blanks", "two  blanks"),
-        ("", ""),
         (" \\n\\n", ""),
         ("gr\\303\\274n \\377", "grün \ufffd"),
         ("<script>x</script> \\033[31mred\\001", "<script>x</script> \x1b[31mred\x01"),
@@ -137,7 +123,6 @@ def test_what_is_printed_is_the_transcript(world, printed, transcript):
 
 
 def predicted(world: World, printed: str, *tasks: str) -> tuple[dict, str]:
-    """Check what is made of a program that prints this for these tasks."""
     (world.root / "printed").write_text(printed)
     world.program("cat printed")
     entry, suite = world.suite("my-asr {audio}", tasks=tasks)
@@ -149,12 +134,12 @@ def test_a_json_object_holds_values_classes_and_embeddings(world):
     printed = '{"arousal": 0.25,\n "emotion": "anger", "other": [], "transcript": " hey\\n"}\n'
     values = {"arousal": 0.25, "emotion": "anger", "transcript": " hey\n"}
     assert predicted(world, printed, *values) == (values, "")
-    numbers = [1 / 3 + n for n in range(65_536)]  # a long one fits
+    numbers = [1 / 3 + n for n in range(60_000)]  # more than a megabyte
     answer, problem = predicted(world, json.dumps({"embedding": numbers}), "embedding")
     assert not problem and unpack(answer["embedding"]).tolist() == pytest.approx(numbers, rel=1e-6)
 
 
-@pytest.mark.parametrize("printed", ["", "0.5", "[1]", "loading\n{}", "{" * 3000, "{}{}", "[" * 99999])
+@pytest.mark.parametrize("printed", ["", "[1]", "loading\n{}", "[" * 99999])
 def test_what_is_no_json_object(world, printed):
     with pytest.raises(RuntimeError) as caught:
         predicted(world, printed, "arousal", "emotion")
@@ -164,42 +149,36 @@ def test_what_is_no_json_object(world, printed):
     assert len(text) < 300 and "\n" not in text
 
 
-@pytest.mark.parametrize("family", ["asr_fairness", "asr_fault_localisation"])
-def test_a_program_hears_the_same_samples_as_a_python_model(world, rng, family):
+def test_a_program_hears_the_same_samples_as_a_python_model(world, rng):
     """Also beyond full scale, where only the file of a program was clipped: up to the rounding to 16 bit."""
     world.python(
         """
-        import sys
-        import audiofile
-        signal, _ = audiofile.read(sys.argv[1], dtype="float64")
-        print(*(round(sample * 32768) for sample in signal))
+        import sys, wave
+        with wave.open(sys.argv[1]) as sound:
+            print(*memoryview(sound.readframes(sound.getnframes())).cast("h"))
         """
     )
     loud = np.clip(rng.normal(scale=0.5, size=1600), -0.99, 0.99).astype(np.float32)
     beyond = {}
-    for change in read_family(family).transformed:
+    for change in read_family("asr_fairness").transformed:
         heard, _ = registry.apply(change, loud, 16000, seed=0, content="loud")
         assert np.abs(heard).max() <= 1, change.name
         free = dataclasses.replace(change, options={**change.options, "full_scale": "kept"})
         if np.abs(registry.apply(free, loud, 16000, seed=0, content="loud")[0]).max() > 1:
             beyond.setdefault(change.name.partition(",")[0], heard)
             assert free.identity != change.identity  # so that predictions are not mixed up
-    assert {"Amplitude", "Noise", "High pass", "Low pass", "Scale"} >= set(beyond) >= {"Amplitude", "Noise"}
+    assert {"Amplitude", "Noise"} <= set(beyond)
     for name, heard in beyond.items():
         written = np.array(world.ask(samples=heard).split(), dtype=int) / 32768
         assert np.abs(written - heard).max() <= 1 / 32768, name
-
-
-# Failures ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
         ("echo partial; exit 3", "the program ended with exit code 3"),
-        ("echo 1 >&2; printf 'no  weights\\tfound\\n\\n  \\n' >&2; exit 1", "exit code 1: no weights found"),
+        ('echo 1 >&2; printf "no  $1\\tfound\\n\\n  \\n" >&2; exit 2', "exit code 2: no audio.wav found"),
         ("printf '50 percent\\r\\033[31mfailed\\033[0m \\001\\377' >&2; exit 1", "1: failed \\x01\ufffd"),
-        ('echo "cannot read $1" >&2; exit 2', "exit code 2: cannot read audio.wav"),
         ("yes | head -c 1000000 >&2; printf '%900s' x | tr ' ' y >&2; exit 9", "yyy…"),
     ],
 )
@@ -242,9 +221,6 @@ def test_the_end_of_the_program_is_the_end(world):
     assert world.ask() == ""  # which looks for files that are left
 
 
-# Fingerprint ------------------------------------------------------------------------------------------------
-
-
 def test_fingerprint_follows_what_the_command_names_but_not_the_place(world, tmp_path, monkeypatch):
     monkeypatch.setenv("SOUNDCHECK_CACHE", str(tmp_path / "cache"))
     world.program("echo x")
@@ -267,8 +243,6 @@ def test_fingerprint_follows_what_the_command_names_but_not_the_place(world, tmp
     world.root = world.root.rename(tmp_path / "moved")
     assert world.check("my-asr -m weights.bin {audio}") == seen[2]
 
-
-# Real workers -----------------------------------------------------------------------------------------------
 
 # The number of a recording: its length tells it.
 NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'

@@ -84,21 +84,12 @@ def test_only_mappings_are_read(tmp_path, content, reason):
     assert reason in why and bool(why) == bool(reason)
 
 
-def test_a_child_finds_what_this_process_finds(onnx_project):
-    entry, suite = onnx_project.read(TEXT)
-    assert entry.about.check(entry, suite) == load_model(entry, suite).fingerprint
-
-
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        (
-            "raise ModuleNotFoundError(\"No module named 'onnxruntime'\", name='onnxruntime')",
-            'the package onnxruntime is not installed. Install it: pip install "soundcheck-speech[onnx]".',
-        ),
         ("raise ImportError('lib.so')", "the package onnxruntime cannot be imported: ImportError: lib.so"),
         ("import os; os.kill(os.getpid(), 9)", "loading the model ended the process (signal 9, SIGKILL). Is"),
-        ("import time; time.sleep(60)", "loading the model did not end within 2 s"),
+        ("import time; time.sleep(60)", "loading the model did not end within 1 s"),
         (
             "get_available_providers = lambda: 1 / 0",
             "the model cannot be loaded: ZeroDivisionError: division",
@@ -107,7 +98,7 @@ def test_a_child_finds_what_this_process_finds(onnx_project):
 )
 def test_libraries_that_do_not_work(onnx_project, library, monkeypatch, source, words):
     if "sleep" in source:
-        monkeypatch.setattr(library_model, "LOAD_SECONDS", 2.0)
+        monkeypatch.setattr(library_model, "LOAD_SECONDS", 1.0)
     library(source)
     assert onnx_project.refused(TEXT, child=True).startswith(WHERE + words)
 
@@ -116,7 +107,6 @@ def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     entry, suite = onnx_project.read(TEXT)
     weights = onnx_project.folder / "weights.bin"
     seen = [check_model(entry, suite)]
-    assert check_model(*onnx_project.read(TEXT)) == seen[0]
     onnx_model(onnx_project.folder / "m.onnx", external="weights.bin")
     seen.append(check_model(*onnx_project.read(TEXT)))
     weights.write_bytes(bytes(weights.stat().st_size))
@@ -124,9 +114,12 @@ def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     assert len(set(seen)) == 3
     other = dataclasses.replace(entry, options=entry.options | {"sampling_rate": 8000})
     before = load_model(entry, suite).fingerprint
-    assert load_model(other, suite).fingerprint != before
+    assert entry.about.check(entry, suite) == before != load_model(other, suite).fingerprint
+    model = load_model(entry, suite)
+    del model.entry.options["probabilities"]  # as of predictions from before there was the key
+    assert model.fingerprint == before
     monkeypatch.setattr(extras, "versions", lambda names: dict.fromkeys(names, "another"))
-    assert load_model(entry, suite).fingerprint != before
+    assert model.fingerprint != before
 
 
 def test_workers_give_what_the_graph_computes_also_when_it_has_changed(onnx_project):

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from bs4 import BeautifulSoup
-from matplotlib.colors import to_rgb
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -60,11 +59,3 @@ def write_page(path: Path, *parts: object, theme: str = "light", head: str = "")
         encoding="utf-8",
     )
     return path
-
-
-def contrast(*colours: str) -> float:
-    """Give the contrast of two colours as in the Web Content Accessibility Guidelines 2.1."""
-    parts = [np.array(to_rgb(colour)) for colour in colours]
-    linear = [np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4) for part in parts]
-    low, high = sorted(part @ (0.2126, 0.7152, 0.0722) for part in linear)
-    return (high + 0.05) / (low + 0.05)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import ndtr, ndtri
-from tests.report.given import contrast, subset
+from tests.report.given import subset
 
 from soundcheck.augment.filters import tilt_filter
 from soundcheck.common.media import MediaStore
@@ -16,8 +16,7 @@ from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
 from soundcheck.report import certainty_views, figures, study_figures
 from soundcheck.report.figures import class_confusions
-from soundcheck.report.formats import STATE
-from soundcheck.report.style import PALETTE, show, svg
+from soundcheck.report.style import show, svg
 from soundcheck.report.verification_views import det_figure, score_histograms
 from soundcheck.statistics.simulation import grid, simulate_all
 
@@ -34,30 +33,24 @@ def media(tmp_path_factory):
     return MediaStore(tmp_path_factory.mktemp("drawn") / "media", "media/")
 
 
-def trial_errors(seed, n=3000, apart=3.0, *, band=True):
+def trial_errors(seed, n=3000, apart=3.0):
     """Draw scores of trials and give what is drawn of their curve."""
     rng = np.random.default_rng(seed)
     target = rng.random(n) < 0.3
     data = Trials(rng.normal(size=n) + apart * target, target, np.arange(n), np.arange(n), n)
     _, far, frr = det_curve(data)
-    found = {
-        "far": far,
-        "frr": frr,
-        "equal": value(equal_error_rate(data)),
-        "minimum": (far[n // 2], frr[n // 2]),
-    }
-    if band:
-        rates = ndtr(np.linspace(-3, 0.5, 30))
-        middle = np.interp(-rates, -far, frr)
-        found |= {"rates": rates, "low": 0.8 * middle, "high": np.minimum(1, 1.2 * middle + 0.01)}
-    return found
+    points = {"equal": value(equal_error_rate(data)), "minimum": (far[n // 2], frr[n // 2])}
+    rates = ndtr(np.linspace(-3, 0.5, 30))
+    middle = np.interp(-rates, -far, frr)
+    band = {"rates": rates, "low": 0.8 * middle, "high": np.minimum(1, 1.2 * middle + 0.01)}
+    return {"far": far, "frr": frr} | points | band
 
 
 def all_figures():
     rng = np.random.default_rng(0)
     values, classes = rng.random(90), MOODS[rng.integers(2, size=90)]
     groups = np.array([*HOSTILE, None, "b"], dtype=object)[rng.integers(len(HOSTILE) + 2, size=90)]
-    yield from (figures.truth_and_prediction(values, values**2, text) for text in HOSTILE)
+    yield figures.truth_and_prediction(values, values**2, " ".join(HOSTILE))
     yield figures.truth_and_prediction(NAN, NAN)
     yield figures.distribution(subset(values, values**2), HOSTILE[1])
     yield figures.distribution(subset(np.full(9, 0.5), np.full(9, 0.7)), "one value")
@@ -68,12 +61,11 @@ def all_figures():
     yield figures.by_group(np.empty(0), [], ["a"])
     yield study_figures.interval_bars(study_figures.recorded("word_error_intervals")[0], "difference")
     yield study_figures.coverage_by_correlation(study_figures.recorded("word_errors")[0])
-    rows = [(m, k, w, 0.9) for m in "abc" for k in (5, 40) for w in ("blockwise", "segments")]
-    names = ["metric", "speakers", "way", "coverage"]
-    yield study_figures.coverage_by_speakers(pd.DataFrame(rows, columns=names))
+    shares = {"metric": list("aabb"), "speakers": 5, "way": ["blockwise", "segments"] * 2, "coverage": 0.9}
+    yield study_figures.coverage_by_speakers(pd.DataFrame(shares))
     yield study_figures.certainties({"ccc": range(10), "uar": [9] * 10})
-    found = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)
-    yield study_figures.simulated_maxima({"mean": found}, {"mean": [(60, 0.075, 30)]})
+    simulated = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)
+    yield study_figures.simulated_maxima({"mean": simulated}, {"mean": [(60, 0.075, 30)]})
     yield det_figure({name: trial_errors(n, 300) for n, name in enumerate([*HOSTILE, "\ud800"])})
     yield det_figure({"perfect": trial_errors(0, apart=20.0), "reversed": trial_errors(1, apart=-20.0)})
     yield det_figure({})
@@ -84,41 +76,16 @@ def all_figures():
 
 
 @pytest.mark.slow
-def test_figures_of_any_data_are_the_same_each_time_without_dates_and_traces(media):
+def test_figures_of_any_data_are_the_same_each_time_without_dates_and_traces(media, rng):
     first = [str(show(media, figure, "x <x>")) for figure in all_figures()]
-    again = [str(show(media, figure, "x <x>")) for figure in list(all_figures())[::3]]
-    assert again == first[::3] and len(set(first)) > 25
+    again = [str(show(media, figure, "x <x>")) for figure in list(all_figures())[::5]]
+    assert again == first[::5] and len(set(first)) == len(first)
     for html in first:
         assert 'alt="x &lt;x&gt;"' in html and re.search(r'width="\d+" height="\d+"', html)
         path = media.folder / re.search(r'src="media/([^"]+)"', html).group(1)
-        assert path.stat().st_size > 1000
         assert not re.search("<dc:date>|Matplotlib v|<script", path.read_text())
-
-
-def test_many_marks_become_pixels_below_words(media, rng):
     few, many = (svg(figures.truth_and_prediction(*rng.random((2, n)))).decode() for n in (100, 5000))
-    assert "<image" not in few and many.count("<image") == 1 and ">prediction<" in many
-    assert len(many) < 300_000
-    figure = figures.truth_and_prediction(*rng.random((2, 9)))
-    shown = str(show(media, figure, "Dots", finding="<b> is compressed"))
-    assert "<figcaption>&lt;b&gt; is compressed</figcaption><img" in shown
-    assert 'alt="Dots. &lt;b&gt; is compressed"' in shown
-
-
-def test_a_style_is_written_once_in_a_figure():
-    drawing = svg(
-        figures.truth_and_prediction(np.linspace(0, 1, 50), np.linspace(0, 1, 50), 'style="1.2345"')
-    )
-    styles = re.findall(rb"\.s\d+(\{[^}]*\})", drawing)
-    assert len(styles) == len({*styles}) > 3 and not re.search(rb'<[^<>]+ style="', drawing)
-    assert b"1.2345" in drawing and not re.search(
-        rb'<[^<>]+ y="\d+\.\d{3}', drawing
-    )  # of texts nothing is cut
-
-
-def test_a_scatter_has_its_line():
-    figure = figures.truth_and_prediction(np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.4, 0.6]), "c: female")
-    np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata()[[0, -1]], [0.2, 0.6])
+    assert "<image" not in few and many.count("<image") == 1 and ">prediction<" in many  # pixels below words
 
 
 def test_predictions_of_groups_are_shares_of_each_group_or_boxes():
@@ -141,28 +108,22 @@ def test_the_tilt_filters_are_drawn_in_decibel():
         assert np.interp(kilohertz, *curves[name]) == pytest.approx(decibel, abs=0.15)
 
 
-def test_marks_stand_out_on_paper():
-    assert contrast("#ffffff", "#777777") == pytest.approx(4.48, abs=0.005)  # a known pair
-    assert all(contrast(state.colour, "#ffffff") >= 3 for state in STATE.values())
-    assert len(set(PALETTE)) == len(PALETTE)
-
-
 def confusions(truth, predicted, *classes):
-    """Give a table of confusions; keys run backwards, and each speaker has two segments."""
+    """Write a table of confusions; keys run backwards, and each speaker has two segments."""
     numbers = range(len(truth))
     about = {"key": [f"{n:04d}" for n in numbers][::-1], "speaker": [f"s{n // 2}" for n in numbers]}
-    return subset(truth, predicted, Task("mood", "classification", classes), **about)
+    return str(class_confusions(subset(truth, predicted, Task("mood", "classification", classes), **about)))
 
 
 def test_cells_of_confusions_lead_to_their_segments(media):
-    text = str(class_confusions(confusions(["a", "a", "a", JOY], ["a", JOY, JOY, JOY], "a", JOY)))
+    text = confusions(["a", "a", "a", JOY], ["a", JOY, JOY, JOY], "a", JOY)
     links, anchors = re.findall(r'href="#([^"]+)"', text), re.findall(r'<p id="([^"]+)"', text)
     assert sorted(links) == sorted(anchors) and len(set(anchors)) == 3
     assert "33 %" in text and "67 %" in text and "100 %" in text and JOY not in text
     cell = text.partition(f'<p id="{anchors[1]}"')[2].partition("</ul>")[0]
     assert re.findall(r"(\d)\.wav", cell) == ["2", "1"]
     assert text.index("<details") < text.index('<p id="')  # a link opens what is folded
-    text = str(class_confusions(confusions(["a"] * 6, ["b"] * 6, "a", "b")))
+    text = confusions(["a"] * 6, ["b"] * 6, "a", "b")
     assert re.findall(r"(\d)\.wav", text.partition("<ul>")[2]) == ["5", "3", "1", "4"]  # each speaker once
     assert "and 2 more" in text
     both = np.array(["a", "a", "b", None], dtype=object), np.array(["a", "z", JOY, "a"], dtype=object)
@@ -180,32 +141,26 @@ def test_risk_is_given_where_equal_confidences_end_and_few_points_are_drawn_of_m
 
 
 def curve_of(figure):
-    return [
-        np.asarray(part)
-        for part in max((line.get_data() for line in figure.axes[0].lines), key=lambda d: len(d[0]))
-    ]
+    longest = max(figure.axes[0].lines, key=lambda line: len(line.get_xdata()))
+    return longest.get_xydata().T
 
 
-@pytest.mark.parametrize("band", [True, False])
-def test_a_detection_error_curve_passes_through_its_points_and_has_a_band_where_one_is_known(band):
-    own = trial_errors(3, band=band)
-    figure = det_figure({"all trials": own, "noise": trial_errors(1, band=band)})
+def test_a_detection_error_curve_passes_through_its_points_and_has_its_band():
+    own = trial_errors(3)
+    figure = det_figure({"all trials": own, "noise": trial_errors(1)})
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
     points = {line.get_marker(): (line.get_xdata()[0], line.get_ydata()[0]) for line in lines[:2]}
-    assert points["o"] == pytest.approx([ndtri(own["equal"])] * 2) and points["v"] == pytest.approx(
-        ndtri(own["minimum"])
-    )
+    assert points["o"] == pytest.approx([ndtri(own["equal"])] * 2)
+    assert points["v"] == pytest.approx(ndtri(own["minimum"]))
     x, y = curve_of(det_figure({"all trials": own}))
     assert np.interp(points["o"][0], x, y) == pytest.approx(points["o"][1], abs=0.05)
-    assert len(figure.axes[0].collections) == 2 * band
-    assert [text.get_text() for text in figure.legends[0].get_texts()].count("95 % interval") == band
+    assert len(figure.axes[0].collections) == 2
 
 
 def test_steps_of_equal_scores_are_lines_between_rates():
     """The curve of constant scores is far + frr = 1: on quantiles, too, as many points show."""
     own = {"far": np.array([1.0, 0.0]), "frr": np.array([0.0, 1.0]), "equal": 0.5, "minimum": (0.0, 1.0)}
     x, y = curve_of(det_figure({"constant": own}))
-    assert len(x) > 100
     np.testing.assert_allclose(ndtr(x) + ndtr(y), 1, atol=1e-5)
 
 

@@ -1,12 +1,12 @@
 """Words of recognisers: right numbers, aligned lines that are copied as they were said, and safe text."""
 
 import re
-from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from bs4 import BeautifulSoup
 from tests.report.given import HOSTILE, cells
 
 from soundcheck.common.media import MediaStore
@@ -22,59 +22,37 @@ from soundcheck.statistics.bootstrap import resample
 from soundcheck.suite.thresholds import read_family
 
 
-class Lines(HTMLParser):
-    """Reads each line as somebody copies it: without what cannot be selected."""
-
-    def __init__(self):
-        super().__init__()
-        self.lines, self.depth, self.seen = [], 0, []
-
-    def handle_starttag(self, tag, attributes):
-        self.lines += [""] * (tag in ("dt", "dd"))
-        self.depth += tag in ("span", "del")
-
-    def handle_endtag(self, tag):
-        self.depth -= tag in ("span", "del")
-
-    def handle_data(self, data):
-        self.seen.append(data)
-        if self.lines and not self.depth:
-            self.lines[-1] += data
-
-
-def read(html):
-    """Give the lines as they are copied, and all that is seen."""
-    parser = Lines()
-    parser.feed(str(html))
-    return [" ".join(line.split()) for line in parser.lines], "".join(parser.seen)
+def copied(html):
+    """Give each line as somebody copies it: without what cannot be selected."""
+    page = BeautifulSoup(str(html), "html.parser")
+    for note in page.select("span, del"):
+        note.decompose()
+    return [" ".join(line.get_text().split()) for line in page.select("dt, dd")]
 
 
 @pytest.mark.parametrize(
     ("said", "written", "seen"),
     [
-        ("the cat sat down", "a cat sat right", ["replaced the by a", "replaced down by right"]),
-        ("go on", "go up", ['<mark ', 'aria-hidden="true">≠<', "replaced on by up"]),
-        ("go on", "go", ['<del ', 'aria-hidden="true">−<', "left out on"]),
-        ("go on", "go on now", ['<ins ', 'aria-hidden="true">+<', "put in now"]),
-        ("go on", "", ["(nothing)"]),
+        ("go on", "go up", ["<mark ", 'aria-hidden="true">≠<', "replaced on by up"]),
+        ("go on", "go", ["<del ", 'aria-hidden="true">−<', "left out on"]),
+        ("go on", "go on now", ["<ins ", 'aria-hidden="true">+<', "put in now"]),
         ("", "go", ["(nothing)"]),
     ],
-)  # fmt: skip
+)
 def test_what_is_copied_is_what_was_said_and_each_error_has_a_sign_an_element_and_words(said, written, seen):
-    html = aligned_words(said, {"recognised": written})
-    lines, told = read(html)
-    assert lines == ["said", said, "recognised", written]
-    assert all(part in (html if "<" in part or ">" in part else told) for part in seen)
+    html = str(aligned_words(said, {"recognised": written}))
+    assert copied(html) == ["said", said, "recognised", written]
+    whole = html + BeautifulSoup(html, "html.parser").get_text()
+    assert [part for part in seen if part not in whole] == []
 
 
 def test_one_wording_of_several_is_shown():
     reference = WordingReader(str, alternatives=True)("{ um / @ } (please) stop here")
     html = aligned_words(reference, {"recognised": "stop hear"})
-    assert read(html)[0] == ["said", "stop here", "recognised", "stop hear"]
+    assert copied(html) == ["said", "stop here", "recognised", "stop hear"]
     both = aligned_words(reference, {"a": "please stop hear", "b": "please stop here", "c": None})
-    assert read(both)[0][:6] == ["said", "please stop here", "a", "please stop hear", "b", "please stop here"]
-    assert "(no transcript)" in read(both)[1]
-    assert read(aligned_words(reference, {"none": None}))[0] == ["said", "um please stop here", "none", ""]
+    assert copied(both)[:6] == ["said", "please stop here", "a", "please stop hear", "b", "please stop here"]
+    assert "(no transcript)" in both and copied(both)[6:] == ["c", ""]
 
 
 def test_words_of_two_recognisers_tell_who_has_them_right():
@@ -129,7 +107,7 @@ def test_agreement_of_drops_and_violations():
         assert "no rank correlation" in str(words.agreement_table(*few_or_equal, "paper"))
 
 
-@pytest.mark.parametrize("kind", ["percentile", "expanded", "gaussian"])
+@pytest.mark.parametrize("kind", ["percentile", "expanded"])
 def test_comparison_table_has_the_chosen_interval_standard_error_and_words(kind):
     rng = np.random.default_rng(45)  # errors of two recognisers in 8 blocks of 10 segments that are not alike
     first, second = (rng.binomial(10, rate, 80).astype(float) for rate in (0.2, 0.25))
@@ -140,12 +118,9 @@ def test_comparison_table_has_the_chosen_interval_standard_error_and_words(kind)
     assert f">{100 * np.std(ways[0].replicates[:, 0], ddof=1):.2f}\xa0points<" in text
     assert ">words<" in text and ">800<" in text and ">80<" in text and ">8<" in text
     assert ("expanded 95 %" in text) == ("12.89" in text) == (kind == "expanded")
-    assert "percentile 95 %" in text and "Gaussian 95 %" in text
 
 
 def test_violations_are_counted_in_all_by_pair_and_beside_those_of_a_base():
-    one = {"by pair": pd.DataFrame([[3, 0]], columns=["german", HOSTILE], index=["a–b"])}
-    assert "a–b" in str(violation_views.count_table(one, "Violations"))  # a single pair is named as well
     tables = {
         "in all": against_base({"male": 28, "female": 176, HOSTILE: 1400}, "male")[1],
         "comprehensible": against_base({"male": 0, "female": 5, HOSTILE: 2}, "male")[1],
@@ -156,15 +131,12 @@ def test_violations_are_counted_in_all_by_pair_and_beside_those_of_a_base():
     assert text.count("male has none") == 3 and len(found) == 4 and MEAN in text
 
 
-def test_signals_that_people_rated():
+def test_words_that_are_confused_rated_and_most_often_wrong():
+    frame = confusions(["go left", "go left", "stop"], ["go right", "go right", HOSTILE])
+    assert {"left", "right", "2"} <= set(cells(words.confusion_table(frame))[1])
     options = {"ratings": {"Noise": {10: 7.22, 2: 6.84}, HOSTILE: {1: 7}}, "shown_rating": 7.2}
     text = str(violation_views.rating_table(options))
     assert ">10: 7.22<" in text and ">(2: 6.84)<" in text  # below the limit in brackets
-
-
-def test_words_that_are_confused_and_most_often_wrong():
-    frame = confusions(["go left", "go left", "stop"], ["go right", "go right", HOSTILE])
-    assert {"left", "right", "2"} <= set(cells(words.confusion_table(frame))[1])
     frame = wrong_words(["go up", "go on", None], {"m": ["no up", "no", "x"], "<b>": ["go up", "go up", "x"]})
     assert frame.to_numpy().tolist() == [["go", 2, 2, 0], ["on", 1, 1, 1]]
     text = str(words.wrong_word_table(frame, "c"))
@@ -172,11 +144,8 @@ def test_words_that_are_confused_and_most_often_wrong():
 
 
 def test_the_error_profile_names_the_group_with_most_errors(tmp_path):
-    rates = {
-        "all": (0.1, 0.2, 0.05, 0.0),
-        "sex: male": (0.1, 0.1, 0.0, 0.0),
-        f"sex: {HOSTILE}": (0.1, 0.3, 0.1, 0.2),
-    }
+    rates = {"all": (0.1, 0.2, 0.05, 0.0), f"sex: {HOSTILE}": (0.1, 0.3, 0.1, 0.2)}
+    rates["sex: male"] = (0.1, 0.1, 0.0, 0.0)
     rows = [
         {"corpus": "c", "part": part, "measure": name, "value": value, "low": value, "high": value}
         for part, own in rates.items()
@@ -185,7 +154,6 @@ def test_the_error_profile_names_the_group_with_most_errors(tmp_path):
     evaluation = SimpleNamespace(media=MediaStore(tmp_path))
     text = str(words.error_profile(evaluation, pd.DataFrame(rows)))
     assert "deletions 30.0\xa0% (all: 20.0\xa0%)" in text and HOSTILE not in text
-    assert not words.error_profile(evaluation, pd.DataFrame(rows[:4]))
 
 
 def test_words_of_groups_are_listed_in_full_and_told():

@@ -49,48 +49,28 @@ def judged(folder, **options):
         ([FINE], {}, 0, ["1 pass, 0 fail, 0 inconclusive, 0 not evaluated, 0 report", "No failure counts."]),
         ([FINE, FAILS], {}, 1, ["failed: m / c / f: arousal / U: 0.4 is not > 0.5", "1 failure, 0 errors."]),
         # What did not run.
-        ([NO_LABELS], {}, 1, ["No test of m has a verdict"]),
         ([FINE, skipped("no prediction", model="n")], {}, 1, ["No test of n has a verdict"]),
-        (
-            *([FINE, skipped("not computed by the notebook")], {}, 1),
-            ["did not run: m / c / f: arousal / S", "The gate fails: 0 failures, 1 error."],
-        ),
+        ([FINE, skipped("not computed by the notebook")], {}, 1, ["did not run: m / c / f: arousal / S"]),
         # The published rule and the margin.
         ([FINE, BEYOND_PUBLISHED], {}, 0, ["1 pass, 0 fail, 1 inconclusive"]),
         ([FINE, BEYOND_PUBLISHED], {"strict": True}, 1, ["margin 0.1; |value| = 0.125 is not < 0.1"]),
-        (
-            *([FINE, BEYOND_MARGIN], {}, 1),
-            [
-                "difference 0.15 (95 % 0.13 to 0.17, 100 segments, 20 speakers), more than the margin of 0.1",
-                "; |value| = 0.075 is < 0.1",
-            ],
-        ),
-        (
-            *([FINE, difference(-0.3, rule="|gap| <", group_value=0.1, others_value=0.4)], {}, 1),
-            ["T / sex: male: 0.1 against 0.4 of others, difference -0.3", "|gap| = 0.3 is not < 0.1"],
-        ),
+        ([FINE, BEYOND_MARGIN], {}, 1, ["more than the margin of 0.1", "; |value| = 0.075 is < 0.1"]),
         # A few speakers are described, and are no all-clear.
         (
-            *([FINE, FEW], {"inconclusive": "fail"}, 1),
-            ["0.23 against 0.04 of others, difference 0.19 (for these speakers 95 % 0.17 to 0.29, "],
+            [FINE, FEW],
+            {"inconclusive": "fail"},
+            1,
+            ["0.23 against 0.04 of others, difference 0.19 (for these"],
         ),
-        (
-            *([FINE, FEW], {}, 0),
-            [
-                "too few speakers: m / c / f: arousal / T / accent: german: inconclusive: 0.23",
-                "The gate passes; 1 difference with too few speakers to generalise.",
-            ],
-        ),
+        ([FINE, FEW], {}, 0, ["The gate passes; 1 difference with too few speakers to generalise."]),
         # Two groups are one test, which fails the published rule for either.
         (PAIR, {}, 0, ["0 not evaluated, 0 reported (mirrors of pairs left out)."]),
         (PAIR, {"strict": True}, 1, ["arousal / T / sex: female: sex: male: difference -0.25"]),
         # What is inconclusive, and what is nothing but inconclusive.
         ([FINE, UNSURE], {"inconclusive": "fail"}, 1, ["f: arousal / U: 0.6 is > 0.5"]),
         ([UNSURE], {}, 0, ["Nothing could be concluded about m: 1 test inconclusive."]),
-        ([UNSURE], {"inconclusive": "fail"}, 1, ["Nothing could be concluded about m: 1 test inconclusive"]),
         ([FINE, OTHER], {}, 0, ["No failure counts.", "Nothing could be concluded about n: 1 test"]),
         ([value(number=0.4, state_sample="fail", **OPEN)], {}, 0, ["1 of which fail for these speakers. "]),
-        ([FINE, SHOWN], {"strict": True}, 0, ["0 not evaluated, 1 reported."]),
     ],
 )
 def test_what_fails(write, rows, options, code, words):
@@ -123,10 +103,8 @@ def test_junit_counts_what_the_states_count(write):
     assert outcome.summary.startswith("2 pass, 1 fail, 1 inconclusive, 2 not evaluated, 1 reported (mirrors")
     numbers = {key: int(root.get(key)) for key in ("tests", "failures", "errors", "skipped")}
     assert numbers == {"tests": 7, "failures": 1, "errors": 1, "skipped": 3}
-    assert root.find(".//testcase[@name='arousal / U']/failure").get("type") == "threshold"
     of = {case.get("name"): case.find("*").get("message") for case in root.iter("testcase") if len(case)}
-    interval = "(95 % 0.56 to 0.64, 100 segments, 20 speakers)"
-    assert of["arousal / V"] == f"inconclusive: 0.6 is > 0.5 {interval}"
+    assert of["arousal / V"].startswith("inconclusive: 0.6 is > 0.5 (95 % 0.56 to 0.64, 100 segments, 20")
     assert of["arousal / W"].startswith("reported: value = 0.6 (95 %") and of["arousal / S"] == "no labels"
 
 
@@ -160,13 +138,11 @@ EXCUSED = {"accepted": [{"test": "U", "why": "x"}]}
     [
         ([FINE], bar(0.65), 1, "c / f: arousal / T: agreed: 0.6 is not > 0.65 (95 % "),
         ([FINE], bar({"arousal": 0.65}), 1, "0.6 is not > 0.65"),  # of a task, not of all of a kind
-        ([FINE], bar({"valence": 0.65}), 0, "No failure counts."),
         # What was not evaluated, or did not run.
         ([FINE, skipped("3 segments", "U")], bar(0.5, "U"), 1, "agreed: not evaluated, 3 segments"),
         ([FINE], bar(0.5, "U"), 1, "hard bar: agreed: f / U did not run."),
         # Labels narrow it.
         ([value(number=0.6, label="b"), value(label="a")], bar(0.65, labels=["b"]), 1, "T / b: agreed"),
-        ([value(number=0.6, label="a"), value(label="b")], bar(0.65, labels=["b"]), 0, "2 pass, 0 fail"),
         ([value(label="a")], bar(0.5, labels=["b"]), 1, "hard bar: agreed: f / T / b did not run."),
         # Nothing excuses it.
         ([FINE, FAILS], bar(0.5, "U") | EXCUSED, 1, "hard bar: "),
@@ -218,7 +194,7 @@ def test_accepted_until_its_day_is_over(write):
     assert past in outcome.summary
 
 
-PAIRED = {"label": "pair", "state": "fail"}
+PAIRED, SCOTTISH = {"label": "pair", "state": "fail"}, "accent: scottish"
 
 
 @pytest.fixture(scope="module")
@@ -232,21 +208,17 @@ def frame():
 
 def test_every_named_key_must_agree_and_the_first_entry_counts(frame):
     for number, named in (
-        *((7, {"model": "m"}), (8, {"family": "f"}), (0, {"family": "g"}), (0, {"label": "anger"})),
-        *((1, {"model": "m", "group": "accent: scottish"}), (0, {"model": "n", "group": "accent: scottish"})),
-        (1, {"test": "U", "corpus": "c", "task": "arousal"}),
+        *((7, {"model": "m"}), (0, {"family": "g"}), (0, {"label": "anger"})),
+        *((1, {"model": "m", "group": SCOTTISH}), (0, {"model": "n", "group": SCOTTISH})),
     ):
         assert matching(frame, AcceptedFailure(why="x", **named)).sum() == number
     entries = [
-        AcceptedFailure(group="accent: scottish", why="collected"),
-        AcceptedFailure(model="m", why="y"),
+        AcceptedFailure(**named) for named in ({"group": SCOTTISH, "why": "x"}, {"model": "m", "why": "y"})
     ]
-    accepted = frame.assign(why=accepted_reasons(frame, entries)).query("why != ''")
-    groups = {"accent: scottish": "collected"} | dict.fromkeys(
-        ("accent: welsh", "sex: female", "sex: male"), "y"
-    )
-    assert accepted.set_index("group")["why"].to_dict() == groups | {"": "y"}
-    assert accepted["model"].eq("m").all() and failures(frame).sum() == 6
+    reasons = frame.assign(why=accepted_reasons(frame, entries)).query("why != ''").set_index("group")["why"]
+    assert reasons.pop(SCOTTISH) == "x" and reasons.eq("y").all()
+    assert set(reasons.index) == {"accent: welsh", "sex: female", "sex: male", ""}
+    assert failures(frame).sum() == 6
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import csv
+import dataclasses
 import functools
 import io
 import json
@@ -19,7 +20,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, SoundcheckError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.results.facts import read_recorded
-from soundcheck.results.record import ModelRecord, RunRecord
+from soundcheck.results.record import RunRecord
 
 ODD = "<b>\udcff\x00 {{ 7 }}"  # undecodable bytes of a file's name end up like this
 NOTEBOOK = {"model": "m", "family": "f", "status": "failed", "error": ODD}
@@ -56,19 +57,22 @@ def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, reco
     assert (older.figures, older.verdicts, older.suite) == (None, {}, {"source": "old.yml"})
 
 
-def test_where_answers_come_from():
-    empty = dict.fromkeys(("name", "slug", "kind", "target", "description", "license", "fingerprint"), "")
-    empty |= dict.fromkeys(("inputs", "failed", "unusable", "repeated", "repeated_different"), 0)
-    empty |= {"tasks": (), "notes": (), "failures": (), "out_of_range": 0, "unknown_classes": {}}
-    both, many = {"2026-11-22": 2, "2026-11-20": 7}, {f"2026-11-{n}": 1 for n in (12, 11, 10)}
-    for asked, days, origin in (
+@pytest.mark.parametrize(
+    ("asked", "days", "origin"),
+    [
         (0, {}, ""),  # a table of predictions
         (1200, {}, "1,200 computed now, none from the cache"),
         (0, {"2026-11-20": 7}, "7 from the cache of 2026-11-20, 0 computed now"),
-        (3, both, "9 from the cache of 2026-11-20 to 2026-11-22, 3 computed now"),
-        (0, many, "3 from the cache of 2026-11-10 to 2026-11-12, 0 computed now"),
-    ):
-        assert ModelRecord(**empty, asked=asked, days=days).origin == origin
+        (
+            3,
+            {"2026-11-22": 2, "2026-11-20": 7},
+            "9 from the cache of 2026-11-20 to 2026-11-22, 3 computed now",
+        ),
+    ],
+)
+def test_where_answers_come_from(runs, asked, days, origin):
+    (model,) = RunRecord.read(runs / "two" / "run.json").models
+    assert dataclasses.replace(model, asked=asked, days=days).origin == origin
 
 
 # What is refused
@@ -109,10 +113,8 @@ REMOVED = "removed"
         (("suite", "tasks", "arousal", "low"), REMOVED, r"tasks\.arousal\.low: Field required"),
         (("suite", "tasks", "emotion", "kind"), "guess", r"tasks\.emotion\.kind: "),
         (("suite", "corpora", "c", "blocks"), True, r"corpora\.c\.blocks"),
-        (("suite", "models", "m", "tasks"), 1, r"models\.m\.tasks: "),
         (("suite", "synonyms"), [["a"]], r"synonyms\.0"),
         (("card",), {"languages": "en"}, r"card\.languages: "),
-        (("suite",), [], "suite: "),
         (("figures", 0, "corpus"), "c\udcff", r"figures\.0\.corpus: .* unicode"),
         (("families",), [], "it does not know the family 'correctness_regression', of which results.csv has"),
         (("models", 0, "name"), "other", "it does not know the model 'm'"),
@@ -175,9 +177,9 @@ def spoil_table(text: str, chance: random.Random) -> str:
     return written.getvalue()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_spoilt_run_ends_with_a_traceback(runs, tmp_path, seed):
-    """Ten spoilt runs each; what is drawn of a run, such as its sheet, is asked of some."""
+    """Ten spoilt runs each; what is drawn of a run, such as its sheet, is asked of one."""
     chance, one, two = random.Random(seed), runs / "one", runs / "two"
     record, table = json.loads((two / "run.json").read_text()), (two / "results.csv").read_text()
     for number in range(10):
@@ -188,7 +190,6 @@ def test_no_spoilt_run_ends_with_a_traceback(runs, tmp_path, seed):
         ends("check", two, "--baseline", one, "--junit", tmp_path / "j.xml")
         ends("card", one, "--model", "m", "--out", tmp_path / "cards")
         ends("verify", one)
-        if number == 0:
-            ends("sheet", one, "--model", "m", "--out", tmp_path / "s.html")
-            ends("sheet", two, "--model", "m", "--baseline", one, "--out", tmp_path / "s.html")
-            ends("history", one, two, "--out", tmp_path / "h")
+    ends("sheet", one, "--model", "m", "--out", tmp_path / "s.html")
+    ends("sheet", two, "--model", "m", "--baseline", one, "--out", tmp_path / "s.html")
+    ends("history", one, two, "--out", tmp_path / "h")

@@ -46,11 +46,9 @@ def test_paired_differences_by_hand(compared, judged):
 @pytest.mark.parametrize(
     ("rule", "before", "after", "amount"),
     [
-        (">", 0.7, 0.6, 0.1),
         (">", 0.6, 0.7, -0.1),
         ("<", 0.2, 0.3, 0.1),
         ("|value| <", 0.1, -0.25, 0.15),
-        ("|value| <", -0.3, 0.2, -0.1),
     ],
 )
 def test_worse_is_towards_failing(compared, judged, rule, before, after, amount):
@@ -115,18 +113,15 @@ def test_baselines_with_other_tests_or_rows(write, judged, tmp_path):
     judged_rows.save([judged(number=0.6)], now / "notebooks" / "m" / "f.json")  # those of another run
     assert not any(entry.drawn for entry in read_run(now).judged.values())
     path = tmp_path / "old.csv"
-    for text, words in (("a,b\n1,2\n", "columns are missing"), ("", "the file is empty")):
-        path.write_text(text)
-        with pytest.raises(InputError, match=rf"--baseline \S+old\.csv: .*{words}"):
-            gate.check(now, baselines=[path])
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match=r"--baseline \S+old\.csv: .*columns are missing"):
+        gate.check(now, baselines=[path])
 
 
 def test_another_suite_is_refused_and_another_version_is_named(write, judged):
     now = write("now", [judged()], title="Ours", families=[])
     other = write("other", [judged(model="theirs")], title="Theirs")
-    with pytest.raises(
-        InputError, match="no judged test in common.*models are theirs, those judged here m; "
-    ):
+    with pytest.raises(InputError, match="no judged test in common.*are theirs, those judged here m; "):
         gate.check(now, baselines=[other])
     old = write("old", [judged()], title="Ours", version="0.0.9")
     text = gate.check(now, baselines=[old]).summary
@@ -150,6 +145,6 @@ def test_false_discovery_rate_over_all_comparisons():
 
 def test_an_equally_good_model_rarely_alarms():
     """The study behind the page, with few runs: percentile intervals alarm in each of them."""
-    few = alarms(20, runs=6, seed=1, tests=400)
-    assert few["alarms"] <= 1 / 6 and few["alarms_of_percentiles"] == 1
-    assert alarms(40, planted=20, runs=2, seed=1, tests=400)["found"] > 0.2
+    few = alarms(20, runs=4, seed=1, tests=400)
+    assert few["alarms"] <= 1 / 4 and few["alarms_of_percentiles"] == 1
+    assert alarms(40, planted=20, runs=1, seed=1, tests=400)["found"] > 0.2

@@ -17,7 +17,6 @@ from soundcheck.statistics.bootstrap import (
     block_codes,
     blocks_of,
     crossing,
-    every_segment,
     first_reached,
     resample,
     weights,
@@ -27,13 +26,12 @@ from soundcheck.statistics.evidence import Scale
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 
-def speakers(rng, blocks=30, each=20, share=0.3):
+def speakers(rng, blocks=30):
     """Truth, prediction and block of segments whose errors are correlated within a speaker."""
-    block = np.repeat(np.arange(blocks), each)
+    block = np.repeat(np.arange(blocks), 20)
 
     def correlated():
-        of_block = rng.normal(size=blocks)[block]
-        return np.sqrt(share) * of_block + np.sqrt(1 - share) * rng.normal(size=len(block))
+        return np.sqrt(0.2) * rng.normal(size=blocks)[block] + np.sqrt(0.8) * rng.normal(size=len(block))
 
     truth = 0.5 + 0.15 * correlated()
     return truth, truth + 0.1 * correlated(), block
@@ -98,12 +96,6 @@ def test_replicates_are_those_of_a_loop_over_blocks(rng):
             np.testing.assert_allclose(resampled[n], values(statistic), atol=1e-12)
 
 
-@pytest.mark.parametrize("blocks", [[0, 1], [0, -1, 2], [0.0, 1.0, 2.0], [[0, 1, 2]]])
-def test_block_numbers_are_checked(blocks):
-    with pytest.raises(ValueError, match="A block number from 0 is needed for each of 3 segments"):
-        resample(mean_value([0.1, 0.2, 0.3]), np.array(blocks))
-
-
 def test_few_segments_or_blocks_and_constant_predictions(rng):
     nothing = resample(concordance_cc([np.nan, np.nan], [0.1, 0.2]), np.array([0, 1]))
     assert nothing.reasons == ("no segments",)
@@ -117,7 +109,9 @@ def test_few_segments_or_blocks_and_constant_predictions(rng):
     result = resample(mean_absolute_error(truth, prediction), block, 200)
     assert result.standard_error[0] == pytest.approx(np.std(result.replicates, ddof=1), rel=1e-11)
     assert result.lies_within(Scale(0.0, 1.0)) and not result.lies_within(Scale(0.5, 1.0))
-    assert np.isnan(resample(mean_value([0.1, 0.2]), np.array([0, 0])).standard_error[0])
+    for blocks in ([0, 1], [0, -1, 2], [0.0, 1.0, 2.0]):
+        with pytest.raises(ValueError, match="A block number from 0 is needed for each of 3 segments"):
+            resample(mean_value([0.1, 0.2, 0.3]), np.array(blocks))
 
 
 @pytest.mark.parametrize(("rare", "withheld"), [(5, False), (1, True)])
@@ -134,21 +128,13 @@ def test_a_rare_class_is_noted_and_then_withheld(rare, withheld):
 # Intervals
 
 
-def test_blocks_widen_the_interval_by_the_design_effect(rng):
-    truth, prediction, block = speakers(rng, blocks=400, each=10, share=0.4)
-    statistic = mean_value(prediction - truth)
-    ordinary = np.subtract(*resample(statistic, every_segment(len(block)), 2000).interval())
-    blockwise = np.subtract(*resample(statistic, block, 2000).interval())
-    assert blockwise / ordinary == pytest.approx(np.sqrt(1 + 9 * 0.4), rel=0.12)
-
-
 @pytest.mark.parametrize(("blocks", "kind"), [(40, "percentile"), (10, "expanded")])
 def test_intervals_of_ccc_cover(blocks, kind):
     # Truth has variance 0.15², the error 0.1², the prediction their sum, and there is no bias.
-    true, rng, hits, data_sets = 2 * 0.15**2 / (0.15**2 + 0.15**2 + 0.1**2), np.random.default_rng(0), 0, 250
+    true, rng, hits, data_sets = 2 * 0.15**2 / (0.15**2 + 0.15**2 + 0.1**2), np.random.default_rng(0), 0, 150
     for n in range(data_sets):
-        truth, prediction, block = speakers(rng, blocks, share=0.2)
-        low, high = resample(concordance_cc(truth, prediction), block, 500, seed=n).interval(kind)
+        truth, prediction, block = speakers(rng, blocks)
+        low, high = resample(concordance_cc(truth, prediction), block, 400, seed=n).interval(kind)
         hits += low[0] <= true <= high[0]
     slack = 2.6 * np.sqrt(0.95 * 0.05 / data_sets)
     assert 0.92 - slack <= hits / data_sets <= 0.97 + slack
@@ -171,7 +157,7 @@ def test_the_first_place_is_where_a_line_crosses_zero(excess):
 def crossed(errors, words, limit, blocks, seed=0):
     """Say where the errors beyond a limit reach 0; errors ``(levels, segments)``."""
     levels = {str(n): word_error_rate(words, level - limit) for n, level in enumerate(errors)}
-    return crossing(resample(stack(levels), blocks, 200, seed))
+    return crossing(resample(stack(levels), blocks, 150, seed))
 
 
 def test_crossings_with_known_answers():
@@ -189,7 +175,7 @@ def test_crossings_with_known_answers():
 
 
 def test_intervals_of_crossings_hold_the_true_level():
-    """Speakers err and suffer unlike each other; 93 to 97 of 100 intervals hold the truth."""
+    """Speakers err and suffer unlike each other."""
     rng, levels, base = np.random.default_rng(7), np.arange(4.0), 0.15
     rates = base + 0.7 / (1 + np.exp(-1.6 * (levels - 1.2)))
 
@@ -199,14 +185,14 @@ def test_intervals_of_crossings_hold_the_true_level():
         odds = [np.log(base / (1 - base)) + habit, *(np.log(r / (1 - r)) + habit + suffers for r in rates)]
         return 1 / (1 + np.exp(-np.array(odds)))
 
-    before, *changed = drawn(200_000).mean(axis=(1, 2))
+    before, *changed = drawn(100_000).mean(axis=(1, 2))
     true = first_reached(np.array(changed) - 2 * before, levels)
-    blocks, trials, too_high, too_low = np.repeat(np.arange(12), 6), 300, 0, 0
+    blocks, trials, too_high, too_low = np.repeat(np.arange(12), 6), 150, 0, 0
     for trial in range(trials):
         words, shares = rng.integers(3, 12, (12, 6)), drawn(12)
         clean, *changed = (rng.binomial(words, np.broadcast_to(p, words.shape)).ravel() for p in shares)
         result = crossed(changed, words.ravel(), 2.0 * clean, blocks, trial)
         too_high, too_low = too_high + (result.low > true), too_low + (result.high < true)
-    # 0.93 to 0.97, and what 300 trials leave to chance
-    assert 0.91 <= 1 - (too_high + too_low) / trials <= 0.99
-    assert max(too_high, too_low) / trials <= 0.06
+    # 0.93 to 0.97, and what 150 trials leave to chance
+    assert 0.89 <= 1 - (too_high + too_low) / trials <= 0.995
+    assert max(too_high, too_low) / trials <= 0.07

@@ -32,9 +32,9 @@ SHARE = Scale(0.0, 1.0)
 SIDES = pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 
 
-def means_drawn(values, replicates=20_000):
+def means_drawn(values):
     """Means of values that are drawn again, one value a block."""
-    return bootstrap.weights(len(values), replicates, 1) @ values / len(values)
+    return bootstrap.weights(len(values), 20_000, 1) @ values / len(values)
 
 
 def test_intervals_stay_where_values_may_lie():
@@ -51,7 +51,6 @@ def test_on_a_limit_the_speakers_that_reach_it_are_counted():
     end, a_minute = 1 - 0.025**0.1, Scale(low=0.0, all_wrong=150.0)
     for value, scale, expected in (
         (1.0, SHARE, (1 - end, 1.0)),
-        (0.0, SHARE, (0.0, end)),
         (0.0, Scale(low=0.0), (0.0, end)),
         (0.0, a_minute, (0.0, 150 * end)),  # words: one of ten speakers may be spoken to throughout
     ):
@@ -62,7 +61,6 @@ def test_on_a_limit_the_speakers_that_reach_it_are_counted():
     result = t_interval(0.97, drawn, 10, SHARE, of_blocks)
     assert result == pytest.approx((expected.low, expected.high))
     for value, rule, threshold, scale, expected in (
-        (0.0, ">", 0.5, SHARE, 0.5**10),
         (1.0, ">", 0.5, SHARE, 1.0),
         (1.0, "<", 0.25, SHARE, 0.25**10),
         (0.0, "<", 15.0, a_minute, 1.0),
@@ -75,26 +73,24 @@ def test_without_replicates_blocks_or_spread():
     unknown = np.full(10, np.nan)
     assert np.isnan([*t_interval(0.5, np.ones(100), 1), *t_interval(0.5, unknown, 9)]).all()
     assert np.isnan(p_value(0.5, unknown, 9, ">", 0.4))
-    for value, rule, expected in ((0.3, ">", 0.5**9), (0.3, "<", 1 - 0.5**9), (0.5, "<", 0.5)):
+    for value, rule, expected in ((0.3, ">", 0.5**9), (0.5, "<", 0.5)):
         assert p_value(value, np.full(10, value), 9, rule, 0.5) == expected  # the sign test
 
 
 @pytest.mark.parametrize(
-    ("rule", "low", "high", "threshold", "expected"),
+    ("rule", "low", "high", "expected"),
     [
-        (">", 0.51, 0.6, 0.5, CLEAR_PASS),
-        (">", 0.4, 0.49, 0.5, CLEAR_FAIL),
-        (">", 0.4, 0.6, 0.5, OPEN),
-        ("<", 0.1, 0.2, 0.25, CLEAR_PASS),
-        ("gap <", 0.3, 0.4, 0.25, CLEAR_FAIL),
-        ("|value| <", -0.05, 0.07, 0.075, CLEAR_PASS),
-        ("|gap| <", -0.2, -0.08, 0.075, CLEAR_FAIL),
-        ("|gap| <", -0.2, 0.2, 0.075, OPEN),
-        (">", np.nan, np.nan, 0.5, NO_INTERVAL),
+        (">", 0.51, 0.6, CLEAR_PASS),
+        (">", 0.4, 0.49, CLEAR_FAIL),
+        ("<", 0.4, 0.6, OPEN),
+        ("gap <", 0.6, 0.7, CLEAR_FAIL),
+        ("|value| <", -0.05, 0.07, CLEAR_PASS),
+        ("|gap| <", -0.8, -0.6, CLEAR_FAIL),
+        (">", np.nan, np.nan, NO_INTERVAL),
     ],
 )
-def test_what_an_interval_says_of_a_threshold(rule, low, high, threshold, expected):
-    assert evidence(rule, low, high, threshold) == expected
+def test_what_an_interval_says_of_a_threshold(rule, low, high, expected):
+    assert evidence(rule, low, high, 0.5) == expected
 
 
 def test_intervals_and_certainties_of_given_replicates():
@@ -119,8 +115,7 @@ def test_intervals_and_certainties_of_given_replicates():
 
 
 @SIDES
-@pytest.mark.parametrize("blocks", [5, 40])
-def test_the_same_blocks_are_the_textbook_t_test(blocks, alternative):
+def test_the_same_blocks_are_the_textbook_t_test(alternative, blocks=40):
     values = np.random.default_rng(blocks).normal(0.4, 1, blocks)
     drawn, both = means_drawn(values), stats.ttest_1samp(values, 0).confidence_interval()
     for ends in (paired_test(drawn, values.mean(), blocks)[1:], t_interval(values.mean(), drawn, blocks)):
@@ -152,7 +147,6 @@ def test_differences_of_few_blocks_and_without_spread():
     assert np.isnan(few).all()
     assert paired_test(np.zeros(100), 0.0, 5)[0] == 1
     assert paired_test(np.full(100, -0.1), -0.1, 5)[0] == 2 / 2**5
-    assert paired_test(np.full(100, -0.1), -0.1, 5, "less")[0] == 1 / 2**5
     assert welch(0.1, (0.0, 0.0), (6, 9)) == (2 / 2**6, 0.1, 0.1)
 
 
@@ -166,25 +160,23 @@ def test_interval_and_p_value_agree(estimate, blocks, spread):
     assert sum(sides) == pytest.approx(1) and 2 * min(sides) == pytest.approx(p)
 
 
-@pytest.mark.parametrize("tests", [0, 1, 2, 100])
-def test_adjusted_p_values_are_those_of_scipy_to_the_last_bit(tests):
-    rng = np.random.default_rng(tests)
-    for p in (rng.uniform(size=tests), rng.integers(0, 3, tests) / 2, np.zeros(tests), np.ones(tests)):
-        expected = stats.false_discovery_control(p) if tests else p
-        np.testing.assert_array_equal(adjusted_p_values(p), expected)
+def test_adjusted_p_values_are_those_of_scipy_to_the_last_bit(rng):
+    for p in (rng.uniform(size=100), rng.integers(0, 3, 100) / 2, np.ones(1)):
+        np.testing.assert_array_equal(adjusted_p_values(p), stats.false_discovery_control(p))
+    assert len(adjusted_p_values(np.zeros(0))) == 0
 
 
 @pytest.mark.parametrize(
-    ("module", "heavy"),
+    ("modules", "heavy"),
     [
         ("soundcheck.pipeline", "scipy.stats scipy.signal audformat matplotlib seaborn distributed nbformat"),
-        *(
-            (f"soundcheck_demo.models.{model}", "scipy.stats scipy.signal pandas joblib sklearn")
-            for model in ("prosody", "biased", "voiceprint")
+        (
+            ", ".join(f"soundcheck_demo.models.{model}" for model in ("prosody", "biased", "voiceprint")),
+            "scipy.stats scipy.signal pandas joblib sklearn",
         ),
     ],
 )
-def test_what_every_run_loads_leaves_heavy_modules_alone(module, heavy):
-    code = f"import {module}, sys; print(*sys.modules)"
+def test_what_every_run_loads_leaves_heavy_modules_alone(modules, heavy):
+    code = f"import {modules}, sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert set(heavy.split()).isdisjoint(loaded.split())

@@ -4,8 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from soundcheck.metrics.regression import mean_value
@@ -30,8 +28,8 @@ def corpus(rng, speakers=16, each=20, worse=0.0):
     return columns, wrong, speaker, planted
 
 
-def searched(columns, errors, blocks, replicates=REPLICATES):
-    return search(columns, mean_value(errors), blocks, MARGIN, replicates)
+def searched(columns, errors, blocks):
+    return search(columns, mean_value(errors), blocks, MARGIN, REPLICATES)
 
 
 def numbers_of(groups):
@@ -52,13 +50,10 @@ def plain_search(columns, errors, counts, blocks, seed):
             if min(group.sum(), rest.sum()) < LEAST_SEGMENTS or min(sides) < 5 or repeated:
                 continue
             seen.append(group)
-            sums = np.array(
-                [
-                    [(x * (side & (blocks == b))).sum() for side in (group, rest) for x in (errors, counts)]
-                    for b in sorted(set(blocks[known]))
-                ]
-            )
+            parts = [x * side for side in (group, rest) for x in (errors, counts)]
+            sums = [[part[blocks == b].sum() for part in parts] for b in sorted(set(blocks[known]))]
             drawn = weights(len(sums), REPLICATES, seed).astype(float) @ sums
+
             gaps = drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]
             gap = errors[group].sum() / counts[group].sum() - errors[rest].sum() / counts[rest].sum()
             least = min(sides)
@@ -68,12 +63,10 @@ def plain_search(columns, errors, counts, blocks, seed):
     return {value: (*result[value], p) for value, p in zip(result, adjusted, strict=True)}
 
 
-@pytest.mark.parametrize("missing", [False, True])
-def test_equal_to_a_plain_loop(rng, missing):
+def test_equal_to_a_plain_loop(rng):
     columns, wrong, blocks, _ = corpus(rng, speakers=36, each=12, worse=0.6)
-    if missing:
-        columns["room"][rng.random(len(wrong)) < 0.3] = None
-        columns["room"][blocks == 3] = None  # a speaker who is on neither side
+    columns["room"][rng.random(len(wrong)) < 0.3] = None
+    columns["room"][blocks == 3] = None  # a speaker who is on neither side
     lengths = rng.integers(1, 9, size=len(wrong)).astype(float)
     errors = wrong * lengths
     result = search(columns, word_error_rate(lengths, errors), blocks, MARGIN, REPLICATES, 3)
@@ -93,23 +86,13 @@ def test_a_planted_group_is_named_first_with_its_interval_and_others_folded_belo
     assert only.value == pytest.approx(wrong[planted].mean(), abs=1e-11)
     assert only.others == pytest.approx(wrong[~planted].mean(), abs=1e-11)
     assert "channel: 1" in {one.name for one in only.folded}  # half of it is the planted group
+    columns["both"] = words("both", np.where(planted, 1, 0))  # as if a suite named the product
+    assert searched(columns, wrong, blocks).named[0].name == "both: 1"  # a part does not stand above it
     count = 1 + len(only.folded)
     assert count == (result.adjusted <= 0.05).sum()
     assert result.level == pytest.approx(1 - 0.05 * count / len(result.candidates))
     reach = stats.t.ppf((1 + result.level) / 2, only.smaller - 1) * only.error
     assert (only.low, only.high) == pytest.approx((only.gap - reach, only.gap + reach))
-
-
-def test_a_part_of_a_group_does_not_stand_above_it():
-    first, larger = [], 0
-    for seed in range(8):
-        columns, wrong, blocks, planted = corpus(np.random.default_rng(seed), speakers=60, worse=0.5)
-        columns["both"] = words("both", np.where(planted, 1, 0))  # as if a suite named the product
-        named = searched(columns, wrong, blocks).named[0]
-        first.append(named.name)
-        larger += any(one.gap > named.gap for one in named.folded)
-    assert first.count("both: 1") >= 7  # one in ten finds a room that is worse by chance
-    assert larger  # it would have stood above
 
 
 def test_segments_of_one_group_count_once_under_the_simpler_name(rng):
@@ -136,15 +119,12 @@ def test_segments_without_prediction_are_left_out_and_groups_of_them_not_judged(
     assert "channel: 1" in unknown and "channel: 0" not in unknown and set(unknown.values()) == {1}
 
 
-@settings(max_examples=10, deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_the_order_of_segments_changes_nothing(seed):
-    rng = np.random.default_rng(seed)
+def test_the_order_of_segments_changes_nothing(rng):
     columns, wrong, blocks, _ = corpus(rng, worse=0.3)
     errors = np.abs(wrong + rng.normal(0, 0.1, len(wrong)))
     order = rng.permutation(len(wrong))
     mixed = {name: column[order] for name, column in columns.items()}
-    one, other = searched(columns, errors, blocks, 50), searched(mixed, errors[order], blocks[order], 50)
+    one, other = searched(columns, errors, blocks), searched(mixed, errors[order], blocks[order])
     assert numbers_of(one.candidates) == numbers_of(other.candidates)
     assert numbers_of(one.named) == numbers_of(other.named)
 
@@ -152,7 +132,6 @@ def test_the_order_of_segments_changes_nothing(seed):
 @pytest.mark.parametrize(
     ("groups", "errors", "expected"),
     [
-        ([], [], {}),
         ([[0, 1], [2, 3]], [], {0: [], 1: []}),  # shares nothing
         ([[0, 1], [0, 1, 2, 3], [1, 2, 3]], [1, 1], {0: [1, 2]}),  # shares half
         ([[0, 1], [1, 2, 3]], [1, 1], {0: [1]}),  # less, and is no worse without
@@ -171,11 +150,3 @@ def test_which_of_several_groups_stands_for_one_weakness(groups, errors, expecte
 
     masks = [np.isin(np.arange(12), group) for group in groups]
     assert repeated_groups([(group, ~group) for group in masks], worse) == expected
-
-
-def test_more_speakers_show_smaller_gaps(rng):
-    planned = []
-    for speakers in (16, 40, 80):
-        columns, wrong, blocks, _ = corpus(rng, speakers=speakers)
-        planned.append(searched(columns, wrong, blocks).planned_gap())
-    assert planned[0] > planned[1] > planned[2] > MARGIN

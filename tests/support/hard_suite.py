@@ -15,7 +15,7 @@ RATE = 8000
 MARKUP = '"><img src=x onerror="lost()"><script>lost()</script>{{ 7*7 }} `x` $x$ [a](b)'
 RIGHT_TO_LEFT = "مرحبا שלום \u202eevil\u2066 🎧👩🏽‍🎤"
 LONG = "very-long-" * 500  # 5,000 characters and no place to break a line
-SPEAKERS, EACH, GROUPS = 20, 5, 6
+SPEAKERS, EACH, GROUPS = 20, 3, 6
 MODEL = '''
 import numpy as np
 
@@ -51,7 +51,7 @@ families: [correctness_regression, fairness_groups, robustness_small_changes, as
 comparisons:
   {comparison}: {{baseline: heard, candidate: {deaf}}}
 limits:
-  segments_per_change: 40
+  segments_per_change: 20
   levels: 2
   transformations: {{verification_robustness: [Clipping, Packet Loss]}}
 studies: false

@@ -109,9 +109,7 @@ def read_view(description: CorpusDescription) -> CorpusView:
 def _array(column: pd.Series, task: Task) -> np.ndarray:
     if task.is_regression:
         return column.to_numpy(dtype=np.float64)
-    return objects(
-        None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)
-    )
+    return column.astype(str).to_numpy(dtype=object, na_value=None)
 
 
 def objects(values: Iterable[object]) -> np.ndarray:

@@ -25,7 +25,7 @@ from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Subset
-from soundcheck.metrics.additive import values
+from soundcheck.metrics.additive import ratio, values
 from soundcheck.metrics.change import EVENTS, impact_codes
 from soundcheck.metrics.differential import Localised, Setting, degradations, word_edits
 from soundcheck.metrics.word_errors import word_changes, word_errors
@@ -217,7 +217,8 @@ def choose(
         if why == WORST and every["score"].min() == 0 and every["score"].any():
             left = left[left["score"].gt(0)]
         count = math.ceil(share * most)
-        near = left.sort_values(["order", "key"]).head(AHEAD * count)
+        near = left.nsmallest(AHEAD * count, "order", keep="all")  # few, so that sorting by key is quick
+        near = near.sort_values(["order", "key"]).head(AHEAD * count)
         turns = near.groupby("speaker").cumcount().sort_values(kind="stable").index
         chosen = near.loc[turns, "row"].head(count)
         why = called if why == WORST else why
@@ -274,15 +275,14 @@ def of_groups(
     masks, errors = {group: subset.mask(column, group) for group in groups}, scores is None
     scores = segment_errors(subset) if errors else scores
     ranked, scenes = gaps(scores, masks), []
+    everybody = np.logical_or.reduce([*masks.values()])
     if errors:
         ranked.sort(key=lambda one: -one[0])
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
         size, whose = f"{gap:+.3f}".replace("-", "−"), f"{column}: {group}"
         about = f"{place(subset)}: {group}: {what or _error(subset)} {size} against the others"
         about += f" (of {len(ranked)} groups)" if len(ranked) > 2 else ""
-        directed, others = scores if errors else np.copysign(1, gap) * scores, np.zeros(len(subset), bool)
-        for other in masks:
-            others |= masks[other] & (other != group)
+        directed, others = scores if errors else np.copysign(1, gap) * scores, everybody & ~masks[group]
         kinds = {"worst": 2, "typical": 1, "called": WORST if errors else "furthest"}
         chosen = choose(directed, subset.segments, masks[group], whose, **kinds)
         chosen += choose(directed, subset.segments, others, OTHERS, typical=1)
@@ -318,12 +318,15 @@ def of_predictions(
 
 def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[float, str]]:
     """Say how far the mean score of each group is from that of the other groups, the largest gap first."""
-    result, known = [], np.isfinite(scores)
-    everybody = np.logical_or.reduce([*masks.values()])
-    for group, mask in masks.items():
-        members, others = known & mask, known & everybody & ~mask
-        if members.any() and others.any():
-            result.append((float(scores[members].mean() - scores[others].mean()), group))
+    known, codes = np.isfinite(scores), np.full(len(scores), len(masks))
+    for n, mask in enumerate(masks.values()):
+        codes[mask] = n
+    counts = np.bincount(codes[known], minlength=len(masks) + 1)[:-1]
+    sums = np.bincount(codes[known], scores[known], minlength=len(masks) + 1)[:-1]
+    of_group, of_others = ratio(sums, counts), ratio(sums.sum() - sums, counts.sum() - counts)
+    result = [
+        (float(gap), name) for gap, name in zip(of_group - of_others, masks, strict=True) if np.isfinite(gap)
+    ]
     return sorted(result, key=lambda entry: (-abs(entry[0]), entry[1]))
 
 

@@ -140,8 +140,8 @@ def fixed_speakers(
         variances[n] = counts / (counts - 1) * np.where(around > _NOISE * squares, around, 0.0)
         if spread:
             apart = column - (sums / counts)[strata]
-            columns.append(_sketch(apart * np.sqrt(counts / (counts - 1))[strata]))
-    spreads = np.stack(columns, axis=1) if columns else np.zeros((0, m))
+            columns.append(apart * np.sqrt(counts / (counts - 1))[strata])
+    spreads = _sketch(np.stack(columns, axis=1)) if columns else np.zeros((0, m))
     total = variances.sum(axis=1)
     total[total < _LEAST**2] = 0.0  # the noise of gradients
     # The square of a variance with n - 1 degrees of freedom is (n + 1) / (n - 1) times too large on average.
@@ -165,17 +165,18 @@ def _influence(
     return (influence, speakers) if used.all() else (influence[used], speakers[used])
 
 
-def _sketch(values: np.ndarray) -> np.ndarray:
-    """Add up values with random signs in a few places, which keeps the squares of all differences.
+def _sketch(columns: np.ndarray) -> np.ndarray:
+    """Add up rows with random signs in a few places, which keeps the squares of all differences.
 
     Charikar, Chen and Farach-Colton (2002), Finding frequent items in data streams. With 1,000 places errors
     are within 5 % in 97 of 100 cases.
     """
-    if len(values) <= SKETCH:
-        return values
-    rng = np.random.default_rng(len(values))
-    places, signs = rng.integers(SKETCH, size=len(values)), rng.choice([-1.0, 1.0], size=len(values))
-    return np.bincount(places, signs * values, minlength=SKETCH)
+    if len(columns) <= SKETCH:
+        return columns
+    rng = np.random.default_rng(len(columns))
+    places, signs = rng.integers(SKETCH, size=len(columns)), rng.choice([-1.0, 1.0], size=len(columns))
+    sums = [np.bincount(places, signs * column, minlength=SKETCH) for column in columns.T]
+    return np.stack(sums, axis=1)
 
 
 def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:

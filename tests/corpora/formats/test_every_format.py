@@ -7,7 +7,7 @@ The list *Field by field* of the manual tells what becomes of each field.
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -22,7 +22,6 @@ from soundcheck.common.errors import InputError
 from soundcheck.corpora import raw_table
 
 Rows = Sequence[Mapping[str, object]]
-Writer = Callable[[Path, Rows], str]
 RATE = 16000
 PAGE = Path(__file__).parents[3] / "book" / "data.md"
 
@@ -92,10 +91,10 @@ def write_lhotse(folder: Path, these: Rows) -> str:
         cut = {"id": f"c{number}", "start": 0, "duration": info.duration, "channel": source["channels"]}
         for name, value in further(row, ("file",)).items():
             place, _, inner = name.partition(".")
-            if place in ("recording", "custom"):
-                (recording if place == "recording" else supervision["custom"])[inner] = value
+            if inner:
+                supervision["custom"][inner] = value
             else:
-                (cut if name in ("features", "tracks") else supervision)[name] = value
+                (cut if name == "features" else supervision)[place] = value
         cuts.append(cut | {"recording": recording, "supervisions": [supervision], "type": "MultiCut"})
     json_lines(folder / "cuts.jsonl", cuts)
     return "format: lhotse, path: corpus/cuts.jsonl"
@@ -127,7 +126,7 @@ def write_emobox(folder: Path, these: Rows) -> str:
     return "format: emobox, path: corpus/data/x"
 
 
-WRITE: dict[str, Writer] = {
+WRITE = {
     name.removeprefix("write_"): function for name, function in globals().items() if name.startswith("write_")
 }
 NAMES = {  # our names -> those of a format
@@ -141,7 +140,6 @@ NAMES = {  # our names -> those of a format
     "emobox": {"file": "wav", "sex": "gender", "emotion": "emo", "duration": "length"},
 }
 FURTHER = {"kaldi": "utt2", "lhotse": "custom."}  # what stands before the names of other columns
-EVERY = [*WRITE]
 TIMED = [form for form in WRITE if form != "emobox"]  # whose segments may have times, and columns of splits
 
 
@@ -174,6 +172,7 @@ def load(load, tone, tmp_path):
 
     def read(form: str, these: Rows, *, channels: int = 1, keys: str = "", theirs: Rows = ()):
         folder = tmp_path / "corpus"
+        shutil.rmtree(folder, ignore_errors=True)
         for number, name in enumerate(sorted({row["file"] for row in these})):
             tone(folder / name, number, channels=channels)
         entry = WRITE[form](folder, theirs or [as_format(form, row) for row in these])
@@ -210,7 +209,7 @@ BOTH = [
 
 
 @pytest.mark.parametrize("form", [form for form in TIMED if form != "parquet"])
-def test_two_channels_are_two_segments_but_only_without_sound(load, refused, tmp_path, form):
+def test_two_channels_are_two_segments_but_only_without_sound(load, refused, form):
     corpus = load(form, BOTH, channels=2, keys="audio: false")
     ending = "" if form == "kaldi" else ".wav"
     assert rows(corpus, "file", "speaker", "transcript") == [
@@ -218,7 +217,6 @@ def test_two_channels_are_two_segments_but_only_without_sound(load, refused, tmp
         (f"a-1{ending}", "s1", "turn right"),
     ]
     assert f"names of files have their channel at the end, such as 'a-0{ending}'" in corpus.notices
-    shutil.rmtree(tmp_path / "corpus")
     words = "2 segments are other channels of the same times.*a file of"
     refused(words, form, BOTH, channels=2, keys="audio: true")
 
@@ -226,7 +224,7 @@ def test_two_channels_are_two_segments_but_only_without_sound(load, refused, tmp
 NOBODY = ("Unknown", "n/a", "none", "?", "unk", "N.A.", "Not specified", "null")
 
 
-@pytest.mark.parametrize("form", EVERY)
+@pytest.mark.parametrize("form", WRITE)
 def test_splits_speakers_and_words_for_nobody(load, form):
     """Columns of splits have many names; the last one is told by its values alone."""
     column = {"csv": "Partition", "audformat": "dataset_split"}.get(form, "mode")
@@ -245,110 +243,69 @@ def test_splits_speakers_and_words_for_nobody(load, form):
 
 
 CELLS = {"sex": ("f", "female"), "file": ("a.wav", "a.wav"), "emotion": ("ang", "anger")}  # written, read
-ONE_OF_SEVERAL = "refused where the file has several"
-DURATION = "the length with `audio: false`"
 USUAL = {
     "commonvoice": {"client_id": "s", "sentence": "w"},
     "kaldi": {"utt2spk": "s"},
     "speechbrain": {"ID": "u"},
 }
-TIMES = {  # that are 0.1 to 0.3 s
-    "offset,duration": {"offset": 0.1, "duration": 0.2},
-    "start,duration": {"start": 0.1, "duration": 0.2},
-    "start,stop": {"start": 1600, "stop": 4800},
-    "segments": {"segments": "a 0.1 0.3"},
-}
 VALUES = {  # where it cannot be any word
     **{"alignment": {"word": [["x", 0, 0.1]]}, "features": {"type": "fbank"}, "custom.vector": [1, 2]},
-    **{"recording.transforms": [{"name": "Speed"}], "tracks": [{}], "segments": "a 0 0.5 1"},
-    **{"reco2file_and_channel": "a A", "wav.scp": "a.wav", "duration": 0.5, "sampling_rate": 16000},
+    **{"segments": "a 0 0.5 1", "reco2file_and_channel": "a A", "sampling_rate": 16000},
 }
 
 
-def listed() -> Iterator[tuple[str, str, str]]:
-    """Give format, field and what becomes of it; times, and what is not used, are several fields at once."""
+def listed() -> dict[str, dict[str, list[str]]]:
+    """List the fields of each format by what becomes of them."""
     text = PAGE.read_text("utf-8").partition("### Field by field")[2].partition("\n\nWhat a recording")[0]
+    listed = {}
     for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if len(cells) == 3 and (fields := re.findall(r"`([^`]+)`", cells[1])):
-            form, _, becomes = cells
-            fields = [",".join(fields)] if becomes in ("`start`, `end`", "not used") else fields
-            yield from ((form.lower().replace(" ", ""), field, becomes) for field in fields)
+        form, *cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if len(cells) == 2 and "`" in cells[0]:
+            fields = listed.setdefault(form.lower().replace(" ", ""), {}).setdefault(cells[1], [])
+            fields += re.findall(r"`([^`]+)`", cells[0])
+    return listed
 
 
-LISTED = [*listed()]
+LISTED = listed()
+COLUMN = re.compile("`[a-z]+`")
+ONE_OF_SEVERAL = "refused where the file has several"
 
 
 def test_the_list_names_every_format():
-    assert {form for form, _, _ in LISTED} == {*WRITE} - {"audformat", "csv_in_parquet"} and len(LISTED) > 70
+    assert {*LISTED} == {*WRITE} - {"audformat", "csv_in_parquet"}
+    assert sum(len(fields) for by_end in LISTED.values() for fields in by_end.values()) > 100
 
 
 @pytest.fixture
-def load_field(load):
+def load_fields(load, monkeypatch):
     """Load a row with some fields of a format, as it calls them."""
+    monkeypatch.setattr(raw_table, "MOST_UNUSED", 99)
 
-    def read(form: str, fields: Mapping[str, object], keys: str = "", channels: int = 1):
+    def read(form, fields, channels=1):
         row = {NAMES[form].get("file", "file"): "a.wav"} | USUAL.get(form, {}) | fields
-        return load(form, [{"file": "a.wav"}], channels=channels, keys=keys, theirs=[row])
+        return load(form, [{"file": "a.wav"}], channels=channels, theirs=[row])
 
     return read
 
 
-@pytest.mark.parametrize(("form", "field", "becomes"), LISTED)
-def test_a_field_becomes_what_the_manual_says(load_field, monkeypatch, form, field, becomes):
-    monkeypatch.setattr(raw_table, "MOST_UNUSED", 99)
-    column = becomes.strip("`")
-    if becomes == "`start`, `end`":
-        assert rows(load_field(form, TIMES[field]), "start", "end") == [(0.1, pytest.approx(0.3))]
-    elif becomes == ONE_OF_SEVERAL:
+@pytest.mark.parametrize("form", [*LISTED])
+def test_fields_become_the_columns_that_the_manual_says(load_fields, form):
+    """Columns that have several fields take them in turn."""
+    columns = {name.strip("`"): fields for name, fields in LISTED[form].items() if COLUMN.fullmatch(name)}
+    unused = {field: VALUES.get(field, "x") for field in LISTED[form].get("not used", ())}
+    for turn in range(max(map(len, columns.values()), default=0)):
+        written = {fields[min(turn, len(fields) - 1)]: column for column, fields in columns.items()}
+        fields = {field: CELLS.get(column, "x")[0] for field, column in written.items()}
+        corpus = load_fields(form, fields | unused)
+        read = {column: rows(corpus, column) for column in columns}
+        assert read == {column: [(CELLS.get(column, "xx")[1],)] for column in columns}
+        told = [one.partition("s ")[2].split(", ") for one in corpus.notices if one.startswith("not used: ")]
+        told = {re.sub("^(utt|spk)2", "", name) for names in told for name in names}
+        assert told == {re.sub(r"^(custom\.|utt2|spk2)", "", field) for field in unused}
+
+
+@pytest.mark.parametrize("form", [form for form in LISTED if ONE_OF_SEVERAL in LISTED[form]])
+def test_one_channel_of_several_is_refused(load_fields, form):
+    for field in LISTED[form][ONE_OF_SEVERAL]:
         with pytest.raises(InputError, match="1 segment of one channel where the file has several"):
-            load_field(form, {field: VALUES.get(field, 1)}, channels=2)
-    elif becomes == "refused":
-        with pytest.raises(InputError, match="is not done here"):
-            load_field(form, {field: VALUES[field]})
-    elif becomes == "not used":
-        corpus = load_field(form, {name: VALUES.get(name, "x") for name in field.split(",")})
-        unused = [one for one in corpus.notices if one.startswith("not used: ")]
-        unused = {name for one in unused for name in one.partition("s ")[2].split(", ")}
-        for name in field.split(","):
-            assert unused & {name, name.removeprefix("custom."), re.sub("^(utt|spk)2", "", name)}, unused
-    elif becomes.startswith(DURATION):
-        assert rows(load_field(form, {field: 0.25}, "audio: false"), "duration") == [(0.25,)]
-    elif field in ("task", "type"):
-        with pytest.raises(InputError, match="the lists have no utterance"):
-            load_field(form, {field: "valence"})
-    elif (form, field) == ("emobox", "channel"):
-        assert not load_field(form, {field: 2}, channels=2).left_out
-    else:
-        written, read = CELLS.get(column, ("x", "x"))
-        corpus = load_field(form, {field: written})
-        assert rows(corpus, column) == [(read,)]
-        assert not any(field in one for one in corpus.notices if one.startswith("not used"))
-
-
-CHANNELS = {
-    "hyp.stm": "a 0 s 0 0.25 turn left\na 1 t 0 0.25 turn right\n",
-    "hyp.ctm": "a 0 0 0.1 turn\na 0 0.1 0.1 left\na 1 0 0.1 turn\na 1 0.1 0.1 right\n",
-    "hyp.json": json.dumps(
-        [
-            {"session_id": "a", "channel": n, "start_time": 0, "end_time": 0.25, "words": f"turn {word}"}
-            for n, word in enumerate(("left", "right"))
-        ]
-    ),
-    "hyp.csv": "file,start,end,transcript\na-0.wav,0,0.25,turn left\na-1.wav,0,0.25,turn right\n",
-}
-
-
-@pytest.mark.slow
-def test_channels_of_predictions_find_those_of_a_corpus(write, tmp_path, command):
-    both = "a.wav,0,0.25,s0,0,turn left\na.wav,0,0.25,s1,1,turn right\n"
-    write(CHANNELS | {"t.csv": f"file,start,end,speaker,channel,transcript\n{both}"})
-    names = {name: name.replace(".", "-") for name in CHANNELS}
-    models = "".join(f"  {m}: {{predictions: {f}, tasks: [transcript]}}\n" for f, m in names.items())
-    corpus = "corpora: {c: {format: csv, path: t.csv, audio: false}}\n"
-    write({"suite.yml": f"{corpus}models:\n{models}families: [asr_word_errors]\n"})
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = pd.read_csv(tmp_path / "build" / "results.csv")
-    errors = results[results["test"] == "Word Error Rate"].groupby("model")["value"].max()
-    assert errors.to_dict() == dict.fromkeys(names.values(), 0.0)
+            load_fields(form, {field: VALUES.get(field, 1)}, channels=2)

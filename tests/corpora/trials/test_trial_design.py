@@ -18,7 +18,7 @@ from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family
 
 SEXES = {"f": ["female"], "m": ["male"], "": [None], "both": ["female", "male"]}  # of segments in turn
-some = settings(max_examples=25, deadline=None)
+some = settings(max_examples=12, deadline=None)
 
 # Sex and number of segments of each speaker
 VOICES = st.lists(st.tuples(st.sampled_from("ffmm"), st.integers(1, 5)), min_size=1, max_size=9)
@@ -106,23 +106,18 @@ def test_targets_are_balanced(voices, targets, seed):
             assert len(set(shares)) == 1
 
 
-@some
-@given(st.integers(2, 9), st.integers(2, 9), st.integers(1, 3), st.integers(0, 99))
-def test_two_speakers_are_balanced(women, men, segments, seed):
+def test_two_speakers_are_balanced():
     """After a whole round each speaker has taken part equally often."""
-    voices = [("f", segments)] * women + [("m", segments)] * men
-    groups = (range(women), range(women, women + men))
-    rounds = min(women, men) - 1
-    same, cross = 2 * rounds, max(women, men) * rounds
-    part = made(corpus(*voices), 0, same, cross, seed).frame[["enrol_speaker", "test_speaker"]]
-    within, across = (Counter(rows.to_numpy().ravel()) for rows in (part.iloc[:same], part.iloc[same:]))
-    for group in groups:
+    women, men = range(4), range(4, 10)
+    segments = corpus(*[("f", 2)] * 4, *[("m", 2)] * 6)
+    part = made(segments, 0, 2 * 6, 6 * 4, 1).frame[["enrol_speaker", "test_speaker"]].to_numpy()
+    within, across = Counter(part[:12].ravel()), Counter(part[12:].ravel())
+    assert {across[f"s{n}"] for n in women} == {6} and {across[f"s{n}"] for n in men} == {4}
+    for group in (women, men):
         counts = [within[f"s{n}"] for n in group]
-        assert sum(counts) == same and max(counts) - min(counts) <= 2
-        counts = [across[f"s{n}"] for n in group]
-        assert max(counts) - min(counts) <= (len(group) < max(women, men))
-    enrolled = Counter("f" if int(name[1:]) < women else "m" for name in part.iloc[same:]["enrol_speaker"])
-    assert abs(enrolled["f"] - enrolled["m"]) <= 1 + rounds
+        assert sum(counts) == 12 and max(counts) - min(counts) <= 1
+    enrolled = sum(int(name[1:]) < 4 for name in part[12:, 0])
+    assert abs(enrolled - 12) <= 4
 
 
 @some
@@ -141,12 +136,14 @@ def test_the_order_of_the_table_does_not_matter(voices, seed, random):
 
 
 @some
-@given(VOICES, st.integers(0, 12), st.integers(0, 12))
-def test_a_shorter_list_begins_a_longer_one(voices, short, more):
+@given(VOICES, st.integers(0, 12), st.integers(0, 12), st.sampled_from(["targets", "same_sex", "cross_sex"]))
+def test_a_shorter_list_begins_a_longer_one(voices, short, more, kind):
     segments, columns = corpus(*voices), ["enrol", "test"]
-    for name in ("targets", "same_sex", "cross_sex"):
-        one, other = (made(segments, **{name: size}) for size in (short, short + more))
-        pd.testing.assert_frame_equal(one.frame[columns], other.frame[columns].head(len(one)))
+    one, other = (made(segments, **{kind: size}) for size in (short, short + more))
+    pd.testing.assert_frame_equal(one.frame[columns], other.frame[columns].head(len(one)))
+
+
+def test_another_seed_makes_other_trials():
     segments = corpus(*[("f", 4)] * 6)
     assert set(pairs(made(segments, 9, 9, seed=1))) != set(pairs(made(segments, 9, 9, seed=2)))
 
@@ -165,9 +162,6 @@ def test_both_sexes_get_their_share_as_far_as_it_goes(wanted, female, male):
     assert counts == {"female": female, "male": male}
 
 
-BOTH = [("f", 1), ("", 2), ("both", 2)]
-
-
 @pytest.mark.parametrize(
     ("voices", "notice"),
     [
@@ -176,16 +170,14 @@ BOTH = [("f", 1), ("", 2), ("both", 2)]
         ([("m", 3)] * 4, "all speakers with a sex are male: there are no trials of different sexes"),
         ([("", 3)] * 4, "no speaker has a sex: non-target trials are of any two"),
         ([("both", 8)] * 5, "each speaker has both sexes, or none: non-target trials are of any two"),
-        (BOTH, "2 speakers without sex, or with both, take part in target trials only"),
-        (BOTH, "1 pair of one speaker and both sexes: no trials are made of them"),
+        ([("f", 1), ("", 2), ("both", 2)], "2 speakers without sex, or with both, take part in target"),
+        ([("f", 1), ("", 2), ("both", 2)], "1 pair of one speaker and both sexes: no trials are made of"),
         ([("f", 1)], "0 trials were generated: 0 target trials, 0 non-target trials of the same sex, 0 non-"),
     ],
 )
 def test_sizes_and_what_is_missing_are_told(voices, notice):
     notices = made(corpus(*voices), 5, 7, 6).notices
     assert any(one.startswith(notice) for one in notices), notices
-    without = made(corpus(*voices).drop(columns="sex"), 5, 7, 6).notices
-    assert "no speaker has a sex: non-target trials are of any two" in without
 
 
 def test_a_sound_is_not_compared_with_itself():
@@ -208,45 +200,36 @@ def test_segments_without_speaker_take_no_part_and_names_tell_their_times():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("voices", [[("f", 4), ("m", 4)] * 5000, [("f", 1000), ("m", 1000)]])
-def test_large_corpora_are_quick(voices):
+def test_large_corpora_are_quick():
     begin = time.process_time()
-    table = made(corpus(*voices), 10_000, 20_000, 100_000)
-    assert time.process_time() - begin < 10
-    assert len(set(pairs(table))) == len(table) and int((~table.frame["target"]).sum()) >= 100_000
+    table = made(corpus(*[("f", 4), ("m", 4)] * 1000, ("f", 500), ("m", 500)), 10_000, 10_000, 20_000)
+    assert time.process_time() - begin < 5
+    assert len(set(pairs(table))) == len(table) and int((~table.frame["target"]).sum()) == 30_000
 
 
 FAMILY, GROUPS = read_family("speaker_verification"), read_family("fairness_groups")
-EMBEDS = ModelEntry("embeds", "python", "a:b", ("embedding",))
-FEELS = ModelEntry("feels", "python", "a:b", ("arousal",))
 SPOKEN = {"speaker": ["x", "x", "y"]}
 
 
-@pytest.fixture
-def lists(tmp_path):
+def lists(*families, trials=None, task="embedding", **columns):
     """Give the lists of families for a corpus of three segments and a model."""
-
-    def lists(model=EMBEDS, *families, trials=None, **columns):
-        table = corpus(("f", 3)).drop(columns="speaker").assign(**columns)
-        one = SimpleNamespace(name="c", entry=CorpusEntry("c", "csv"), segments=table, trials=trials)
-        models = {model.name: model}
-        suite = Suite("t", 0, 100, "percentile", (), {}, models, dict(BUILTIN), tmp_path, tmp_path / "s.yml")
-        return trial_lists(suite, families or [FAMILY], [one])
-
-    return lists
+    table = corpus(("f", 3)).drop(columns="speaker").assign(**columns)
+    one = SimpleNamespace(name="c", entry=CorpusEntry("c", "csv"), segments=table, trials=trials)
+    model = ModelEntry("m", "python", "a:b", (task,))
+    return trial_lists(Suite(models={"m": model}, tasks=dict(BUILTIN)), families, [one])
 
 
-def test_trials_are_made_of_speakers_and_shared_by_families(lists):
-    tables = lists(EMBEDS, FAMILY, GROUPS, **SPOKEN)
+def test_trials_are_made_of_speakers_and_shared_by_families():
+    tables = lists(FAMILY, GROUPS, **SPOKEN)
     assert [*tables] == [("c", "speaker_verification"), ("c", "fairness_groups")]
     one, other = tables.values()
     assert one is other and one.origin == "generated"
     assert sorted(one.frame["target"].tolist()) == [False, False, True]
 
 
-def test_a_list_of_the_corpus_is_taken_and_nothing_is_made_for_nobody(lists):
+def test_a_list_of_the_corpus_is_taken_and_nothing_is_made_for_nobody():
     trials = object()
-    assert lists(trials=trials) == {("c", "speaker_verification"): trials}
-    assert lists() == {}  # neither list nor speakers
-    assert lists(FEELS, **SPOKEN) == lists(FEELS, GROUPS, **SPOKEN) == {}  # nobody compares
-    assert lists(EMBEDS, read_family("fairness_sex"), **SPOKEN) == {}
+    assert lists(FAMILY, trials=trials) == {("c", "speaker_verification"): trials}
+    assert lists(FAMILY) == {}  # neither list nor speakers
+    assert lists(FAMILY, GROUPS, task="arousal", **SPOKEN) == {}  # nobody compares
+    assert lists(read_family("fairness_sex"), **SPOKEN) == {}

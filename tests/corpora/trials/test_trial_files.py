@@ -40,6 +40,10 @@ def scores(content: str | bytes):
     return read(read_scores, content, "s.txt")
 
 
+def enrolments(content: str):
+    return read(read_enrolments, content, "e.txt")
+
+
 def pairs(listing) -> list[tuple]:
     return list(listing.frame.itertuples(index=False, name=None))
 
@@ -109,37 +113,13 @@ def test_lists_of_scores(text, form):
     assert listing.frame.get("target", pd.Series()).tolist() == ([True, False] if labelled else [])
 
 
-@pytest.mark.parametrize("header", ["", "score\n", "prediction\n"])
-def test_one_number_a_line(header):
-    listing = scores(f"{header}0.5\n-1\n1e3\n")
-    assert listing.frame.to_dict("list") == {"score": [0.5, -1.0, 1000.0]}
-    assert listing.form.startswith("one number a line")
-
-
-def test_of_two_columns_of_numbers_the_first_is_the_score():
+def test_numbers_alone_and_two_columns_of_numbers():
+    for header in ("", "prediction\n"):
+        listing = scores(f"{header}0.5\n-1\n1e3\n")
+        assert listing.frame.to_dict("list") == {"score": [0.5, -1.0, 1000.0]}
+        assert listing.form.startswith("one number a line")
     assert scored(scores("1 2 3\n4 5 6\n")) == [("2", "3", 1.0), ("5", "6", 4.0)]
     assert scored(scores("1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
-    assert scored(scores("enrol test score\n1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
-
-
-@settings(max_examples=10)
-@given(
-    st.dictionaries(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), st.floats(-9, 9), min_size=1)
-)
-def test_joining_is_looking_up(known):
-    of_pairs = scores("".join(f"{value!r} {one} {other}\n" for (one, other), value in known.items()))
-    wanted = sorted(known)[::2] * 2
-    listed = trials("".join(f"1 {one} {other}\n" for one, other in wanted))
-    assert join(of_pairs, listed) == [known[pair] for pair in wanted]
-
-
-@pytest.fixture
-def enrolments(tmp_path):
-    def read(text: str) -> dict[str, list[str]]:
-        (tmp_path / "e").write_text(text)
-        return read_enrolments(tmp_path / "e", "e.txt")
-
-    return read
 
 
 @pytest.mark.parametrize(
@@ -147,16 +127,15 @@ def enrolments(tmp_path):
     [
         "m2 b\nm1 c\ta  d\n",
         "model,utterance\nm2,b\nm1,c\nm1,a\nm1,d\n",
-        "modelid\tsegmentid\tside\nm2\tb\ta\nm1\tc\ta\nm1\ta\ta\nm1\td\ta\n",
         "modelid segmentid\nm2 b\nm1 c\nm1 a\nm1 d\n",
     ],
 )
-def test_each_layout_of_enrolments(enrolments, text):
+def test_each_layout_of_enrolments(text):
     assert [*enrolments(text).items()] == [("m2", ["b"]), ("m1", ["c", "a", "d"])]
 
 
 @pytest.mark.parametrize(("kind", "content", "words"), refusals("trials", "scores", "enrolments"))
-def test_refused(enrolments, kind, content, words):
+def test_refused(kind, content, words):
     content = content.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2])
     with pytest.raises(InputError, match=words) as caught:
         {"trials": trials, "scores": scores, "enrolments": enrolments}[kind](content)
@@ -176,11 +155,10 @@ def test_a_suite_may_say_the_layout():
             trials(text, layout)
 
 
-@pytest.mark.parametrize(("first", "other"), [("1 a b", "{} d target"), ("a b target", "1 c {}")])
 @pytest.mark.parametrize(("others", "wrong"), [(1, 2), (9, 1)])
-def test_most_lines_decide_on_the_layout_or_else_the_first(first, other, others, wrong):
+def test_most_lines_decide_on_the_layout_or_else_the_first(others, wrong):
     with pytest.raises(InputError, match=rf"^t.txt line {wrong}: .* is not a valid label") as caught:
-        trials("\n".join([first, *(other.format(f"x{n}") for n in range(others))]))
+        trials("\n".join(["1 a b", *(f"x{n} d target" for n in range(others))]))
     assert len(caught.value.problems) == 1
 
 
@@ -189,24 +167,20 @@ def test_most_lines_decide_on_the_layout_or_else_the_first(first, other, others,
     [
         (trials, "1 a b\n0 b a\n0 a b\n1 a b\n0 a b\n", ["t.txt lines 1 and 3", "t.txt lines 1 and 5"]),
         (trials, "1 a b\n2 a c\n1 a\n\n0 a b c d\n", ["t.txt line 3", "t.txt line 5", "t.txt line 2"]),
-        (
-            scores,
-            "enrol,test,score\na,,x\n,b,nan\n",
-            ["line 2, column score", "line 3, column score", "line 3, column enrol", "line 2, column test"],
-        ),
+        (scores, "enrol,test,score\na,,x\n", ["s.txt line 2, column score", "s.txt line 2, column test"]),
     ],
 )
 def test_all_problems_are_told_at_once(parse, content, places):
     with pytest.raises(InputError) as caught:
         parse(content)
-    assert [one.where.removeprefix("s.txt ") for one in caught.value.problems] == places
+    assert [one.where for one in caught.value.problems] == places
 
 
 def test_many_bad_lines_are_one_message_and_quick():
     with pytest.raises(InputError) as caught:
-        trials("1 a b\n" + "\n1 a\n1 a b c d e\n" * 20_000)
-    assert len(caught.value.problems) == 40_000
-    assert caught.value.problems[-1].where == "t.txt line 60001"
+        trials("1 a b\n" + "\n1 a\n1 a b c d e\n" * 2000)
+    assert len(caught.value.problems) == 4000
+    assert caught.value.problems[-1].where == "t.txt line 6001"
     with pytest.raises(InputError, match="There are 25 of this kind, also s.txt line 3; s.txt line 4.$"):
         scores("0.5 a b\n" + "".join(f"x a c{n}\n" for n in range(25)) + "0.5 a d\n")
 
@@ -222,25 +196,18 @@ def test_nothing_but_regular_files_is_opened(tmp_path, read):
 def test_scores_are_written_as_lines_or_as_a_table():
     lines = b"0.30000000000000004 b c\n5.0 a c\n"
     assert score_text(["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == (lines, ".txt")
-    assert score_text(["b"], ["c\t"], [-1]) == (b'"enrol","test","score"\n"b","c\t",-1.0\n', ".csv")
-
-
-def test_decisions_stand_behind_the_scores():
-    """At the threshold means not above it."""
-    text, suffix = score_text(["a", "b", "c"], ["d", "d", "d"], [0.4, 0.41, -1], 0.4)
-    lines = ["0.4 a d reject 0.4", "0.41 b d accept 0.4", "-1.0 c d reject 0.4"]
-    assert (suffix, text.decode().splitlines()) == (".txt", ["score enrol test decision threshold", *lines])
-    assert score_text(["a"], ["d"], [5], -np.inf)[0].endswith(b"\n5.0 a d accept -inf\n")
-    table, suffix = score_text(["a 1"], ["d"], [0.5], 0.25)
-    lines = ['"enrol","test","score","decision","threshold"', '"a 1","d",0.5,"accept",0.25']
-    assert (suffix, table.decode().splitlines()) == (".csv", lines)
+    decided = "score enrol test decision threshold\n0.4 a d reject 0.4\n0.41 b d accept 0.4\n"
+    text, suffix = score_text(["a", "b"], ["d", "d"], [0.4, 0.41], 0.4)  # at the threshold: not above it
+    assert (suffix, text.decode()) == (".txt", decided)
+    table = '"enrol","test","score","decision","threshold"\n"a 1","d",0.5,"accept",0.25\n'
+    text, suffix = score_text(["a 1"], ["d"], [0.5], 0.25)
+    assert (suffix, text.decode()) == (".csv", table)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((["a"], ["b"], [np.nan]), "1 scores are not finite"),
-        ((["a"], ["b"], [np.inf]), "not finite"),
+        ((["a"], ["b"], [np.inf]), "1 scores are not finite"),
         ((["a"], ["b", "c"], [1, 2]), "same length"),
         (([""], ["b"], [1]), "empty"),
         ((["a"], ["b\0"], [1]), "NUL"),
@@ -251,11 +218,11 @@ def test_what_cannot_be_read_back_is_not_written(arguments, words):
         score_text(*arguments)
 
 
-NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
 HARD = 'target|nontarget|enrol|test|label|1|0|0.5|a b|a\rb|"|,'.split("|")
-NAMES |= st.sampled_from(HARD)
+NAMES = st.text("aé漢 \"',;#*\t\r\n\x85\u2028\u00a0", min_size=1, max_size=6) | st.sampled_from(HARD)
 
 
+@settings(max_examples=10)
 @given(
     st.lists(
         st.tuples(NAMES, NAMES, st.floats(allow_nan=False, allow_infinity=False)),
@@ -275,11 +242,11 @@ def test_what_is_written_is_read_back(rows, threshold):
 
 @pytest.mark.slow
 def test_many_trials_are_quick(rng):
-    count = 100_000
+    count = 20_000
     names = np.array([f"id{n // 20}/{n}.wav" for n in range(5000)], dtype=object)
     enrol, test = (names[rng.integers(5000, size=count)].tolist() for _ in range(2))
     values = [len(one) / len(other) for one, other in zip(enrol, test, strict=True)]
     begin = time.process_time()
     listed = "".join(f"0 {one} {other}\n" for one, other in zip(enrol, test, strict=True)).encode()
     assert join(scores(score_text(enrol, test, values)[0]), trials(listed)) == values
-    assert time.process_time() - begin < 15
+    assert time.process_time() - begin < 3

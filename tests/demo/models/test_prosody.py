@@ -30,9 +30,6 @@ def recall(truth, prediction):
     return np.mean([(prediction[truth == name] == name).mean() for name in EMOTION])
 
 
-# Trained with the small corpus
-
-
 @pytest.fixture(scope="session")
 def trained(shared_cache):
     prosody.TRAINING.train(shared_cache, size="small", jobs=2)
@@ -50,7 +47,7 @@ def cache(trained, monkeypatch):
 def test_answers_for_any_signal(cache, rng, monkeypatch):
     monkeypatch.setattr(prosody, "fit", lambda *_: pytest.fail("trained again"))
     prosody.prepare(jobs=2)
-    signals = [level * rng.standard_normal(n) for n in (0, 1, 399, 641, 16000) for level in (0, 1e-5, 10)]
+    signals = [level * rng.standard_normal(n) for n in (0, 1, 641, 16000) for level in (0, 1e-5, 10)]
     for signal in (*signals, np.full(5, np.nan)):
         signal = signal.astype(np.float32)
         signal.flags.writeable = False
@@ -59,17 +56,11 @@ def test_answers_for_any_signal(cache, rng, monkeypatch):
             assert answer == model.predict(signal, 16000) and list(answer) == [*DIMENSIONS, "emotion"]
             plain, problem = check_output(answer, TASKS)
             assert not problem and {*answer["emotion"]} == {*EMOTION}
+            assert plain["emotion"] == model.answer(features.extract(signal, 16000))["emotion"]
             for name in DIMENSIONS:
                 assert 0 <= plain[name] <= 1
                 if model is prosody:
                     assert plain[f"{name}.low"] < plain[name] < plain[f"{name}.high"]
-
-
-def test_answers_with_the_likeliest_emotion(cache, speech_of):
-    for signal in speech_of(corpus.build(cache, size="small"))[1][:20]:
-        for model in (prosody, biased):
-            plain = check_output(model.predict(signal, 16000), TASKS)[0]
-            assert plain["emotion"] == model.answer(features.extract(signal, 16000))["emotion"]
 
 
 def test_training_is_reproducible_and_names_what_it_was_trained_with(cache, monkeypatch):
@@ -80,12 +71,10 @@ def test_training_is_reproducible_and_names_what_it_was_trained_with(cache, monk
     assert prosody.fingerprint() != before
 
 
-# Trained with the whole corpus
-
-
 @pytest.fixture(scope="module")
 def full(full_cache, speech_of):
-    """Test segments of the demo with the answers of both models, and signals of every third."""
+    """Test segments of the demo, pitches of speakers, answers of both models, and signals of every fourth."""
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOUNDCHECK_CACHE", str(full_cache))
         patch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
@@ -100,10 +89,11 @@ def full(full_cache, speech_of):
                 doubtful = prosody.with_doubt(answer, extracted, model.SHARPNESS)["emotion"]
                 name = model.__name__.rpartition(".")[2]
                 answers[name].append(answer | {"confidence": doubtful[answer["emotion"]]})
-        hertz = [mean_pitch(signal, 16000) for signal in signals]
+        hertz = pd.Series([np.nan if n % 4 else mean_pitch(one, 16000) for n, one in enumerate(signals)])
+        hertz = hertz.groupby(table["speaker"]).transform("mean")
         # Within the patch: what comes later finds the trained model in the same cache.
         answers = {name: pd.DataFrame(rows) for name, rows in answers.items()}
-        yield table.assign(hertz=hertz), answers, signals[::3]
+        yield table.assign(hertz=hertz), answers, signals[::4]
 
 
 def test_the_unbiased_model_is_good_but_not_perfect(full):
@@ -114,7 +104,7 @@ def test_the_unbiased_model_is_good_but_not_perfect(full):
     assert 0.5 < quality["dominance"] < 0.85
     assert 0.4 < quality["valence"] < 0.75
     assert 0.5 < recall(table["emotion"], clean["emotion"]) < 0.8
-    clean = clean[::3].reset_index(drop=True)
+    clean = clean[::4].reset_index(drop=True)
 
     def noisy(signal):
         noise = np.random.default_rng(0).standard_normal(len(signal))
@@ -170,6 +160,11 @@ def test_speakers_drawn_anew_do_not_explain_a_planted_bias(full, column, group, 
             assert exceeded <= 0.002 and abs(actual) > 0.15 and sign * actual >= 0
         else:
             assert exceeded > 0.01 or abs(actual) < 0.1
-    # The three groups of the family fairness_pitch can be compared.
+
+
+def test_women_are_higher_and_the_three_groups_of_voices_can_be_compared(full):
+    table = full[0]
+    pitch = table.groupby(["sex", "speaker"])["hertz"].mean()
+    assert pitch["female"].min() > pitch["male"].max() - 10
     voices = voice_groups(table["hertz"], table["speaker"])[1].set_index("group")
     assert voices.loc[[*VOICES], "speakers"].min() >= 10

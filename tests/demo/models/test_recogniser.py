@@ -68,12 +68,16 @@ def test_word_errors(spoken):
     assert word_errors(table, "words") > word_errors(table, "grammar") + 0.1 > 0.1
     at_48 = [audresample.resample(signal, 16000, 48000)[0] for signal in signals[:8]]
     result = [transcript(recogniser.grammar, signal, 48000) for signal in at_48]
-    assert word_errors(table[:8].assign(found=result), "found") < 0.3
+    assert word_errors(table[:8].assign(at_48=result), "at_48") < 0.3
     speaker, rng = BY_NAME["c04"], np.random.default_rng(4)
     said = ["four", "seven two nine", "zero eight one five", "six three"]
-    signals = [synthesis.speak(speaker, text, settings(speaker, UNMOVED, rng), rng) for text in said]
-    result = [transcript(recogniser.digits, signal) for signal in signals]
-    assert word_errors(pd.DataFrame({"transcript": said, "found": result}), "found") < 0.4
+    digits = [synthesis.speak(speaker, text, settings(speaker, UNMOVED, rng), rng) for text in said]
+    result = [transcript(recogniser.digits, signal) for signal in digits]
+    assert word_errors(pd.DataFrame({"transcript": said, "digits": result}), "digits") < 0.4
+    # The gate lets speech in and keeps steady sounds out.
+    assert transcript(recogniser.gated, signals[4]) == table["grammar"][4]
+    voices = sum(np.roll(np.resize(signals[n], 32000), 4000 * n) for n in range(6))
+    assert transcript(recogniser.gated, voices) == ""
 
 
 @slow
@@ -81,7 +85,7 @@ def test_transcripts_do_not_depend_on_what_came_before(spoken):
     """Scores tell more than words: they differ as soon as anything of an earlier signal is left."""
     table, signals = spoken
     rng = np.random.default_rng(1)
-    signals = [*signals, 0.3 * rng.standard_normal(16000)]
+    signals = [*signals[:8], 0.3 * rng.standard_normal(16000)]
     signals += [signal + 0.02 * rng.standard_normal(len(signal)) for signal in signals[::3]]
     for model in (recogniser.grammar, recogniser.hurried, recogniser.words):
         first: dict = {}
@@ -91,7 +95,6 @@ def test_transcripts_do_not_depend_on_what_came_before(spoken):
                 result = text, best and best.best_score
                 assert first.setdefault(number, result) == result, (model.__name__, number)
     transcript(recogniser.digits, signals[3])  # nor on another model or a new decoder
-    assert transcript(recogniser.words, signals[3]) == table["words"][3]
     recogniser._decoder.cache_clear()
     assert transcript(recogniser.grammar, signals[3]) == table["grammar"][3]
 
@@ -100,24 +103,12 @@ def test_transcripts_do_not_depend_on_what_came_before(spoken):
 @pytest.mark.parametrize("model", VOCABULARIES)
 def test_odd_signals(model, spoken):
     speech = spoken[1][0]
-    silent = [np.zeros(samples) for samples in (0, 1, 159, 410, 48000)]
-    silent += [speech[4000 : 4000 + samples] for samples in (1, 159, 410, 1000)]
-    silent += [1e-6 * speech, np.full(16000, np.nan)]  # less than a step of 16 bits, not finite
+    silent = [np.zeros(samples) for samples in (0, 1, 410, 48000)]
+    silent += [speech[4000:4159], 1e-6 * speech, np.full(16000, np.nan)]  # short, below a step of 16 bits
     assert {transcript(model, signal) for signal in silent} == {""}
-    odd = [100 * speech, np.sign(speech), 1e-4 * speech, np.tile(speech, 8)]  # clipped, of a few steps, long
-    odd += [np.full(16000, 0.3), np.full(16000, -np.inf), np.eye(1, 16000)[0]]
-    odd += [np.where(np.arange(len(speech)) % 100, speech, np.nan)]
+    odd = [100 * speech, np.full(16000, -np.inf), np.where(np.arange(len(speech)) % 100, speech, np.nan)]
     for signal in odd:
         transcript(model, signal)
-
-
-@slow
-def test_the_gate_lets_speech_in_and_keeps_steady_sounds_out(spoken):
-    table, signals = spoken
-    for number in range(0, 24, 4):
-        assert transcript(recogniser.gated, signals[number]) == table["grammar"][number]
-    voices = sum(np.roll(np.resize(signals[n], 32000), 4000 * n) for n in range(6))
-    assert transcript(recogniser.gated, voices) == ""
 
 
 @slow
@@ -152,15 +143,15 @@ def sentences(start, final, arcs):
 
 def test_random_graphs_keep_their_sentences():
     rng, smaller = np.random.default_rng(0), 0
-    for _ in range(200):
-        size = int(rng.integers(2, 9))
+    for _ in range(100):
+        size = int(rng.integers(3, 9))
+
         arcs = [
             (a, b, str(rng.choice(["1.000000", "0.5"])), str(rng.choice(["", "x", "y"])))
             for a, b in itertools.combinations(range(size), 2)
             if rng.random() < 0.5
         ]
-        if not any(arc[1] == size - 1 for arc in arcs):
-            continue
+        arcs.append((0, size - 1, "0.5", "z"))
         start, final, result = word_graph.condense(0, size - 1, arcs)
         assert sentences(start, final, result) == sentences(0, size - 1, arcs)
         smaller += len({*itertools.chain(*(arc[:2] for arc in result))}) < size

@@ -32,39 +32,18 @@ def test_remedy_without_the_package(monkeypatch):
     encoder._loaded.cache_clear()
 
 
-def embed(signal, sampling_rate=16000):
-    answer = encoder.predict(signal, sampling_rate)
-    assert list(answer) == ["embedding"]
-    embedding = answer["embedding"]
-    assert embedding.dtype == np.float32 and embedding.shape == (256,)
-    assert np.linalg.norm(embedding) == pytest.approx(1, abs=1e-5)
-    return embedding
-
-
 @installed
-@pytest.mark.parametrize("sampling_rate", [8000, 44100])
-def test_odd_signals(sampling_rate):
-    for signal in ODD.values():
+def test_does_what_the_package_does_for_every_signal_whatever_was_embedded_before():
+    resemblyzer = pytest.importorskip("resemblyzer")
+    direct = resemblyzer.VoiceEncoder("cpu", verbose=False)
+    signal = voice(rate=8000).astype(np.float32)
+    expected = direct.embed_utterance(resemblyzer.preprocess_wav(signal, 8000))
+    first = encoder.predict(signal, 8000)["embedding"]
+    np.testing.assert_allclose(first, expected, atol=1e-5)
+    for odd in ODD.values():
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
-            embed(signal.astype(np.float32), sampling_rate)
-
-
-@installed
-def test_does_what_the_package_does_whatever_was_embedded_before(rng):
-    resemblyzer, torch = pytest.importorskip("resemblyzer"), pytest.importorskip("torch")
-    direct = resemblyzer.VoiceEncoder("cpu", verbose=False)
-    for rate in (16000, 8000):
-        signal = voice(rate=rate).astype(np.float32)
-        expected = direct.embed_utterance(resemblyzer.preprocess_wav(signal, rate))
-        np.testing.assert_allclose(embed(signal, rate), expected, atol=1e-5)
-    first = embed(signal, 8000)
-    embed(rng.standard_normal(30_000).astype(np.float32))
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        np.testing.assert_array_equal(embed(signal, 8000), first)
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(threads)
-    assert encoder.fingerprint().startswith("resemblyzer 0.") and "torch" in encoder.fingerprint()
+            embedding = encoder.predict(odd.astype(np.float32), 44100)["embedding"]
+        assert (embedding.dtype, embedding.shape) == (np.float32, (256,))
+        assert np.linalg.norm(embedding) == pytest.approx(1, abs=1e-5)
+    np.testing.assert_array_equal(encoder.predict(signal, 8000)["embedding"], first)

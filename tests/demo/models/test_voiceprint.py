@@ -44,12 +44,11 @@ def error_rates(table, signals, rate=16000):
     return rates
 
 
-@pytest.mark.parametrize("sampling_rate", [8000, 16000, 44100])
-def test_odd_signals(trained, sampling_rate, monkeypatch):
+def test_odd_signals(trained, monkeypatch):
     for name, signal in (ODD | {"two dimensions": voice().reshape(1, -1)}).items():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            cepstra, answer = extract(signal, sampling_rate), voiceprint.predict(signal, sampling_rate)
+            cepstra, answer = extract(signal, 44100), voiceprint.predict(signal, 44100)
         assert cepstra.shape == (SIZE,) and np.isfinite(cepstra).all(), name
         embedding = answer["embedding"]
         assert list(answer) == ["embedding"] and (embedding.dtype, embedding.shape) == (np.float32, (SIZE,))
@@ -76,8 +75,9 @@ def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch, speech_of):
 
 
 def test_all_of_a_long_signal_counts_up_to_a_limit(monkeypatch):
-    long = np.resize(voice(), 61 * 16000)  # more frames than are transformed at a time
-    assert len(long) / HOP > 2 * BLOCK
+    long = np.resize(voice(), 61 * 16000)
+    assert len(long) / HOP > 2 * BLOCK  # more frames than are transformed at a time
+
     np.testing.assert_allclose(extract(long, 16000), extract(voice(), 16000), atol=0.3)
     other = long.copy()
     other[-16000:] = 0.1 * np.sin(2 * np.pi * 1000 * np.arange(16000) / 16000)

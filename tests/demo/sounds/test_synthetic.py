@@ -6,8 +6,6 @@ import soundfile
 from soundcheck.common.seeds import generator
 from soundcheck_demo.sounds import build, environment, events, music, rooms
 
-RATE = 16000
-
 
 def test_sounds_vary_and_repeat():
     makers = {"cough": events.cough, "sneeze": events.sneeze, "music": music.music, **environment.SCENES}
@@ -15,14 +13,13 @@ def test_sounds_vary_and_repeat():
         one, again, two = (make(generator(0, "test", n)) for n in (1, 1, 2))
         assert np.array_equal(one, again) and np.isfinite(one).all() and one.any(), name
         assert name == "dial_tone" or not np.array_equal(one, two), name
-        assert 0.15 <= len(one) / RATE <= 12, name
+        assert 0.15 <= len(one) / 16000 <= 12, name
 
 
 def test_rooms_are_measured_at_distances_similar_to_that_of_the_booth():
     """The test of rooms compares these; farther ones show twice and four times the distance."""
     (near,) = rooms.ROOMS["booth"][2]
     others = [distances for name, (*_, distances) in rooms.ROOMS.items() if name != "booth"]
-    assert all(1 / 1.5 <= distances[0] / near <= 1.5 for distances in others)
     for times in (1, 2, 4):
         ratios = [[metres / near / times for metres in distances] for distances in others]
         assert sum(any(1 / 1.4 <= ratio <= 1.4 for ratio in room) for room in ratios) >= 2
@@ -33,13 +30,12 @@ def test_the_same_files_for_any_jobs(monkeypatch, tmp_path):
         monkeypatch.setattr(build, name, count)
     monkeypatch.setattr(rooms, "ROOMS", {name: rooms.ROOMS[name] for name in ("booth", "office")})
     monkeypatch.setattr(rooms, "DISTANCES", (1,))
-
-    def contents(folder):
-        return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
     one, two = (build.build(tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
-    assert contents(one) == contents(two)
     assert {path.name for path in one.iterdir() if path.is_dir()} == set(build.SOURCES)
-    for path in one.rglob("*.wav"):
-        signal, rate = soundfile.read(path)
-        assert rate == RATE and signal.ndim == 1 and 0.69 < np.abs(signal).max() < 0.71
+    names = {path.relative_to(one) for path in one.rglob("*") if path.is_file()}
+    assert names == {path.relative_to(two) for path in two.rglob("*") if path.is_file()}
+    for name in names:
+        assert (one / name).read_bytes() == (two / name).read_bytes()
+        if name.suffix == ".wav":
+            signal, rate = soundfile.read(one / name)
+            assert rate == 16000 and signal.ndim == 1 and 0.69 < np.abs(signal).max() < 0.71

@@ -13,7 +13,7 @@ from soundcheck_demo.speech import commands, corpus, sentences
 from soundcheck_demo.speech.voices import BY_NAME
 
 slow = pytest.mark.slow
-KINDS = {"some": ["kitchen", "null", "../up", "déjà vu"], "others": ["a,b\n<c> [[d]]", "x\x00y", ""]}
+KINDS = {"some": ["kitchen", "../up"], "others": ["a,b\n<c> [[d]]", "x\x00y", ""]}
 
 
 @pytest.fixture(scope="module")
@@ -25,15 +25,12 @@ def test_words_are_spread_evenly_and_draws_depend_on_speaker_and_number_only(tab
     assert list(table.columns) == "file speaker sex language accent split transcript".split()
     assert len(table) == 150 and table["file"].is_unique and table["file"].is_monotonic_increasing
     words = table["transcript"].str.split().explode()
-    assert set(words) == set(commands.vocabulary()) and 40 <= len(commands.vocabulary()) <= 50
-    assert words.value_counts().min() >= 5
+    assert set(words) == set(commands.vocabulary()) and words.value_counts().min() >= 5
     # In all accents, too: frequent words are equally frequent, and no accent lacks a word.
     counts = words.to_frame().assign(accent=table["accent"]).value_counts().unstack("accent", fill_value=0)
     assert counts.loc["turn"].between(6, 7).all() and (counts > 0).all(axis=None)
     commands_of = table[table["speaker"].eq("c07")]["transcript"].tolist()
     assert [commands.draw(BY_NAME["c07"], n) for n in (4, 3, 0)] == [commands_of[n] for n in (4, 3, 0)]
-    assert table["transcript"].nunique() > 60
-    assert table.groupby("speaker")["transcript"].nunique().min() >= 5
 
 
 @slow
@@ -54,29 +51,17 @@ def test_grammar_accepts_every_command_and_probe(table):
     assert not any(map(accepts, ["turn kitchen the light on", "go left"]))
 
 
-# Sentences around words
-
-
-def test_sentences_differ_and_hold_the_word_once():
+def test_sentences_differ_and_hold_the_word_once_or_complements_and_names():
     for word in commands.grammar_words():
         possible = commands.possible(word)
         probes = commands.sentences(word, possible)
         assert len(set(probes)) == possible >= 20 and probes[:5] == commands.sentences(word, 5)
         assert all(sentence.split().count(word) == 1 for sentence in probes)
-    first = {commands.sentences(word, 1)[0].replace(word, "") for word in commands.vocabulary()}
-    assert len(first) > 10  # not every word gets the same one
     assert commands.sentences("kitchen", 5, seed=1) != commands.sentences("kitchen", 5)
-
-
-def test_complements_and_names_make_the_sentences():
     ends = ["of wool", "of groceries", "of concrete"]  # those of the paper
     probes = commands.sentences("bags", 50, complements=ends)
     assert len(set(probes)) == 50 and commands.possible("bags", ends) == 6 * 5 * 3
     assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", one) for one in probes)
-    for word, first in (("kitchen", 0), ("stop", 1)):  # women and men take turns
-        probes = commands.sentences(word, 24, first=first)
-        names = [next(part for part in one.split() if part in commands.NAMES) for one in probes]
-        assert [commands.NAMES.index(name) % 2 for name in names] == [first, 1 - first] * 12
 
 
 def test_sentences_are_dealt_evenly_and_depend_on_seed_and_word():
@@ -86,8 +71,6 @@ def test_sentences_are_dealt_evenly_and_depend_on_seed_and_word():
     # Both kinds have the same voices, and those of both sexes have all accents.
     voices = table.groupby(table["keyword"].str.startswith("w"))["speaker"].value_counts().unstack()
     assert (voices.loc[False] == voices.loc[True]).all() and voices.to_numpy().min() == 12
-    uneven = sentences.table({"some": ["a", "b", "c"]}, 50)["keyword"].value_counts()
-    assert uneven.to_dict() == {"a": 17, "b": 17, "c": 16}
     assert len(sentences.table({"some": ["a"]}, 50, complements={"a": ["here"]})) == 30  # there are no more
 
     def probes(words, seed):
@@ -98,38 +81,27 @@ def test_sentences_are_dealt_evenly_and_depend_on_seed_and_word():
 
 
 def test_what_cannot_be_spoken():
-    assert {sentences.obstacle(word) for word in ("thick", "don't", "o’clock", "a", "I", "Bags")} == {""}
-    obstacles = {"5": "digits", "b2b": "digits", "küche": "not English", "<b>": "signs", "'s": "signs"}
-    obstacles |= {"": "signs", "t": "single letter", "a" * 31: "more than 30 letters"}
+    assert {sentences.obstacle(word) for word in ("thick", "don't", "o’clock", "I", "Bags")} == {""}
+    obstacles = {"b2b": "digits", "küche": "not English", "<b>": "signs", "": "signs"}
+    obstacles |= {"t": "single letter", "a" * 31: "more than 30 letters"}
     for word, reason in obstacles.items():
         assert reason in sentences.obstacle(word)
 
 
 @slow
 def test_spoken_sentences(tmp_path):
-    def read(folder):
-        return pd.read_csv(folder / "segments.csv", keep_default_na=False)
-
-    def contents(folder):
-        return {str(path.relative_to(folder)): digest(path) for path in folder.rglob("*") if path.is_file()}
-
-    folder = sentences.build(tmp_path / "two", KINDS, 16, jobs=2)
-    table = read(folder)
+    folder = sentences.build(tmp_path / "two", KINDS, 8, jobs=2)
+    table = pd.read_csv(folder / "segments.csv", keep_default_na=False)
     assert list(table.columns) == "file speaker sex language accent transcript keyword".split()
     assert table["keyword"].drop_duplicates().tolist() == [word for words in KINDS.values() for word in words]
-    assert table["keyword"].value_counts(sort=False).tolist() == [4, 4, 4, 4, 6, 5, 5]
-    for word, rows in list(table.groupby("keyword", sort=False))[:4]:
-        assert rows["transcript"].tolist() == commands.sentences(word, 4)
-        assert len(rows[["accent", "sex"]].drop_duplicates()) == 4
-        # The sexes of speaker and name in all pairs.
-        names = [next(part for part in text.split() if part in commands.NAMES) for text in rows["transcript"]]
-        women = [commands.NAMES.index(name) % 2 == 0 for name in names]
-        assert len(set(zip(rows["sex"], women, strict=True))) == 4
+    kitchen = table[table["keyword"].eq("kitchen")]
+    assert kitchen["transcript"].tolist() == commands.sentences("kitchen", 4)
+    assert len(kitchen[["accent", "sex"]].drop_duplicates()) == 4
     assert table["file"].is_unique and table["file"].str.fullmatch(r"audio/c\d\d/c\d\d_\d{3,}\.wav").all()
     for name in table["file"]:
         signal, rate = audiofile.read(folder / name)
         assert rate == 16000 and signal.size > 16000 and 0.02 < np.abs(signal).max() < 0.85
-    again = sentences.build(tmp_path / "one", KINDS, 16)
-    assert again.name == folder.name and contents(again) == contents(folder)
-    half = read(sentences.build(tmp_path, {"kind": ["\ud800"]}, 1))  # of a character
-    assert half["keyword"].tolist() == ["?"] and read(sentences.build(tmp_path, {}, 3)).empty
+    again = sentences.build(tmp_path / "one", KINDS, 8)
+    assert again.name == folder.name
+    for name in (*table["file"], "segments.csv"):
+        assert digest(again / name) == digest(folder / name)

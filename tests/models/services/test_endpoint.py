@@ -1,6 +1,5 @@
 """Services as models: a server of this machine that misbehaves in every way, asked as in a run."""
 
-import email.utils
 import socket
 import threading
 import time
@@ -36,8 +35,7 @@ ROWS = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8")
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Wait shortly between tries, and know the key."""
-    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.002)
     monkeypatch.setenv("ASR_KEY", SECRET)
 
 
@@ -84,17 +82,19 @@ def then(first: Reply, number: int = 1, last: str = "at last"):
     return lambda _, requests: first if requests <= number else text(last)
 
 
-# What is sent and understood --------------------------------------------------------------------------------
-
-
 def test_a_recording_is_uploaded_as_programs_get_it(ask, tmp_path):
-    output, (requests,) = ask(text("grün  one\ntwo "), "model: whisper-1, language: de, key: $ASR_KEY")
+    usage = {"type": "duration", "seconds": 2}  # which fits, as the name of the file does
+
+    def answer(asked: Asked, _: int) -> Reply:
+        return text("grün  one\ntwo ", duration="1.2", file=f"up/{asked.name}", usage=usage)
+
+    output, (asked,) = ask(answer, "model: whisper-1, language: de, key: $ASR_KEY")
     assert output == {"transcript": "grün  one\ntwo "}
     fields = {"model": "whisper-1", "language": "de", "response_format": "json", "temperature": "0"}
-    assert requests.fields == fields and requests.path == "/v1/audio/transcriptions"
-    assert requests.headers["Authorization"] == f"Bearer {SECRET}"
+    assert asked.fields == fields and asked.path == "/v1/audio/transcriptions"
+    assert asked.headers["Authorization"] == f"Bearer {SECRET}"
     audiofile.write(tmp_path / "x.wav", np.clip(SIGNAL, -1, 1), 16000, bit_depth=16)
-    assert requests.content == (tmp_path / "x.wav").read_bytes()
+    assert asked.content == (tmp_path / "x.wav").read_bytes()
 
 
 def test_a_service_says_how_sure_it_is_if_it_is_asked(ask):
@@ -118,11 +118,7 @@ TIMES = [{"avg_logprob": -1, "start": 0, "end": 3}, {"avg_logprob": -3, "start":
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ({}, {}),
-        ({"segments": []}, {}),
-        ({"segments": "x", "words": [3]}, {}),
         ({"segments": [{"avg_logprob": 0.5}]}, {}),  # is none
-        ({"segments": [{"avg_logprob": "high"}, {"avg_logprob": -1}]}, {}),
         ({"segments": [{"avg_logprob": -1.0}, {"avg_logprob": -3.0}]}, {"confidence": np.exp(-2)}),
         ({"segments": TIMES}, {"confidence": np.exp(-1.5)}),
         ({"segments": [{"words": GO}]}, {"words": GO}),
@@ -156,16 +152,7 @@ def test_answers_that_are_none_are_not_asked_for_again(ask, row):
     assert row["words"] in output.problem and len(requests) == 1
 
 
-def test_a_duration_and_a_file_that_fit_are_fine(ask):
-    usage = {"type": "duration", "seconds": 2}
-    output, _ = ask(lambda requests, _: text("x", duration="1.2", file=f"up/{requests.name}", usage=usage))
-    assert output == {"transcript": "x"}
-
-
-# Tries ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("status", [408, 429, 500, 503, 0])
+@pytest.mark.parametrize("status", [429, 503, 0])
 def test_what_may_go_better_is_tried_again(ask, status):
     reply = Reply({}, status) if status else Reply({"text": "x"}, cut=True)
     output, requests = ask(then(reply, 2))
@@ -174,15 +161,14 @@ def test_what_may_go_better_is_tried_again(ask, status):
     assert output.problem and len(requests) == endpoint.TRIES
 
 
-@pytest.mark.parametrize(("wait", "least"), [("1", 0.8), ("a date", 0.8), ("soon", 0), ("-5", 0), ("", 0)])
+@pytest.mark.parametrize(("wait", "least"), [("1", 0.8), ("soon", 0)])
 def test_the_service_says_how_long_to_wait(ask, wait, least):
     start = time.monotonic()
-    wait = email.utils.formatdate(time.time() + 2, usegmt=True) if wait == "a date" else wait
     output, _ = ask(then(Reply({}, 429, {"Retry-After": wait})))
     assert output == {"transcript": "at last"} and time.monotonic() - start > least
 
 
-@pytest.mark.parametrize("wait", ["3600", "9" * 400, "Wed, 21 Oct 2099 07:28:00 GMT"])
+@pytest.mark.parametrize("wait", ["9" * 400, "Wed, 21 Oct 2099 07:28:00 GMT"])
 def test_nobody_waits_longer_than_there_is_time(ask, wait):
     start = time.monotonic()
     output, requests = ask(Reply({}, 429, {"Retry-After": wait}), "time_limit: 20")
@@ -192,7 +178,7 @@ def test_nobody_waits_longer_than_there_is_time(ask, wait):
 
 
 def test_a_slow_try_is_given_up_for_another_and_all_end_in_time(ask):
-    output, requests = ask(then(Reply({"text": "x"}, sleep=3)), "time_limit: 2")
+    output, requests = ask(then(Reply({"text": "x"}, sleep=2)), "time_limit: 1")
     assert output == {"transcript": "at last"} and len(requests) == 2
 
 
@@ -212,14 +198,11 @@ def test_all_tries_end_in_time(model, dripping):
 
         for _ in range(2):
             threading.Thread(target=serve, daemon=True).start()
-        mine = model(f"http://127.0.0.1:{listening.getsockname()[1]}/v1/x", "time_limit: 2")
+        mine = model(f"http://127.0.0.1:{listening.getsockname()[1]}/v1/x", "time_limit: 1")
         start = time.monotonic()
         (output,) = mine.predict([SIGNAL], 16000)
-        assert time.monotonic() - start < 2.2
+        assert time.monotonic() - start < 1.2
     assert "no answer within" in output.problem
-
-
-# A service that does not answer at all ----------------------------------------------------------------------
 
 
 def closed_port() -> int:
@@ -235,9 +218,9 @@ def test_a_service_that_refuses_is_soon_not_asked_any_more(model, row):
     assert len(service.asked) == REFUSED_AFTER
     assert all(row["words"] in output.problem for output in outputs)
     rests = [output.rest for output in outputs]
-    assert rests[: REFUSED_AFTER - 1] == [""] * (REFUSED_AFTER - 1)
-    assert all(rest.startswith("not asked, because 4 requests in a row failed") for rest in rests[3:])
-    assert outputs[-1].problem == rests[-1]
+    assert [bool(rest) for rest in rests] == [False] * (REFUSED_AFTER - 1) + [True] * 4
+    assert rests[-1] == outputs[-1].problem
+    assert rests[-1].startswith("not asked, because 4 requests in a row failed")
     assert not [part for part in (SECRET[:6], SECRET[-4:], "abc") if part in str(outputs)]
 
 
@@ -252,16 +235,16 @@ def test_nobody_listens(model):
 
 
 def test_a_service_that_is_started_anew_is_waited_for(model, monkeypatch):
-    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.3)
+    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.1)
     port = closed_port()
     mine = model(f"http://127.0.0.1:{port}/v1/x", "requests: 1")
     with serving(lambda *_: text("one"), port):
         assert mine.predict([SIGNAL], 16000) == [{"transcript": "one"}]
 
     def later() -> None:
-        time.sleep(0.5)
+        time.sleep(0.2)
         with serving(lambda *_: text("two"), port):
-            time.sleep(5)
+            time.sleep(3)
 
     threading.Thread(target=later, daemon=True).start()
     assert mine.predict([SIGNAL], 16000) == [{"transcript": "two"}]
@@ -275,9 +258,6 @@ def test_recordings_that_fail_do_not_stop_a_service_that_has_answered(model):
         assert not any(output.rest for output in mine.predict(bad, 16000))
         assert mine.predict([SIGNAL], 16000)[0] == {"transcript": "x"}
         assert any(output.rest for output in model(service.url).predict(bad, 16000))
-
-
-# Cost -------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_makes_no_more_requests_than_it_may(model, tmp_path, monkeypatch):
@@ -297,14 +277,10 @@ def test_a_run_makes_no_more_requests_than_it_may(model, tmp_path, monkeypatch):
         assert sum(threads.map(lambda n: counts[n % 4].take(), range(80))) == 29  # of which one is made
 
 
-# The key ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "words"),
     [
         ("", "models.mine.key: the environment variable ASR_KEY is not set"),
-        ("  ", "models.mine.key: the environment variable ASR_KEY is not set"),
         ("line\r\nX-Other: 1", "holds characters that no key has"),
     ],
 )
@@ -319,7 +295,7 @@ def test_a_missing_key_is_told_before_anything_runs(suite, monkeypatch, value, w
 
 
 def test_a_key_in_the_suite_is_not_repeated(suite):
-    for key in ("sk-1234567890abcdef", "hf_abcdefghijkl", "$sk", "[a, b]", "{a: b}", "${ASR_KEY"):
+    for key in ("sk-1234567890abcdef", "[a, b]", "${ASR_KEY"):
         with pytest.raises(InputError) as caught:
             suite(keys=f'key: "{key}"')
         message = str(caught.value)
@@ -336,20 +312,11 @@ def test_a_key_that_the_service_repeats_is_cut_out(ask, row, capfd):
     assert Secret("abc").hide("abcde of ABC") == "[key]de of ABC" and Secret().hide("/v1") == "/v1"
 
 
-# The suite --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("target", "words"), ROWS["addresses"].items())
 def test_addresses_that_are_refused(suite, target, words):
     with pytest.raises(InputError, match="models.mine.endpoint: ") as caught:
         suite(target)
     assert words in str(caught.value) and "hunter2" not in str(caught.value)
-
-
-def test_nothing_secret_in_an_address_is_shown(suite):
-    entry, read = suite("https://host/v1/x?version=2&key=hunter2")
-    assert entry.public_target == "https://host/v1/x?version=…&key=…"
-    assert "hunter2" not in str(read.describe())
 
 
 def test_the_fingerprint_follows_what_is_asked_but_not_the_key(suite, monkeypatch):
@@ -361,11 +328,11 @@ def test_the_fingerprint_follows_what_is_asked_but_not_the_key(suite, monkeypatc
         assert check_model(*suite(URL, keys)) == first
 
 
-def test_no_code_says_what_goes_out(suite):
+def test_no_code_says_what_goes_out_and_nothing_secret_in_the_address(suite):
+    entry, read = suite("https://host/v1/x?version=2&key=hunter2", "key: ASR_KEY")
+    assert "hunter2" not in str(read.describe())
     with pytest.raises(InputError) as caught:
-        refuse_code(suite(URL, "key: ASR_KEY")[1])
-    assert str(caught.value) == (
-        "suite.yml, models.mine: the model sends recordings to an address that the suite names "
-        "(http://a/v1/x), with the secret in the environment variable ASR_KEY, which the suite names, too, "
-        "and --no-code was given."
-    )
+        refuse_code(read)
+    assert entry.public_target == "https://host/v1/x?version=…&key=…"
+    assert f"address that the suite names ({entry.public_target}), with the secret" in str(caught.value)
+    assert "in the environment variable ASR_KEY" in str(caught.value)

@@ -1,28 +1,16 @@
 """Which segment a prediction is for: the same rule in every format."""
 
-import io
 import json
 import unicodedata
 
-import pandas as pd
 import pytest
 from answer_files import corpus, files
 
 from soundcheck.common.errors import InputError
 
 
-def parquet(names: list[str]) -> bytes:
-    buffer = io.BytesIO()
-    pd.DataFrame({"file": names, "transcript": "turn left"}).to_parquet(buffer)
-    return buffer.getvalue()
-
-
 def lines(form: str, head: str = ""):
     return lambda names: head + "".join(form.format(name) + "\n" for name in names)
-
-
-def results(names: list[str]) -> str:
-    return "".join(json.dumps({"audio_filepath": name, "pred_text": "turn left"}) + "\n" for name in names)
 
 
 def segments(names: list[str]) -> str:
@@ -32,18 +20,14 @@ def segments(names: list[str]) -> str:
 
 FORMATS = {  # name of the file -> writes a prediction under each name
     "hyp.csv": lines("{},turn left", "file,transcript\n"),
-    "hyp.parquet": parquet,
-    "hyp.jsonl": results,
     "hyp.trn": lines("turn left ({})"),
     "text": lines("{} turn left"),
     "hyp.stm": lines("{} 1 s1 0 2 turn left"),
-    "hyp.ctm": lines("{0} 1 0 1 turn\n{0} 1 1 1 left"),
     "hyp.json": segments,
 }
 NFD = unicodedata.normalize("NFD", "Bär/ä.wav")
 EXTENSION = "with another extension than that of the file"
 CASES = [  # names of predictions, files of the corpus, which of them have one, what is told
-    (["/data/M02/0001.wav"], ["M02/0001.wav", "0002.wav"], [True, False], ""),
     (["/data/M02/0001.wav", "x/2.wav"], ["F01/0001.wav", "2.wav"], [False, True], ""),
     (["M02/0001.wav", "b.wav"], ["b.wav", "data/M02/0001.wav"], [True, True], "without the folder"),
     (["F01/a.wav"], ["F01/a.mp3", "F02/a.mp3"], [True, False], EXTENSION),
@@ -57,9 +41,8 @@ CASES = [  # names of predictions, files of the corpus, which of them have one, 
 UNCLEAR = [
     (["a.wav"], ["x/a.wav", "y/a.wav"], "'a.wav' could mean 'x/a.wav' and 'y/a.wav'"),
     (["x/a.wav", "y/a.wav"], ["a.wav"], "'x/a.wav' and 'y/a.wav' mean the same"),
-    # Messages never show two equal names: Cyrillic, and a character of no width.
+    # Messages never show two equal names: this one is Cyrillic.
     (["а.wav"], ["a.wav", "zz.wav"], r"belongs to a segment.*'\\u0430.wav'.*'a.wav'"),
-    (["a\u200b.wav"], ["a.wav", "zz.wav"], r"belongs to a segment.*'a\\u200b.wav'.*'a.wav'"),
     (["s1/a.wav"], ["s2/a.wav", "zz.wav"], "belongs to a segment.*'s1/a.wav'.*'s2/a.wav'"),
 ]
 
@@ -81,7 +64,7 @@ def test_names_that_are_unclear_or_fit_nothing_are_refused(load, name):
             load(FORMATS[name](names), name).notices([files(*known)])
 
 
-@pytest.mark.parametrize("name", ["hyp.csv", "hyp.trn", "hyp.stm"])
+@pytest.mark.parametrize("name", ["hyp.csv", "hyp.stm"])
 def test_one_prediction_is_for_one_sound(load, name):
     model = load(FORMATS[name](["1.wav", "2.wav"]), name)
     one, two = files("1.wav", "2.wav", name="A"), files("1.wav", "2.wav", name="B")
@@ -90,21 +73,14 @@ def test_one_prediction_is_for_one_sound(load, name):
         model.notices([one, two])
     assert len(caught.value.problems) == 1
     assert model.notices([one]) == []
-    third = files("1.wav", "2.wav", name="C", audio=one.segments["audio"].tolist())
-    with pytest.raises(InputError, match="for '1.wav' of 'A' and '1.wav' of 'B', two"):
-        model.notices([one, third, two])
     same = [files("1.wav", "2.wav", name=letter, audio=["same", "too"]) for letter in "AB"]
     assert model.notices(same) == []
 
 
 def test_times_that_do_not_fit_are_shown_with_all_digits(load):
-    line = '{{"audio_filepath": "a.wav", "offset": {}, "duration": 1.5, "pred_text": "{}"}}\n'
     words = r"the times are not .*0.0 to 1.5 s here and 0.0 to 1.5345 s in the corpus, 0.01 s may differ"
     near = corpus(("a.wav", 0.0, 1.5045), ("a.wav", 1.5045, 3.0))
-    for name, text in {
-        "hyp.csv": "file,start,end,transcript\na.wav,0,1.50,turn\na.wav,1.50,3.0,left\n",
-        "hyp.jsonl": line.format(0, "turn") + line.format(1.5, "left"),
-    }.items():
-        with pytest.raises(InputError, match=words):
-            load(text, name).notices([corpus(("a.wav", 0.0, 1.5345), ("a.wav", 1.5345, 3.0))])
-        assert load(text, name).look_up(near, "")[0]["transcript"].tolist() == ["turn", "left"]
+    model = load("file,start,end,transcript\na.wav,0,1.50,turn\na.wav,1.50,3.0,left\n", "hyp.csv")
+    with pytest.raises(InputError, match=words):
+        model.notices([corpus(("a.wav", 0.0, 1.5345), ("a.wav", 1.5345, 3.0))])
+    assert model.look_up(near, "")[0]["transcript"].tolist() == ["turn", "left"]

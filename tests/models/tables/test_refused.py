@@ -27,7 +27,7 @@ def test_refused(load, group, row):
     assert len(caught.value.problems) == row.get("problems", 1)
 
 
-@pytest.mark.parametrize("name", ["hyp.csv", "hyp.parquet", "hyp.pkl", "text"])
+@pytest.mark.parametrize("name", ["hyp.csv", "hyp.parquet", "text"])
 def test_pickles_are_not_opened(load, name, tmp_path):
     class Bomb:
         def __reduce__(self):

@@ -74,7 +74,7 @@ DURATIONS = st.sampled_from([NAN, 0.25, 0.5, 1.0])
 SEGMENTS = st.lists(st.tuples(NAMES, TIMES, TIMES, DURATIONS), min_size=1, max_size=10)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(ROWS, SEGMENTS, st.sampled_from(["demo", "Other"]))
 def test_matching_equals_a_plain_loop(rows, segments, name):
     corpora = [files.slug(row[0]) if row[0] == "Other" else row[0] for row in rows]
@@ -101,16 +101,10 @@ def test_duplicates_are_neighbours_in_time(rows):
     assert sort(rows)[1] == expected
 
 
-def test_rows_without_file_are_named_in_their_order():
-    _, messages = sort([("a.wav", 0, 1), ("", 0, 1), ("b.wav", 0, 1), ("", 1, 2)])
-    assert [line.split(":")[0] for line in messages] == [f"t.csv line {n}, column file" for n in (3, 5)]
-
-
-@pytest.mark.parametrize("side", ["start", "end"])
-def test_many_rows_that_share_a_time_are_no_matter(side):
-    """All pairs of a segment and a row would be 400 million."""
-    count = 20_000
-    times = [(0.0, n + 1.0) if side == "start" else (float(n), count + 1.0) for n in range(count)]
+def test_many_rows_that_share_a_time_are_no_matter():
+    """All pairs of a segment and a row would be 100 million."""
+    count = 10_000
+    times = [(0.0, n + 1.0) for n in range(count)]
     index, _ = sort([("a.wav", *pair) for pair in times])
     near = corpus(*[("a.wav", start + 0.001, end, NAN) for start, end in times])
     assert index.find(near).tolist() == list(range(count))

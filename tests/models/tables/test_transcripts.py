@@ -33,22 +33,18 @@ def transcripts(model: TableModel, where) -> list[str | None]:
     ("content", "name", "noun"),
     [
         (TRN, "hyp.trn", "utterance"),
-        (TRN, "HYP.TRN", "utterance"),
         (KALDI, "text", "utterance"),
-        (KALDI, "hyp.txt", "utterance"),
-        (CSV, "hyp.csv", "row"),
         (CSV, "answers", "row"),
         (CSV.replace(",", "\t"), "hyp.txt", "row"),
     ],
 )
-@pytest.mark.parametrize("change", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n"), str.rstrip])
+@pytest.mark.parametrize("change", [str.rstrip, lambda text: "\ufeff" + text.replace("\n", "\r\n")])
 def test_all_formats_give_the_same_transcripts(load, content, name, noun, change):
     model = load(change(content), name)
     values, problems = model.look_up(files("a.wav", "b.wav", "sub/c.wav", "d.wav"), "")
     assert values["transcript"].tolist() == ["turn left", "", "switch the light on", None]
     assert problems == ["", "", "", f"not asked: no {noun} in {name}"]
     assert model.notices([files("a.wav", "b.wav")]) == [f"1 {noun} belongs to no segment of the corpora"]
-    assert model.notices([files("b.wav")]) == [f"2 {noun}s belong to no segment of the corpora"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +53,6 @@ def test_all_formats_give_the_same_transcripts(load, content, name, noun, change
         ("turn { left / right } now", "turn left now"),
         ("{ @ / um } turn @ { the long way / @ }", "turn the long way"),
         ("{ { a / b } c / { d / e } f } g", "a c g"),
-        ("{ / a } b { c }", "b c"),
         ("(%HESITATION) so %HESITATION {  (%uh)  /  @ }", "%HESITATION so %HESITATION %uh"),
         ("either / or :) (laughs) a@b {x}", "either / or :) (laughs) a@b {x}"),
         ("Ümlaut <script>alert(1)</script> \x07\x1b[31m ;; & 你好", None),
@@ -95,33 +90,26 @@ def test_what_is_written_is_read_back(utterances, end):
     assert read(trn) == read("\ufeff" + trn) == read(kaldi, "kaldi") == utterances
 
 
-def test_many_lines_and_deep_braces_are_quick(load):
-    names = [f"s{n % 7}/{n}" for n in range(5_000)]
-    model = load("".join(f"{name} turn left\n" for name in reversed(names)), "text")
-    assert not any(model.look_up(files(*[f"{name}.wav" for name in names]), "")[1])
+def test_deep_braces_are_quick():
     assert read("{ " * 50_000 + "a " * 50_000 + "} " * 50_000 + "(x)")["x"].split() == ["a"] * 50_000
 
 
 def test_endless_transcripts_are_no_prediction(load):
     fine, long = "x" * TEXT_LIMIT, "x " * (TEXT_LIMIT // 2) + "xy"
-    for content, name in ((f"{fine} (a)\n{long} (b)", "hyp.trn"), (f"a {fine}\nb {long}\n", "text")):
-        values, problems = load(content, name).look_up(files("a.wav", "b.wav"), "")
-        assert values["transcript"].tolist() == [fine, None]
-        what = f"{name} has a text of {TEXT_LIMIT + 2} characters for transcript"
-        assert problems == ["", f"{what}; at most {TEXT_LIMIT} are a transcript"]
+    values, problems = load(f"a {fine}\nb {long}\n", "text").look_up(files("a.wav", "b.wav"), "")
+    assert values["transcript"].tolist() == [fine, None]
+    what = f"text has a text of {TEXT_LIMIT + 2} characters for transcript"
+    assert problems == ["", f"{what}; at most {TEXT_LIMIT} are a transcript"]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "form"),
     [
-        ("hyp.trn", b"file,transcript\n", "trn"),
-        ("text", b"a turn left\n", "kaldi"),
+        ("hyp.TRN", b"file,transcript\n", "trn"),
         ("hyp.txt", b"a open the file, please\n", "kaldi"),
         ("hyp.txt", b"a\tfile\n", "kaldi"),
-        ("hyp.txt", b"", "kaldi"),
         ("text", b"\xef\xbb\xbf\r\n\n transcript , file\r\n", ""),
-        ("text", b'"file","transcript"\r', ""),
-        ("text", b"file;transcript\n", ""),
+        ("text", b'"file";"transcript"\r', ""),
         ("text.Parquet", b"a turn left\n", ""),
         ("text", b"PAR1", ""),
         ("text", b"PK\x03\x04\x14\x00", ""),
@@ -165,7 +153,6 @@ def test_ambiguous_ids_are_all_told():
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("hyp.trn", ";;\nturn left (q-1)\n", "line 2: no utterance belongs .* 'q-1', the .* 'a.wav'"),
         ("text", "\nq-1 turn left\n", "line 2: no utterance belongs .* 'q-1', the .* 'a.wav'"),
         ("hyp.jsonl", '{"audio_filepath": "q.wav", "pred_text": ""}', "line 1.*: no line .*'q.wav'.*'b.wav'"),
         ("hyp.jsonl", '{"audio_filepath": "sample_0", "pred_text": ""}', "line 1.*'sample_0'.* only numbers"),
@@ -189,17 +176,10 @@ def line(path: str, **more: object) -> dict:
     return {"audio_filepath": path, **more}
 
 
-@pytest.mark.parametrize("name", ["results.jsonl", "manifest.json", "results.txt"])
+@pytest.mark.parametrize("name", ["manifest.json", "results.txt"])
 def test_results_of_a_leaderboard(load, name):
-    model = load(
-        lines(
-            line("/data/ls/test/s2/b.flac", pred_text="  two words "),
-            line("/data/ls/test/s1/a.flac", pred_text=""),
-            line("/data/ls/test/s3/c.flac", pred_text=None),
-            line("/data/ls/test/s9/z.flac", pred_text="more"),
-        ),
-        name,
-    )
+    texts = {"s2/b": "  two words ", "s1/a": "", "s3/c": None, "s9/z": "more"}
+    model = load(lines(*(line(f"/data/ls/test/{one}.flac", pred_text=texts[one]) for one in texts)), name)
     where = files("s1/a.wav", "s2/b.wav", "s3/c.wav", "s4/d.wav")
     values, problems = model.look_up(where, "")
     assert values["transcript"].tolist() == ["", "two words", None, None]

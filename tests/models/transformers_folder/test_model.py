@@ -36,12 +36,11 @@ SIGNALS = noises(16000, 12345, 9000, 15999, 12345, 3000)
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A suite's folder with a network of each kind; only read."""
-    root, head, regression = tmp_path_factory.mktemp("networks"), "ForSequenceClassification", "regression"
+    root, head = tmp_path_factory.mktemp("networks"), "ForSequenceClassification"
     wav2vec2(root / "emotion", head, ["ang", "HAPPINESS", "neu", "sad", "oth"])
-    wav2vec2(root / "values", head, DIMENSIONS, problem_type=regression)
     grouped = {"feat_extract_norm": "group", "mask": False}
-    wav2vec2(root / "grouped", head, DIMENSIONS, problem_type=regression, **grouped)
-    wav2vec2(root / "slow", head, DIMENSIONS, problem_type=regression, rate=8000)
+    for name, more in {"values": {}, "grouped": grouped, "slow": {"rate": 8000}}.items():
+        wav2vec2(root / name, head, DIMENSIONS, problem_type="regression", **more)
     wav2vec2(root / "ctc", "ForCTC")
     wav2vec2(root / "voices", "ForXVector")
     wav2vec2(root / "encoder", "Model")
@@ -70,18 +69,19 @@ def directly(network: Path, auto: str, sound: np.ndarray):
         return model(**extractor(sound, sampling_rate=extractor.sampling_rate, return_tensors="pt"))
 
 
+def logits_of(network: Path, sound: np.ndarray):
+    return directly(network, "AutoModelForAudioClassification", sound).logits[0]
+
+
 def groups(model) -> list[list[int]]:
     return list(model._groups([model._inputs(sound) for sound in SIGNALS]))
-
-
-# Predictions ------------------------------------------------------------------------------------------------
 
 
 def test_classes_and_their_probabilities(load, networks):
     plain = load(f"emotion, {EMOTION}").predict(SIGNALS, 16000)
     shares = load(f"emotion, {EMOTION}, probabilities: softmax").predict(SIGNALS, 16000)
     for sound, one, other in zip(SIGNALS, plain, shares, strict=True):
-        logits = directly(networks / "emotion", "AutoModelForAudioClassification", sound).logits[0, :4]
+        logits = logits_of(networks / "emotion", sound)[:4]
         assert one == {"emotion": CLASSES[int(logits.argmax())]}
         expected = dict(zip(CLASSES, torch.softmax(logits, 0).tolist(), strict=True))
         assert other["emotion"] == pytest.approx(expected, abs=1e-6)
@@ -91,7 +91,7 @@ def test_classes_and_their_probabilities(load, networks):
 def test_numbers(load, networks, network):
     outputs = load(f"{network}, tasks: [valence, arousal]").predict(SIGNALS, 16000)
     for sound, output in zip(SIGNALS, outputs, strict=True):
-        logits = directly(networks / network, "AutoModelForAudioClassification", sound).logits[0].tolist()
+        logits = logits_of(networks / network, sound).tolist()
         assert output == pytest.approx({"arousal": logits[0], "valence": logits[2]}, abs=1e-6)
     assert np.ptp([output["valence"] for output in outputs]) > 1e-3  # it hears something
 
@@ -110,9 +110,7 @@ def test_words_of_frames_and_their_confidence(load, networks):
     assert len(texts) == len(SIGNALS) and all(texts)
 
 
-@pytest.mark.parametrize(
-    ("network", "language"), [("whisper", ""), ("whisper", "de"), ("moonshine", ""), ("paired", "")]
-)
+@pytest.mark.parametrize(("network", "language"), [("whisper", "de"), ("moonshine", ""), ("paired", "")])
 def test_sentences_and_their_confidence(load, networks, network, language):
     keys = f"{network}, tasks: [transcript]{language and f', language: {language}'}"
     plain, sure = (load(keys + more).predict(SIGNALS, 16000) for more in ("", ", confidence: true"))
@@ -131,7 +129,7 @@ def test_sentences_and_their_confidence(load, networks, network, language):
         special = tokenizer.all_special_ids
         logs = [float(scores[0].log_softmax(0)[token]) for token, scores in said if int(token) not in special]
         assert other["confidence"] == pytest.approx(np.exp(np.mean(logs)), abs=1e-3)
-    assert len({output["transcript"] for output in plain}) > 1 or (network, language) == ("whisper", "")
+    assert len({output["transcript"] for output in plain}) > 1
 
 
 def test_sentences_of_more_than_a_window(load):
@@ -160,8 +158,6 @@ def test_vectors_and_means_of_frames(load, networks):
         ("grouped, tasks: [arousal, dominance, valence]", False),
         ("ctc, tasks: [transcript]", True),
         ("whisper, tasks: [transcript]", False),
-        ("moonshine, tasks: [transcript]", False),
-        ("voices, tasks: [embedding]", True),
         ("encoder, tasks: [embedding], pooling: mean", True),
     ],
 )
@@ -188,20 +184,14 @@ def test_predictions_do_not_depend_on_what_stands_beside(load, monkeypatch, keys
 
 
 def test_other_networks_are_never_padded():
-    for kind in (
-        transformers.Data2VecAudioConfig,
-        transformers.SEWConfig,
-        transformers.Wav2Vec2ConformerConfig,
-    ):
-        assert not pads_exactly(kind(feat_extract_norm="layer"))
+    assert not pads_exactly(transformers.SEWConfig(feat_extract_norm="layer"))
     assert not pads_exactly(transformers.Wav2Vec2Config(feat_extract_norm="layer", add_adapter=True))
 
 
 def test_signals_are_resampled(load, networks):
     (output,) = load("slow, tasks: [arousal]").predict(SIGNALS[:1], 16000)
     sound = audresample.resample(SIGNALS[0], 16000, 8000)[0]
-    logits = directly(networks / "slow", "AutoModelForAudioClassification", sound).logits[0]
-    assert output["arousal"] == pytest.approx(float(logits[0]), abs=1e-6)
+    assert output["arousal"] == pytest.approx(float(logits_of(networks / "slow", sound)[0]), abs=1e-6)
 
 
 def test_half_precision_is_computed_in_single_and_weights_that_are_no_numbers_are_refused(copy, project):
@@ -228,7 +218,6 @@ def test_what_was_not_computed_is_no_prediction(networks, project, keys):
 def test_too_little_memory_for_one_signal_is_told(load, monkeypatch):
     model = load("grouped, tasks: [arousal]")
     answer = model._head.answer
-
     for error in (RuntimeError("CPUAllocator: can't allocate memory"), torch.OutOfMemoryError("CUDA")):
 
         def limited(inputs, frames, error=error):
@@ -242,9 +231,6 @@ def test_too_little_memory_for_one_signal_is_told(load, monkeypatch):
         assert len(model.predict(SIGNALS[1:], 16000)) == 5
 
 
-# What is refused --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["words"][:40])
 def test_refused(copy, project, spoil, row):
     if "device" in row["words"] and torch.cuda.is_available():
@@ -255,9 +241,8 @@ def test_refused(copy, project, spoil, row):
 
 
 def test_a_name_of_a_hub_is_refused_when_the_suite_is_read(project):
-    words = "models.mine.transformers: .*`hf download facebook/wav2vec2-base --local-dir wav2vec2-base"
-    with pytest.raises(InputError, match=words):
-        project.read("{transformers: facebook/wav2vec2-base, tasks: [arousal]}")
+    with pytest.raises(InputError, match="models.mine.transformers: .*`hf download a/b --local-dir b`"):
+        project.read("{transformers: a/b, tasks: [arousal]}")
 
 
 def test_a_tokenizer_that_keeps_repetitions_is_refused(copy, networks, project):
@@ -295,24 +280,19 @@ def test_code_of_the_folder_runs_only_if_it_is_trusted(copy, project, spoil, mon
         refuse_code(project.read(trusted)[1])
 
 
-# Runs, and the page -----------------------------------------------------------------------------------------
-
-
 def test_a_run_in_several_processes_gives_what_the_library_gives(tmp_path, networks, undrawn):
     world = make(tmp_path / "suite")
-    begin, _, rest = (world / "suite.yml").read_text().partition("models:")
+    begin = (world / "suite.yml").read_text().partition("models:")[0]
     shutil.copytree(networks / "values", world / "values")
     model = "models:\n  m: {transformers: values, tasks: [arousal], batch: 4}\n"
-    (world / "suite.yml").write_text(f"{begin}{model}families:{rest.partition('families:')[2]}")
+    (world / "suite.yml").write_text(f"{begin}{model}families: [correctness_regression]\nstudies: false\n")
     done = undrawn("run", "suite.yml", "--out", "out", "--no-book", "--no-code", "--jobs", "2", cwd=world)
     assert done.returncode == 0, done.stderr
     table = pd.read_parquet(world / "out" / "predictions" / "m" / "tones.parquet")
-    clean = table[table["change"] == ""]
-    assert len(clean) == 12 and table["error"].isin(["", None]).all() and len(table) > 12
-    for key, value in zip(clean["key"], clean["arousal"], strict=True):
+    assert len(table) == 12 and table["error"].isin(["", None]).all()
+    for key, value in zip(table["key"], table["arousal"], strict=True):
         sound = soundfile.read(world / "data" / key.split("|")[0], dtype="float32")[0]
-        logits = directly(networks / "values", "AutoModelForAudioClassification", sound).logits[0]
-        assert value == pytest.approx(float(logits[0]), abs=1e-6)
+        assert value == pytest.approx(float(logits_of(networks / "values", sound)[0]), abs=1e-6)
 
 
 def test_the_example_of_the_page(copy, project):

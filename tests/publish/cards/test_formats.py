@@ -1,10 +1,11 @@
-"""Cards in all formats: recorded byte for byte, valid by the schemas of others, harmless whatever names say.
+"""Cards in all formats: as recorded, valid by the schemas of others, harmless, written whole or not.
 
 ``SOUNDCHECK_RECORD=1 pytest tests/publish/cards/test_formats.py`` records them anew; read the difference.
 """
 
 import datetime
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -16,14 +17,25 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from markdown_it import MarkdownIt
 from tests.support.findings import GAP, NOTHING
-from tests.support.finished import finished, verdict
+from tests.support.finished import FAILED, finished, verdict
 from tests.support.tested_models import DAY, HOSTILE, MODELS, context_of, facts_of, figure
 
+from soundcheck.common import resources
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.card_format import CARD_FORMATS, CardContext
+from soundcheck.publish.cards import card_format
+from soundcheck.publish.cards.card_format import (
+    CARD_FORMATS,
+    CardContext,
+    CardFormat,
+    read_book_url,
+    write_cards,
+)
+from soundcheck.publish.cards.measurements import interval_methods, measure_of_test, measurements
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
+from soundcheck.results.record import FamilyRecord
 from soundcheck.suite.card import Card
+from soundcheck.suite.thresholds import read_family
 
 RECORDED = Path(__file__).with_name("recorded")
 SCHEMA = json.loads(RECORDED.with_name("oracles").joinpath("every_eval_ever/eval.schema.json").read_text())
@@ -49,10 +61,8 @@ ESTIMATES = [
     Estimate(**ABOUT | RECALL, label="calm", value=0.7, low=0.1, high=0.9),
     Estimate(**ABOUT | RECALL, label="(0.75, inf]", value=0.2, low=0.1, high=0.9),
     Estimate(**ABOUT | RECALL | {"measure": "precision"}, label="calm", value=0.6),
-    *(
-        Estimate(**ABOUT | RATE, part=part, value=value)
-        for part, value in (("sex: f", 0.1), ("sex: m", 0.25))
-    ),
+    Estimate(**ABOUT | RATE, part="sex: f", value=0.1),
+    Estimate(**ABOUT | RATE, part="sex: m", value=0.25),
 ]
 
 
@@ -67,19 +77,10 @@ def cards(tmp_path, recorded, monkeypatch):
         write_estimates(estimate_frame(ESTIMATES), tmp_path)
         facts = ModelFacts.read(finished(tmp_path, recorded, **content))
         context, forms = context_of(facts, book_url), {key: form() for key, form in CARD_FORMATS.items()}
-        return {
-            key: form.text(facts, context) for key, form in forms.items() if not form.obstacle(facts, context)
-        }
+        fitting = {key: form for key, form in forms.items() if not form.obstacle(facts, context)}
+        return {key: form.text(facts, context) for key, form in fitting.items()}
 
     return make
-
-
-def misfits(record):
-    return list(jsonschema.Draft7Validator(SCHEMA).iter_errors(record))
-
-
-def bill_of_materials(text):
-    return JsonStrictValidator(SchemaVersion.V1_7).validate_str(text)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -92,7 +93,8 @@ def test_cards_are_as_recorded_valid_for_their_readers_and_harmless(cards, name)
             path.write_text(text, encoding="utf-8")
         assert text == path.read_text(encoding="utf-8"), keyword
     record = json.loads(texts["every-eval-ever"])
-    assert bill_of_materials(texts["cyclonedx"]) is None and misfits(record) == []
+    assert JsonStrictValidator(SchemaVersion.V1_7).validate_str(texts["cyclonedx"]) is None
+    assert list(jsonschema.Draft7Validator(SCHEMA).iter_errors(record)) == []
     keys = [result["evaluation_result_id"] for result in record["evaluation_results"]]
     assert len(set(keys)) == len(keys)
     for keyword in ("cyclonedx", "every-eval-ever"):
@@ -104,14 +106,6 @@ def test_cards_are_as_recorded_valid_for_their_readers_and_harmless(cards, name)
             assert len({row.count("<t") for row in re.findall(r"<tr>(.*?)</tr>", rows, re.DOTALL)}) == 1
     claims = r"\b(compl(y|ies|iant)|conforms|certified)\b|verifyToken|verified:"
     assert not re.search(claims, (texts["annex-iv"] + texts["huggingface"]).replace(HOSTILE, ""), re.I)
-
-
-def test_the_validators_refuse_what_is_wrong(cards):
-    texts = cards("recogniser")
-    bom, record = json.loads(texts["cyclonedx"]), json.loads(texts["every-eval-ever"])
-    bom["components"][0]["modelCard"]["quantitativeAnalysis"]["performanceMetrics"][0]["segments"] = "200"
-    record["evaluation_results"][0]["metric_config"]["lower_is_better"] = "yes"
-    assert bill_of_materials(json.dumps(bom)) is not None and len(misfits(record)) == 1
 
 
 def test_without_a_published_book_there_are_no_links_and_the_serial_number_is_another(cards):
@@ -130,31 +124,16 @@ NO_ENDS = {"low": None, "high": None, "reason": "1 speaker"}
 @pytest.mark.parametrize(
     ("keyword", "row", "figures", "said"),
     [
-        ("huggingface", {"state": "inconclusive"}, [], "- Inconclusive, which is no pass: 1 test."),
         ("huggingface", NOTHING, [], "- Not evaluated, for lack of data or labels: 1 test."),
         ("huggingface", GAP, [], "html) | 0.30 | 0.48 | −0.18 | −0.32 to −0.11 | 0.075 | 10 |  |"),
         ("huggingface", BETTER, [], "\n\nGroups that are better off than the others:\n\n| "),
         ("huggingface", {}, [PROVEN | NO_ENDS | {"value": None, "reason": "0 words"}], "| none | none |"),
-        ("huggingface", {}, [PROVEN | NO_ENDS], "none: 1 speaker"),
         ("annex-iv", {}, [], "**nothing is known of differences between groups**"),
         ("annex-iv", GAP, [HOLLOW], "at arousal, where the model is no better than chance"),
     ],
 )
 def test_what_else_a_card_says(cards, keyword, row, figures, said):
     assert said in cards("fairness only", rows=[verdict(**row)], figures=figures)[keyword]
-
-
-def test_licences_and_base_models(cards):
-    for license, base, expected in (
-        ("Apache-2.0", "us/base", {"license": "apache-2.0", "base_model": "us/base"}),
-        ("Ours: all", "a network of 2019", {"license": "other", "license_name": "Ours: all"}),
-        ("", "", {}),
-    ):
-        text = cards("recogniser", card={"license": license, "base_model": base})["huggingface"]
-        about = yaml.safe_load(text.split("---\n")[1])
-        assert {
-            key: about[key] for key in about if key in ("license", "license_name", "base_model")
-        } == expected
 
 
 def test_a_readme_of_others(tmp_path, recorded):
@@ -166,13 +145,15 @@ def test_a_readme_of_others(tmp_path, recorded):
     mine = "---\nlicense: mit\npipeline_tag: text-to-speech\ntags: [a]\n---\n# Mine\n\nWords\n"
     text = put(mine, languages=("de",))
     assert text.startswith(mine.partition("---\n# Mine")[0] + "language:\n- de\nmodel-index:")
-    assert (
-        "\n---\n# Mine\n\nWords\n\n<!-- soundcheck:begin -->" in text and put(text, languages=("de",)) == text
-    )
-    changed = put(text, languages=("de",), license="apache-2.0")
-    assert "license: apache-2.0\n" in changed and "license: mit" not in changed
-    for empty in ("", "\n", "\ufeff"):
-        assert put(empty) == form.text(facts, CardContext(Card(), "", DAY))
+    assert "\n---\n# Mine\n\nWords\n\n<!-- soundcheck:begin -->" in text
+    assert put(text, languages=("de",)) == text
+    for license, base, lines in (
+        ("Apache-2.0", "us/base", "license: apache-2.0\n|base_model: us/base\n"),
+        ("Ours: all", "a network of 2019", "license: other\n|license_name: 'Ours: all'\n"),
+    ):
+        changed = put(text, languages=("de",), license=license, base_model=base)
+        assert all(line in changed for line in lines.split("|")) and "license: mit" not in changed
+    assert put("\ufeff") == form.text(facts, CardContext(Card(), "", DAY))
     told = put(mine, intended_use="For *us*\n\n## not a heading\n<!-- soundcheck:end -->")
     assert "\n\\## not a heading" in told and told.count("<!-- soundcheck:end -->") == 1
 
@@ -210,3 +191,127 @@ def test_leaderboards_get_the_task_of_the_benchmark(tmp_path, recorded, benchmar
     if not obstacle:
         wanted = 0.1235 if "task" in benchmark else 12.35
         assert yaml.safe_load(form.text(facts, context))[0]["value"] == wanted
+
+
+@pytest.fixture
+def run(tmp_path, recorded):
+    return finished(tmp_path / "out", recorded, [verdict(), verdict(test="U", **FAILED)])
+
+
+def test_all_formats_that_apply_beside_the_results(run):
+    said = write_cards(run)
+    assert f"Wrote {run / 'cards' / 'm' / 'README.md'}\n" in said and (run / "cards/m/README.md").is_file()
+    assert "No hub-results: no corpus of the model says which benchmark" in said
+    assert "The cards list as missing: intended use" in said
+
+
+class Own(CardFormat):
+    """A format whose text is the name of its file, or which cannot be written."""
+
+    name = ""
+
+    def filename(self, facts):
+        return self.name
+
+    def text(self, facts, context):
+        if self.name == "broken.txt":
+            raise InputError([])
+        return self.name
+
+
+@pytest.mark.parametrize(
+    ("name", "named", "told"),
+    [
+        ("x", ["huggingface", "hub-results"], "--format hub-results: no corpus of the model says"),
+        ("broken.txt", (), ".*"),
+        *((name, (), "leads out of") for name in ("../x.md", "/x.md", "a/../../x.md")),
+    ],
+)
+def test_all_or_none_are_written(run, monkeypatch, name, named, told):
+    monkeypatch.setattr(Own, "name", name)
+    monkeypatch.setattr(card_format, "CARD_FORMATS", dict(CARD_FORMATS.items()) | {"zzz": Own})
+    with pytest.raises(InputError, match=told):
+        write_cards(run, formats=named)
+    assert not (run / "cards").exists()
+
+
+@pytest.mark.parametrize("target", ["elsewhere/README.md", "nowhere"])
+def test_links_that_lead_elsewhere(run, tmp_path, target):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "README.md").write_text("theirs")
+    (tmp_path / "cards").mkdir()
+    os.symlink(tmp_path / target, tmp_path / "cards" / "README.md")
+    with pytest.raises(InputError, match="leads out of its folder"):
+        write_cards(run, out=tmp_path / "cards")
+    assert (tmp_path / "elsewhere" / "README.md").read_text() == "theirs"
+
+
+def test_what_stands_there_and_is_no_text(run, tmp_path):
+    (tmp_path / "README.md").write_bytes(b"a\nb\xff\n")
+    with pytest.raises(InputError, match="README.md line 2: byte 3 is not UTF-8"):
+        write_cards(run, out=tmp_path)
+    (tmp_path / "README.md").unlink()
+    (tmp_path / "README.md").mkdir()
+    with pytest.raises(InputError, match="README.md: this is a folder"):
+        write_cards(run, out=tmp_path)
+
+
+def test_addresses_of_books():
+    for text in ("https://e.org/b", "https://e.org/b/", "https://e.org/b/index.html"):
+        assert read_book_url(text).rstrip("/") == "https://e.org/b"
+    for text in (
+        *("javascript:alert(1)", "file:///home/me/book", "https://", "//e.org", "https://[::1"),
+        *("https://me:secret@e.org/", "https://e.org/?token=1", "https://e.org/#a", "https://e.org/a b"),
+        *("https://e.org/a)[x](b", "https://e.org/\nx"),
+    ):
+        with pytest.raises(InputError, match="--book-url"):
+            read_book_url(text)
+
+
+def measure(family, test, rule="<", compares=False):
+    digest = read_family(family).digest
+    record = FamilyRecord(name=family, title="", category="correctness", question="", digest=digest)
+    return measure_of_test(record, test, rule, compares)
+
+
+CCC = ("fairness_sex", "Concordance Correlation Coeff")
+OURS = "soundcheck.fairness_sex.concordance_correlation_coeff"
+
+
+@pytest.mark.parametrize(
+    ("given", "identifier", "lower", "limits"),
+    [
+        (("asr_word_errors", "Word Error Rate"), "wer", True, (0, math.inf)),
+        (("correctness_regression", CCC[1], ">"), "ccc", False, (-1, 1)),
+        (("correctness_classification", "Recall Per Class", ">"), "recall", False, (0, 1)),
+        (("speaker_verification", "Actual Detection Cost"), "act_dcf", True, (0, math.inf)),
+        (("speaker_verification", "Minimum Detection Cost"), "min_dcf", True, (0, 1)),
+        # The same name of a difference is another number.
+        ((*CCC, "|gap| <"), f"{OURS}.gap", None, (-2, 2)),
+        ((*CCC, "|value| <", True), OURS, None, (-2, 2)),
+    ],
+)
+def test_names_of_the_field(given, identifier, lower, limits):
+    found = measure(*given)
+    assert (found.id, found.limits, found.near_zero) == (identifier, limits, lower is None)
+    assert lower is None or found.lower_is_better == lower
+
+
+def test_numbers_of_a_run(tmp_path, recorded):
+    of = {"value": -0.1, "low": -0.2, "high": 0.0, "gap": -0.3, "reference": None, "reference_passed": None}
+    row = verdict("m", group="sex: female", rule="|value| <", **of)
+    (found,) = measurements(facts_of("fairness only", tmp_path, recorded, rows=[row])).itertuples()
+    assert found.value == -0.1 and math.isnan(found.group_value)  # a group that is judged by its value
+    beyond = {"figures": [figure("m", "transcript", "equal error rate", value=1.5)]}  # takes its limit away
+    blocks = {"suite": {"corpora": {"c": {"blocks": "call"}}}}
+    facts = facts_of("recogniser", tmp_path, recorded, **beyond, **blocks)
+    assert next(measurements(facts).itertuples()).measure.limits == (0, math.inf)
+    assert interval_methods(facts) == ["percentile interval, whole blocks resampled (blockwise bootstrap)"]
+
+
+def test_every_test_that_is_shipped_has_limits_and_a_direction():
+    for name in resources.names("thresholds", ".yml"):
+        for test, definition in read_family(name).tests.items():
+            for compares in (False, True):
+                low, high = measure(name, test, definition.rule, compares=compares).limits
+                assert low < high, (name, test)

@@ -1,10 +1,11 @@
 """What others wrote in a README stays; what is ours is found again; what cannot be kept is refused."""
 
+import json
 import re
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
@@ -22,13 +23,9 @@ def put(text, results=(), own=None, model="m"):
     return updated(text, "README.md", own or {}, model, list(results), "new\nlines")
 
 
-def front(text):
-    """Give the metadata as text."""
-    return re.split(r"^\ufeff?\s*---(?:\r\n|\r|\n)|(?<=[\r\n])---(?=[\r\n]|$)", text)[1]
-
-
 def data(text):
-    return yaml.safe_load(front(text))
+    """Read the metadata."""
+    return yaml.safe_load(re.split(r"^\ufeff?\s*---(?:\r\n|\r|\n)|(?<=[\r\n])---(?=[\r\n]|$)", text)[1])
 
 
 def results_of(text):
@@ -69,6 +66,7 @@ last:   1
 # Their words
 no newline at the end"""
 OTHERS = f"---\n{ABOVE}{INDEX}{BELOW}"
+REFERENCES = "".join(f"a{n}: [{'*a, ' * 9}*a]\n" for n in range(9))
 
 
 def test_results_of_others_stay():
@@ -79,18 +77,15 @@ def test_results_of_others_stay():
     assert twice.startswith(f"---\n{ABOVE}{INDEX}") and BELOW in twice and "old" not in twice
     assert results_of(twice)[0][2:] == new
     assert put(twice, new) == twice and put(twice, []).startswith(OTHERS)
-
-
-def test_keys_are_changed_where_they_are_and_added_at_the_end():
     made = put(OTHERS, [], {"license": "apache-2.0", "language": ["en", "no"]})
     wanted = OTHERS.replace("license:   mit   # checked", "license: apache-2.0 # checked")
     assert made.startswith(wanted.replace("last:   1\n", "last:   1\nlanguage:\n- en\n- 'no'\n"))
-
-
-@pytest.mark.parametrize("value", ["\n- en\n- fr", " ~", "", " >\n  en\n  fr", " [en,\n fr]"])
-def test_values_of_any_form_are_replaced(value):
-    made = put(f"---\nlanguage:{value}\nother: 1 # stays\n---\nbody\n", [], {"language": ["de"]})
-    assert data(made) == {"language": ["de"], "other": 1} and "other: 1 # stays\n---\nbody\n" in made
+    for value in ("\n- en\n- fr", " ~", " >\n  en\n  fr", " [en,\n fr]"):
+        made = put(f"---\nlanguage:{value}\nother: 1 # stays\n---\nbody\n", [], {"language": ["de"]})
+        assert data(made) == {"language": ["de"], "other": 1} and "other: 1 # stays\n---\nbody\n" in made
+    # References and tags mean nothing.
+    tagged = f"---\na: &a 1\n{REFERENCES}b: !!python/object/apply:os.getcwd []\n---\n"
+    assert put(tagged, [], OWN).startswith(tagged.replace("[]\n---", "[]\nlicense: mit\n---"))
 
 
 def test_a_carriage_return_ends_a_line():
@@ -106,8 +101,6 @@ def test_a_carriage_return_ends_a_line():
         ("# Title\r\n", OWN, "---\r\nlicense: mit\r\n---\r\n# Title\r\n"),
         ("# Title\n", {}, "# Title\n\n<!--"),
         ("---\n---\nbody", OWN, "---\nlicense: mit\n---\nbody"),
-        ("---\n# nothing\n---\nbody", OWN, "---\n"),
-        ("---\n---\nbody", {}, "---\n---\nbody"),
     ],
 )
 def test_without_metadata_they_are_put_first(text, own, begins):
@@ -134,30 +127,23 @@ def test_several_models():
     assert [len(own) for own in results_of(put(added, [OLD], model="a"))] == [2, 1]
 
 
-REFERENCES = "".join(f"a{n}: [{'*a, ' * 9}*a]\n" for n in range(9))
 NO_LIST, UNREADABLE = "is no list of lines", "the metadata between the two lines --- cannot be read"
 REFUSED = [
     ("---\na: 1\n# no end\n", "line 1: the metadata begin with --- and end nowhere"),
     ("\n--- \na: 1\n---\n", "line 2: the metadata begin with --- and end nowhere, or there are blanks"),
     ("---\na: [1\nb: 2\n---\n", f"line 3: {UNREADABLE}"),
     ("---\na: 1\nb: \x07\n---\n", "line 3: the metadata"),
-    ("---\nday: 2026-02-31\n---\n", UNREADABLE),
-    ("---\njust text\n---\n", NO_LIST),
     ("---\n{license: mit}\n---\n", NO_LIST),
     ("---\nb: 1\nlicense: a\nlicense: b\n---\n", "line 4: the metadata between"),
     ("---\na: 1\nmodel-index: [{name: a}]\n---\n", "line 3: model-index is no list of models with results"),
     ("---\nlicense: &x mit\nb: *x\n---\n", "cannot be changed without changing more"),
     ("---\n" + "a: {" * 2000 + "\n---\n", "cannot be read"),
     (f"---\n{REFERENCES}---\n", "cannot be read"),
-    *(
-        (f"---\na: 1\nb: 2\n---\n\n{text}", f"README.md line {lines}: the markers are no pair: ")
-        for text, lines in (
-            *((f"a\n{BEGIN}\nb", "7"), (f"{END}", "6"), (f"{END}\nx\n{BEGIN}", "6, 8")),
-            (f"{BEGIN}\n{BEGIN}\n{END}\n{END}\n", "6, 7, 8, 9"),
-            *(("<!-- soundcheck:begin\n", "6"), (f"x {BEGIN}\n{END}", "6, 7")),
-            (f"{BEGIN}\n<!-- Soundcheck: stop -->", "6, 7"),
-        )
-    ),
+    (f"---\na: 1\n---\na\n{BEGIN}\nb", "README.md line 5: the markers are no pair: "),
+    (f"{END}\nx\n{BEGIN}", "README.md line 1, 3: the markers are no pair: "),
+    (f"{BEGIN}\n{BEGIN}\n{END}\n{END}\n", "README.md line 1, 2, 3, 4: the markers are no pair: "),
+    (f"x {BEGIN}\n{END}", "README.md line 1, 2: the markers are no pair: "),
+    (f"{BEGIN}\n<!-- Soundcheck: stop -->", "README.md line 1, 2: the markers are no pair: "),
 ]
 
 
@@ -168,11 +154,6 @@ def test_what_is_refused(text, told):
     assert told in str(caught.value) and "README.md" in str(caught.value)
 
 
-def test_references_and_tags_of_others_stay_and_mean_nothing():
-    text = f"---\na: &a 1\n{REFERENCES}b: !!python/object/apply:os.getcwd []\n---\n"
-    assert put(text, [], OWN).startswith(text.replace("[]\n---", "[]\nlicense: mit\n---"))
-
-
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -181,14 +162,6 @@ values = st.recursive(
 keys = st.text("abcd -:#'", min_size=1, max_size=6)
 
 
-class Plainly(yaml.SafeDumper):
-    """Writes as a hub's program does, without references."""
-
-    def ignore_aliases(self, data):
-        return True
-
-
-@settings(deadline=None)
 @given(
     st.dictionaries(keys, values, min_size=1, max_size=4),
     st.lists(st.booleans(), min_size=1, max_size=4),
@@ -200,7 +173,8 @@ def test_whatever_others_wrote_is_kept(others, which, flow, lines, indent):
     theirs = {"task": {"type": "asr"}, "dataset": {"type": "t", "name": "t"}, "metrics": [others]}
     index = {"model-index": [{"name": "x", "results": [OLD if own else theirs for own in which]}]}
     style = {"indent": indent, "default_flow_style": None if flow else False, "sort_keys": False}
-    written = yaml.dump(others | index | {"z": 1}, Dumper=Plainly, **style)
+    plain = json.loads(json.dumps(others | index | {"z": 1}))  # nothing in it is a reference
+    written = yaml.safe_dump(plain, **style)
     made = put(f"---\n{written}---\nbody".replace("\n", lines), [ours(7.0)], OWN)
     became = data(made)
     (entry,) = became.pop("model-index")
@@ -212,7 +186,6 @@ def test_whatever_others_wrote_is_kept(others, which, flow, lines, indent):
 texts = st.text(st.sampled_from("ab#<!- >\r\n\té\u2028"), max_size=30)
 
 
-@settings(deadline=None)
 @given(texts, texts, st.sampled_from(["\n", "\r\n", "\r"]))
 def test_all_bytes_around_the_block_stay(before, after, lines):
     before, after = (part.replace("<!--", "").replace("---", "") for part in (before, after))
