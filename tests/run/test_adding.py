@@ -1,9 +1,10 @@
 """What a run of a part keeps of the book, and what it refuses to mix with it."""
 
 import dataclasses
-import re
 
+import pandas as pd
 import pytest
+from finished import corpora_of, models_of, record
 
 from soundcheck.common.errors import InputError
 from soundcheck.run import selection
@@ -28,8 +29,8 @@ CORRECTNESS, TILT, SEX = "correctness_regression", "robustness_spectral_tilt", "
 class Book:
     """An output folder with the record of a run, as if models had been asked."""
 
-    def __init__(self, folder, recorded) -> None:
-        self.folder, self.recorded = folder, recorded
+    def __init__(self, folder) -> None:
+        self.folder = folder
         self.output = Output(folder / "out")
         self.output.prepare()
 
@@ -40,27 +41,17 @@ class Book:
 
     def write(self, pairs, **changes) -> None:
         """Write the record of a run of some models and families."""
-        names, families = (list(dict.fromkeys(pair[n] for pair in pairs)) for n in (0, 1))
-        about = {"kind": "python", "description": "", "license": "", "unknown_classes": {}}
-        about |= dict.fromkeys(("inputs", "failed", "unusable", "out_of_range"), 0)
-        about |= dict.fromkeys(("repeated", "repeated_different"), 0) | {"failures": [], "notes": []}
-        models = [
-            {"name": name, "slug": name, "target": f"m:{name}", "tasks": ["arousal"], "fingerprint": "f" * 40}
-            for name in names
-        ]
-        corpus = {"name": "c", "slug": "c", "digest": "", "synthetic": False, "left_out": [], "notices": []}
-        corpus |= dict.fromkeys(("format", "title", "description"), "") | {"seconds": 1.0}
+        table = pd.DataFrame(pairs, columns=["model", "family"]).assign(task="arousal", corpus="c")
         usual = {
-            "corpora": [corpus | {"segments": 3, "speakers": 0}],
-            **{"title": "Small", "order": names, "suite": self.suite().describe()},
+            **{"title": "Small", "order": [*table["model"].unique()], "suite": self.suite().describe()},
+            **{"corpora": corpora_of(table), "models": models_of(table, {})},
             "notebooks": [{"model": m, "family": f, "status": "ok", "error": ""} for m, f in pairs],
             "families": [
                 {"name": name, "title": name, "category": "fairness", "question": "", "digest": ""}
-                for name in families
+                for name in table["family"].unique()
             ],
-            "models": [model | about for model in models],
         }
-        self.recorded(**(usual | changes)).write(self.output.record)
+        record(**(usual | changes)).write(self.output.record)
 
     def plan(self, models=(), families=(), suite=None) -> selection.Plan:
         suite = suite or self.suite()
@@ -69,8 +60,8 @@ class Book:
 
 
 @pytest.fixture
-def book(tmp_path, recorded):
-    return Book(tmp_path, recorded)
+def book(tmp_path):
+    return Book(tmp_path)
 
 
 def families_of(plan) -> dict[str, list[str]]:
@@ -109,21 +100,19 @@ def test_names_that_are_gone_are_told(book):
     plan = book.plan(["a"])
     assert "old" not in plan.suite.models and "old_family" not in plan.suite.families
     gone = ("model 'old'", "family 'old_family'", "corpus 'quiet'")
-    assert plan.notices == tuple(
-        f"The suite no longer names the {name}: its results were removed" for name in gone
-    )
+    words = "The suite no longer names the {}: its results were removed"
+    assert plan.notices == tuple(map(words.format, gone))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "record", "words"),
+    ("old", "new", "record"),
     [
-        ("title: Small", "title: Large", {}, r"the folder holds the book of another suite \('Small' "),
-        ("  c: {", "  d: {", {}, "the folder holds the book of another suite"),
-        ("", "", {"order": ["x", "y"], "notebooks": []}, "the folder holds the book of another suite"),
+        ("title: Small", "title: Large", {}),
+        ("  c: {", "  d: {", {}),
+        ("", "", {"order": ["x", "y"], "notebooks": []}),
     ],
 )
-def test_the_book_of_another_suite_is_refused(book, old, new, record, words):
+def test_the_book_of_another_suite_is_refused(book, old, new, record):
     book.write([("a", CORRECTNESS)], **record)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match="^--out .*: the folder holds the book of another suite"):
         book.plan(["b"], suite=book.suite(old, new))
-    assert re.match(f"--out .*: {words}", str(caught.value))

@@ -52,10 +52,8 @@ def test_the_group_that_loses_most_words_is_probed():
     assert chosen(LOCALISED | lost_only).group == WELSH  # one with both kinds comes first
     probed = chosen(lost_only | {EVERYBODY: LOCALISED[EVERYBODY]})
     assert probed.group == IRISH and probed.kinds[ROBUST] == []
-    probed = chosen({EVERYBODY: LOCALISED[EVERYBODY]})
-    assert probed.group == EVERYBODY and set(probed.kinds[ROBUST]) == {"door", "go", "red"}
-    probed = chosen({WELSH: [], EVERYBODY: []})
-    assert probed.reason == "no word is robust or not robust, and can be spoken"
+    assert chosen({EVERYBODY: LOCALISED[EVERYBODY]}).group == EVERYBODY
+    assert chosen({WELSH: []}).reason == "no word is robust or not robust, and can be spoken"
 
 
 def test_a_suite_may_name_the_group():
@@ -73,23 +71,16 @@ def test_the_order_depends_on_the_words_alone():
     assert "11 more words were not drawn" in str(views.keyword_notes("tones", first, 5))
     again = chosen({EVERYBODY: kinds(many[::-1], lost=["spoons"])}, 5)
     assert again.kinds[ROBUST] == first.kinds[ROBUST] != many[:5]
-    fewer = chosen({EVERYBODY: kinds([word for word in many if word != first.kinds[ROBUST][0]])}, 5)
-    assert fewer.kinds[ROBUST][:4] == first.kinds[ROBUST][1:]
 
 
 def test_what_cannot_be_spoken_is_told():
     probed = chosen({EVERYBODY: kinds(["thick", "5", "ποῦ"], ["<b>", "don't", "7"])})
     assert probed.kinds == {ROBUST: ["thick"], NOT_ROBUST: ["don't"]}
     assert probed.refused["<b>"] == "it holds signs that cannot be spoken"
-    notes = str(views.keyword_notes("tones", probed, 100))
-    assert "tones: not spoken, it holds digits: 5, 7" in notes
-    assert "tones: 100 sentences, around words of everybody" in notes
-
-
-def test_other_languages_are_not_read_in_english():
+    assert "tones: not spoken, it holds digits: 5, 7" in str(views.keyword_notes("tones", probed, 100))
     probed = chosen(LOCALISED, languages=["deu", "en"])
     assert "read in English" in probed.reason and not any(probed.kinds.values())
-    for languages in (["en", "deu"], ["en-GB", None], [None, None]):  # of welsh and of others
+    for languages in (["en", "deu"], ["en-GB", None]):  # of welsh and of others
         assert not chosen(LOCALISED, languages=languages).reason
 
 
@@ -140,13 +131,11 @@ def test_missing_words_are_counted_for_each_kind():
     assert [cell for cell in cells if cell not in text] == []
 
 
-def test_few_words_or_one_kind():
-    rows = [(word, "", word) for word in ("door", "go") for _ in range(4)]
-    rows += [(f"w{n}", f"w{n}", "" if n % 2 else f"w{n}") for n in range(8)]
-    words = {ROBUST: ["door", "go"], NOT_ROBUST: [f"w{n}" for n in range(8)]}
+def test_few_words_have_no_interval():
+    rows = [("door", "", "door")] * 8 + [(f"w{n}", f"w{n}", "" if n % 2 else f"w{n}") for n in range(8)]
+    words = {ROBUST: ["door"], NOT_ROBUST: [f"w{n}" for n in range(8)]}
     text = str(views.keyword_table(missing_words(evaluation(), Probe(rows), words), "x"))
     robust, lost, difference, _ = text.split("<tr><td")[1:]
-    assert " to " not in robust + difference and " to " in lost  # few words have no interval
-    spoken = Probe([("door", "door", ""), ("door", "door", "door")])
-    (row,) = missing_words(evaluation(), spoken, {ROBUST: [], NOT_ROBUST: ["door"]}).itertuples()
-    assert row.kind == NOT_ROBUST and row.sentences == 2 and (row.clean, row.changed) == (0, 0.5)
+    assert " to " not in robust + difference and " to " in lost
+    (row,) = missing_words(evaluation(), Probe(rows[:8]), {ROBUST: ["door"], NOT_ROBUST: []}).itertuples()
+    assert (row.kind, row.sentences, row.clean, row.changed) == (ROBUST, 8, 1, 0)

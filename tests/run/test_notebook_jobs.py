@@ -4,51 +4,39 @@ import dataclasses
 
 import pytest
 
+from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
-from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint
+from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint, notebook_of
 from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import OwnTest
 
 FILES = ("segments", "predictions", "trials")
 
 
-def make(folder, describe, **changes):
+def make(folder, describe):
     """Describe an evaluation whose files are in a folder."""
     folder.mkdir(exist_ok=True)
-    notebook = folder / "f.ipynb"
-    for path in (notebook, folder / "segments", folder / "predictions", folder / "trials"):
-        if not path.exists():
-            path.write_text(path.name)
+    for name in ("f.ipynb", *FILES):
+        (folder / name).write_text(name)
     corpus = CorpusDescription(
         **{"name": "c", "title": "C", "synthetic": False, "blocks": ("speaker",), "base_condition": ""},
-        **{"probes_of": "", "audio": True, "root": folder, "trials": folder / "trials"},
-        **{"segments": folder / "segments", "predictions": folder / "predictions"},
+        **{"probes_of": "", "audio": True, "root": folder, **{name: folder / name for name in FILES}},
     )
     places = {"suite_root": folder, "media": folder / "media", "rows": folder / "rows.json"}
-    usual = {"corpora": (corpus,), "tasks": (BUILTIN["arousal"],)}
-    return notebook, describe("f", **(places | usual | changes))
+    return folder / "f.ipynb", describe("f", **places, corpora=(corpus,), tasks=(BUILTIN["arousal"],))
 
 
-def test_another_place_is_the_same(tmp_path, describe):
+def test_another_place_is_the_same_and_other_files_are_seen(tmp_path, describe):
     first = _fingerprint(*make(tmp_path / "a", describe), "more")
-    assert first == _fingerprint(*make(tmp_path / "b", describe), "more")
-    assert first != _fingerprint(*make(tmp_path / "b", describe), "other")
-
-
-@pytest.mark.parametrize("name", ["f.ipynb", *FILES])
-def test_other_content_of_a_file_is_seen(tmp_path, describe, name):
-    made = make(tmp_path / "a", describe)
-    before = _fingerprint(*made)
-    (tmp_path / "a" / name).write_text("other")
-    assert _fingerprint(*made) != before
-
-
-def test_rows_of_the_last_execution_are_not_seen(tmp_path, describe):
-    made = make(tmp_path / "a", describe)
-    before = _fingerprint(*made)
-    (tmp_path / "a" / "rows.json").write_text("[]")
-    assert _fingerprint(*made) == before
+    made = make(tmp_path / "b", describe)
+    assert first == _fingerprint(*made, "more") != _fingerprint(*made, "other")
+    (tmp_path / "b" / "rows.json").write_text("[]")  # of the last execution
+    assert first == _fingerprint(*made, "more")
+    for name in ("f.ipynb", *FILES):
+        (tmp_path / "b" / name).write_text("other")
+        assert _fingerprint(*made, "more") != first, name
+        (tmp_path / "b" / name).write_text(name)
 
 
 def test_every_setting_is_seen(tmp_path, describe):
@@ -61,23 +49,22 @@ def test_every_setting_is_seen(tmp_path, describe):
         **{"sweeps": True, "normaliser": "english", "prefix": "x/", "transformed_segments": 7},
         **{"alternatives": True, "synonyms": (("can not", "cannot"),), "entities": {"room": ("attic",)}},
         **{"segments_per_change": 9, "levels": 2, "guesses": True, "voices": "none", "languages": ("de",)},
-        **{
-            "transformations": {"f": ["Noise"]},
-            "margin": Margin(0.2),
-            "tests": {"T": OwnTest({"arousal": 0.3})},
-        },
+        **{"transformations": {"f": ["Noise"]}, "margin": Margin(0.2)},
+        "tests": {"T": OwnTest({"arousal": 0.3})},
     }
-    folders = {"suite_root", "media"}
     fields = {field.name for field in dataclasses.fields(description)}
-    assert set(others) | folders | set(UNSEEN) == fields
-    for name, value in others.items():
-        changed = dataclasses.replace(description, **{name: value})
-        assert _fingerprint(notebook, changed) != before, name
+    assert {*others, "suite_root", "media", *UNSEEN} == fields
     corpus = description.corpora[0]
     for field in dataclasses.fields(corpus):
-        if field.name != "root":
-            value = getattr(corpus, field.name)
-            other = not value if isinstance(value, bool) else notebook if field.name in FILES else "x"
-            changed = dataclasses.replace(corpus, **{field.name: other})
-            replaced = dataclasses.replace(description, corpora=(changed,))
-            assert _fingerprint(notebook, replaced) != before, field.name
+        value = getattr(corpus, field.name)
+        other = not value if isinstance(value, bool) else notebook if field.name in FILES else "x"
+        changed = dataclasses.replace(corpus, **{field.name: other})
+        others |= {"corpora": (changed,)} if field.name != "root" else {}
+        for name, setting in others.items():
+            replaced = dataclasses.replace(description, **{name: setting})
+            assert _fingerprint(notebook, replaced) != before, (name, field.name)
+
+
+def test_a_missing_notebook_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"notebooks/no_such\.ipynb is missing"):
+        notebook_of("no_such", tmp_path)

@@ -45,29 +45,20 @@ DISPLAY = "from IPython.display import *\n"
 SHOWN = {  # code -> kinds of its outputs as a page shows them, "" = none
     "plt.show": (PLOT + "plt.show()", [PNG]),
     "no show": ("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", [PNG]),
-    "of agg": ("import matplotlib\nmatplotlib.use('agg')\n" + PLOT + "plt.show()", [PNG]),
     "two": (PLOT + "plt.figure()\nplt.plot([1])\nplt.show()", [PNG, PNG]),
-    "pandas": ("import pandas as pd\npd.Series([1, 2]).plot()\nNone", [PNG]),
     "closed": (PLOT + "plt.close()", []),
     "own figure": ("from matplotlib.figure import Figure\nf = Figure()\nf.subplots().plot([1])\nf", [PNG]),
-    "markdown": (DISPLAY + "Markdown('**a**')", ["text/markdown"]),
     "math": (DISPLAY + "Math('x^2')", ["text/latex"]),
-    "html": (DISPLAY + "HTML('<b>a</b>')", [HTML]),
     "table": ("import pandas as pd\npd.DataFrame({'a': [1]})", [HTML]),
     "number": ("1 + 1", [TEXT]),
     "script": (DISPLAY + "HTML('<script>1</script>')", [""]),
     "picture from elsewhere": (DISPLAY + "Image(url='https://a.org/b.png')", [""]),
     "picture of a folder": (DISPLAY + "HTML('<img alt=\"a\" src = plot.png>')", [""]),
-    "film": (DISPLAY + "Video(url='https://a.org/b.mp4')", [""]),
     "frame": (DISPLAY + "IFrame('https://a.org', 100, 100)", [""]),
     "link to a file": (DISPLAY + "open('table.csv', 'w').close()\nFileLink('table.csv')", [""]),
     "link": (DISPLAY + "HTML('<a href=\"https://a.org\">a</a>')", [HTML]),
     "sound": (DISPLAY + "Audio([0.0, 0.1], rate=8000)", [HTML]),
     "javascript": (DISPLAY + "Javascript('1')", [""]),
-    "plotly": (
-        DISPLAY + "display({'application/vnd.plotly.v1+json': {}}, raw=True)",
-        [""],
-    ),
 }
 
 
@@ -76,15 +67,14 @@ def job(folder: Path, name: str, codes: Sequence[str], limit: float = 60.0, **mo
     cells = [nbformat.v4.new_code_cell("run = ''", metadata={"tags": ["parameters"]})]
     cells += [nbformat.v4.new_code_cell(code) for code in (*codes, "'the end'")]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    source = folder / f"{name}.source.ipynb"
+    source, target = folder / f"{name}.source.ipynb", folder / f"{name}.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), source)
     description = Description(media=folder, prefix="", rows=folder / f"{name}.json")
-    target = folder / f"{name}.ipynb"
     return Job("m", name, source, target, description, "x", limit, **{"judges": False} | more)
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory):
+def executed(tmp_path_factory, preloaded):
     """Execute all notebooks, heavy ones first: folder, names as they ended, outcome by name."""
     folder = tmp_path_factory.mktemp("notebooks")
     codes = {name: [code] for name, code in CELLS.items()} | {n: [code] for n, (code, _) in SHOWN.items()}
@@ -97,6 +87,7 @@ def executed(tmp_path_factory):
     ended: list[str] = []
     with pytest.MonkeyPatch.context() as patch, Notebooks(folder / "cache", folder / "log", 1) as notebooks:
         patch.setattr("soundcheck.run.notebooks.STARTING", 1.0)
+        patch.setattr("soundcheck.run.notebooks.subprocess", preloaded().subprocess())
         outcomes = notebooks.execute(jobs, lambda outcome: ended.append(outcome.job.family))
     return folder, ended, {outcome.job.family: outcome for outcome in outcomes}
 
@@ -136,22 +127,22 @@ def test_what_a_notebook_started_is_ended_with_it_and_all_with_the_server(execut
 
 def test_outputs_stand_in_the_order_in_which_they_came_and_are_written_soon(executed):
     folder, _, _ = executed
-    shown_outputs = outputs(folder, "order")
-    texts = [one.get("text") or one.data.get("text/html") or one.data["text/plain"] for one in shown_outputs]
-    assert texts == ["first\n", "after", "second\nthird\r\n", "3"] and shown_outputs[-1].execution_count == 3
+    ordered = outputs(folder, "order")
+    texts = [one.get("text") or one.data.get("text/html") or one.data["text/plain"] for one in ordered]
+    assert texts == ["first\n", "after", "second\nthird\r\n", "3"] and ordered[-1].execution_count == 3
     assert printed(folder, "watches", 3).strip() == "[1, 2, 3, None, None]"  # before the next cell ended
     cells = json.loads((folder / "watches.ipynb").read_text())["cells"]
     assert all(cell["execution_count"] for cell in cells)
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_what_a_cell_shows_is_an_output_of_a_kind_that_a_page_shows(executed, name):
+def test_what_a_cell_shows_is_an_output_of_a_kind_that_a_page_shows(executed):
     folder, _, outcomes = executed
-    shown_outputs, kinds = outputs(folder, name), SHOWN[name][1]
-    assert [kind_of(output["data"]) for output in shown_outputs if "data" in output] == kinds
-    lost = kinds.count("")
-    assert len(unshown([{"outputs": shown_outputs}])) == len(outcomes[name].unshown) == lost
-    assert bool(without_outputs(outcomes[name])) == bool(lost)
+    for name, (_, kinds) in SHOWN.items():
+        shown = outputs(folder, name)
+        assert [kind_of(output["data"]) for output in shown if "data" in output] == kinds, name
+        lost = kinds.count("")
+        assert len(unshown([{"outputs": shown}])) == len(outcomes[name].unshown) == lost, name
+        assert bool(without_outputs(outcomes[name])) == bool(lost), name
 
 
 def test_what_was_left_out_is_said_again_of_a_notebook_that_is_kept(executed, tmp_path):
@@ -159,10 +150,7 @@ def test_what_was_left_out_is_said_again_of_a_notebook_that_is_kept(executed, tm
     with Notebooks(tmp_path / "cache", tmp_path / "log", workers=1) as notebooks:
         (again,) = notebooks.execute([outcomes["javascript"].job])
     assert again.unshown == outcomes["javascript"].unshown == ("application/javascript",)
-    assert without_outputs(again) == (
-        "The page of javascript of m leaves out 1 output that no page can show (application/javascript). "
-        "Show a picture, a table or a text: pages run no scripts and load no files of others"
-    )
+    assert "The page of javascript of m leaves out 1 output that no page can show" in without_outputs(again)
 
 
 def test_what_stands_in_quotes_loads_nothing():
@@ -181,11 +169,11 @@ def finished(tmp_path) -> Job:
     for path in finished.made[:2]:  # without replicates
         path.write_text(path.name)
     State(finished.fingerprint, "ok", (*map(files.digest, finished.made[:2]), "")).write(finished.state)
+    assert last_execution(finished) and set(finished.files) == {*finished.made, finished.state}
     return finished
 
 
 def test_only_what_did_not_change_is_kept(finished):
-    assert last_execution(finished) and set(finished.files) == {*finished.made, finished.state}
     assert not last_execution(dataclasses.replace(finished, fingerprint="other"))
     for path in finished.made:
         before = path.read_text() if path.exists() else None
@@ -195,14 +183,11 @@ def test_only_what_did_not_change_is_kept(finished):
         assert (last_execution(finished) is not None) == (before is None)
         if before is not None:
             path.write_text(before)
-    assert last_execution(finished)
     dataclasses.replace(State.read(finished.state), status="failed").write(finished.state)
     assert not last_execution(finished)
 
 
-@pytest.mark.parametrize(
-    "state", [b"", b"{}", b"[1]", b'{"fingerprint": "x", "status": "ok"}', b"\xff", None]
-)
+@pytest.mark.parametrize("state", [b"", b"[1]", b'{"fingerprint": "x", "status": "ok"}', b"\xff", None])
 def test_a_state_that_cannot_be_read_counts_as_none(finished, state):
     finished.state.unlink()
     if state is not None:

@@ -1,16 +1,14 @@
-"""Which notebooks a run executes, and for which segments changed signals are predicted."""
+"""Which corpora a run asks models about, and for which segments changed signals are predicted."""
 
 import dataclasses
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.run import notebook_jobs, planning
+from soundcheck.run import planning
 from soundcheck.run.outcome import Stages
 from soundcheck.suite.entries import CorpusEntry, ModelEntry
 from soundcheck.suite.thresholds import read_family
@@ -27,7 +25,7 @@ def corpus(trials=None, columns=None, **entry) -> SimpleNamespace:
     return SimpleNamespace(segments=table.assign(**columns or {}), entry=entry, trials=trials)
 
 
-def model(name="m", kind="python", tasks=("arousal",), **entry) -> ModelEntry:
+def model(name="m", kind="python", tasks=("transcript",), **entry) -> ModelEntry:
     return ModelEntry(name, kind, "m:f", tasks, **entry)
 
 
@@ -39,12 +37,7 @@ def wanted(families, tasks, about=None) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("family", "tasks", "segments"),
-    [
-        (TILT, [AROUSAL, EMOTION], "abc"),
-        (TILT, [BUILTIN["valence"]], "abc"),
-        (LABELLED, [AROUSAL, EMOTION], "ab"),
-        (LABELLED, [AROUSAL], "a"),
-    ],
+    [(TILT, [AROUSAL], "abc"), (LABELLED, [AROUSAL, EMOTION], "ab"), (LABELLED, [AROUSAL], "a")],
 )
 def test_changed_signals_are_wanted_for_all_segments_unless_labels_are_needed(family, tasks, segments):
     assert wanted([family], tasks) == {change.identity: segments for change in TILT.changes.values()}
@@ -57,14 +50,12 @@ def test_families_share_what_they_want():
     assert {both[change.identity] for change in small.changes.values()} == {"abc"}
     assert {both[change.identity] for change in LABELLED.changes.values()} == {"a"}
     assert planning.changes_of([TILT], []) == {}  # it does not apply
-    assert len(planning.changes_of([TILT, TILT], [AROUSAL])) == len(TILT.changes)
-
-
-def test_sounds_are_those_of_all_changes():
     families = [read_family("robustness_background_noise"), TILT]
     assert planning.sounds_of(families) == {"babble", "coughing", "environmental", "music", "sneezing"}
-    simulated = read_family("robustness_simulated_recording_condition")
-    assert planning.sounds_of([simulated]) == {"positions", "rooms"}
+
+
+GENERATED = SimpleNamespace(origin="generated")
+LISTED = SimpleNamespace(origin="list", frame=pd.DataFrame({"segment": [2, 1, 2]}))
 
 
 @pytest.mark.parametrize(
@@ -72,13 +63,8 @@ def test_sounds_are_those_of_all_changes():
     [
         ("speaker_verification", corpus(), ""),  # there is nothing to compare
         ("speaker_verification", corpus(columns={"speaker": ["x", "x", "y"]}), "abc"),
-        ("speaker_verification", corpus(SimpleNamespace(origin="generated")), "abc"),
-        ("verification_robustness", corpus(SimpleNamespace(origin="generated")), "abc"),
-        (  # of a list only recordings that it tests
-            "verification_robustness",
-            corpus(SimpleNamespace(origin="list", frame=pd.DataFrame({"segment": [2, 1, 2]}))),
-            "bc",
-        ),
+        ("verification_robustness", corpus(GENERATED), "abc"),
+        ("verification_robustness", corpus(LISTED), "bc"),  # only recordings that it tests
     ],
 )
 def test_changes_of_recordings_in_trials(name, about, segments):
@@ -105,59 +91,48 @@ def test_probes_get_the_changes_and_corpora_the_steps():
         assert {segments[change.identity] for change in family.stepped} == {stepped}
 
 
-# Which models listen to which corpora -----------------------------------------------------------------------
-
-
 def test_a_corpus_for_other_families_is_asked_nothing():
     sex, other = read_family("fairness_sex"), corpus(families=("fairness_sex",))
     assert set(wanted([TILT], [AROUSAL], other).values()) == {""}
     assert planning.evaluated_corpora(TILT, model(), [other]) == []
     assert planning.evaluated_corpora(sex, model(), [other]) == [other]
     assert planning.evaluated_corpora(sex, model(corpora=("another",)), [other]) == []
-    assert model().is_for("fairness_sex") and not model(families=("mine",)).is_for("fairness_sex")
+
+
+WORDS = {"name": "words", "probes_of": "c"}
 
 
 @pytest.mark.parametrize(
     ("named", "about", "listens"),
     [
         (("c",), {}, True),
-        (("c",), {"probes_of": "c"}, True),
-        (("c",), {"probes_of": "d"}, False),
+        (("c",), WORDS, True),
+        (("d",), WORDS, False),
         (("c",), {"families": ("fairness_sex",)}, False),  # which does not test recognisers
         (("c",), {"families": ("asr_word_errors",)}, True),
         (("another",), {}, False),
-        ((), {"name": "words", "probes_of": "c", "listener": "r"}, True),
-        ((), {"name": "words", "probes_of": "c", "listener": "s"}, False),
-        (("d",), {"name": "words", "probes_of": "c", "listener": "r"}, False),
+        ((), WORDS | {"listener": "r"}, True),
+        ((), WORDS | {"listener": "s"}, False),
     ],
 )
 def test_a_model_is_asked_about_the_corpora_that_it_names(named, about, listens):
-    recogniser, known = model("r", tasks=("transcript",), corpora=named), corpus(**about)
+    recogniser, known = model("r", corpora=named), corpus(**about)
     families = [read_family("asr_word_errors"), read_family("fairness_sex")]
-    found = planning.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
-    assert found == ([known] if listens else [])
+    asked = planning.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
+    assert asked == ([known] if listens else [])
 
 
 def test_a_table_knows_nothing_about_probes():
     probes = CorpusEntry("words of c", "csv", probes_of="c")
-    assert model(tasks=("transcript",)).listens_to(probes)
-    assert not model(kind="predictions", tasks=("transcript",)).listens_to(probes)
-
-
-def test_missing_notebook_is_named():
-    with pytest.raises(InputError, match=r"notebooks/no_such\.ipynb is missing"):
-        notebook_jobs.notebook_of("no_such", Path("nowhere"))
+    assert model().listens_to(probes) and not model(kind="predictions").listens_to(probes)
 
 
 def test_stages_follow_each_other_and_are_told_in_logs(capsys):
-    times = iter([0.0, 1.0, 5.0, 5.0, 65.0, 65.0, 69.0, 69.0, 69.0])
+    times = iter([0.0, 1.0, 5.0, 5.0, 65.0, 65.0, 69.0])
     stages = Stages(lambda: next(times))
     for name in ("corpora", "predictions", "corpora"):
         stages.begin(name)
     stages.end()
-    stages.end()
-    stages.begin("book")  # takes no time
-    stages.end()
-    assert stages.seconds == {"corpora": 8.0, "predictions": 60.0, "book": 0.0}
+    assert stages.seconds == {"corpora": 8.0, "predictions": 60.0}
     assert stages.account == "Time: 1 min 8 s (corpora 8 s, predictions 1 min 0 s)"
     assert capsys.readouterr().err.startswith("[1 s] corpora\n[5 s] predictions\n[1 min 5 s] corpora\n")

@@ -40,6 +40,9 @@ class Sharded(Project):
     def shard(self, share: str, out: str, **more: str) -> str:
         return self.output_of("run", "suite.yml", "--shard", share, "--out", out, **more)
 
+    def merge(self, *folders: str, out: str, **more: str) -> str:
+        return self.output_of("merge", "suite.yml", *folders, "--no-book", "--out", out, **more)
+
     def answers(self) -> int:
         return len(self.calls.read_text().split()) if self.calls.exists() else 0
 
@@ -65,12 +68,10 @@ def project(small_suite, command):
     project.said = [project.shard(share, f"shards/{share[0]}") for share in SHARES[:2]]
     project.said.append(project.shard("3/3", "shards/3", cache=elsewhere))
     project.before = project.answers()
-    shutil.copytree(elsewhere, project.folder / "shards" / "3" / "cache")
-    merge = ("merge", "suite.yml", "shards/1", "shards/2", "shards/3", "--no-book", "--out", "merged")
-    shutil.move(project.folder / "shards" / "3" / "cache", project.folder / "kept")
-    project.merged = project.output_of(*merge, cache=elsewhere, NOT_HERE="1")
+    shards = [f"shards/{share[0]}" for share in SHARES]
+    project.merged = project.merge(*shards, out="merged", cache=elsewhere, NOT_HERE="1")
     project.after = project.answers()
-    shutil.move(project.folder / "kept", project.folder / "shards" / "3" / "cache")
+    shutil.copytree(elsewhere, project.folder / "shards" / "3" / "cache")
     return project
 
 
@@ -116,24 +117,19 @@ def test_a_run_after_the_merge_asks_failed_inputs_only(project):
     assert project.tables("again") == project.tables("one")
 
 
-def test_several_shards_in_one_folder_which_then_holds_the_book(project):
-    for share in ("1/2", "2/2"):
-        project.shard(share, "all")
+def test_shards_in_one_folder_one_of_which_was_killed_and_goes_on_where_it_stopped(project):
+    words = ("run", "suite.yml", "--shard", "1/2", "--out", "all")
+    settings = {"CALLS": str(project.folder / "killed.txt"), "SOUNDCHECK_CACHE": ""}
+    killed_run(*words, "--jobs", "1", cwd=project.folder, answers=3, **settings)
+    assert not list((project.folder / "all").glob("shard-*"))
+    said = project.shard("1/2", "all")
+    inputs = models_of(project.folder / "all")["loud"]["inputs"]
+    assert f"loud: {inputs} inputs of the share, {inputs - 3} computed now" in said
+    project.shard("2/2", "all")
     before = project.answers()
-    project.output_of("merge", "suite.yml", "all", "--no-book", "--out", "all")
+    project.merge("all", out="all")
     assert project.answers() == before
     assert project.tables("all") == project.tables("one")
-
-
-def test_a_shard_that_was_killed_goes_on_where_it_stopped(project):
-    words = ("run", "suite.yml", "--shard", "1/3", "--out", "killed", "--jobs", "1")
-    settings = {"CALLS": str(project.folder / "killed.txt"), "SOUNDCHECK_CACHE": ""}
-    killed_run(*words, cwd=project.folder, answers=3, **settings)
-    assert not list((project.folder / "killed").glob("shard-*"))
-    said = project.output_of(*words)
-    assert models_of(project.folder / "killed") == models_of(project.folder / "shards" / "1")
-    inputs = models_of(project.folder / "killed")["loud"]["inputs"]
-    assert f"loud: {inputs} inputs of the share, {inputs - 3} computed now" in said
 
 
 # Refusals ---------------------------------------------------------------------------------------------------
@@ -141,15 +137,11 @@ def test_a_shard_that_was_killed_goes_on_where_it_stopped(project):
 
 def edit(folder: Path, **changes: object) -> None:
     (path,) = folder.glob("shard-*.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def spoil(folder: Path) -> None:
-    next(folder.glob("shard-*.json")).write_text("{}")
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes if changes else {}))
 
 
 ANOTHER_MODEL = "shard 1/3 in {1}, code and files of models: '%s' is another one here"
-REFUSED = {  # what is done to copies 1, 2, 3, which of them (or folders) are merged -> where and what
+REFUSED = {  # what is done to folders 1, 2, 3, which of them (or others) are merged -> where and what
     "missing": (None, "13", ["shard 2/3 is missing. Name its folder, or run it"]),
     "twice": (None, "1231", ["shard 1/3: it is there 2 times, in {1} and {1}"]),
     "numbers": (
@@ -157,7 +149,7 @@ REFUSED = {  # what is done to copies 1, 2, 3, which of them (or folders) are me
         ["they do not belong together (1/3 in"],
     ),
     "no shards": (
-        *(lambda one, two, three: spoil(two), ["1", "2", "data", "nowhere"]),
+        *(lambda one, two, three: edit(two), ["1", "2", "data", "nowhere"]),
         ["shard-2-of-3.json: the file is not one that a shard has left"]
         + ["there is no shard in this folder", "there is no such folder"],
     ),
@@ -174,36 +166,29 @@ REFUSED = {  # what is done to copies 1, 2, 3, which of them (or folders) are me
         *(("my_model.py", b"import os", b"import os # trained longer"), "123"),
         [ANOTHER_MODEL % "loud", "There are 9 of this kind"],
     ),
-    "data": (("data/3.wav", None, None), "123", ["inputs of 'loud' have no prediction in its cache"]),
+    "data": (("data/3.wav", b"\x00", b"\x01"), "123", ["inputs of 'loud' have no prediction in its cache"]),
 }
-ELSEWHERE = {"version": "shard 2/3", "answers that are gone": "shard 1/3", "suite": "loud"}  # not named
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_belong_together_is_refused_and_nothing_written(project, monkeypatch, tmp_path, name):
     change, wanted, words = REFUSED[name]
-    copies = {n: shutil.copytree(project.folder / "shards" / n, tmp_path / n) for n in "123"}
-    inputs = models_of(copies["2"])["loud"]["inputs"]
-    folders = [copies.get(one, project.folder / one) for one in wanted]
-    monkeypatch.chdir(project.folder)
+    shutil.copytree(project.folder, tmp_path / "suite", ignore=shutil.ignore_patterns("one", "merged", "all"))
+    monkeypatch.chdir(tmp_path / "suite")
     monkeypatch.setenv("CALLS", str(project.calls))
     monkeypatch.setenv("SOUNDCHECK_CACHE", str(tmp_path / "cache"))
-    changed = before = None
+    copies = [tmp_path / "suite" / "shards" / number for number in "123"]
+    inputs = models_of(copies[1])["loud"]["inputs"]
     if callable(change):
-        change(*copies.values())
+        change(*copies)
     elif change:
-        changed, (old, new) = Path(change[0]), change[1:]
-        before = changed.read_bytes()
-        changed.write_bytes(before.replace(old, new, 1) if old else before[:-200] + bytes(200))  # silence
-    try:
-        with pytest.raises(InputError) as error:
-            pipeline.merge(RunOptions(suite=Path("suite.yml"), out=tmp_path / "out", book=False), folders)
-    finally:
-        if changed:
-            changed.write_bytes(before)
+        file, old, new = change
+        Path(file).write_bytes(new.join(Path(file).read_bytes().rsplit(old, 1)))
+    folders = [copies[int(one) - 1] if one.isdigit() else Path(one) for one in wanted]
+    with pytest.raises(InputError) as error:
+        pipeline.merge(RunOptions(suite=Path("suite.yml"), out=tmp_path / "out", book=False), folders)
     for text in words:
-        assert text.format(0, *copies.values(), inputs=inputs) in str(error.value)
-    assert ELSEWHERE.get(name, "?") not in str(error.value)
+        assert text.format(0, *copies, inputs=inputs) in str(error.value)
     assert {path.name for path in (tmp_path / "out").glob("*")} <= {".soundcheck", ".lock"}
 
 
