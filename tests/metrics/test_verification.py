@@ -193,20 +193,6 @@ def test_windows_tables_and_joined_steps_change_next_to_nothing(speakers, monkey
 
 
 @pytest.mark.parametrize(
-    ("scores", "target", "costs", "expected"),
-    [
-        ([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0], (), 0.7),  # what lies above is accepted
-        ([1, 2], [1, 0], (0.99,), -np.inf),  # accept everybody
-        # 2, 4 and 6 cost the same as minus infinity: of the two in the middle the lower one is taken.
-        ([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1], (0.5, 4, 3), 2.0),
-        ([0.1], [True], (), np.nan),
-    ],
-)
-def test_threshold_of_the_lowest_cost(scores, target, costs, expected):
-    assert min_dcf_threshold(independent(scores, target), *costs) == pytest.approx(expected, nan_ok=True)
-
-
-@pytest.mark.parametrize(
     ("scores", "target", "reason"),
     [
         ([], [], "no trials"),
