@@ -46,7 +46,6 @@ def test_files_that_are_named(suite, text, names):
     ("text", "words"),
     [
         ("weigths/a.bin", "'weigths/a.bin': the file does not exist (taken relative to the folder"),
-        ("~/no such file", "'~/no such file': the file does not exist"),
         ("/no such file", "'/no such file': the file does not exist"),
         ("weights/*.onnx", "'weights/*.onnx' means no file"),
         ("weights", "'weights' means more than 1 files"),

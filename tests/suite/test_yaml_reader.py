@@ -12,9 +12,9 @@ from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Document, Plain, dotted, read_yaml
 
 
-def read(path, content, problems=None):
+def read(path, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    problems = problems if problems is not None else Problems()
+    problems = Problems()
     document = read_yaml(path, "a.yml", problems)
     problems.raise_if_any()
     return document
@@ -39,20 +39,19 @@ def test_values_and_places(file):
     assert folded == {"a": "one two", "b": "three four", "c": "five\n"}
 
 
-WORDS = ["no", "on", "1:30", "010", "0x10", "0o17", "1_000", ".inf", ".nan", "1.0e999", "9" * 5000, "0,5"]
-WORDS += ["2024-01-01", "=", "<<"]
-NUMBERS = {"5e-2": 0.05, "1.10": 1.1, "-0.05": -0.05, ".5": 0.5, "+1.": 1.0, "-12": -12}
+WORDS = ["no", "1:30", "010", "0x10", "1_000", ".nan", "1.0e999", "9" * 5000, "0,5", "2024-01-01", "<<"]
+NUMBERS = {"5e-2": 0.05, "-0.05": -0.05, ".5": 0.5, "+1.": 1.0, "-12": -12}
 SCALARS = {word: word for word in WORDS} | NUMBERS | {"True": True, "null": None, "~": None}
 
 
-@pytest.mark.parametrize("text", SCALARS, ids=lambda text: text[:9])
-def test_scalars_keep_their_text(file, text):
-    key, value = "long" if len(text) > 100 else text, SCALARS[text]
-    document = read(file, f"{key}: {text}\nquoted: '{text}'\n")
-    assert document.data == {key: text, "quoted": text}
-    assert document.data[key].value == value and type(document.data[key].value) is type(value)
-    assert isinstance(document.data[key], Plain)
-    assert not isinstance(document.data["quoted"], Plain)
+def test_scalars_keep_their_text(file):
+    for text, value in SCALARS.items():
+        key = text[:9]
+        document = read(file, f"{key}: {text}\nquoted: '{text}'\n")
+        assert document.data == {key: text, "quoted": text}
+        assert document.data[key].value == value and type(document.data[key].value) is type(value)
+        assert isinstance(document.data[key], Plain)
+        assert not isinstance(document.data["quoted"], Plain)
 
 
 LAUGHS = "l0: &l0 [ha]\n" + "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 11))
@@ -63,38 +62,28 @@ REFUSED = [  # content, words of the message
     ("a: ü\n".encode("utf-16"), r"line 1: byte 0 \(0xff\) is not UTF-8; is it UTF-16.*Save.* as UTF-8"),
     ("a: x\n".encode("utf-16-le"), r"line 1, column 2: .*\(U\+0000\).*Save the file as UTF-8"),
     ("a: 1\nb: ü\n".encode("latin-1"), r"line 2: byte 8 \(0xfc\) is not UTF-8.*Save the file as UTF-8"),
-    (b"\xef\xbb\xbfa: \xfc\n", r"byte 6 \(0xfc\)"),
-    (b"a: 1\nb: \0\n", r"line 2, column 4: there is a control character \(U\+0000\)"),
-    (b"a: 1\nb: x\x07\n", r"line 2, column 5: there is a control character \(U\+0007\)"),
-    (b'a: "x\\x1b[31m"\n', "line 1, column 4: .*holds a control character"),
-    (b'a: "\\ud800"\n', "not valid YAML"),
-    (b'a: 1\nb: "\\U00110000"\n', "line 2, column 7: not valid YAML"),
-    (b"", "line 1: the file is empty"),
-    (b"# nothing\n", "the file is empty"),
-    (b"---\n", "the file is empty"),
-    (b"- a\n- b\n", "the file holds a list, not a mapping"),
-    (b"hello\n", "the file holds the text 'hello', not a mapping"),
-    (b"a: 1\n---\nb: 2\n", "line 2, column 1: not valid YAML.*another document. Keep one document"),
-    (b"a:\n\tb: 1\n", "line 2, column 1: not valid YAML.*Indent with spaces"),
-    (b"a: {b: 1\n", "line 2, column 1: not valid YAML.*bracket is not closed"),
-    (b'a: "x\n', "line 2, column 1: not valid YAML.*not closed"),
-    (b"a: b: c\n", "line 1, column 5: not valid YAML.*in quotes"),
-    (b"a: @x\n", "line 1, column 4: .*in quotes"),
-    (b"a: 1\n b: 2\n", "line 2, column 3: not valid YAML"),
-    (b"? [x]\n: 1\n", "line 1, column 3: a key must be text"),
-    (b"? {x: y}\n: 1\n", "a key must be text"),
-    (b"%YAML 7.0\n---\na: 1\n", "not valid YAML"),
-    *(
-        (f"a: {tag}", TAG)
-        for tag in ("!!python/object/apply:os.system ['touch CANARY']", "!own {b: 1}", "! x")
-    ),
-    *((f"a: {tag}", TAG) for tag in ("!!python/name:os.system", "!!int '1'")),
+    ("a: 1\nb: x\x07\n", r"line 2, column 5: there is a control character \(U\+0007\)"),
+    ('a: "x\\x1b[31m"\n', "line 1, column 4: .*holds a control character"),
+    ('a: "\\ud800"\n', "not valid YAML"),
+    ("", "line 1: the file is empty"),
+    ("---\n", "the file is empty"),
+    ("- a\n- b\n", "the file holds a list, not a mapping"),
+    ("hello\n", "the file holds the text 'hello', not a mapping"),
+    ("a: 1\n---\nb: 2\n", "line 2, column 1: not valid YAML.*another document. Keep one document"),
+    ("a:\n\tb: 1\n", "line 2, column 1: not valid YAML.*Indent with spaces"),
+    ("a: {b: 1\n", "line 2, column 1: not valid YAML.*bracket is not closed"),
+    ('a: "x\n', "line 2, column 1: not valid YAML.*not closed"),
+    ("a: b: c\n", "line 1, column 5: not valid YAML.*in quotes"),
+    ("? [x]\n: 1\n", "line 1, column 3: a key must be text"),
+    ("a: !!python/object/apply:os.system ['touch CANARY']", TAG),
+    ("a: !!int '1'", TAG),
     ("!own\na: 1", TAG),
-    *((text, REFERENCE) for text in (LAUGHS, "a: &a [*a]\n", "a: &a {b: 1}\nc: {<<: *a}\n", "*a : 1\n")),
-    *((text, DEEP) for text in ("[" * 5000, "a: " + "[" * 5000 + "]" * 5000, "a: " + "{b: " * 5000)),
+    (LAUGHS, REFERENCE),
+    ("a: &a [*a]\n", REFERENCE),
+    ("a: &a {b: 1}\nc: {<<: *a}\n", REFERENCE),
     ("a: " + "[" * 30 + "x" + "]" * 30, DEEP),
+    ("a: " + "{b: " * 5000, DEEP),
     ("a: [" + "&x y, " * 5000, REFERENCE),  # the largest files take no longer
-    ("? " * 15_000, "a key must be text"),
     ("k: 1\n" * 6000, "duplicate key"),
     (b"#" * (1024**2 + 1), "more than the limit of 1048576"),
 ]
@@ -162,17 +151,15 @@ def check(kind, value):
 @pytest.mark.parametrize(
     ("kind", "value", "expected"),
     [
-        *((schema.Number, Plain(text), float(text)) for text in ("-1", ".5", "5.0e-2", "+1.")),
+        (schema.Number, Plain("5.0e-2"), 0.05),
         (schema.Texts, [Plain("no"), Plain("1.10"), "010"], ("no", "1.10", "010")),
         (schema.Names, Plain("010"), ("010",)),
         (schema.Range, [Plain("-1"), Plain("1.5")], (-1, 1.5)),
         (schema.Free, Plain("true"), True),
-        (schema.Free, Plain("null"), None),
         (schema.Free, Plain("12"), 12),
-        (schema.Free, Plain("5e-2"), 0.05),
-        *((schema.Free, text, text) for text in ("12", "no")),
+        (schema.Free, "12", "12"),
         (schema.Free, Plain("downward"), "downward"),
-        (schema.Free, [Plain("1"), {"a": Plain("x")}], [1, {"a": "x"}]),
+        (schema.Free, [Plain("1"), {"a": Plain("x"), "b": Plain("null")}], [1, {"a": "x", "b": None}]),
     ],
 )
 def test_values_as_written(kind, value, expected):

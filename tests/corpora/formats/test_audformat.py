@@ -39,9 +39,9 @@ def fill(table, columns):
         table[column].set(cells)
 
 
-def add(db, name, index=FILES, split=None, **columns):
+def add(db, name, index=FILES, **columns):
     index = audformat.filewise_index(index) if isinstance(index, list) else index
-    db[name] = audformat.Table(index, split_id=split)
+    db[name] = audformat.Table(index)
     fill(db[name], columns)
 
 
@@ -58,8 +58,6 @@ def db():
     db.schemes["speaker"] = audformat.Scheme("str", labels="speakers")
     db.schemes["emotion"] = audformat.Scheme("str", labels=["anger", "sadness"])
     db.schemes["arousal"] = audformat.Scheme("float", minimum=0, maximum=1)
-    db.splits["test"] = audformat.Split("test")
-    db.splits["train"] = audformat.Split("train")
     emotions = ["anger", "sadness", None]
     add(db, "files", speaker=("speaker", ["001", "NA", "001"]), emotion=("emotion", emotions))
     return db
@@ -93,10 +91,6 @@ def cells(raw, *names):
     return raw.table[list(names)].to_numpy().tolist()
 
 
-def tables_of(raw):
-    return [place.rsplit(" ", 2)[0] for place in raw.places]
-
-
 @pytest.mark.parametrize("storage", ["csv", "parquet"])
 def test_rows_that_are_files(db, saved, storage):
     raw = read(saved(db, storage), blocks=("speaker.id",), adjust=("speaker.age",))
@@ -126,22 +120,6 @@ def test_rows_that_are_segments_joined_by_time(db, saved, storage):
     assert table == [[0, 1.5, 0, 0.4], [1.5, 2, 0.25, 0.5], [100.000000001, "", "", 0.6]]
 
 
-def test_tables_are_joined_and_bring_their_split(db, saved):
-    add(db, "emotion.train", FILES[:1], "train", felt=("arousal", [0.1]))
-    add(db, "emotion.test", FILES[1:], "test", felt=("arousal", [0.2, 0.3]))
-    db.languages.append("eng")
-    raw = read(folder := saved(db))
-    assert "language" not in raw.table  # two languages: which is meant?
-    assert sorted(cells(raw, "file", "arousal", "split", "speaker")) == [
-        ["a.wav", "0.1", "train", "001"],
-        ["b.wav", "0.2", "test", "NA"],
-        ["c.wav", "0.3", "test", "001"],
-    ]
-    tests = ["corpora/db/db.emotion.test.csv"] * 2
-    assert tables_of(raw) == [*tests, "corpora/db/db.emotion.train.csv"]
-    assert "speaker" not in read(folder, tables=("emotion.test",)).table
-
-
 def test_rows_of_one_segment(written):
     """Twice in a table stays, for the checks of all tables; another table fills the first of them."""
     header = HEADER + "  u: {columns: {arousal: {}, valence: {}}}\n"
@@ -156,41 +134,6 @@ def test_rows_of_one_segment(written):
     assert [place[-6:] for place in raw.places] == ["line 2", "line 3", "line 4", "line 3"]
 
 
-def test_contradicting_tables_are_refused(db, saved):
-    add(db, "other", emotion=("emotion", ["anger", "anger", None]), note=["x", "y", "z"])
-    fill(db["files"], {"note": [*"pqr"]})  # columns of no use may differ
-    refused("db.other.csv line 3, column emotion: 'anger' contradicts 'sadness'", folder := saved(db))
-    assert len(read(folder, tables=("files",)).table) == 3
-    assert "not used: columns note" in " ".join(read(folder, tables=("files",)).notices)
-
-
-def test_one_kind_of_rows_without_a_choice(db, saved):
-    index = audformat.segmented_index(["a.wav"], [0], [1])
-    add(db, "parts", index, arousal=("arousal", [0.5]), emotion=("emotion", ["anger"]))
-    add(db, "notes", note=["x", "y", "z"])
-    raw = read(folder := saved(db))
-    assert raw.table["end"].tolist() == ["1"]
-    assert "only segmented tables are read, not 'files'" in raw.notices[0]
-    assert "not used: tables files, notes" in raw.notices
-    assert len(read(folder, tables=("parts", "files")).table) == 4
-
-
-def test_attributes_fill_columns_and_bring_no_segments(db, saved):
-    add(db, "labels", FILES[1:], felt=("arousal", [0.2, 0.3]), note=["x", "y"])
-    folder, options = saved(db), {"tables": ("labels",), "options": {"attributes": ("files",)}}
-    raw = read(folder, **options)
-    assert raw.notices == ("not used: columns note",)
-    assert cells(raw, "file", "arousal", "speaker", "sex") == [
-        ["b.wav", "0.2", "NA", "male"],
-        ["c.wav", "0.3", "001", "female"],
-    ]
-    assert tables_of(raw) == ["corpora/db/db.labels.csv"] * 2
-    # The table of the segments comes first.
-    assert cells(read(folder, columns={"speaker": "note"}, **options), "speaker") == [["x"], ["y"]]
-    options["options"] = {"attributes": ("file",)}
-    refused("no table is called 'file'.*Did you mean 'files'", folder, **options)
-
-
 def test_flavours_in_the_cache_of_audb(db, tmp_path):
     db.save(tmp_path / "0123abcd", storage_format="csv")
     (tmp_path / "notes").mkdir()
@@ -201,17 +144,6 @@ def test_flavours_in_the_cache_of_audb(db, tmp_path):
     db.save(tmp_path / "89abcdef", storage_format="csv")
     assert form.complete(entry(tmp_path)).path == tmp_path
     refused("several flavours .*'0123abcd', '89abcdef'.*path: corpora/db/0123", tmp_path)
-
-
-def test_labels_that_the_scheme_does_not_know(db, saved):
-    table = saved(db) / "db.files.csv"
-    table.write_text(table.read_text().replace("sadness", "gloom"))
-    raw = read(table.parent)
-    assert raw.table["emotion"].tolist() == ["anger", "", ""]
-    (left_out,) = raw.left_out
-    assert "gloom" in left_out.item and "1 rows" in left_out.reason and left_out.stage == "label"
-    words = "names 'speaker.gendre'.*Did you mean 'speaker.gender'"
-    refused(words, table.parent, columns={"sex": "speaker.gendre"})
 
 
 CODES = yaml.safe_load(Path(__file__).with_name("audformat.yml").read_text("utf-8"))["codes"]

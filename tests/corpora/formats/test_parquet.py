@@ -83,50 +83,43 @@ def test_other_splits_and_missing_shards(load, refused, hub):
     assert "1 of 2 shards of 'test' are not there" in load(SHARDS).notices
 
 
-def test_sounds_are_written_once_and_again_if_they_are_gone(load, hub, monkeypatch):
-    written, write = [], parquet_shards._write
-    monkeypatch.setattr(parquet_shards, "_write", lambda *one: (written.append(one[-1]), write(*one)))
-    first = load(SHARDS)
-    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1]
-    (first.root / "test" / "3.flac").unlink()
-    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1, 1]
-    (first.root / "test" / "2.wav").write_bytes(b"cut")
-    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1, 1, 0]
-
-
-def test_a_run_that_was_stopped_goes_on(load, hub, monkeypatch):
-    sounds, read = parquet_shards._sounds, []
+def test_sounds_are_written_once_and_again_if_they_are_gone_or_a_run_was_stopped(load, hub, monkeypatch):
+    sounds, read, stop = parquet_shards._sounds, [], [5]
 
     def stopping(shard, column):
         for data in sounds(shard, column):
             read.append(shard.path.name[:10])
-            if len(read) == 5:
+            if len(read) in stop:
                 raise KeyboardInterrupt
             yield data
 
     monkeypatch.setattr(parquet_shards, "_sounds", stopping)
     with pytest.raises(KeyboardInterrupt):
         load(SHARDS)
-    assert len(load(SHARDS).segments) == 5
-    assert read == ["test-00000"] * 3 + ["test-00001"] * 5  # the second one begins again
+    stop.clear()
+    first, second = ["test-00000"] * 3, ["test-00001"] * 3
+    corpus = load(SHARDS)
+    assert len(corpus.segments) == 5 and read == [*first, *second[:2], *second]  # begins the second again
+    read.clear()
+    assert load(SHARDS).segments.equals(corpus.segments) and read == []
+    (corpus.root / "test" / "3.flac").unlink()
+    assert load(SHARDS).segments.equals(corpus.segments) and read == second
+    (corpus.root / "test" / "2.wav").write_bytes(b"cut")
+    assert load(SHARDS).segments.equals(corpus.segments) and read == [*second, *first]
 
 
-def test_names_stay_inside(load, shard, sound, tmp_path):
+def test_names_stay_inside_and_what_is_no_sound_is_listed(load, shard, sound, tmp_path):
+    sounds = [{"bytes": one, "path": None} for one in (b"", b"rubbish", sound(2)[:500])]  # are left out
     names = ["../../out.wav", "/etc/x.wav", "C:\\y.wav", ".hidden.wav", "a b.wav", "", None, "..", "z" * 300]
     names += ["1089-134686-0000.wav", "0-3.wav", "A.wav", "a.wav", "ü.wav", "a\0.wav"]
-    shard("x..y-00000-of-00001.parquet", [{"bytes": sound(n), "path": p} for n, p in enumerate(names)])
-    unpacked = {Path(name).name for name in load(SHARDS).segments["file"]}
-    assert unpacked >= {"out.wav", "x.wav", "y.wav", "1089-134686-0000.wav", "0-3", "0-10.wav", "0-11.wav"}
-    assert len(unpacked) == len(names)
+    sounds += [{"bytes": sound(n), "path": name} for n, name in enumerate(names)]
+    shard("x..y-00000-of-00001.parquet", sounds)
+    corpus = load(SHARDS)
+    unpacked = {Path(name).name for name in corpus.segments["file"]}
+    assert unpacked >= {"out.wav", "x.wav", "y.wav", "1089-134686-0000.wav", "0-6", "0-13.wav", "0-14.wav"}
+    assert len(unpacked) == len(names) and len(corpus.left_out) == 3
     everything = {*tmp_path.rglob("*.wav")} - {tmp_path / "made.wav"}
     assert all(path.is_relative_to(tmp_path / "cache") for path in everything)
-
-
-def test_what_is_no_sound_is_listed(load, shard, sound):
-    sounds = [sound(1), b"", b"rubbish", sound(2)[:500]]
-    shard("test-00000-of-00001.parquet", [{"bytes": one, "path": None} for one in sounds])
-    corpus = load(SHARDS)
-    assert rows(corpus, "file") == [("test/0-0",)] and len(corpus.left_out) == 3
 
 
 def test_damaged_shards_are_refused(refused, hub):
@@ -151,7 +144,6 @@ def test_damaged_shards_are_refused(refused, hub):
         ("alone/x.parquet", None, "no Parquet file in the folder"),
         ("linked/y.parquet", None, "y.parquet: the link leads out of the folder. Download"),
         ("alone/x.parquet", {"file": ["a.wav"]}, "no column holds sounds .*A table of names of files is"),
-        ("alone/x.parquet", {"one": [b""], "two": [b""]}, "several columns hold bytes: one, two. Choose one"),
     ],
 )
 def test_shards_that_cannot_be_read(refused, hub, name, columns, words):
@@ -164,17 +156,7 @@ def test_shards_that_cannot_be_read(refused, hub, name, columns, words):
     refused(words, SHARDS if name.startswith("data") else f"format: parquet, path: hub/{name.split('/')[0]}")
 
 
-def test_a_column_of_bytes_is_chosen(load, tmp_path, sound):
-    (tmp_path / "hub").mkdir()
-    data = pa.array([sound(1)], pa.binary())
-    pq.write_table(pa.table({"one": data, "two": data}), tmp_path / "hub" / "x.parquet")
-    corpus = load("format: parquet, path: hub, columns: {file: two}")
-    assert rows(corpus, "file", "duration") == [("0-0", 0.5)]
-
-
-@pytest.mark.parametrize(
-    "features", [None, [], {"emotion": 3}, {"emotion": {"_type": "ClassLabel", "names": "anger"}}]
-)
+@pytest.mark.parametrize("features", [None, {"emotion": {"_type": "ClassLabel", "names": "anger"}}])
 def test_odd_features_mean_nothing(load, shard, sound, features):
     sounds = [{"bytes": sound(number), "path": f"{number}.wav"} for number in range(2)]
     shard("test-00000-of-00001.parquet", sounds, features, emotion=[0, 1])
@@ -188,3 +170,9 @@ def test_columns_of_lists_that_would_be_used_are_refused(load, refused, shard, s
     assert len(text.splitlines()) == 2
     shard(name, sounds, transcript=[["a", "b"]], sentence=["c"], odd=[[1]])
     assert rows(load(SHARDS), "transcript") == [("c",)]
+
+
+def test_a_column_of_bytes_is_chosen(load, refused, sound):
+    table, entry = pd.DataFrame({"one": [sound(1)], "two": [sound(1)]}), "format: parquet, path: hub"
+    refused("several columns hold bytes: one, two. Choose one", entry, {"hub/x.parquet": table})
+    assert rows(load(f"{entry}, columns: {{file: two}}"), "file", "duration") == [("0-0", 0.5)]

@@ -81,14 +81,11 @@ def test_names_become_rows():
     assert table.frame["target"].dtype == bool
 
 
-def test_enrolments_of_several_utterances():
+def test_enrolments_of_several_utterances_and_names_with_times():
     enrolments = {"m2": ["d", "s2/c.wav"], "unused": ["nowhere"], "m1": ["s1/a.wav"]}
     table = resolved("0 m1 e\n1 m1 b\n0 m2 e\n0 m1 e\n", enrolments=enrolments)
     assert columns(table, "enrolment", "enrol_speaker") == [[0, 0, 1, 0], ["s1", "s1", "s2", "s1"]]
     assert (table.members.tolist(), table.member_of.tolist()) == ([0, 3, 2], [0, 1, 1])
-
-
-def test_timed_segments_have_names_with_times():
     table = resolved("enrol,test,label\na.wav 0 to 1.5,a.wav 1.5,1\na.wav 1.5,b,0\n", TIMED)
     assert table.members.tolist() == [0, 1]
     assert columns(table, "segment", "enrol_speaker") == [[1, 2], ["a.wav 0 to 1.5"] * 2]
@@ -182,10 +179,8 @@ def test_tables_are_kept(tmp_path, table):
     digest = write_table(path, table)
     copy = read_table(path)
     pd.testing.assert_frame_equal(copy.frame, table.frame)
-    assert (copy.members.tolist(), copy.member_of.tolist()) == (
-        table.members.tolist(),
-        table.member_of.tolist(),
-    )
+    for name in ("members", "member_of"):
+        assert getattr(copy, name).tolist() == getattr(table, name).tolist()
     for name in ("origin", "notices", "left_out", "listed"):
         assert getattr(copy, name) == getattr(table, name)
     assert digest == files.digest(path) == write_table(tmp_path / "again.parquet", copy)
@@ -204,19 +199,17 @@ def test_folders_are_speakers_if_they_fit():
 
 
 @pytest.mark.parametrize(
-    "trials",
+    ("one", "other", "third"),
     [
-        [("s1/a", "s2/b", 1), ("s1/a", "s2/c", 0)],  # the target trial has two folders
-        [("s1/a", "s1/b", 1), ("s1/a", "s1/c", 0)],  # the other trial has one
-        [("s1/a", "b", 1), ("s1/a", "s2/c", 0)],  # one file has none
+        ("s1/a", "s2/b", "s2/c"),  # the target trial has two folders
+        ("s1/a", "s1/b", "s1/c"),  # the other trial has one
+        ("s1/a", "b", "s2/c"),  # one file has none
     ],
 )
-def test_otherwise_target_trials_connect(trials):
-    speakers, how = inferred(*trials)
-    (one, other, _), (_, third, _) = trials
+def test_otherwise_target_trials_connect(one, other, third):
+    speakers, how = inferred((one, other, 1), (one, third, 0))
     assert speakers == {one: min(one, other), other: min(one, other), third: third}
     assert "files that target trials connect are one speaker: 2 speakers; " in how
-    assert how.endswith("intervals are too narrow")
 
 
 def test_contradictions():
@@ -231,8 +224,8 @@ def test_contradictions():
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30))
 def test_what_is_inferred_fits_all_labels(both):
     """Speakers are numbers modulo 3; names do not tell."""
-    target = np.array([one % 3 == other % 3 for one, other in both])
-    speakers, _ = infer_speakers([f"u{n}" for n, _ in both], [f"u{n}" for _, n in both], target)
+    target = [one % 3 == other % 3 for one, other in both]
+    speakers, _ = infer_speakers([f"u{n}" for n, _ in both], [f"u{n}" for _, n in both], np.array(target))
     for (one, other), same in zip(both, target, strict=True):
         assert (speakers[f"u{one}"] == speakers[f"u{other}"]) == same
     assert all(int(speaker[1:]) % 3 == int(name[1:]) % 3 for name, speaker in speakers.items())
@@ -255,11 +248,10 @@ def test_recordings_of_a_list_and_their_speakers(load, refused):
 def test_an_enrolled_speaker_has_several_recordings(load):
     files = {"trials.txt": "anna t1 target\nben t1 nontarget\nben t2 target\n"}
     files |= {"enrolments.txt": "anna a1 a2\nben b1 b2 b3\n"}
-    corpus = load(f"{ENTRY}, enrolments: enrolments.txt", files)
-    anna, ben = [("a1",), ("a2",), ("t1",)], [("b1",), ("b2",), ("b3",), ("t2",)]
-    speakers = dict(rows(corpus, "file", "speaker"))
-    assert {*speakers} == {name for (name,) in [*anna, *ben]}
-    assert len({speakers[name] for (name,) in anna}) == len({speakers[name] for (name,) in ben}) == 1
+    speakers = dict(rows(load(f"{ENTRY}, enrolments: enrolments.txt", files), "file", "speaker"))
+    anna, ben = ("a1", "a2", "t1"), ("b1", "b2", "b3", "t2")
+    assert {*speakers} == {*anna, *ben}
+    assert len({speakers[name] for name in anna}) == len({speakers[name] for name in ben}) == 1
     assert speakers["t1"] != speakers["t2"]
 
 
