@@ -55,9 +55,6 @@ def test_scores(predictions, enrolments, tests, change, scores):
     np.testing.assert_allclose(score_trials(predictions, list("abcd"), table, change), scores, atol=1e-12)
 
 
-# Thresholds and calibrations of other speakers
-
-
 def split(subset, *others, calibration=HALF, seed=0):
     family = SimpleNamespace(options={"calibration": calibration, "minimum_trials": 2})
     return split_speakers(SimpleNamespace(seed=seed, family=family), subset, [subset, *others])
@@ -87,7 +84,7 @@ def test_halves_share_no_speaker_and_all_that_is_left_out_is_counted():
     assert len(subset) - len(halves.fitting) - len(halves.tested) == 4 * 5
     assert "20 trials between them" in halves.about
     assert f"fitted on 4 speakers ({len(halves.fitting)} trials)" in halves.about
-    turned = subset.take(np.arange(len(subset))[::-1])
+    turned = dataclasses.replace(subset, segments=subset.segments[::-1].reset_index(drop=True))
     assert speakers_of(split(turned).fitting) == one  # not of the order
     assert any(speakers_of(split(subset, seed=n).fitting) != one for n in range(5))
 
@@ -122,8 +119,6 @@ def test_what_cannot_be_fitted_says_why(names, calibration, reason):
     halves = split(corpus("here", list(names)), corpus("same", list(names)), calibration=calibration)
     assert halves.reason.startswith(reason) and halves.tested.corpus == "here"
 
-
-# More enrolled and shorter tested recordings
 
 SPEAKERS, EACH = 4, 4
 COUNT = SPEAKERS * EACH

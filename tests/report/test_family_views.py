@@ -1,4 +1,4 @@
-"""What pages of families show: changes of the sound, trials, files in time, two models."""
+"""What pages of families show: groups, changes of the sound, trials, files in time, two models."""
 
 import dataclasses
 import gzip
@@ -11,13 +11,25 @@ import pytest
 from tests.report.given import HOSTILE, cells, subset
 
 from soundcheck.common.media import MediaStore
-from soundcheck.common.tasks import BUILTIN
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation import robustness
+from soundcheck.evaluation.groups import GroupCount, compared
+from soundcheck.evaluation.measure_sets import TAKEN_FOR
 from soundcheck.evaluation.temporal import changes
-from soundcheck.metrics.temporal import FileChanges, neighbours
+from soundcheck.metrics.additive import values as values_of
+from soundcheck.metrics.combinators import restrict
+from soundcheck.metrics.temporal import neighbours
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
-from soundcheck.report import comparisons, severity_views, speaker_views, style, verification_views
+from soundcheck.report import (
+    comparisons,
+    group_views,
+    severity_views,
+    speaker_views,
+    style,
+    verification_views,
+)
+from soundcheck.report.group_views import described, drawn, finding, group_values
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics import bootstrap
@@ -78,7 +90,7 @@ def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(s
     assert severity_views.worst_settings(frame) == [("B", "6"), ("A", "2")]
 
 
-def test_groups_and_what_they_lose():
+def test_groups_and_what_they_lose_and_levels_at_which_a_rate_doubles():
     names = ["corpus", "column", "group", "transformation", "value", "low", "high", "segments", "blocks"]
     losses = {"male": 0.02, HOSTILE: 0.12}
     rows = [("c", "sex", group, name, 0.01, 0.0, 0.2, 30, 9) for name in ("", "A") for group in losses]
@@ -87,20 +99,16 @@ def test_groups_and_what_they_lose():
     table = severity_views.group_table([frame], "rate", ("segments", "in", "speakers"))
     lines = [line[2:4] for line in cells(table)[1:]]
     assert lines == [[HOSTILE, "12.0 points 0.0 to 20.0"], ["male", "2.0 points 0.0 to 20.0"]]
-
-
-def test_levels_at_which_a_rate_doubles():
     row = {"corpus": "c", "transformation": "A", "levels": ("20", "10", "0"), "clean": 0.1, "half": None}
     doubled = row | {"doubled": Crossing(0.5, 0.2, np.inf), "remark": ""}
-    never = row | {"doubled": Crossing(np.inf, np.nan, np.nan), "remark": "remark"}
+    never = row | {"doubled": Crossing(np.inf, np.nan, np.nan), "remark": ""}
     html = str(severity_views.level_table([doubled, never], {"A": SimpleNamespace(axis="dB")}, "rate"))
-    for part in ("15<", "18 to beyond 0", "not reached up to 0", "no interval: too few speakers", "remark"):
+    for part in ("15<", "18 to beyond 0", "not reached up to 0", "no interval: too few speakers"):
         assert part in html
 
 
 def moved(task="arousal", change="", labels=True):
-    values = np.linspace(0, 1, 6)
-    about = {"speaker": list("aabbcc"), "corpus": HOSTILE, "change": change, "blocks": np.arange(6) // 2}
+    values, about = np.linspace(0, 1, 6), {"speaker": list("aabbcc"), "corpus": HOSTILE, "change": change}
     return subset(values if labels else None, values, task, changed=values + 0.01 * np.arange(6), **about)
 
 
@@ -108,27 +116,27 @@ def test_movements_are_behind_a_line_for_each_change(displayed, tmp_path, blank_
     several = [moved(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"]]
     severity_views.movements(SimpleNamespace(media=MediaStore(tmp_path)), several)
     assert len(displayed) == 2 and HOSTILE not in "".join(displayed)
-    assert displayed[0].startswith("<details") and "<summary>Babble: 2 figures</summary>" in displayed[0]
-    assert displayed[0].count("<figure") == 2 and "against clean: &lt;img" in displayed[0]
+    assert "<summary>Babble: 2 figures</summary>" in displayed[0] and displayed[0].count("<figure") == 2
     assert "arousal: Music" in displayed[1] and "valence: Music" in displayed[1]
 
 
 def test_curves_leave_out_what_has_no_labels_and_are_followed_by_their_numbers(displayed, tmp_path):
-    rows = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": np.nan, "reference": 0.1}
+    row = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": np.nan, "reference": 0.1}
     measured = []
 
-    def curve(steps, measure, scale, name, series):
-        measured.append((measure, name, series))
-        return pd.DataFrame(
-            [rows | {"step": step, "segments": len(own), "blocks": 1} for step, own in steps.items()]
-        )
+    def curve(steps, *about):
+        measured.append(about)
+        counts = ({"step": step, "segments": len(own), "blocks": 1} for step, own in steps.items())
+        return pd.DataFrame(row | each for each in counts)
 
     evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve, block_names={"c": "speaker"})
     series = PerturbationSeries("Babble", "signal-to-noise ratio", {"0 dB": Perturbation("x", "y", {})})
     steps, without = {"clean": moved(), "0 dB": moved(change="0 dB")}, {"clean": moved(labels=False)}
     swept = [(dataclasses.replace(series, name="Empty"), [without]), (series, [steps, without])]
     severity_views.quality_curves(evaluation, swept)
-    assert measured == [(robustness.quality, "concordance_cc", "Babble")]
+    assert [(about[0], *about[2:]) for about in measured] == [
+        (robustness.quality, "concordance_cc", "Babble")
+    ]
     figure, table = displayed
     assert "No step changes anything" in figure
     assert 'alt="Quality of the predictions from mild to severe: Babble' in figure
@@ -158,8 +166,8 @@ def test_errors_stand_with_their_units_and_intervals_or_why_there_are_none():
         rate = resample(equal_error_rate(Trials(own, target, owners, owners, 30)), np.zeros(0, int), 200, 0)
         known = None if rate.reasons[0] else float(rate.value[0])
         about = {"condition": f"scores: {name}", "value": known, "excluded": rate.reasons[0]}
-        rows.append(Estimate("m", "c", "f", "embedding", "equal_error_rate", **about))
-        rows.append(dataclasses.replace(rows[-1], measure="min_dcf"))
+        for measure in ("equal_error_rate", "min_dcf"):
+            rows.append(Estimate("m", "c", "f", "embedding", measure, **about))
     head, first, second = cells(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
     assert "minimum detection cost" in head and "as <b>" in first
     assert f"{100 * rows[0].value:.1f} %" in first and f"{rows[0].value:.3f}" in first
@@ -185,18 +193,15 @@ def test_files_in_time(tmp_path, task):
     given = [(made, pairs, changes(made, made.truth, made.predictions.clean, pairs))]
     _, line = cells(speaker_views.files_table([(made, pairs)]))
     assert {task, "2", "10", "1.00", "9.00", "1"} <= set(line)
-    measure = {
-        "Mean Directional Error": lambda s, p: FileChanges.mean_error(changes(s, s.truth, p.clean, pairs))
-    }
+    directional = {"Mean Directional Error": lambda s, p: changes(s, s.truth, p.clean, pairs).mean_error()}
     always = changes(made, made.truth, np.full(12, made.truth[0]), pairs)  # what a trivial answer scores
-    assert f"−{np.mean(always.truth):.3f}" in str(speaker_views.trivial_table([(made, measure)]))
+    assert f"−{np.mean(always.truth):.3f}" in str(speaker_views.trivial_table([(made, directional)]))
     speaker_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), given)
     figure = speaker_views.course_figure(given)
     assert HOSTILE not in str(style.show(MediaStore(tmp_path), figure, "alt"))
     truth, predicted = figure.axes[0].get_lines()
     assert truth.get_xdata().tolist() == [0, 3, 6, 9, 20]
     if task == "arousal":
-        assert truth.get_ydata().tolist() == [0.1, 0.9, 0.1, 0.9, 0.1]
         assert predicted.get_xdata().tolist() == [0, 3, 6, 20]  # without the missing one
 
 
@@ -231,3 +236,125 @@ def test_what_was_corrected_and_broken():
     shown = str(comparisons.impacts(comparison, [classes]))
     assert shown.count("16.7\xa0%") == 2 and "33.3\xa0%" in shown and "neutral" in shown
     assert "share no task" in str(comparisons.corrected_and_broken(comparison, [], []))
+
+
+pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error:posx")
+
+TESTS = {
+    **{"word_error_rate": "Word Error Rate Difference", "concordance_cc": "Concordance Correlation Coeff"},
+    **{"mean_value": "Mean Value", "recall": "Recall Per Class"},
+    "predicted_share": "Relative Difference Per Class",
+}
+PLACE = {"model": "m", "corpus": "c", "family": "f", "task": "t"}
+
+
+def estimates(measure, values, **given):
+    about = PLACE | {"measure": measure, "segments": 30, "speakers": 6} | given
+    return estimate_frame(
+        Estimate(**about, part=f"age: {group}", value=value, low=value - 0.1, high=value + 0.1)
+        for group, value in values.items()
+    )
+
+
+def rows(measure, evidence, gaps):
+    about = PLACE | {"test": TESTS[measure], "against": "others", "others_value": 0.2, "matters": 0.05}
+    about |= {"rule": "<", "threshold": 0.05, "ratio": np.nan}
+    about |= dict.fromkeys(("label", "state", "state_sample"), "")
+    names = ("gap", "value"), ("gap_low", "low"), ("gap_high", "high")
+    return pd.DataFrame(
+        about
+        | {"group": f"age: {group}", "evidence": known}
+        | {name: gap + off for off, both in zip((0, -0.1, 0.1), names, strict=True) for name in both}
+        for (group, gap), known in zip(gaps.items(), evidence, strict=True)
+    )
+
+
+def figure_of(measure, values, evidence, gaps):
+    return drawn(group_values(estimates(measure, values), rows(measure, evidence, gaps)))
+
+
+THREE = {"young": 0.1, "old": 0.5, "middle": 0.2}, ["clear pass", "clear fail", "open"]
+
+
+def test_the_worst_group_comes_first_with_its_own_value_reference_and_margin():
+    frame = figure_of("word_error_rate", *THREE, {"young": -0.01, "old": 0.3, "middle": 0.02})
+    assert frame["name"].tolist() == ["old (30)", "middle (30)", "young (30)"]
+    assert [text[0] for text in frame["words"]] == ["✗", "?", "✓"]
+    assert set(frame["panel"]) == {"word error rate of t (lower is better)"}
+    assert set(frame["reference"]) == {0.2} and set(frame["margin"]) == {0.05}
+    worst = "worst old, 50 % (95 % 40 to 60); best young, 10 % (95 % 0 to 20)"
+    assert finding(frame) == f"Word error rate of t: {worst}"
+    assert "old 50 % (95 % 40 to 60) (✗ worse, beyond the margin)" in described(frame)
+    frame = figure_of("concordance_cc", *THREE, {"young": -0.01, "old": 0.3, "middle": 0.02})
+    assert frame["group"].iloc[0] == "young" and frame["words"].iloc[-1] == "✗ better, beyond the margin"
+    assert finding(frame).startswith("Concordance of t: worst young, 0.10 (95 % 0 to 0.20); best")
+
+
+def test_of_two_groups_one_is_tested_and_the_other_is_its_reference():
+    values, gaps = {"young": 0.1, "old": 0.5}, {"young": -0.4, "old": 0.4}
+    frame = figure_of("word_error_rate", values, ["clear fail"] * 2, gaps)
+    assert frame["words"].tolist() == ["✗ worse, beyond the margin", "the reference"]
+    assert frame["reference"].tolist() == [0.2, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("measure", "given", "kept"),
+    [
+        ("recall", {"label": "anger"}, 0),  # too many for a figure; the table of verdicts has them
+        ("predicted_share", {"label": "anger"}, 2),
+        ("predicted_share", {"label": "(0.75, inf]"}, 0),
+        ("concordance_cc (balanced)", {}, 2),
+        ("concordance_cc", {"condition": "Babble Noise"}, 0),
+    ],
+)
+def test_what_is_drawn(measure, given, kept):
+    untested = rows(measure.removesuffix(" (balanced)"), [""], {"": np.nan}).assign(against="")
+    frame = group_values(estimates(measure, {"a": 0.4, "b": 0.5}, **given), untested)
+    assert len(frame) == kept and not frame["measure"].str.contains("balanced").any()
+
+
+@pytest.fixture
+def devices(rng):
+    """Two groups of emotions; half of <b> is taken for neutral, one segment has no prediction."""
+    truth = rng.choice(["anger", "joy"], 80).astype(object)
+    predicted = truth.copy()
+    predicted[:20], predicted[79] = "neutral", None
+    task = Task("emotion", "classification", ("anger", "joy", "neutral"))
+    return subset(truth, predicted, task, device=np.repeat(["<b>", "room"], 40), blocks=np.arange(80) % 8)
+
+
+def test_what_segments_are_taken_for_is_counted_by_hand(devices):
+    (measure,) = TAKEN_FOR.values()
+    statistic = measure(devices, devices.predictions)
+    for group, shares in {"<b>": [0, 0, 0.5], "room": [0, 0, 0]}.items():
+        assert values_of(restrict(statistic, devices.mask("device", group))).tolist() == shares
+
+
+def test_groups_that_are_worse_have_their_error_profile(devices, tmp_path):
+    about = {"corpus": "c", "task": "emotion", "group": "device: <b>", "gap": -0.5, "matters": 0.1}
+    frame = pd.DataFrame([about | {"gap_low": -0.6, "gap_high": -0.4}])
+
+    def estimated(subset, measures, parts):
+        place = PLACE | {"task": "emotion", "measure": "taken_for", "segments": 40}
+        return estimate_frame(
+            Estimate(**place, label=name, part=part, value=value, low=0.0, high=0.7)
+            for part, shares in zip(parts, ([0, 0, 0.5], [0, 0, 0]), strict=True)
+            for name, value in zip(subset.task.classes, shares, strict=True)
+        )
+
+    media = MediaStore(tmp_path / "media", "media/")
+    evaluation = SimpleNamespace(frame=lambda: frame, estimates=estimated, media=media)
+    both = [compared(devices, "device", ["<b>", "room"])]
+    said = "wrongly taken for neutral: device: &lt;b&gt; 50 % (95 % 0 to 70); device: room 0 %"
+    assert said in str(group_views.error_profile(evaluation, both))
+    frame["gap_high"] = 1.0  # nobody is shown to be worse
+    assert str(group_views.error_profile(evaluation, both)) == ""
+
+
+def test_sizes_say_why_groups_are_not_compared_and_labels_are_shares(devices):
+    counts = [GroupCount("<b>", 40, 2), GroupCount("room", 40, 1, "1 speaker, 2 needed"), GroupCount("", 3)]
+    shown = str(group_views.sizes([compared(devices, "device", ["<b>"], counts)]))
+    assert "&lt;b&gt;" in shown and "1 speaker, 2 needed" in shown and "(none)" in shown
+    assert "no group to compare" in str(group_views.sizes([compared(devices, "device", [])]))
+    shares = cells(group_views.label_shares([compared(devices, "device", ["<b>", "room"])]))
+    assert f"{100 * np.mean(devices.truth[:40] == 'anger'):.1f}" in " ".join(map(" ".join, shares))

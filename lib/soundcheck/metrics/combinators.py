@@ -32,6 +32,9 @@ def restrict(statistic: Statistic, mask: np.ndarray) -> Statistic:
     >>> restrict(mean_value([0.1, 0.2, 0.6]), np.array([True, True, False]))
     Statistic(0.15)
     """
+    if not isinstance(statistic, Statistic):
+        kind = type(statistic).__name__
+        raise TypeError(f"groups are compared by statistics of soundcheck.metrics; the measure gives {kind}")
     mask = np.asarray(mask)
     if mask.shape != (len(statistic),) or mask.dtype != bool:
         raise ValueError(

@@ -1,22 +1,32 @@
-"""The one-page summary: complete, bounded, carrying everything with it, whatever names are in it."""
+"""The one-page summary: complete, bounded, with its sounds in it; and what changed since the last release."""
 
+import base64
 import dataclasses
 import datetime
 import io
+import json
+import re
 import sys
 
+import numpy as np
 import pypdf
 import pytest
+import soundfile
 from bs4 import BeautifulSoup
 from played import flac, played
 from tests.support.findings import FIGURE, GAP, HOSTILE, OPEN, many
-from tests.support.finished import finished, verdict
+from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.sheet.content import Table, model_sheet
+from soundcheck.common.files import write_bytes
+from soundcheck.publish.sheet.content import Table, model_sheet, since
+from soundcheck.publish.sheet.sounds import LONGEST, carried, model_scenes
 from soundcheck.publish.sheet.writing import MOST_BYTES, page, typeset
+from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
+from soundcheck.results.finished_run import read_run, rows_file
+from soundcheck.results.judged import Judged, save
 
 pytestmark = pytest.mark.slow
 
@@ -139,3 +149,119 @@ def test_the_day_of_a_pdf_is_that_of_the_environment_or_none(sheet, monkeypatch)
     monkeypatch.setitem(sys.modules, "typst", None)
     with pytest.raises(InputError, match=r"--pdf: .*typst.* pip install \"soundcheck-speech\[pdf\]\""):
         typeset(made)
+
+
+@pytest.fixture
+def made(tmp_path, recorded):
+    """Write a run in which test ``T0``, ``T1``, ... of the model have the given values."""
+    spread = np.random.default_rng(0).normal(0, 0.02, 200)
+
+    def make(name, values, **changes):
+        ends = [{"value": value, "low": value - 0.05, "high": value + 0.05} for value in values]
+        rows = [
+            verdict(test=f"T{number}", passed=end["value"] > 0.5, evidence="open", **end)
+            for number, end in enumerate(ends)
+        ]
+        folder = finished(tmp_path / name, recorded, rows, **changes)
+        path = rows_file(folder, "m", "correctness_regression")
+        path.parent.mkdir(parents=True)
+        save([Judged(row, row.value + spread, "segments", "blocks") for row in rows], path)
+        return folder
+
+    return make
+
+
+def test_what_got_worse_and_what_got_better(made):
+    (table,) = since(ModelFacts.read(made("now", [0.6, 0.7, 0.6])), read_run(made("before", [0.7, 0.6, 0.6])))
+    assert "Worse on 1 and better on 1 of 3 tests (3 paired) by more than 0.01" in table.notes[0]
+    assert table.rows == [
+        ("worse", "t0 of arousal", "0.70 → 0.60", "−0.10 (−0.10 to −0.10)"),
+        ("better", "t1 of arousal", "0.60 → 0.70", "0.10 (0.10 to 0.10)"),
+    ]
+    now = made("later", [0.6], matters_worse=0.2)  # a small change does not matter
+    (table,) = since(ModelFacts.read(now), read_run(made("once", [0.7])))
+    assert "Worse on 0" in table.notes[0] and "by more than 0.2" in table.notes[0]
+
+
+def test_an_earlier_run_of_another_model(made, tmp_path, recorded):
+    other = finished(tmp_path / "other", recorded, [verdict("n")])
+    with pytest.raises(InputError, match="no judged test in common with 'm': its models are 'n'"):
+        since(ModelFacts.read(made("now", [0.6])), read_run(other))
+
+
+def test_the_comparison_of_the_suite(made):
+    row = Contrast(
+        *("old", "m", "c", "f", "correctness", "arousal", "T0"),
+        **{"baseline_value": 0.7, "candidate_value": 0.6, "difference": -0.1, "low": -0.2, "high": -0.05},
+        **{"outcome": "worse", "p_value": 0.001, "rule": ">", "pairing": "paired"},
+    )
+    entry = {"name": "new", "slug": "new", "baseline": "old", "candidate": "m", "error": ""}
+    entry |= {"status": "ok", "outcomes": {"better": 0, "worse": 1, "no evidence": 0}}
+    folder = made("now", [0.6], comparisons=[entry])
+    write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
+    (table,) = since(ModelFacts.read(folder))
+    assert table.notes == ["For new speakers, m is better on 0 and worse on 1 of 1 test."]
+    assert [cells[-1] for cells in table.rows] == ["−0.10 (−0.20 to −0.050)"]
+    failed = made("later", [0.6], comparisons=[entry | {"status": "failed", "outcomes": {}}])
+    assert since(ModelFacts.read(failed))[0].notes == ["The comparison with old failed to run."]
+
+
+@pytest.fixture
+def folder(tmp_path, recorded):
+    robustness = {"family": "robustness_noise", "category": "robustness", "test": "Unchanged Noise"}
+    rows = verdict(**OPEN), verdict(**FAILED | robustness), verdict(**GAP)
+    return finished(tmp_path, recorded, rows)
+
+
+def scenes(folder):
+    return model_scenes(ModelFacts.read(folder))
+
+
+def test_the_family_of_the_largest_finding_comes_first(folder):
+    played(folder, {"x": flac(seed=1)})
+    title = "a.wav under Noise: 0.1 → 0.9"
+    played(folder, {"original": flac(), "noise": flac(seed=2)}, title, family="robustness_noise")
+    first, second = scenes(folder)
+    assert [sound.label for sound in first.sounds] == ["original", "noise"]
+    assert first.title == f"Robustness noise: {title}" and "unchanged noise of arousal" in first.finding
+    assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].sound == carried("audio/flac", flac())
+    assert second.finding == ""
+
+
+def test_what_is_about_the_group_of_the_finding_comes_first(folder):
+    cells, path = [], folder / "notebooks" / "m" / "fairness_accent.ipynb"
+    for title, group in {"irish": "accent: irish", "german": GAP["group"]}.items():
+        played(folder, {title: flac()}, title, group=group, family="fairness_accent")
+        cells.append(json.loads(path.read_text())["cells"][1])
+    path.write_text(json.dumps({"cells": cells}))
+    assert [scene.title for scene in scenes(folder)] == ["Fairness accent: german"]
+
+
+def test_a_sound_that_was_changed_or_linked_is_not_played(folder, tmp_path):
+    (path,) = played(folder, {"x": flac()}, words=[["said", "turn left now"], ["recognised", None]])
+    assert scenes(folder)[0].words == (("said", "turn left now"), ("recognised", "(nothing)"))
+    path.write_bytes(flac(seed=9))
+    assert scenes(folder) == []
+    path.write_bytes(flac())
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert scenes(folder) == []
+
+
+@pytest.mark.parametrize("text", ["{", '{"cells": 1}', '{"cells": [{"outputs": [1]}]}', "words", "outside"])
+def test_a_notebook_of_another_form_plays_nothing(folder, text):
+    played(folder, {"x": flac()}, **({"words": 1} if text == "words" else {}))
+    notebook = folder / "notebooks" / "m" / "correctness_regression.ipynb"
+    outside = re.sub(r'"[0-9a-f]{20}\.flac"', '"../../x.flac"', notebook.read_text())
+    notebook.write_text({"words": notebook.read_text(), "outside": outside}.get(text, text))
+    assert scenes(folder) == []
+
+
+def test_long_sounds_are_cut_and_say_so(folder):
+    played(folder, {"short": flac(1), "long": flac(20, seed=1)})
+    short, long = scenes(folder)[0].sounds
+    assert short.sound == carried("audio/flac", flac(1))
+    cut = base64.b64decode(long.sound.partition(",")[2])
+    (signal, rate), (whole, _) = (soundfile.read(io.BytesIO(data)) for data in (cut, flac(20, seed=1)))
+    assert len(signal) == LONGEST * rate and (signal == whole[: len(signal)]).all()
+    assert long.caption == "said; 1 s; the first 8 of 20.0 s"
