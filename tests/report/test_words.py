@@ -93,18 +93,12 @@ def test_drops_have_the_rows_of_the_paper():
 def test_agreement_of_drops_and_violations():
     # Table 9 (mean of the three recognisers) and Table 4 (all violations) of the paper.
     names = ["English", "Ganda", "French", "Gujarati", "Indonesian", "Korean", "Russian"]
-    drops = [
-        [1.21, 1.51, 1.21, 1.17, 1.07, 1.55, 1.64],
-        [1.03, 1.94, 1.38, 1.35, 1.48, 1.92, 1.70],
-        [0.47, 0.66, 0.40, 0.48, 0.36, 0.87, 0.63],
-    ]
-    drops = pd.DataFrame(drops, columns=names).mean()
+    drops = pd.Series([0.903, 1.370, 0.997, 1.000, 0.970, 1.447, 1.323], index=names)
     violations = pd.Series([312, 844, 413, 406, 311, 1086, 853], index=names)
     expected = drops.rank().corr(violations.rank())
     text = str(words.agreement_table(drops, violations, "paper"))
     assert expected > 0.8 and f"rank correlation {expected:.2f} (Spearman, 7 groups)" in text
-    for few_or_equal in ((drops[:2], violations[:2]), (drops, violations * 0)):
-        assert "no rank correlation" in str(words.agreement_table(*few_or_equal, "paper"))
+    assert "no rank correlation" in str(words.agreement_table(drops, violations * 0, "paper"))
 
 
 @pytest.mark.parametrize("kind", ["percentile", "expanded"])

@@ -20,7 +20,6 @@ from tests.support.findings import GAP, NOTHING
 from tests.support.finished import FAILED, finished, verdict
 from tests.support.tested_models import DAY, HOSTILE, MODELS, context_of, facts_of, figure
 
-from soundcheck.common import resources
 from soundcheck.common.errors import InputError
 from soundcheck.publish.cards import card_format
 from soundcheck.publish.cards.card_format import (
@@ -198,13 +197,6 @@ def run(tmp_path, recorded):
     return finished(tmp_path / "out", recorded, [verdict(), verdict(test="U", **FAILED)])
 
 
-def test_all_formats_that_apply_beside_the_results(run):
-    said = write_cards(run)
-    assert f"Wrote {run / 'cards' / 'm' / 'README.md'}\n" in said and (run / "cards/m/README.md").is_file()
-    assert "No hub-results: no corpus of the model says which benchmark" in said
-    assert "The cards list as missing: intended use" in said
-
-
 class Own(CardFormat):
     """A format whose text is the name of its file, or which cannot be written."""
 
@@ -307,11 +299,3 @@ def test_numbers_of_a_run(tmp_path, recorded):
     facts = facts_of("recogniser", tmp_path, recorded, **beyond, **blocks)
     assert next(measurements(facts).itertuples()).measure.limits == (0, math.inf)
     assert interval_methods(facts) == ["percentile interval, whole blocks resampled (blockwise bootstrap)"]
-
-
-def test_every_test_that_is_shipped_has_limits_and_a_direction():
-    for name in resources.names("thresholds", ".yml"):
-        for test, definition in read_family(name).tests.items():
-            for compares in (False, True):
-                low, high = measure(name, test, definition.rule, compares=compares).limits
-                assert low < high, (name, test)
