@@ -151,7 +151,6 @@ BY_LEVEL = an_audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))
         ({}, an_audit(LEVEL), ['href="../c.html#audit"', "<code>adjust: [level]<"]),
         (ADJUSTED, BY_LEVEL, ["differences adjusted for it", "<code>adjust: [level, bandwidth]</code>"]),
         ({"group": "accent: irish"}, an_audit(LEVEL), []),
-        ({"group": f"sex: {HOSTILE}"}, an_audit(LEVEL), []),
         ({"value": None, "passed": None, "skipped": "few"}, an_audit(LEVEL), []),
         ({"corpus": "d"}, an_audit(LEVEL), []),
         ({}, an_audit(LEVEL | {"name": "arousal", "recorded": False}), []),  # labels are no recordings
