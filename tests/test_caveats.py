@@ -51,8 +51,9 @@ def whole(tmp_path_factory, undrawn) -> Run:
     for number in range(12):
         sound(folder / f"{number}.wav", rng.normal(0, 0.1, 8000), 8000)
     rows = [(f"{number}.wav", f"s{number % 6}", number / 12) for number in range(12)]
-    calls = pd.DataFrame(rows, columns=["file", "speaker", "arousal"])
-    write(folder, {**voices(), "calls.csv": calls, "moody.py": MODEL, "suite.yml": SUITE})
+    calls, tables = pd.DataFrame(rows, columns=["file", "speaker", "arousal"]), voices()
+    tables["trials.txt"] = tables["trials.txt"][:-20]
+    write(folder, tables | {"calls.csv": calls, "moody.py": MODEL, "suite.yml": SUITE})
     return run(undrawn, folder)
 
 
@@ -84,44 +85,36 @@ def test_sheet_card_and_pages_say_it_above_their_numbers(whole, undrawn):
         assert "Are the scores distances?" not in whole.page(page)
 
 
-def test_models_that_are_not_asked_again_keep_theirs(tmp_path, command):
-    table = pd.DataFrame(
-        {"file": [f"{n}.wav" for n in range(60)], "speaker": [f"s{n % 6}" for n in range(60)]}
-    )
-    table["arousal"], table["emotion"] = np.arange(60) / 60, ["anger", "anger", "sadness"] * 20
-    after = table.drop(columns="speaker").assign(arousal=table["arousal"].where(table.index > 1, 7))
-    before = after.assign(emotion=after["emotion"].replace("anger", "angry"))
-    write(tmp_path, {"calls.csv": table, "before.csv": before, "after.csv": after})
-    suite = """
+KEPT = """
 corpora: {calls: {format: csv, path: calls.csv, audio: false}}
 models:
   before: {predictions: before.csv, tasks: [arousal, emotion]}
   after: {predictions: after.csv, tasks: [emotion]}
-families: [correctness_regression, correctness_classification]
+families: [correctness_classification]
 studies: false
 """
-    said = []
+
+
+def test_models_that_are_not_asked_again_keep_theirs(tmp_path, undrawn):
+    calls = pd.DataFrame(
+        {"file": [f"{n}.wav" for n in range(60)], "speaker": [f"s{n % 6}" for n in range(60)]}
+    )
+    calls["arousal"], calls["emotion"] = np.arange(60) / 60, ["anger", "anger", "sadness"] * 20
+    after = calls.drop(columns="speaker").assign(arousal=calls["arousal"].where(calls.index > 1, 7))
+    before = after.assign(emotion=after["emotion"].replace("anger", "angry"))
+    write(tmp_path, {"suite.yml": KEPT, "calls.csv": calls, "before.csv": before, "after.csv": after})
+    caveats = []
     for words in ([], ["--model", "after"]):
-        found = run(command, write(tmp_path, {"suite.yml": suite}), "--no-book", *words)
-        lines = [line for line in found.done.stdout.splitlines() if line.startswith("Caveat: ")]
-        said.append((lines, found.record["caveats"]))
-    kinds = [re.findall("far outside|are not classes", line) for line in said[0][0]]
-    assert kinds == [["far outside"], ["are not classes"]] and said[0] == said[1]
-    assert command("card", "out", "--model", "before", "--out", "card", cwd=tmp_path).returncode == 0
-    assert "are not classes" in (tmp_path / "card" / "README.md").read_text()
+        done = run(undrawn, tmp_path, "--no-book", *words)
+        lines = [line for line in done.done.stdout.splitlines() if line.startswith("Caveat: ")]
+        caveats.append((lines, done.record["caveats"]))
+    kinds = [re.findall("far outside|are not classes", line) for line in caveats[0][0]]
+    assert kinds == [["far outside"], ["are not classes"]] and caveats[0] == caveats[1]
 
 
-def test_a_new_list_of_trials_is_scored_for_all_models(tmp_path, command):
-    suite = """
-corpora: {voices: {format: trials, path: trials.txt, audio: false}}
-models: {one: {scores: distances.txt}, two: {scores: distances.txt, distances: true}}
-families: [speaker_verification]
-studies: false
-"""
-    trials = voices()["trials.txt"]
-    write(tmp_path, voices() | {"suite.yml": suite, "trials.txt": trials[:-20]})
-    run(command, tmp_path, "--no-book")
-    write(tmp_path, {"trials.txt": sorted(trials)})  # more between the same segments, in another order
-    found = run(command, tmp_path, "--no-book", "--model", "two")
-    for model in ("one", "two"):  # also of the model that is not named
-        assert len(found.predictions(model, "voices", None)) == len(trials)
+def test_a_new_list_of_trials_is_scored_for_all_models(whole, undrawn):
+    trials = sorted(voices()["trials.txt"])  # more between the same segments, in another order
+    folder = write(whole.out.parent, {"trials.txt": trials})
+    run(undrawn, folder, "--no-book", "--model", "similar")
+    for model in ("distances", "similar"):  # also of the model that is not named
+        assert len(whole.predictions(model, "voices", None)) == len(trials)

@@ -65,7 +65,7 @@ corpora:
   tones: {format: csv, path: data/segments.csv}
 models:
   loud: {python: "my_model:loud", tasks: [arousal], batch: 3}
-  odd: {python: "my_model:odd", tasks: [arousal], time_limit: 2, families: [correctness_regression]}
+  odd: {python: "my_model:odd", tasks: [arousal], time_limit: 1, families: [correctness_regression]}
 families: [correctness_regression, robustness_small_changes]
 sweeps: false
 studies: false
@@ -75,9 +75,9 @@ studies: false
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder, rng, rows = tmp_path_factory.mktemp("same"), np.random.default_rng(1), []
-    for n in range(20):
+    for n in range(12):
         sound(folder / "data" / f"{n}.wav", rng.uniform(0.02, 0.3) * rng.standard_normal(3000 + 100 * n))
-        rows.append((f"{n}.wav", f"s{n % 5}", round(rng.uniform(), 3)))
+        rows.append((f"{n}.wav", f"s{n % 4}", round(rng.uniform(), 3)))
     table = pd.DataFrame(rows, columns=["file", "speaker", "arousal"])
     files = {"data/segments.csv": table, "my_model.py": MODEL, "suite.yml": SUITE}
     return write(folder, files | {"system/sitecustomize.py": POORER})
@@ -111,12 +111,12 @@ def test_a_system_without_what_only_linux_has(folder, one, undrawn):
     poorer = run(undrawn, folder, PYTHONPATH=str(folder / "system"), **how)
     pd.testing.assert_frame_equal(poorer.results, one.rows(model="odd").reset_index(drop=True))
     record = (poorer.out / "run.json").read_text()
-    assert "the model's process ended (exit code 3)" in record and "no answer within 2 s" in record
+    assert "the model's process ended (exit code 3)" in record and "no answer within 1 s" in record
     assert (poorer.out / "html" / "index.html").is_file()
     code = "import os, select; print(hasattr(os, 'fork'), hasattr(os, 'waitid'), hasattr(select, 'epoll'))"
     environment = os.environ | {"PYTHONPATH": str(folder / "system")}
-    said = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True)
-    assert said.stdout.split() == ["False"] * 3, said.stderr
+    said = subprocess.check_output([sys.executable, "-P", "-c", code], env=environment, text=True)
+    assert said.split() == ["False"] * 3
 
 
 def test_a_cluster_without_the_extra(folder, undrawn):

@@ -55,26 +55,21 @@ class Project:
         write(self.folder, {"suite.yml": f"{HEAD}{models}families: [{family}]\n"})
 
     def run(self, *words: str, out: str = "build", code: int = 0, **environment: str) -> Run:
-        found = run(self.command, self.folder, *words, out=out, code=code, **self.settings | environment)
-        self.said += [found.done.stdout, found.done.stderr]
-        return found
+        done = run(self.command, self.folder, *words, out=out, code=code, **self.settings | environment)
+        self.said += [done.done.stdout, done.done.stderr]
+        return done
 
     def leaks(self) -> list[str]:
         """Look for the key in all that was printed and written."""
         forms = [SECRET.encode(), base64.b64encode(SECRET.encode()), SECRET[6:].encode()]
-        found = [words for words in self.said if any(form.decode() in words for form in forms)]
+        printed = [words for words in self.said if any(form.decode() in words for form in forms)]
         files = [path for path in self.folder.rglob("*") if path.is_file()]
-        return found + [str(path) for path in files if any(form in path.read_bytes() for form in forms)]
+        return printed + [str(path) for path in files if any(form in path.read_bytes() for form in forms)]
 
 
 @pytest.fixture
 def project(tmp_path, undrawn) -> Project:
     return Project(tmp_path / "project", undrawn)
-
-
-def model(found: Run) -> dict:
-    (only,) = found.record["models"]
-    return only
 
 
 def answers(found: Run) -> pd.DataFrame:
@@ -83,28 +78,39 @@ def answers(found: Run) -> pd.DataFrame:
 
 def test_a_run_asks_each_recording_once_and_some_twice(project):
     with serving(hear) as service:
-        project.write(service.url, "key: $ASR_KEY, model: small, requests: 3")
+        page = example("models", "A service")
+        project.models(page.replace("http://localhost:8000/v1/audio/transcriptions", service.url))
         found = project.run("--no-book")
-        assert len(service.asked) == COUNT + TWICE and service.most <= 3
+        assert len(service.asked) == COUNT + TWICE and service.most <= 4
+        fields = {
+            "model": "whisper-large-v3",
+            "language": "en",
+            "response_format": "json",
+            "temperature": "0",
+        }
+        assert all(asked.fields == fields for asked in service.asked)
         first = (found.out / "results.csv").read_bytes()
         assert answers(found)["transcript"].tolist() == [f"Say {word}, now!" for word in WORDS]
-        about = model(found)
+        (about,) = found.record["models"]
         assert (about["target"], about["inputs"], about["failed"]) == (service.url, COUNT, 0)
         assert "the model is a service: what answers there may change" in " ".join(about["notes"])
         # Another run of two jobs, with a cache of its own: the same results, and no more requests at a time.
         cache = str(project.folder / "other")
         two = project.run("--no-book", "--jobs", "2", out="two", SOUNDCHECK_CACHE=cache)
-        assert len(service.asked) == 2 * (COUNT + TWICE) and service.most <= 3
+        assert len(service.asked) == 2 * (COUNT + TWICE) and service.most <= 4
         assert (two.out / "results.csv").read_bytes() == first
         before = len(service.asked)
         again = project.run("--no-book")
-        assert len(service.asked) == before + CONFIRMING == before + model(again)["confirmed"]
+        assert len(service.asked) == before + CONFIRMING
         assert (again.out / "results.csv").read_bytes() == first
         # Another model behind the same address is noticed, and asked about everything.
         service.answer = lambda asked, number: text("say one now")
         before = len(service.asked)
         other = project.run("--no-book")
-        assert len(service.asked) >= before + COUNT and model(other)["confirmed_different"] == CONFIRMING
+        assert (
+            len(service.asked) >= before + COUNT
+            and other.record["models"][0]["confirmed_different"] == CONFIRMING
+        )
         message = "what has changed was not seen: a service may change under its name"
         assert message in other.done.stderr and set(answers(other)["transcript"]) == {"say one now"}
     assert project.leaks() == []
@@ -172,15 +178,6 @@ def test_no_program_stays_when_the_run_is_killed(project):
     assert len(numbers) == 2 and all(gone(number) for number in numbers)
 
 
-def test_the_page_about_services_works(project):
-    shown = example("models", "A service")
-    with serving(hear) as service:
-        project.models(shown.replace("http://localhost:8000/v1/audio/transcriptions", service.url))
-        project.run("--no-book")
-    fields = {"model": "whisper-large-v3", "language": "en"} | {"response_format": "json", "temperature": "0"}
-    assert len(service.asked) == COUNT + TWICE and all(asked.fields == fields for asked in service.asked)
-
-
 def test_the_page_about_programs_works(project):
     """Its three suites and its program, with others in the place of the recognisers."""
     program(project.folder, "my-asr", '[ -f "$3" ] && echo say one now')
@@ -191,5 +188,5 @@ def test_the_page_about_programs_works(project):
         project.models(example("models", "A program", number=number))
         assert set(answers(project.run("--no-book"))["transcript"]) == {"say one now"}
     project.models(example("models", "A program", number=1), "correctness_regression")
-    found = answers(project.run("--no-book"))
-    assert set(found["arousal"]) == {0.25} and set(found["emotion"]) == {"joy"}
+    values = answers(project.run("--no-book"))
+    assert set(values["arousal"]) == {0.25} and set(values["emotion"]) == {"joy"}

@@ -9,13 +9,11 @@ import pytest
 import soundfile
 import yaml
 from runs import Run, run, sound, write
-from scipy import stats
 
 from soundcheck.augment.registry import apply
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import resources
 from soundcheck.evaluation.unspoken import IN_CORPUS
-from soundcheck.results.estimates import read_estimates
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -30,10 +28,6 @@ def beats(signal, sampling_rate):
     parts = np.square(signal[: len(signal) // 4800 * 4800]).reshape(-1, 4800)
     loud = parts[:, :3200].mean(axis=1) > 4 * parts[:, 3200:].mean(axis=1) + 1e-9
     return {"transcript": " ".join("stop" if one else "" for one in loud) + " <b>go</b>"}
-
-
-def knowing(signal, sampling_rate):
-    return {"transcript": " ".join(["stop"] * round(len(signal) / 4800))}
 
 
 def failing(signal, sampling_rate):
@@ -58,10 +52,6 @@ def silent(signal, sampling_rate):
     return {"transcript": ""}
 
 
-def nothing(signal, sampling_rate):
-    return {"transcript": None if np.abs(signal).max() < 0.2 else "stop"}
-
-
 def endless(signal, sampling_rate):
     return {"transcript": "thanks " * 20000 if np.abs(signal).max() < 0.2 else "stop"}
 
@@ -69,8 +59,8 @@ def endless(signal, sampling_rate):
 def thanks(signal, sampling_rate):
     return {"transcript": "thanks " * 100}
 '''
-STRESSED = ("beats", "knowing", "failing", "silent")
-WRITING = ("hearing", "going_on", "silent", "nothing", "endless", "thanks")
+STRESSED = ("beats", "failing", "silent")
+WRITING = ("hearing", "going_on", "silent", "endless", "thanks")
 LEVELS = {"Noise": ["4", "2", "0"], "Packet Loss": ["5", "40"], "Amplitude": ["2", "0.5"]}
 SUITE = f"""
 title: Stress and silence
@@ -81,7 +71,6 @@ thresholds: gap
 card: {{languages: [en]}}
 corpora:
   beats: {{format: csv, path: beats.csv, families: [{STRESS}]}}
-  plain: {{format: csv, path: plain.csv, families: [{STRESS}]}}
   beeps: {{format: csv, path: beeps.csv, families: [{UNSPOKEN}]}}
 models:
   german:
@@ -121,17 +110,15 @@ def beeps(folder):
 def whole(tmp_path_factory, undrawn) -> Run:
     folder = tmp_path_factory.mktemp("stress")
     beats = speakers(folder)
-    plain = beats[:4].drop(columns="sex")
-    plain.loc[0, "transcript"] = "."
     family = yaml.safe_load((resources.root() / f"thresholds/{STRESS}.yml").read_text("utf-8"))
     for name, levels in LEVELS.items():
         family["transformations"][name]["values"] = [float(level) for level in levels]
     family["options"] |= {"sweep_segments": 60}  # all of them
     models = []
     for name in dict.fromkeys(STRESSED + WRITING):
-        corpora = ["beats", "plain"] * (name in STRESSED) + ["beeps"] * (name in WRITING)
+        corpora = ["beats"] * (name in STRESSED) + ["beeps"] * (name in WRITING)
         models.append(f'{name}: {{python: "writers:{name}", tasks: [transcript], corpora: {corpora}}}')
-    files = {"beats.csv": beats, "plain.csv": plain, "beeps.csv": beeps(folder), "writers.py": MODEL}
+    files = {"beats.csv": beats, "beeps.csv": beeps(folder), "writers.py": MODEL}
     files[f"thresholds/{STRESS}.yml"] = yaml.safe_dump(family, sort_keys=False)
     files["suite.yml"] = SUITE.replace("MODELS", "\n  ".join(models))
     return run(undrawn, write(folder, files), "--no-book", code=3)  # some failed to answer
@@ -147,10 +134,11 @@ def written(whole):
     changes = {(n, level): transformations[n].steps[level].identity for n in LEVELS for level in LEVELS[n]}
 
     def of(model):
-        said, found = whole.segments("beats")["transcript"], {}
-        for one, change in (changes | {("", ""): ""}).items():
-            found[one] = whole.predictions(model, "beats", change)["transcript"].reindex(said.index)
-        return said, found
+        said = whole.segments("beats")["transcript"]
+        return said, {
+            one: whole.predictions(model, "beats", change)["transcript"].reindex(said.index)
+            for one, change in (changes | {("", ""): ""}).items()
+        }
 
     return of
 
@@ -158,8 +146,9 @@ def written(whole):
 def errors(said, heard):
     """Count word errors and words by jiwer; what is missing counts as empty."""
     said, heard = (texts.fillna("").str.replace("<b>go</b>", "b go b").tolist() for texts in (said, heard))
-    found = jiwer.process_words(said, heard)
-    return found.substitutions + found.deletions + found.insertions, sum(len(text.split()) for text in said)
+    counts = jiwer.process_words(said, heard)
+    words = sum(len(text.split()) for text in said)
+    return counts.substitutions + counts.deletions + counts.insertions, words
 
 
 @pytest.mark.parametrize("model", STRESSED)
@@ -181,40 +170,30 @@ def test_changes_are_those_of_jiwer(whole, written, model):
         assert 0 < clean < 30 and rows.loc["Noise 4", "value"] > 0.1  # no answer is no gain
         page = whole.shown("failing", STRESS)
         assert f"beats: {clean} input without a prediction: all words count as missed" in page
-        message = (
-            f"{sum(changed)} of {7 * len(said)} transcripts under changes are missing; they count as empty"
-        )
-        assert f"beats: {message}" in page
+        message = f"beats: {sum(changed)} of {7 * len(said)} transcripts under changes are missing"
+        assert f"{message}; they count as empty" in page
 
 
 def test_differences_of_groups_are_those_of_jiwer(whole, written):
     said, heard = written("beats")
-    sex, levels = whole.segments("beats")["sex"], [texts for one, texts in heard.items() if one[0]]
+    sex, clean = whole.segments("beats")["sex"], heard.pop(("", ""))
 
     def mean_change(mask):
-        clean, words = errors(said[mask], heard["", ""][mask])
-        return np.mean([errors(said[mask], texts[mask])[0] - clean for texts in levels]) / words
+        before, words = errors(said[mask], clean[mask])
+        return np.mean([errors(said[mask], texts[mask])[0] - before for texts in heard.values()]) / words
 
-    test = "Word Error Rate Change Difference"
-    for group in ("female", "male"):
-        own = whole.row(test, group=f"sex: {group}", model="beats", corpus="beats")
-        expected = mean_change(sex.eq(group)) - mean_change(sex.notna())
-        assert own["value"] == pytest.approx(expected, abs=1e-6) and (own["value"] > 0) == (group == "female")
-        assert own["reference"] == 0 and own["reference_passed"]
-    reasons = whole.reasons(test=test, model="silent", corpus="plain")
-    assert any("no column" in reason for reason in reasons)
+    row = whole.row("Word Error Rate Change Difference", group="sex: female", model="beats", corpus="beats")
+    expected = mean_change(sex.eq("female")) - mean_change(sex.notna())
+    assert row["value"] == pytest.approx(expected, abs=1e-6) and row["value"] > 0
+    assert row["reference"] == 0 and row["reference_passed"]
 
 
 def test_pages_are_bounded_and_escaped(whole):
-    for models, family, length, players in ((STRESSED, STRESS, 400_000, 8), (WRITING, UNSPOKEN, 300_000, 6)):
-        pages = {model: whole.shown(model, family) for model in models}
-        assert max(map(len, pages.values())) < length
-        assert all(page.count("<audio") <= players for page in pages.values())
+    pages = {model: whole.shown(model, UNSPOKEN) for model in WRITING}
+    assert max(map(len, pages.values())) < 300_000
+    assert all(page.count("<audio") <= 6 for page in pages.values())
     assert "<b>go</b>" not in whole.shown("beats", STRESS) and "<b>thanks" not in pages["going_on"]
-    assert "doubles only if words are made up" in whole.shown("silent", STRESS)
     assert "nothing is written for 12 of 12 segments of speech either" in pages["silent"]
-    assert "No word was written where nobody speaks" in pages["silent"]
-    assert "the speech as it is" in pages["hearing"]
 
 
 # Where nobody speaks ----------------------------------------------------------------------------------------
@@ -225,11 +204,14 @@ def signals(whole):
     """What every segment sounds like under each change: kind -> signals; and as it is, under no name."""
     sounds, table = Sounds.load(whole.out / "sounds.json"), whole.segments("beeps")
     spoken = [soundfile.read(whole.out.parent / name, dtype="float32")[0] for name in table["file"]]
-    found = {"": spoken}
-    for name, change in read_family(UNSPOKEN).changes.items():
-        each = zip(spoken, table["audio"], strict=True)
-        found[name] = [apply(change, s, RATE, seed=0, content=audio, sounds=sounds)[0] for s, audio in each]
-    return found
+    changed = {
+        name: [
+            apply(change, signal, RATE, seed=0, content=audio, sounds=sounds)[0]
+            for signal, audio in zip(spoken, table["audio"], strict=True)
+        ]
+        for name, change in read_family(UNSPOKEN).changes.items()
+    }
+    return changed | {"": spoken}
 
 
 def words(model, signal):
@@ -240,22 +222,19 @@ def words(model, signal):
 
 @pytest.mark.parametrize("model", ["hearing", "going_on"])
 def test_values_are_those_of_plain_loops(whole, signals, model):
-    for kind in signals.keys() - {""}:
+    for kind in ("Silence", "White Noise", "Music", "Speech Then Silence"):
         texts = [words(model, signal) for signal in signals[kind]]
         seconds = sum(map(len, signals[kind])) / RATE
         expected = {"Characters Per Minute": 60 * sum(len(" ".join(text)) for text in texts) / seconds}
-        if kind not in ("Speech Then Silence", "Looped Speech", "Backwards Speech"):
-            expected["Words Per Minute"] = 60 * sum(map(len, texts)) / seconds
-            expected["Share Of Empty Answers"] = np.mean([not text for text in texts])
         if kind == "Speech Then Silence":
             more = sum(map(len, texts)) - sum(len(words(model, alone)) for alone in signals[""])
             expected["Inserted Words Per Minute"] = more / (0.5 * len(texts))
-        if kind != "Looped Speech":
-            again = re.compile(r"(?:^| )((?:\S+ ){0,4}\S+)(?: \1){3}(?: |$)")
-            expected["Repeated Words"] = np.mean([bool(again.search(" ".join(text))) for text in texts])
+        else:
+            expected["Words Per Minute"] = 60 * sum(map(len, texts)) / seconds
+            expected["Share Of Empty Answers"] = np.mean([not text for text in texts])
         for test, value in expected.items():
-            found = whole.row(test, kind, model=model)["value"]
-            assert found == pytest.approx(value, rel=1e-5), (kind, test)
+            row = whole.row(test, kind, model=model)
+            assert row["value"] == pytest.approx(value, rel=1e-5), (kind, test)
 
 
 def test_empty_transcripts_leave_room_for_speakers_who_get_words(whole):
@@ -270,35 +249,27 @@ def test_empty_transcripts_leave_room_for_speakers_who_get_words(whole):
         assert at < row["threshold"] if value else at > row["threshold"]
         assert row["skipped"] == f"interval withheld: all of 6 speakers at {value}, 20 needed"
         assert row["state"] == "inconclusive"
-    estimates = read_estimates(whole.out).query("model == 'silent' and condition == 'Silence'")
-    low = 1 / (1 + stats.norm.ppf(0.975) ** 2 / 12)  # for these speakers by Wilson: 12 of 12 recordings
-    shares = estimates.set_index("measure").loc["share_of_empty_answers", ["low_sample", "high_sample"]]
-    assert [*shares] == pytest.approx([low, 1])
-    assert "all of 6 speakers at 1, 20 needed" in whole.shown("silent", UNSPOKEN).replace("\xa0", " ")
 
 
-@pytest.mark.parametrize(
-    ("model", "test", "kind", "passed"),
-    [
+def test_what_each_recogniser_does_wrong_is_judged(whole):
+    for model, test, kind, passed in (
         ("hearing", "Share Of Empty Answers", "Babble Noise", False),
         ("hearing", "Share Of Empty Answers", "Silence", True),
         ("hearing", "Inserted Words Per Minute", "Speech Then Silence", True),
         ("going_on", "Inserted Words Per Minute", "Speech Then Silence", False),
         ("thanks", "Repeated Words", "Silence", False),
         ("thanks", "Characters Per Minute", "White Noise", False),
-    ],
-)
-def test_what_each_recogniser_does_wrong_is_found(whole, model, test, kind, passed):
-    assert whole.row(test, kind, model=model)["passed"] is passed
+    ):
+        assert whole.row(test, kind, model=model)["passed"] is passed, (model, test)
     assert whole.rows(model="silent", family=UNSPOKEN)["passed"].eq(True).all()
 
 
 def test_speech_in_another_language_is_judged_unless_the_recogniser_knows_it(whole, signals):
     pairs = zip(signals[""], whole.segments("beeps")["language"], strict=True)
     french = [signal for signal, language in pairs if language == "fra"]
-    written = sum(len(words("hearing", signal)) for signal in french)
+    count = sum(len(words("hearing", signal)) for signal in french)
     row = whole.row("Words Per Minute", IN_CORPUS, model="hearing")
-    assert row["value"] == pytest.approx(60 * written * RATE / sum(map(len, french)), rel=1e-5)
+    assert row["value"] == pytest.approx(60 * count * RATE / sum(map(len, french)), rel=1e-5)
     assert row["segments"] == len(french) == 4 and not row["passed"]
     message = "4 of 12 segments are in fra, which the recogniser does not know"
     assert message in whole.shown("hearing", UNSPOKEN)
@@ -308,11 +279,10 @@ def test_speech_in_another_language_is_judged_unless_the_recogniser_knows_it(who
     assert message in whole.shown("german", UNSPOKEN)
 
 
-@pytest.mark.parametrize("model", ["nothing", "endless"])
-def test_no_transcript_is_no_empty_one(whole, model):
-    silence = whole.row("Share Of Empty Answers", "Silence", model=model)
+def test_no_transcript_is_no_empty_one(whole):
+    silence = whole.row("Share Of Empty Answers", "Silence", model="endless")
     assert silence["value"] == 0 and not silence["passed"]
-    rate = whole.row("Words Per Minute", "Silence", model=model)
+    rate = whole.row("Words Per Minute", "Silence", model="endless")
     assert pd.isna(rate["value"]) and rate["skipped"]
     message = "Silence: 12 of 12 predictions are missing or were too long to be kept"
-    assert message in whole.shown(model, UNSPOKEN)
+    assert message in whole.shown("endless", UNSPOKEN)

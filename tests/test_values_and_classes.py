@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, changed, expectations, run, sound, write
+from runs import Run, expectations, run, sound, write
 from scipy import stats
 from scipy.spatial import distance
 from sklearn import metrics
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.slow
 FOUR = BUILTIN["emotion"].classes
 OTHERS = ("boredom", "fear", "surprise", "disgust")
 SEVEN = ("anger", "boredom", "disgust", "fear", "happiness", "neutral", "sadness")
-DIMENSIONS = ("arousal", "dominance", "valence")
-SHIPPED, OWN = "arousal, dominance, valence, emotion", "feeling, intensity, arousal"
+DIMENSIONS = ("arousal", "valence")
+BUILT_IN = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
 TASKS = (
     Task("feeling", "classification", SEVEN),
     Task("intensity", "regression", low=1, high=7),
@@ -33,10 +33,14 @@ correctness_classification correctness_regression correctness_consistency correc
 correctness_speaker_average correctness_speaker_ranking
 fairness_accent fairness_language fairness_linguistic_sentiment fairness_pitch fairness_sex
 """.split()
-GROUPS = ["fairness_groups", "fairness_worst_groups"]
+OF_CALLS = [
+    name
+    for name in LABELLED
+    if name not in ("fairness_linguistic_sentiment", "fairness_pitch", "fairness_sex")
+]
 SUITE = f"""
 title: Values and classes
-replicates: 200
+replicates: 100
 interval: t
 sweeps: false
 studies: false
@@ -48,17 +52,16 @@ corpora:
   odd: {{format: csv, path: odd.csv, families: [{", ".join(LABELLED)}]}}
   calls:
     {{format: csv, path: calls.csv, columns: {{feeling: emotion}}, range: {{arousal: [1, 7]}},
-    groups: [accent, sex × language], families: [{", ".join(LABELLED + GROUPS)}]}}
-  bare: {{format: csv, path: bare.csv, groups: [accent, sex × language], families: [fairness_groups]}}
+    families: [{", ".join(OF_CALLS)}]}}
 models:
-  four: {{predictions: four.csv, tasks: [{SHIPPED}], corpora: [db]}}
-  odd: {{predictions: strange.csv, tasks: [{SHIPPED}], corpora: [odd]}}
-  seven: {{predictions: seven.csv, tasks: [{OWN}], corpora: [calls, bare], range: [1, 7]}}
+  four: {{predictions: four.csv, tasks: [arousal, valence, emotion], corpora: [db]}}
+  odd: {{predictions: strange.csv, tasks: [arousal, dominance, valence, emotion], corpora: [odd]}}
+  seven: {{predictions: seven.csv, tasks: [feeling, intensity, arousal], corpora: [calls], range: [1, 7]}}
   other: {{predictions: other.csv, tasks: [feeling], corpora: [calls], families: [{LABELLED[0]}]}}
   guess: {{random: gaussian, corpora: [calls], families: [correctness_regression]}}
 comparisons:
   new: {{baseline: other, candidate: seven}}
-families: [{", ".join(LABELLED + GROUPS)}]
+families: [{", ".join(LABELLED)}]
 tests:
   correctness_classification:
     Recall Per Class: {{threshold: {{feeling: 0.4}}, why: agreed}}
@@ -135,10 +138,11 @@ def seven_emotions(folder):
     table.loc[[3, 70, 500], "emotion"] = ""  # no label
     table.loc[[10, 900], "predicted feeling"] = "calm"  # no class of the task
     worse = table["predicted feeling"].where(np.arange(len(table)) % 3 > 0, "neutral")
-    bare = known_of(table).drop(columns=["emotion", "intensity", "arousal"])
-    write(folder, {"calls.csv": known_of(table), "bare.csv": bare})
-    write(folder, {"seven.csv": predictions_of(table, "feeling", "intensity", "arousal")})
-    write(folder, {"other.csv": predictions_of(table.assign(**{"predicted feeling": worse}), "feeling")})
+    predictions = {
+        "seven.csv": predictions_of(table, "feeling", "intensity", "arousal"),
+        "other.csv": predictions_of(table.assign(**{"predicted feeling": worse}), "feeling"),
+    }
+    write(folder, {"calls.csv": known_of(table)} | predictions)
     return table
 
 
@@ -156,9 +160,8 @@ def odd_segments(folder):
     table.loc[number % 2 == 1, "valence"] = np.nan
     table.loc[[0, 1, 20, 22, 23], "emotion"], table.loc[38:, "emotion"] = "sadness", "contempt"
     answers = table[["file"]].assign(arousal=rng.random(40).round(3), dominance=0.5, valence=0.4)
-    write(
-        folder, {"odd.csv": table, "strange.csv": answers.assign(emotion=["sadness"] * 3 + ["neutral"] * 37)}
-    )
+    answers["emotion"] = ["sadness"] * 3 + ["neutral"] * 37
+    write(folder, {"odd.csv": table, "strange.csv": answers})
 
 
 @pytest.fixture(scope="module")
@@ -173,24 +176,22 @@ def whole(tmp_path_factory, undrawn) -> Run:
 
 
 def test_every_family_that_fits_computes_every_task(whole):
-    built_in = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
-    for model, tasks in (("four", built_in), ("seven", TASKS)):
-        found = whole.rows(model=model).dropna(subset="value")
-        for family, task in itertools.product(map(read_family, LABELLED), tasks):
-            tests = set(found.loc[found["family"].eq(family.name) & found["task"].eq(task.name), "test"])
-            assert bool(tests) == family.applies_to(task), (family.name, task.name)
-            if family.name != "correctness_consistency" and model != "four":  # not every range is expected
-                assert tests == {test.name for test in family.tests.values() if test.fits(task)}, family.name
+    own = whole.rows(model="seven").dropna(subset="value")
+    for family, task in itertools.product(map(read_family, OF_CALLS), TASKS):
+        tests = set(own.loc[own["family"].eq(family.name) & own["task"].eq(task.name), "test"])
+        expected = {test.name for test in family.tests.values() if test.fits(task)}
+        assert tests == (expected if family.applies_to(task) else set()), family.name
+    computed = whole.rows(model="four").dropna(subset="value")
+    for family, task in itertools.product(map(read_family, LABELLED), BUILT_IN):
+        both = computed["family"].eq(family.name) & computed["task"].eq(task.name)
+        assert both.any() == family.applies_to(task), (family.name, task.name)
     assert not whole.results["skipped"].str.contains("error|not computed").any()
 
 
 def test_segments_stand_behind_every_number(whole):
-    """A few are heard, more are read; a link of each cell of a confusion table has its list."""
-    for family in LABELLED:
-        html = whole.shown("four", family)
-        assert 1 <= html.count("<audio") <= 6 and "sc-segments" in html
-        assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html))
-        assert family != "correctness_classification" or "sc-confusions" in html
+    """A link of each cell of a confusion table has its list; the worst error comes first."""
+    html = whole.shown("four", "correctness_classification")
+    assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html)) != set()
     error = (whole.four["predicted arousal"] - whole.four["arousal"]).abs()
     worst, html = whole.four.loc[error.idxmax()], whole.shown("four", "correctness_regression")
     listed = html.partition(f"db, arousal: mean error {error.mean():.3f}</caption>")[2]
@@ -239,48 +240,36 @@ def test_correctness_of_classes(whole):
             assert value(whole, model, classification, task, "Recall Per Class", label) == said[meant].mean()
             share = value(whole, model, distribution, task, "Relative Difference Per Class", label)
             assert share == said.mean() - meant.mean()
-            if model == "four":
-                by = table.assign(p=said, t=meant).groupby("speaker")[["p", "t"]].mean()
-                average = ("correctness_speaker_average", task, "Class Proportion Mean Absolute Error", label)
-                assert value(whole, model, *average) == (by["p"] - by["t"]).abs().mean()
-    rows = whole.rows(model="seven", family=classification, test="Recall Per Class")
-    counts = rows.set_index("label")["segments"].to_dict()
-    assert counts == labelled["emotion"].value_counts().to_dict() and sum(counts.values()) == 1197
+    counts = whole.rows(model="seven", family=classification, test="Recall Per Class")["segments"]
+    assert counts.sum() == len(labelled) == 1197
 
 
-@pytest.mark.parametrize(
-    ("task", "kind", "category", "low", "high"),
-    [
+def test_consistency_against_counting(whole):
+    for task, kind, category, low, high in (
         ("arousal", "Low", "boredom", -9, 0.45),
         ("arousal", "High", "surprise", 0.55, 9),
         ("valence", "Neutral", "boredom", 0.3, 0.6),
-    ],
-)
-def test_consistency_against_counting(whole, task, kind, category, low, high):
-    own = whole.four.loc[whole.four["emotion"].eq(category), f"predicted {task}"]
-    test = f"Samples In Expected {kind} Range"
-    found = value(whole, "four", "correctness_consistency", task, test, category)
-    assert found == own.between(low, high).mean()
+    ):
+        own = whole.four.loc[whole.four["emotion"].eq(category), f"predicted {task}"]
+        test = f"Samples In Expected {kind} Range"
+        share = value(whole, "four", "correctness_consistency", task, test, category)
+        assert share == own.between(low, high).mean()
 
 
 @pytest.mark.parametrize(
-    ("column", "names"),
+    ("column", "names"),  # four Kenyans are too few, and so is Danish
     [
-        ("accent", {"indian": "indian", "irish": "irish"}),  # four Kenyans are too few
-        ("language", {"deu": "de", "eng": "en", "zho": "zh"}),  # and so is Danish
+        ("accent", {"indian": "indian", "irish": "irish"}),
+        ("language", {"deu": "de", "eng": "en", "zho": "zh"}),
     ],
 )
 def test_groups_against_their_average(whole, column, names):
     everybody = whole.four[whole.four[column].isin(names)]
-    bins = {"(-inf, 0.25]": (-9, 0.25), "(0.25, 0.5]": (0.25, 0.5), "(0.5, 0.75]": (0.5, 0.75)}
     cells = [("emotion", "Class", label, everybody["predicted emotion"].eq(label)) for label in FOUR]
     for task in DIMENSIONS:
         predicted = everybody[f"predicted {task}"]
-        cells.append((task, "", "", predicted))
-        cells += [
-            (task, "Bin", label, (predicted > low) & (predicted <= high))
-            for label, (low, high) in bins.items()
-        ]
+        middle = predicted.between(0.25, 0.5, inclusive="right")
+        cells += [(task, "", "", predicted), (task, "Bin", "(0.25, 0.5]", middle)]
     for task, kind, label, values in cells:
         means = values.groupby(everybody[column]).mean()
         test = f"Relative Difference Per {kind}" if kind else "Mean Value"
@@ -292,10 +281,10 @@ def test_groups_against_their_average(whole, column, names):
 # What cannot be tested, and what a suite has to say for it --------------------------------------------------
 
 
-@pytest.mark.parametrize(("cells", "why"), expectations("values", "among"))
-def test_what_cannot_be_tested_says_why(whole, cells, why):
-    own = whole.rows(model="odd", **cells)["skipped"]
-    assert own.str.contains(why, regex=False).any(), own.unique()
+def test_what_cannot_be_tested_says_why(whole):
+    for cells, why in expectations("values", "among"):
+        own = whole.rows(model="odd", **cells)["skipped"]
+        assert own.str.contains(why, regex=False).any(), own.unique()
 
 
 def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
@@ -303,25 +292,25 @@ def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
     assert shown[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
     assert shown["passed"].isna().all() and shown["value"].notna().all() and set(shown["task"]) == {"feeling"}
     assert shown[["p_value", "threshold", "certainty", "matters"]].isna().all(axis=None)
-    families = [read_family(name) for name in (*LABELLED, "fairness_groups")]
-    of_classes = {(f.name, test.name) for f in families for test in f.tests.values() if test.classes}
+    of_classes = {
+        (name, test.name) for name in OF_CALLS for test in read_family(name).tests.values() if test.classes
+    }
     # The suite sets one; right and wrong predictions are compared with the same predictions given at random.
-    own = {one for one in of_classes if one[0] == "correctness_classification"}
-    own |= {("fairness_accent", "Relative Difference Per Class")}
-    assert len(own) > 3 and set(zip(shown["family"], shown["test"], strict=True)) == of_classes - own
-    assert len(shown[shown["corpus"].eq("bare")]) == 7 * (2 + 4)
+    judged = {one for one in of_classes if one[0] == "correctness_classification"}
+    judged |= {("fairness_accent", "Relative Difference Per Class")}
+    assert len(judged) > 3
+    assert set(zip(shown["family"], shown["test"], strict=True)) == of_classes - judged
     shared = "no threshold for feeling: shown without verdict; the one for classification is for 4 classes"
     assert shown["skipped"].eq(f"{shared}, not 7").all()
     row = whole.row("Recall Per Class", "fear", model="seven", family="correctness_classification")
     assert (row["threshold"], row["skipped"]) == (0.4, "set in this suite: 0.4 (agreed)")
     # The terminal, the gate, JUnit and the comparison say it, too.
     count = int(states.counted(whole.rows(model="seven"))["state"].eq(states.REPORTED).sum())
-    assert count > 20 and re.search(rf"^seven: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
+    assert count > 8 and re.search(rf"^seven: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
     assert f", {count} reported" in undrawn("check", "out", "--model", "seven", cwd=whole.out.parent).stdout
     cases = {c.get("name"): c for c in ElementTree.parse(whole.out / "junit.xml").iter("testcase")}
     (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
-    assert case.tag == "skipped" and case.get("message").startswith("reported: value = 0.")
-    assert "no threshold for feeling" in case.get("message")
+    assert case.tag == "skipped" and "no threshold for feeling" in case.get("message")
     comparison = pd.read_csv(whole.out / "comparisons.csv")
     recall = comparison[comparison["test"].eq("Unweighted Average Recall")].iloc[0]
     assert recall["outcome"] == "better" and recall["skipped"].startswith("thresholds differ: ")
@@ -333,39 +322,5 @@ def test_nothing_is_dropped_silently(whole):
     left_out = pd.read_csv(whole.out / "left_out.csv")
     assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])
     said = whole.done.stdout
-    assert "seven: classes that the task does not have, counted as wrong: calm (4)" in said
+    assert "seven: classes that the task does not have, counted as wrong: calm (2)" in said
     assert {"arousal", "intensity"} <= set(whole.rows(model="guess")["task"])
-
-
-def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, undrawn):
-    """What is said is written into the suite, and nothing is lost any more."""
-    markup = {"fear": "<b>fear</b>", "disgust": "no: none"}
-    table = seven_emotions(tmp_path).query("speaker < 's06'")
-    table = table.replace({"emotion": markup, "predicted feeling": markup})
-    suite = """
-title: Small
-studies: false
-corpora: {calls: {format: csv, path: calls.csv, range: {arousal: [1, 7]}}}
-models: {seven: {predictions: seven.csv, tasks: [emotion]}}
-families: [correctness_classification]
-"""
-    both = predictions_of(table, "feeling").assign(emotion=table["predicted feeling"])
-    write(tmp_path, {"calls.csv": table, "seven.csv": both, "suite.yml": suite})
-    first = run(undrawn, tmp_path)
-    (line,) = [line for line in first.done.stdout.splitlines() if "not classes of emotion" in line]
-    count = table["emotion"].isin(["boredom", *markup.values()]).sum()
-    assert f"calls: {count} of 360 segments have labels that are not classes of emotion: " in line
-    tasks, columns = re.search("`tasks: (.*?)`, and under corpora.calls `columns: (.*?)`", line).groups()
-    assert columns == "{feeling: emotion}"
-    reasons = pd.read_csv(first.out / "left_out.csv")["reason"]
-    assert len(reasons) == 3 and reasons.str.contains("not a class of emotion").all()
-    corpus = first.page("corpora/calls")
-    assert "declare a task of your own" in corpus and "<b>fear</b>" not in corpus
-    declared = {"studies: false": f"studies: false\ntasks: {tasks}", "tasks: [emotion]": "tasks: [feeling]"}
-    declared["[1, 7]}}"] = f"[1, 7]}}, columns: {columns}}}"
-    write(tmp_path, {"suite.yml": changed(suite, declared)})
-    again = run(undrawn, tmp_path, "--no-book")
-    found = again.rows(test="Recall Per Class").set_index("label")
-    assert len(found) == 7 and found["segments"].sum() == table["emotion"].ne("").sum()
-    assert found.loc["<b>fear</b>", "value"] > 0.4
-    assert "<b>fear</b>" not in again.shown("seven", "correctness_classification")

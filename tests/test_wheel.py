@@ -16,10 +16,30 @@ ROOT = Path(__file__).parents[1]
 SUITE = """
 replicates: 100
 corpora:
-  demo: {format: demo, size: small}
+  talk: {format: csv, path: references.csv, audio: false}
 models:
   guess: {random: gaussian}
 families: [correctness_regression]
+"""
+COMMANDS = """
+import sys
+
+import soundcheck
+from soundcheck.cli import main
+
+print(soundcheck.__file__)
+
+for words in (
+    "run suite.yml --jobs 1",
+    "init mine",
+    "init mine --family own --like robustness_small_changes",
+    "score references.csv model.csv --against us --out page.html",
+):
+    sys.argv[1:] = words.split()
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code
 """
 
 
@@ -46,46 +66,27 @@ def test_wheel_carries_all_files(wheel):
     assert all(f"[soundcheck.{group}]\ndemo = " in registered for group in ("formats", "sounds", "speech"))
 
 
-@pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
-    """Install the wheel apart from the clone; other packages are those of the present environment."""
-    site = tmp_path_factory.mktemp("site")
+def test_an_installed_wheel_works_in_an_empty_folder(wheel, tmp_path):
+    """It is installed apart from the clone; other packages are those of the present environment."""
+    site = tmp_path / "site"
     arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel]
     subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True)
-    where = [sys.executable, "-c", "import soundcheck; print(soundcheck.__file__)"]
-    found = subprocess.run(where, env=os.environ | {"PYTHONPATH": str(site)}, capture_output=True, text=True)
-    assert found.stdout.startswith(str(site))
-    return site
-
-
-def test_installed_wheel_scores_two_tables(installed, tmp_path, started_command):
-    references, model = ["file,speaker,accent,transcript"], ["file,heard"]
+    references, model = ["file,speaker,accent,transcript,arousal"], ["file,heard"]
     for n in range(300):
-        references.append(f"{n}.wav,s{n % 30},{('us', 'indian')[n % 2]},turn left")
+        references.append(f"{n}.wav,s{n % 30},{('us', 'indian')[n % 2]},turn left,0.{n % 7}")
         model.append(f"{n}.wav,{('turn left', 'turn')[n % 2]}")
-    write(tmp_path, {"references.csv": references, "model.csv": model})
-    line = ("score", "references.csv", "model.csv", "--against", "us", "--out", "page.html", "--check")
-    done = started_command(*line, cwd=tmp_path, PYTHONPATH=str(installed))
-    assert done.returncode == 1 and done.stdout.startswith("model: word error rate 25.0 %"), done.stderr
-    assert (
-        "accent, against us:" in done.stdout and "data:image/svg+xml" in (tmp_path / "page.html").read_text()
+    folder = write(tmp_path / "empty", {"references.csv": references, "model.csv": model, "suite.yml": SUITE})
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", COMMANDS],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
     )
-
-
-def test_installed_wheel_runs_in_an_empty_folder(installed, tmp_path, started_command, shared_cache):
-    (tmp_path / "suite.yml").write_text(SUITE)
-    own = {"PYTHONPATH": str(installed), "SOUNDCHECK_CACHE": str(shared_cache)}  # the corpus is spoken once
-    done = started_command("run", "suite.yml", cwd=tmp_path, **own)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "build" / "html" / "methods" / "correctness_regression.html").is_file()
-    assert started_command("init", "mine", cwd=tmp_path, **own).returncode == 0
-    like = ("--like", "robustness_small_changes")
-    assert started_command("init", "mine", "--family", "own", *like, cwd=tmp_path, **own).returncode == 0
-    names = {path.relative_to(tmp_path / "mine").as_posix() for path in (tmp_path / "mine").rglob("*.*")}
-    assert names == {
-        "suite.yml",
-        "my_model.py",
-        "thresholds/own.yml",
-        "notebooks/own.ipynb",
-        "book/methods/own.md",
-    }
+    assert done.returncode == 0 and done.stdout.startswith(str(site)), done.stderr
+    assert "model: word error rate 25.0 %" in done.stdout and "accent, against us:" in done.stdout
+    assert "data:image/svg+xml" in (folder / "page.html").read_text()
+    assert (folder / "build" / "html" / "methods" / "correctness_regression.html").is_file()
+    names = {path.relative_to(folder / "mine").as_posix() for path in (folder / "mine").rglob("*.*")}
+    own = {"thresholds/own.yml", "notebooks/own.ipynb", "book/methods/own.md"}
+    assert names == {"suite.yml", "my_model.py"} | own

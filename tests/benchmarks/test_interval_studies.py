@@ -8,7 +8,6 @@ from benchmarks.interval_studies import (
     DESIGNS,
     PUBLISHED,
     TRUE_DIFFERENCE,
-    Intervals,
     coverage_of_word_errors,
     word_error_data,
     word_error_difference,
@@ -21,12 +20,6 @@ from soundcheck.report import page
 from soundcheck.report.study_figures import monte_carlo_error, recorded
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-
-@pytest.mark.parametrize(("block", "correlation"), [(7, 0.1), (5, 1.5)])
-def test_impossible_word_errors(block, correlation):
-    with pytest.raises(ValueError, match="must"):
-        word_error_data(np.random.default_rng(0), block, correlation)
 
 
 def test_word_errors_follow_from_the_normal_numbers_as_published():
@@ -42,12 +35,8 @@ def test_word_errors_follow_from_the_normal_numbers_as_published():
     assert pytest.approx(-0.005) == TRUE_DIFFERENCE
 
 
-# What was recorded
-
-
 def test_the_recorded_table_agrees_with_the_published_one():
-    frame, made = recorded("word_errors")
-    assert "python benchmarks/interval_studies.py" in made and "seed 0" in made
+    frame, _ = recorded("word_errors")
     assert list(zip(frame["block_size"], frame["correlation"], strict=True)) == list(PUBLISHED)
     for row in frame.to_dict("records"):
         published = PUBLISHED[row["block_size"], row["correlation"]]
@@ -99,9 +88,6 @@ def test_recorded_intervals_are_those_of_the_study():
     assert few.low.tobytes() == more.low[:3].tobytes()
 
 
-# The designs
-
-
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_true_value_of_a_design_is_the_mean_of_its_data(name):
     design, rng = DESIGNS[name], np.random.default_rng(3)
@@ -113,8 +99,3 @@ def test_the_true_value_of_a_design_is_the_mean_of_its_data(name):
 def test_verdicts_on_the_threshold_are_undecided():
     result = DESIGNS["mae"].calibration(100, 0.2, 100)
     assert result.p_value > 0.001 and result.inconclusive >= 0.95 - 4 * monte_carlo_error(100)
-
-
-def test_withheld_intervals_neither_hold_nor_miss():
-    result = Intervals(0.5, np.full(3, 0.5), np.array([0.4, 0.6, np.nan]), np.array([0.6, 0.7, np.nan]))
-    assert (result.coverage, result.withheld) == (0.5, 1 / 3) and result.width == pytest.approx(0.15)

@@ -1,20 +1,9 @@
 """Studies: their data have the truth that they claim, and recorded tables keep what is promised."""
 
-import re
-
 import numpy as np
 import pytest
-from benchmarks import (
-    adjusting,
-    balancing,
-    comparing,
-    fair_models,
-    states,
-    these_speakers,
-    worst_groups,
-)
+from benchmarks import adjusting, balancing, comparing, fair_models, states, these_speakers, worst_groups
 
-from soundcheck.common import resources, seeds
 from soundcheck.report.study_figures import recorded
 from soundcheck.suite.thresholds import read_family
 
@@ -22,11 +11,6 @@ from soundcheck.suite.thresholds import read_family
 def slack(share, counts):
     """What so many draws leave to chance."""
     return 2.6 * np.sqrt(share * (1 - share) / counts)
-
-
-@pytest.mark.parametrize("name", ["adjusting", "balancing", "comparing", "worst_groups"])
-def test_a_record_says_how_it_was_made(name):
-    assert f"python benchmarks/{name}.py" in recorded(name)[1]
 
 
 # Fair models are not accused, unfair ones found: states, and the books of one family
@@ -38,8 +22,6 @@ def test_promises_of_states_and_of_intervals_for_these_speakers():
         assert (table[name].dropna() <= 0.05 + slack(0.05, table["books"])[table[name].notna()]).all()
     assert table["found"].max() >= 0.8 and set(table["part"]) == {"margins", "equal", "pages"}
     assert set(table["kind"]) <= {name for _, name, _ in states.kinds()}
-    twice = states.twice(np.random.default_rng(0))
-    assert len(states.counted(twice)) == 15 and twice["group"].str.startswith("sex: ").sum() == 2
     table, _ = recorded("these_speakers")
     low, high = these_speakers.BARS
     error = np.sqrt(0.95 * 0.05 / table["intervals"])
@@ -65,32 +47,18 @@ def test_promises_of_books_of_fair_and_unfair_models():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shift", [0.0, 0.17])
-def test_a_book_is_that_of_the_family_of_accents(shift):
+@pytest.mark.parametrize(("shift", "groups"), [(0.0, []), (0.17, ["accent: 0"])])
+def test_a_book_is_that_of_the_family_of_accents(shift, groups):
     kind = fair_models.Kind("test", speakers=10, segments=(6, 6), shift=shift)
     frame = fair_models.book(kind, 0, read_family("fairness_accent"))
     assert len(frame) == 247 and frame["holds"].notna().all()
     accused = frame[frame["holds"].eq(True)]
     means = accused[accused["test"].eq("Mean Value") & accused["task"].eq("arousal")]
-    assert means["group"].tolist() == (["accent: 0"] if shift else [])
+    assert means["group"].tolist() == groups
     assert not accused["task"].isin(["dominance", "valence"]).any()
 
 
 # Two models
-
-
-@pytest.mark.parametrize("kind", ["independent", "correlated"])
-def test_models_differ_as_planted_and_tests_are_correlated_as_asked(kind):
-    accuracy, common = comparing.KINDS[kind]
-    better = np.arange(comparing.TESTS) < comparing.BETTER_TESTS
-    rng = np.random.default_rng(0)
-    old, new = comparing.accuracies(rng, 400, accuracy, common, np.where(better, 0.1, 0.0))
-    gap = (new - old).mean(axis=0)
-    assert old.mean() == pytest.approx(accuracy, abs=0.02)
-    assert gap[better].mean() - gap[~better].mean() == pytest.approx(0.1, abs=0.015)
-    assert gap[~better].mean() == pytest.approx(0, abs=0.02)
-    alike = np.corrcoef((new - old).T)[np.triu_indices(comparing.TESTS, 1)].mean()
-    assert alike > 0.5 if common else alike < 0.4
 
 
 def test_equal_models_are_equal():
@@ -116,74 +84,24 @@ def test_promises_of_adjusted_gaps():
     assert left[adjusting.NOISE, adjusting.MICROPHONE, 60] == pytest.approx(0.05, abs=0.03)
     assert left[adjusting.NOISE, adjusting.ACCENT, 60] == pytest.approx(1, abs=0.05)
     assert (table["data_sets"] >= 1000).all() and (table["refused"] < 0.1).all()
-    row = dict(column=adjusting.NOISE, cause=adjusting.MICROPHONE, speakers=40, data_sets=1000)
-    faults = adjusting.wrong(row | dict(left=0.3, covered=0.8, ten=1.0))
-    assert [fault.partition(":")[2] for fault in faults] == [
-        " 0.300 is left in place of 0",
-        " intervals hold the part of the accent in 0.800",
-    ]
-
-
-@pytest.mark.parametrize("column", sorted({kind.column for kind in adjusting.KINDS}))
-def test_the_plain_difference_is_as_large_whatever_its_cause(column):
-    for cause in adjusting.SHARE:
-        kind = adjusting.Kind(column, cause, 400)
-        subset, group, values = adjusting.draw(kind, seeds.generator(0, column, cause))
-        answers = subset.predictions.clean
-        gap = answers[group].mean() - answers[~group].mean()
-        assert gap == pytest.approx(-adjusting.EFFECT, abs=0.025)
-        assert len(values) == len(subset) == 2 * 400 * adjusting.EACH
-    result = adjusting.data_set(adjusting.Kind(adjusting.DEVICE, adjusting.MICROPHONE, 60), 0)
-    assert result["refused"] == 0 and result["counterpart"] == 1 and np.isnan(result["ten"])
-    assert abs(result["adjusted"]) < abs(result["plain"])
 
 
 def test_balancing_is_for_labels_that_differ(rng):
-    truth, prediction, first = balancing.draw(np.random.default_rng(0), (20_000, 20_000), 0.15, 0.08)
-    assert truth[~first].mean() - truth[first].mean() == pytest.approx(0.08, abs=0.005)
-    error = prediction - 0.5 - 0.7 * (truth - 0.5)
-    assert error.std() == pytest.approx(0.12, rel=0.02)
-    assert abs(error[first].mean() - error[~first].mean()) < 0.005  # the model is fair
-    rows = balancing.nearest(np.array([0.5, 0.9, 0.1, 0.45, 0.6]), np.arange(5) < 2)
-    assert rows.tolist() == [0, 1, 3, 4]
     truth, prediction, first = balancing.draw(rng, (400, 400), 0.15, 0)
-    assert all(balancing.accused(truth, prediction + 0.4 * first, first))  # a biased one
+    assert all(balancing.accused(truth, prediction + 0.4 * first, first))  # a biased model
     table, _ = recorded("balancing")
     equal = table[table["first"].eq(400) & table["second"].eq(400)].set_index(["spread", "way"])["simulated"]
     accused = equal.unstack()
     assert (accused["as they are"] >= 0.2).all() and (accused["balanced"] <= 0.05).all()
     assert (table["labels_apart"][table["way"].eq("balanced")].abs() < 0.005).all()
-    assert table["data_sets"].eq(balancing.DATA_SETS).all()
 
 
 # Groups that nobody named
 
 
-@pytest.mark.parametrize("kind", [worst_groups.HALF, worst_groups.EIGHTH, worst_groups.NOBODY])
-def test_the_planted_group_is_an_eighth_of_the_speech(kind):
-    columns, wrong, speaker, planted = worst_groups.draw(np.random.default_rng(0), 400, kind)
-    assert all(len(words) == len(wrong) for words in columns.values()) and len(columns) == 7
-    if kind == worst_groups.NOBODY:
-        women = columns["sex"] == "sex: 1"
-        assert not planted.any() and wrong.mean() == pytest.approx(worst_groups.WRONG, abs=0.01)
-        assert wrong[women].mean() == pytest.approx(wrong[~women].mean(), abs=0.03)
-    else:
-        assert planted.mean() == pytest.approx(1 / 8, abs=0.01)
-        assert len(np.unique(speaker[planted])) == (200 if kind == worst_groups.HALF else 50)
-        worse = wrong[planted].mean() - wrong[~planted].mean()
-        assert worse == pytest.approx(worst_groups.WORSE, abs=0.03)
-
-
-def test_promises_of_the_search_for_groups_and_its_page():
+def test_promises_of_the_search_for_groups():
     table = recorded("worst_groups")[0].set_index(["planted", "speakers"])
     assert table["corpora"].eq(worst_groups.CORPORA).all()
     assert table.loc[(worst_groups.HALF, 60), "found"] >= worst_groups.LEAST_FOUND
     nobody = table.loc[worst_groups.NOBODY]
     assert (nobody["named"] <= worst_groups.MOST_NAMED).all()
-    page = (resources.root() / "book" / "methods" / "fairness_worst_groups.md").read_text("utf-8")
-    lines = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, flags=re.MULTILINE)
-    assert len(lines) == len(worst_groups.SPEAKERS)
-    for speakers, *shown in ([int(cell) for cell in line] for line in lines):
-        shares = [table.loc[(kind, speakers), "found"] for kind in (worst_groups.HALF, worst_groups.EIGHTH)]
-        expected = [nobody.loc[speakers, "candidates"], *(100 * share for share in shares)]
-        assert shown == [round(number) for number in (*expected, 100 * nobody.loc[speakers, "named"])]

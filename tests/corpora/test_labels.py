@@ -3,16 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
 
-from soundcheck.common.errors import Problems
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.common.wording import flow
 from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages
 from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.yaml_reader import read_yaml
 
 ENTRY = "format: csv, path: labels.csv, audio: false"
 
@@ -123,20 +118,6 @@ def test_what_to_do_about_labels_that_are_no_classes(labels, task, other, moods,
     data = pd.DataFrame({task.name: labels} | ({"mood": moods} if moods else {}), dtype=object)
     entry = CorpusEntry(name="calls", format="csv", path=None, columns={"emotion": "felt as"})
     assert words in class_remedy(task, data, entry, BUILTIN | ({other.name: other} if other else {}))
-
-
-TEXTS = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=20)
-
-
-@given(st.lists(TEXTS, min_size=1, max_size=6, unique=True), TEXTS)
-def test_advice_is_yaml_of_the_same_texts(tmp_path_factory, classes, column):
-    file = tmp_path_factory.mktemp("yaml") / "x.yml"
-    file.write_text(
-        f"tasks: {flow({'feeling': classes})}\ncolumns: {flow({column: column})}\n", encoding="utf-8"
-    )
-    data = read_yaml(file, "x.yml", Problems()).data
-    assert [*map(str, data["tasks"]["feeling"])] == classes
-    assert {str(key): str(text) for key, text in data["columns"].items()} == {column: column}
 
 
 def test_languages_in_any_form():

@@ -146,8 +146,3 @@ def test_families_of_columns_take_the_groups_of_the_suite():
 )
 def test_the_margin_of_a_difference(margin, published, reference, info, expected):
     assert margin.of(published, reference, info) == (expected and pytest.approx(expected))
-
-
-def test_more_errors_of_the_reference_never_lower_the_margin():
-    margins = [Margin().of(0.05, rate / 1000, ERRORS) for rate in range(1000)]
-    assert margins == sorted(margins) and min(margins) == 0.005 and max(margins) == 0.05

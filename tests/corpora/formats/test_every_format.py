@@ -139,8 +139,7 @@ NAMES = {  # our names -> those of a format
     "speechbrain": {"file": "wav", "speaker": "spk_id", "transcript": "wrd", "sex": "gender"},
     "emobox": {"file": "wav", "sex": "gender", "emotion": "emo", "duration": "length"},
 }
-FURTHER = {"kaldi": "utt2", "lhotse": "custom."}  # what stands before the names of other columns
-TIMED = [form for form in WRITE if form != "emobox"]  # whose segments may have times, and columns of splits
+TIMED = [form for form in WRITE if form != "emobox"]  # whose segments may have times
 
 
 def further(row: Mapping[str, object], without: Sequence[str]) -> dict[str, object]:
@@ -156,14 +155,9 @@ def as_format(form: str, row: Mapping[str, object]) -> dict[str, object]:
             "nemo": {"offset": start, "duration": end - start},
             "lhotse": {"start": start, "duration": end - start},
             "speechbrain": {"start": int(start * RATE), "stop": int(end * RATE)},
-            "kaldi": {"segments": f"{row['file'][0]} {start} {end} {row.get('channel', '')}"},
+            "kaldi": {"segments": f"{row['file'][0]} {start} {end}"},
         }[form]
-    if form == "kaldi" and "channel" in row:
-        channel = row.pop("channel")
-        times = times or {"reco2file_and_channel": f"{row['file']} {channel}"}
-    usual = ("file", "speaker", "channel", "duration", "language")
-    names = {name: name if name in usual else FURTHER.get(form, "") + name for name in row} | NAMES[form]
-    return {names[name]: value for name, value in row.items()} | times
+    return {NAMES[form].get(name, name): value for name, value in row.items()} | times
 
 
 @pytest.fixture
@@ -181,15 +175,6 @@ def load(load, tone, tmp_path):
     return read
 
 
-def people(count: int, **columns: Sequence[object]) -> list[dict[str, object]]:
-    """Make rows of as many speakers, a file each; a column is given as a list of its cells."""
-    return [
-        {"file": f"{'abcdefghij'[n]}.wav", "speaker": f"s{n}"}
-        | {name: column[n] for name, column in columns.items()}
-        for n in range(count)
-    ]
-
-
 # Keys and digests name every draw: the same sound has the same ones in each format, today and later.
 KEYS = ("a.wav|0.1|0.25", "b.wav|0.1|0.25")
 DIGESTS = ("23946c77175d4103375412d3dc6f59d2e68af3cd", "8dab2feb8687a05ee1ceadaf6e14ec6e27ca18ca")
@@ -197,49 +182,9 @@ DIGESTS = ("23946c77175d4103375412d3dc6f59d2e68af3cd", "8dab2feb8687a05ee1ceadaf
 
 @pytest.mark.parametrize("form", TIMED)
 def test_keys_and_digests_are_those_of_earlier_runs(load, form):
-    corpus = load(form, people(2, start=[0.1, 0.1], end=[0.25, 0.25]))
+    corpus = load(form, [{"file": f"{n}.wav", "speaker": n, "start": 0.1, "end": 0.25} for n in "ab"])
     assert rows(corpus, "key", "audio") == [*zip(KEYS, DIGESTS, strict=True)]
     assert not corpus.left_out
-
-
-BOTH = [
-    {"file": "a.wav", "start": 0.0, "end": 0.25, "speaker": f"s{n}", "channel": n, "transcript": text}
-    for n, text in enumerate(("turn left", "turn right"))
-]
-
-
-@pytest.mark.parametrize("form", [form for form in TIMED if form != "parquet"])
-def test_two_channels_are_two_segments_but_only_without_sound(load, refused, form):
-    corpus = load(form, BOTH, channels=2, keys="audio: false")
-    ending = "" if form == "kaldi" else ".wav"
-    assert rows(corpus, "file", "speaker", "transcript") == [
-        (f"a-0{ending}", "s0", "turn left"),
-        (f"a-1{ending}", "s1", "turn right"),
-    ]
-    assert f"names of files have their channel at the end, such as 'a-0{ending}'" in corpus.notices
-    words = "2 segments are other channels of the same times.*a file of"
-    refused(words, form, BOTH, channels=2, keys="audio: true")
-
-
-NOBODY = ("Unknown", "n/a", "none", "?", "unk", "N.A.", "Not specified", "null")
-
-
-@pytest.mark.parametrize("form", WRITE)
-def test_splits_speakers_and_words_for_nobody(load, form):
-    """Columns of splits have many names; the last one is told by its values alone."""
-    column = {"csv": "Partition", "audformat": "dataset_split"}.get(form, "mode")
-    these = people(10, sex=["f", "m", *NOBODY], **{column: ["test", "test", *["train"] * 4, *["test"] * 4]})
-    these[0]["speaker"], these[2]["speaker"] = "Unknown", "s1"
-    these = [further(row, (column,)) for row in these] if form == "emobox" else these
-    corpus = load(form, these)
-    assert rows(corpus, "speaker", "sex")[0] == ("s1", "male") and corpus.segments["sex"].notna().sum() == 1
-    said = " ".join([*corpus.notices, *(f"{one.item} {one.reason}" for one in corpus.left_out)])
-    assert all(f"'{word}' (1 segment)" in said for word in NOBODY[4:]) and "no speaker" in said
-    if form != "emobox":
-        assert len(corpus.segments) == 5 and f"split is the column {column}; `columns:` takes another" in said
-        assert "not used: columns" not in said
-        (caveat,) = corpus.caveats
-        assert str(caveat).startswith("c: 1 of 5 test speakers also train, so results tell little about")
 
 
 CELLS = {"sex": ("f", "female"), "file": ("a.wav", "a.wav"), "emotion": ("ang", "anger")}  # written, read
