@@ -15,7 +15,6 @@ from soundcheck.statistics.bootstrap import block_codes, resample, weights
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
-NO_BLOCKS = np.zeros(0, dtype=int)
 
 
 def corpus(seed=0, speakers=12, n=300):

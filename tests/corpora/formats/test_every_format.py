@@ -139,7 +139,6 @@ NAMES = {  # our names -> those of a format
     "speechbrain": {"file": "wav", "speaker": "spk_id", "transcript": "wrd", "sex": "gender"},
     "emobox": {"file": "wav", "sex": "gender", "emotion": "emo", "duration": "length"},
 }
-FURTHER = {"kaldi": "utt2", "lhotse": "custom."}  # what stands before the names of other columns
 TIMED = [form for form in WRITE if form != "emobox"]  # whose segments may have times
 
 
@@ -156,14 +155,9 @@ def as_format(form: str, row: Mapping[str, object]) -> dict[str, object]:
             "nemo": {"offset": start, "duration": end - start},
             "lhotse": {"start": start, "duration": end - start},
             "speechbrain": {"start": int(start * RATE), "stop": int(end * RATE)},
-            "kaldi": {"segments": f"{row['file'][0]} {start} {end} {row.get('channel', '')}"},
+            "kaldi": {"segments": f"{row['file'][0]} {start} {end}"},
         }[form]
-    if form == "kaldi" and "channel" in row:
-        channel = row.pop("channel")
-        times = times or {"reco2file_and_channel": f"{row['file']} {channel}"}
-    usual = ("file", "speaker", "channel", "duration", "language")
-    names = {name: name if name in usual else FURTHER.get(form, "") + name for name in row} | NAMES[form]
-    return {names[name]: value for name, value in row.items()} | times
+    return {NAMES[form].get(name, name): value for name, value in row.items()} | times
 
 
 @pytest.fixture
@@ -191,25 +185,6 @@ def test_keys_and_digests_are_those_of_earlier_runs(load, form):
     corpus = load(form, [{"file": f"{n}.wav", "speaker": n, "start": 0.1, "end": 0.25} for n in "ab"])
     assert rows(corpus, "key", "audio") == [*zip(KEYS, DIGESTS, strict=True)]
     assert not corpus.left_out
-
-
-BOTH = [
-    {"file": "a.wav", "start": 0.0, "end": 0.25, "speaker": f"s{n}", "channel": n, "transcript": text}
-    for n, text in enumerate(("turn left", "turn right"))
-]
-
-
-@pytest.mark.parametrize("form", [form for form in TIMED if form != "parquet"])
-def test_two_channels_are_two_segments_but_only_without_sound(load, refused, form):
-    corpus = load(form, BOTH, channels=2, keys="audio: false")
-    ending = "" if form == "kaldi" else ".wav"
-    assert rows(corpus, "file", "speaker", "transcript") == [
-        (f"a-0{ending}", "s0", "turn left"),
-        (f"a-1{ending}", "s1", "turn right"),
-    ]
-    assert f"names of files have their channel at the end, such as 'a-0{ending}'" in corpus.notices
-    words = "2 segments are other channels of the same times.*a file of"
-    refused(words, form, BOTH, channels=2, keys="audio: true")
 
 
 CELLS = {"sex": ("f", "female"), "file": ("a.wav", "a.wav"), "emotion": ("ang", "anger")}  # written, read

@@ -104,14 +104,7 @@ def test_numbers_alone_and_two_columns_of_numbers():
     assert scored(scores("1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "m2 b\nm1 c\ta  d\n",
-        "model,utterance\nm2,b\nm1,c\nm1,a\nm1,d\n",
-        "modelid segmentid\nm2 b\nm1 c\nm1 a\nm1 d\n",
-    ],
-)
+@pytest.mark.parametrize("text", LAYOUTS["enrolments"])
 def test_each_layout_of_enrolments(text):
     assert [*enrolments(text).items()] == [("m2", ["b"]), ("m1", ["c", "a", "d"])]
 
@@ -177,18 +170,10 @@ def test_scores_are_written_as_lines_or_as_a_table():
     assert (suffix, text.decode()) == (".csv", table)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((["a"], ["b"], [np.inf]), "1 scores are not finite"),
-        ((["a"], ["b", "c"], [1, 2]), "same length"),
-        (([""], ["b"], [1]), "empty"),
-        ((["a"], ["b\0"], [1]), "NUL"),
-    ],
-)
-def test_what_cannot_be_read_back_is_not_written(arguments, words):
+@pytest.mark.parametrize(("enrol", "test", "scores", "words"), LAYOUTS["not written"])
+def test_what_cannot_be_read_back_is_not_written(enrol, test, scores, words):
     with pytest.raises(ValueError, match=words):
-        score_text(*arguments)
+        score_text(enrol, test, scores)
 
 
 HARD = 'target|nontarget|enrol|test|label|1|0|0.5|a b|a\rb|"|,'.split("|")

@@ -15,7 +15,6 @@ from soundcheck_demo.speech import corpus, descriptions
 
 slow = pytest.mark.slow
 COLUMNS = "file speaker sex language accent split transcript arousal dominance valence emotion".split()
-DIMENSIONS = ["arousal", "dominance", "valence"]
 
 
 @pytest.mark.parametrize(
