@@ -147,12 +147,6 @@ def reverberated(signal, material, seed=0, role="base", **more):
     return reverberation(signal, RATE, rng, sounds=material, responses="rooms", role=role, **more)
 
 
-def test_the_delay_of_a_room_stays_and_another_rate_is_resampled():
-    other = sound("a", np.eye(1, 900, 480)[0], 48000, role="base")
-    for response, delay in ((delayed("base", 70), 70), (other, 160)):
-        assert np.argmax(reverberated(CLICK, sounds(rooms=[response]))) == pytest.approx(delay, abs=1)
-
-
 def test_rooms_are_drawn_at_the_wanted_distance():
     metres = {10: 0.5, 20: 1.0, 30: 2.25, 40: 3.0}
     others = [delayed("other", delay, distance=distance) for delay, distance in metres.items()]

@@ -7,9 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from made_sounds import sound, sounds
 
 from soundcheck.augment import level, registry
@@ -23,15 +20,10 @@ from soundcheck.suite.thresholds import read_family
 REFUSED = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))
 RATE = 16000
 rng = np.random.default_rng(0)
-SOUNDS = sounds(
-    **{
-        kind: [
-            sound(f"{kind} {n}", rng.uniform(-0.5, 0.5, 30 * (n + 1)), role=OTHER if n else BASE)
-            for n in range(3)
-        ]
-        for kind in KINDS
-    }
-)
+NOISES = [
+    sound(f"sound {n}", rng.uniform(-0.5, 0.5, 30 * (n + 1)), role=OTHER if n else BASE) for n in range(3)
+]
+SOUNDS = sounds(**dict.fromkeys(KINDS, NOISES))
 
 
 def shipped():
@@ -67,48 +59,37 @@ def read_only(signal):
     return signal
 
 
-def test_every_transform_is_shipped_without_problems_explained_and_can_be_sent_to_workers():
+def test_every_transform_is_shipped_without_problems_and_can_be_sent_to_workers():
     assert set(TRANSFORMS) == {change.transform for change in SHIPPED}
     assert {registry.check_change(change) for change in (*SHIPPED, TONE, NOISE)} == {""}
     for entry in TRANSFORMS.values():
-        assert entry.function.__doc__.splitlines()[0].rstrip("`").endswith((".", "AequeVox."))
         assert pickle.loads(pickle.dumps(entry.function)) is entry.function
 
 
 @every_change
-@settings(max_examples=5, deadline=None)
-@given(hnp.arrays(np.float32, st.integers(1, 3000), elements=st.floats(-1, 1, width=32), fill=st.just(0.5)))
-def test_a_signal_comes_back_new_finite_and_float32(change, signal):
-    before = signal.copy()
-    changed, drawn = apply(change, read_only(signal))
-    again, drawn_again = apply(change, signal)
-    assert np.array_equal(signal, before)
-    assert changed.dtype == np.float32 and changed.ndim == 1 and changed.size
-    assert changed.flags.c_contiguous and np.isfinite(changed).all()
-    assert not (np.shares_memory(again, signal) and again.flags.writeable)
-    assert np.array_equal(changed, again) and drawn == drawn_again
-
-
-@every_change
-def test_odd_signals_give_no_warning_and_strided_ones_are_taken(change, rng):
-    odd = (np.zeros(4000), np.zeros(1), np.ones(1), np.linspace(-1, 1, 10), np.ones(4000), np.eye(1, 4000)[0])
-    odd += (np.tile([1.0, -1.0], 2000), *(np.full(4000, value) for value in (2**-15, 1e-42, 1e30)))
+def test_odd_signals_give_no_warning_and_come_back_new_finite_and_float32(change, rng):
+    odd = (np.zeros(4000), np.ones(1), np.linspace(-1, 1, 10), np.eye(1, 4000)[0], np.tile([1.0, -1.0], 2000))
+    odd += (np.full(4000, 1e-42), np.full(4000, 1e30), rng.uniform(-0.5, 0.5, 3000))
     for signal in odd:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            changed, _ = apply(change, read_only(signal))
-        assert np.isfinite(changed).all() and (signal.any() or not changed.any())
-    signal = rng.uniform(-0.5, 0.5, 4000)
-    assert np.array_equal(apply(change, signal[::2])[0], apply(change, signal[::2].astype(np.float32))[0])
+            changed, drawn = apply(change, read_only(signal))
+        assert changed.dtype == np.float32 and changed.ndim == 1 and changed.size
+        assert changed.flags.c_contiguous and np.isfinite(changed).all()
+        assert signal.any() or not changed.any()
+    again, drawn_again = apply(change, signal)
+    assert not (np.shares_memory(again, signal) and again.flags.writeable)
+    assert np.array_equal(changed, again) and drawn == drawn_again
+    strided = apply(change, signal[::2])[0]
+    assert np.array_equal(strided, apply(change, signal[::2].astype(np.float32))[0])
 
 
 def test_signals_and_results_that_are_refused(rng):
-    for signal in (np.zeros(0), np.zeros((1, 5)), np.float32(0)):
+    for signal in (np.zeros(0), np.zeros((1, 5))):
         with pytest.raises(ValueError, match="one channel with samples is needed"):
             level.gain(signal, RATE, rng, gain_db=1)
-    for sample, gain_db in ((np.nan, 1), (np.inf, -1), (3e38, 2)):
-        with pytest.raises(ValueError, match="gain gives samples that are not finite numbers"):
-            apply(Perturbation("Gain", "gain", {"gain_db": gain_db}), np.full(3, sample, dtype=np.float32))
+    with pytest.raises(ValueError, match="gain gives samples that are not finite numbers"):
+        apply(Perturbation("Gain", "gain", {"gain_db": 2}), np.full(3, 3e38, dtype=np.float32))
     with pytest.raises(InputError, match="change 'Mine': there is no transform 'gian'. Did you mean 'gain'?"):
         apply(Perturbation("Mine", "gian", {}), np.ones(3, np.float32))
     babble = Perturbation("Babble", "background_noise", {"noise": "babble", "snr_db": 20})
@@ -176,21 +157,3 @@ def test_full_scale_is_kept_unless_a_change_clips_there(rng):
     assert np.abs(kept).max() > 1.7 and np.array_equal(clipped, np.clip(kept, -1, 1))
     wrong = Perturbation("Loud", "scaled_amplitude", options | {"full_scale": "cut"})
     assert "'cut' is not allowed" in registry.check_change(wrong)
-
-
-@pytest.mark.parametrize("family", ["asr_fairness", "asr_fault_localisation"])
-def test_a_suite_switches_to_the_released_definitions(family, tmp_path):
-    published = (resources.root() / "thresholds" / f"{family}.yml").read_text(encoding="utf-8")
-    (tmp_path / "thresholds").mkdir()
-    released = published.replace("definition: text,", "definition: released,")
-    (tmp_path / "thresholds" / f"{family}.yml").write_text(released, encoding="utf-8")
-    before, after = (read_family(family, folder).transformations for folder in (None, tmp_path))
-    speech = np.random.default_rng(0).laplace(scale=0.02, size=4000).astype(np.float32)
-    switched = set()
-    for name, series in after.items():
-        for step, change in series.steps.items():
-            signals = [apply(one.steps[step], speech)[0] for one in (before[name], series)]
-            differs = change.identity != before[name].steps[step].identity
-            assert np.array_equal(*signals) != differs
-            switched |= {name} if differs else set()
-    assert switched == {"Clipping", "High pass", "Low pass"}

@@ -10,7 +10,6 @@ from soundcheck.common.scales import another_scale, half_precision, seven_digits
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values
-from soundcheck.metrics.change import is_unchanged
 from soundcheck.metrics.distribution import jensen_shannon_distance
 from soundcheck.models.answers import check_output
 
@@ -43,15 +42,12 @@ def test_what_is_no_rating_is_kept():
 
 
 def test_measures_are_those_of_the_decimals():
-    """As the digits stand, 0.6 in single precision lies in the bin above, and 0.05 is less than 0.05."""
+    """As the digits stand, 0.6 in single precision lies in the bin above."""
+
     truth = np.repeat(GRID, 20)
     assert values(jensen_shannon_distance(truth, single(truth)))[0] > 0.2
     for read in (truth.astype(np.float32), AROUSAL.scale(single(truth))):
         assert values(jensen_shannon_distance(truth, read)) == [0.0]
-    first = np.round(np.arange(96) / 100, 2)
-    second = np.round(first + 0.05, 2)  # a change of exactly the tolerance is a change
-    assert is_unchanged(single(first), single(second)).sum() == 35
-    assert is_unchanged(AROUSAL.scale(single(first)), AROUSAL.scale(single(second))).sum() == 0
     edges = np.array([0.1, 0.25, 0.3, 0.45, 0.55, 0.6, 0.75, 0.9])
     for low, high in ((1, 7), (0, 100), (-3, 3)):
         task = Task("own", "regression", low=low, high=high)

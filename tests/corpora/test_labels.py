@@ -3,16 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
 
-from soundcheck.common.errors import Problems
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.common.wording import flow
 from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages
 from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.yaml_reader import read_yaml
 
 ENTRY = "format: csv, path: labels.csv, audio: false"
 
@@ -101,42 +96,27 @@ def test_labels_of_another_task_or_of_none_that_a_model_has_are_no_fault(load):
     assert load([0.5] * 8, emotion=["neutral"] * 2 + ["fear"] * 6).caveats == ()
 
 
-MOOD = Task("mood", "classification", ("anger", "joy"))
-FEELING = Task("feeling", "classification", ("a", "b"))
-EMOTION = BUILTIN["emotion"]
+TASKS = BUILTIN | {"mood": Task("mood", "classification", ("anger", "joy"))}
+TASKS["feeling"] = Task("feeling", "classification", ("a", "b"))
 
 
 @pytest.mark.parametrize(
     ("labels", "task", "other", "moods", "words"),
     [
-        (["boredom", "anger", "", "boredom"], EMOTION, None, None, "classes: [anger, boredom]}}`, and under"),
-        (["boredom", "anger", "", "boredom"], EMOTION, None, None, "calls `columns: {feeling: felt as}`"),
-        (["boredom"], EMOTION, FEELING, None, "`tasks: {felt: "),  # a name that is free
-        (["joy", "anger"], EMOTION, MOOD, ["joy", "anger"], "The task mood has all of them"),
-        (["joy", "anger"], EMOTION, MOOD, ["anger", "joy"], "{joy: happiness}}`"),
-        (["joy", "fear"], EMOTION, MOOD, ["joy", "fear"], "declare a task"),
-        (["fear"], MOOD, None, None, "Add them to `classes` of tasks.mood in the suite"),
-        ([f"word {n}" for n in range(MOST_CLASSES + 1)], EMOTION, None, None, "with all of them under"),
+        *refusals("remedies"),
+        (
+            [f"word {n}" for n in range(MOST_CLASSES + 1)],
+            "emotion",
+            "emotion",
+            None,
+            "with all of them under",
+        ),
     ],
 )
 def test_what_to_do_about_labels_that_are_no_classes(labels, task, other, moods, words):
-    data = pd.DataFrame({task.name: labels} | ({"mood": moods} if moods else {}), dtype=object)
+    data = pd.DataFrame({task: labels} | ({"mood": moods} if moods else {}), dtype=object)
     entry = CorpusEntry(name="calls", format="csv", path=None, columns={"emotion": "felt as"})
-    assert words in class_remedy(task, data, entry, BUILTIN | ({other.name: other} if other else {}))
-
-
-TEXTS = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=20)
-
-
-@given(st.lists(TEXTS, min_size=1, max_size=6, unique=True), TEXTS)
-def test_advice_is_yaml_of_the_same_texts(tmp_path_factory, classes, column):
-    file = tmp_path_factory.mktemp("yaml") / "x.yml"
-    file.write_text(
-        f"tasks: {flow({'feeling': classes})}\ncolumns: {flow({column: column})}\n", encoding="utf-8"
-    )
-    data = read_yaml(file, "x.yml", Problems()).data
-    assert [*map(str, data["tasks"]["feeling"])] == classes
-    assert {str(key): str(text) for key, text in data["columns"].items()} == {column: column}
+    assert words in class_remedy(TASKS[task], data, entry, BUILTIN | {other: TASKS[other]})
 
 
 def test_languages_in_any_form():

@@ -1,7 +1,6 @@
-"""The demo's suites: the limited one asks for enough, and the other one for all."""
+"""The demo's suite asks for enough."""
 
 import pytest
-import yaml
 
 from soundcheck.common import resources
 from soundcheck.evaluation import changed_segments
@@ -11,12 +10,6 @@ from soundcheck.suite.suite_file import read_suite
 from soundcheck_demo.speech import corpus
 
 SUITE = resources.root() / "suite.yml"
-FULL = resources.root() / "suites" / "full.yml"
-# Models that fewer families test in the demo.
-FEWER = {
-    *("prosody-biased", "random-gaussian", "random-categorical"),
-    *("sphinx-hurried", "sphinx-gated", "sphinx-words"),
-}
 
 
 def segments(part):
@@ -29,19 +22,6 @@ def segments(part):
 def limited():
     suite = read_suite(SUITE)
     return suite, {family.name: family for family in read_families(suite)}
-
-
-def test_suites_differ_in_their_limits_and_in_families_that_are_sure_without():
-    limited, full = (yaml.safe_load(path.read_text("utf-8")) for path in (SUITE, FULL))
-    limits = limited.pop("limits")
-    assert (limits["segments_per_change"], limits["levels"]) == (150, 2)
-    for name in FEWER & limited["models"].keys():
-        fewer, model = (suite["models"][name] for suite in (limited, full))
-        assert "families" not in model or set(fewer["families"]) < set(model["families"])
-        for key in ("families", "corpora"):
-            fewer.pop(key, None)
-            model.pop(key, None)
-    assert {**limited, "title": ""} == {**full, "title": ""}
 
 
 def test_changes_are_heard_of_enough_speakers_of_every_group(limited):
@@ -65,11 +45,3 @@ def test_changes_are_heard_of_enough_speakers_of_every_group(limited):
         tasks = planning.supported_tasks(family, suite.tasks.values())
         rows = changed_segments.changed_rows(family, tasks, table, suite.seed)
         assert 100 <= rows.sum() <= 150 and table.loc[rows, "speaker"].nunique() >= 36  # of 40
-
-
-def test_every_family_tests_a_model_that_does_not_guess(limited):
-    suite, families = limited
-    models = [entry for entry in suite.models.values() if entry.kind != "random"]
-    for name, family in families.items():
-        tasks = [planning.tasks_of(suite, entry) for entry in models if entry.is_for(name)]
-        assert any(planning.supported_tasks(family, of_model) for of_model in tasks), name

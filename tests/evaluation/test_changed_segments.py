@@ -98,9 +98,6 @@ def test_a_number_decides_how_many_are_transformed(people, options, expected):
     assert people["accent"][rows].value_counts().to_dict() == expected
 
 
-# What a suite limits
-
-
 def test_a_suite_limits_segments(table):
     assert FAIRNESS.limited(True, 7).options["sweep_segments"] == 7
     assert NOISE.limited(False, 7).options == NOISE.options and not NOISE.limited(False, 7, levels=3).sweeps
@@ -131,9 +128,6 @@ def test_a_suite_limits_levels_and_names_transformations():
     few = NOISE.limited(True, None, levels=2, transformations=named)
     assert [*few.series] == ["White Noise"] and len(few.stepped) == 2 and few.changes == NOISE.changes
     assert not NOISE.limited(False, None, transformations=named).series
-
-
-# Files, and signals that no change moves
 
 
 def test_files_are_drawn_whole_and_changes_grow_within_them():
@@ -171,11 +165,7 @@ def test_segments_that_no_step_changes():
     assert old.unchanged("x").tolist() == [False, False]
 
 
-# Recordings of the same words under different conditions
-
-
 def paired(*rows, base=""):
-    """Give the pairs of each two conditions, and the notes."""
     pairs = pairings(pd.DataFrame(rows, columns=["item", "condition", "speaker"]), base)
     rows = {(p.base, p.other): list(zip(*(own.tolist() for own in p.rows), strict=True)) for p in pairs}
     return rows, [note for pairing in pairs for note in pairing.notes]

@@ -26,7 +26,6 @@ TABLE = "  {}: {{predictions: {}, tasks: [{}]}}\n"
 
 
 def suite(folder: Path, family: str, models: dict[str, tuple[str, str]], audio: str = "true") -> None:
-    """Write a suite of tables: name of a model -> its file and its tasks."""
     tables = "".join(TABLE.format(name, *own) for name, own in models.items())
     (folder / "suite.yml").write_text(SUITE.format(audio=audio, family=family) + tables)
 
@@ -78,8 +77,6 @@ def test_command_and_page_tell_the_outcome(compared, shown):
     assert judged["outcome"].eq("better").all() and judged["pairing"].eq("paired").all()
     assert {name.split()[0] for name in judged.index} == {"Concordance", "Mean", "Pearson"}
     assert judged["blocks"].eq(24).all() and judged["adjusted_p_value"].max() <= 0.05
-    assert judged.loc["Mean Absolute Error", ["high", "relative_high"]].max() < 0
-    assert judged["relative"].notna().sum() == 1  # "x % more correlation" would mean nothing
     record = json.loads((out / "run.json").read_text())
     (comparison,) = record["comparisons"]
     page = shown(out, comparison["slug"], kind="comparisons")
@@ -127,34 +124,28 @@ REPLICATES = Path("notebooks", "old", "correctness_regression.npy")
 @pytest.mark.parametrize(
     ("words", "spoil", "why"),
     [
-        (["suite.yml", "old", "gnew"], None, ["CANDIDATE", "gnew", "Did you mean 'new'"]),
-        (["suite.yml", "old", "old"], None, ["compared with itself"]),
-        (["suite.yml", "old", "third"], None, ["share no task"]),
-        (["suite.yml", "old"], None, ["BASELINE and CANDIDATE"]),
-        (["suite.yml"], None, ["lists no comparisons", "comparisons: {"]),
-        (["LATER"], None, ["Name another one"]),
-        (["LATER", "BEFORE", "--out", "LATER"], None, ["one of the runs"]),
-        (["LATER", "BEFORE", "--family", "correctness_regresion"], None, ["mean 'correctness_regression'"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / "results.csv").open("a").write("\n"), ["cut, edited"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / "run.json").unlink(), ["run.json", "does not exist"]),
-        (["BEFORE", "SPOILT"], lambda run: (run / REPLICATES).write_bytes(b"cut"), ["old", "cannot be read"]),
-        (["BEFORE", "SPOILT"], renamed, ["no model has the same name"]),
+        (["suite.yml", "old", "third"], None, "share no task"),
+        (["suite.yml", "old"], None, "BASELINE and CANDIDATE"),
+        (["LATER", "LATER"], None, "compared with itself"),
+        (["LATER"], None, "Name another one"),
+        (["LATER", "BEFORE", "--out", "LATER"], None, "one of the runs"),
+        (["LATER", "BEFORE", "--family", "correctness_regresion"], None, "mean 'correctness_regression'"),
+        (["BEFORE", "SPOILT"], lambda run: (run / "results.csv").open("a").write("\n"), "cut, edited"),
+        (["BEFORE", "SPOILT"], lambda run: (run / "run.json").unlink(), "does not exist"),
+        (["BEFORE", "SPOILT"], lambda run: (run / REPLICATES).write_bytes(b"cut"), "cannot be read"),
+        (["BEFORE", "SPOILT"], renamed, "no model has the same name"),
     ],
 )
 def test_refused(compared, later, undrawn, tmp_path, words, spoil, why):
-    folder = compared[0]
-    places = {"BEFORE": folder / "build" / "compare", "LATER": later, "SPOILT": tmp_path / "spoilt"}
+    places = {"BEFORE": compared[0] / "build" / "compare", "LATER": later, "SPOILT": tmp_path / "spoilt"}
     if spoil:
         shutil.copytree(later, places["SPOILT"])
         spoil(places["SPOILT"])
     out = [] if "--out" in words or words == ["LATER"] else ["--out", tmp_path / "out"]
-    done = undrawn("compare", *(places.get(word, word) for word in words), *out, cwd=folder, timeout=60)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert all(word in done.stderr for word in why) and "Traceback" not in done.stderr
+    done = undrawn("compare", *(places.get(word, word) for word in words), *out, cwd=compared[0])
+    assert done.returncode == 2 and why in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "out" / "results.csv").exists()
 
-
-# Models that leave out segments
 
 WORDS = "turn left right now go stop please here".split()
 PAIRS = {"new": ("hears", "quits"), "apart": ("quits", "other")}
@@ -195,7 +186,6 @@ def left_out(tmp_path_factory, undrawn):
 
 
 def rate(table: pd.DataFrame, name: str) -> float:
-    """Share of words that were replaced; there are no other errors."""
     words = [table[column].str.split(expand=True) for column in ("transcript", name)]
     return float((words[0] != words[1]).to_numpy().mean())
 
@@ -238,33 +228,15 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(left_out):
     assert "16 of 160 inputs have no prediction" in output
 
 
-def test_nothing_is_executed_again_when_nothing_changed(left_out, undrawn):
-    folder = left_out[0]
-    states = sorted((folder / "out" / "comparisons").rglob("*.state.json"))
-    assert any(path.parent.name == "hears" for path in states)
-    before = [path.stat().st_mtime_ns for path in states]
-    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
-    assert done.returncode in (0, 3), done.stderr
-    assert [path.stat().st_mtime_ns for path in states] == before
-
-
-@pytest.mark.parametrize(
-    ("change", "code", "why"),
-    [
-        (lambda run: run["suite"].update(normaliser="none"), 2, "normaliser basic then, none now. Word"),
-        (lambda run: run.update(seed=1), 0, "The runs differ: seed 0 then, 1 now."),
-    ],
-)
-def test_runs_that_differ(left_out, undrawn, tmp_path, change, code, why):
+def test_runs_with_other_seeds_are_unpaired(left_out, undrawn, tmp_path):
     before, after = left_out[0] / "out", tmp_path / "after"
     shutil.copytree(before, after, ignore=shutil.ignore_patterns("html", "cache", "book-*", "media"))
     record = json.loads((after / "run.json").read_text())
-    change(record)
-    (after / "run.json").write_text(json.dumps(record))
+    (after / "run.json").write_text(json.dumps(record | {"seed": 1}))
     done = undrawn("compare", before, after, "--out", "both", "--no-book", cwd=tmp_path)
-    assert done.returncode == code and why in done.stdout + done.stderr
-    if not code:  # draws of speakers are not the same, but recordings are
-        rows = pd.read_csv(tmp_path / "both" / "comparisons.csv")
-        words = rows[rows["test"].eq(RATE)]
-        assert words["pairing"].eq("unpaired").all() and words["p_value"].eq(1).all()
-        assert words["difference_high_sample"].eq(0).all() and words["p_sample"].eq(1).all()
+    assert done.returncode == 0 and "The runs differ: seed 0 then, 1 now." in done.stdout
+    rows = pd.read_csv(tmp_path / "both" / "comparisons.csv")
+    words = rows[rows["test"].eq(RATE)]
+    assert words["pairing"].eq("unpaired").all() and words["p_value"].eq(1).all()
+    # Draws of speakers are not the same, but recordings are.
+    assert words["difference_high_sample"].eq(0).all() and words["p_sample"].eq(1).all()

@@ -1,9 +1,5 @@
 """What a notebook is given, and one evaluation for tasks of all kinds."""
 
-import dataclasses
-import json
-import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +7,9 @@ import pandas as pd
 import pytest
 
 from soundcheck.augment.sounds import Sound, SoundSet
-from soundcheck.common.json_file import Description
 from soundcheck.common.media import open_media
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import Evaluation
-from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
 from soundcheck.evaluation.groups import NO_GROUPS, compare, labelled, of_suite
 from soundcheck.evaluation.measure_sets import of_suite_groups
 from soundcheck.evaluation.robustness import change_of_quality, quality
@@ -24,40 +18,10 @@ from soundcheck.evaluation.unspoken import unjudged
 from soundcheck.metrics.additive import value
 
 TASKS = tuple(BUILTIN[name] for name in ("arousal", "transcript", "embedding"))
-CORPUS = CorpusDescription(
-    **{"name": "c", "title": "C <b>", "synthetic": True, "blocks": ("speaker", "file")},
-    **{"base_condition": "", "probes_of": "", "audio": True, "root": Path("/data"), "trials": None},
-    **{"segments": Path("/out/c.parquet"), "predictions": Path(os.fsdecode(b"/out/\xff.parquet"))},
-)
-COMPARISON = ComparisonDescription(
-    **{"comparison": "new against old", "baseline": "old", "candidate": "new", "titles": {"f": "F"}},
-    **{"corpora": ((CORPUS, CORPUS),), "pairs": ((Path("a.json"), Path("b.json")),)},
-    **{"tasks": (BUILTIN["arousal"],), "seed": 0, "replicates": 10, "interval": "bca"},
-    **{"media": Path("/out/media"), "prefix": "../media/", "rows": Path("/out/rows.json")},
-    normaliser="basic",
-)
 
 
-@pytest.fixture
-def described(describe):
-    trials = dataclasses.replace(CORPUS, trials=Path("/out/t.parquet"))
-    tasks = (BUILTIN["emotion"], BUILTIN["valence"])
-    return describe("fairness_sex", corpora=(CORPUS, trials), others={"other": (CORPUS,)}, tasks=tasks)
-
-
-def test_what_is_read_is_what_was_written(tmp_path, described):
-    for description in (described, COMPARISON):
-        description.write(tmp_path / "run.json")
-        assert type(description).read(str(tmp_path / "run.json")) == description
-    content = json.loads((tmp_path / "run.json").read_text())
-    for part, key, cell in ((content, "colour", "red"), (content["corpora"][0][0], "blocks", "speaker")):
-        part[key], before = cell, dict(part)  # what does not belong there is refused by name
-        (tmp_path / "run.json").write_text(json.dumps(content))
-        with pytest.raises(ValueError, match=key):
-            ComparisonDescription.read(str(tmp_path / "run.json"))
-        part.clear()
-        part.update(before)
-    for load in (Evaluation.load, Description.read, open_media):
+def test_notebooks_alone_say_what_runs_them():
+    for load in (Evaluation.load, open_media):
         with pytest.raises(ValueError, match="run by `soundcheck run`"):
             load("")
 
@@ -117,7 +81,6 @@ def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluatio
     [
         (["de/a.wav", "fr/b.wav"], True, ("en",), ""),
         (["de/a.wav", "fr/b.wav"], True, (), "the sounds are in de, fr; name its languages under card"),
-        (["a.wav", "b.wav"], False, (), ""),
         (["a.wav", "radio/b.wav"], False, ("en",), ""),
         (["German/deep/a.wav", "fr/b.wav"], False, ("de", "en"), "the recogniser knows de, and some"),
     ],

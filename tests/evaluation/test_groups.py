@@ -22,7 +22,6 @@ MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
 
 
 def counting(own: Subset, **options):
-    """Make an evaluation of the segments of a corpus that keeps what is skipped."""
     family, skipped = SimpleNamespace(options=options, label=False, name="f"), []
     return SimpleNamespace(
         **{"family": family, "tasks": [own.task], "seed": 0, "skipped": skipped, "view": lambda subset: own},
@@ -70,26 +69,18 @@ def test_small_groups_are_listed_and_skipped():
 
 
 def test_groups_of_trials_need_trials_of_both_kinds_and_speakers():
-    frame = pd.DataFrame({"sex": ["f"] * 4 + ["m"] * 4 + ["x"] * 2 + ["y"] * 3 + [None]})
-    target = np.array([True, True, False, False] * 2 + [False, False, True, True, False, True])
-    pairs = [(0, 0), (1, 1), (0, 1), (0, 2), *[(3, 3), (4, 4), (3, 4), (4, 3)]]
-    frame[["first", "second"]] = np.array([*pairs, (5, 6), (6, 7), (8, 8), (9, 9), (8, 9), (0, 0)])
-    nothing = Predictions(np.zeros(len(frame)))
+    rows = [("f", 0, 0, True), ("f", 1, 1, True), ("f", 0, 1, False), ("f", 0, 2, False)]
+    rows += [("m", 3, 3, True), ("m", 4, 4, True), ("m", 3, 4, False), ("m", 4, 3, False)]
+    rows += [("x", 5, 6, False), ("x", 6, 7, False), ("y", 8, 8, True), ("y", 9, 9, True), ("y", 8, 9, False)]
+    frame = pd.DataFrame([*rows, (None, 0, 0, True)], columns=["sex", "first", "second", "target"])
+    target, nothing = frame.pop("target").to_numpy(), Predictions(np.zeros(len(frame)))
     own = Subset("c", BUILTIN["embedding"], frame, target, nothing, nothing, np.zeros(len(frame), dtype=int))
-    least = {"minimum_trials": 2, "minimum_speakers": 3}
-    assert lacks(own, "accent", **least) == {} and lacks(own, "sex", **least) == {
+    assert lacks(own, "sex", minimum_trials=2, minimum_speakers=3) == {
         "f": "",
         "m": "2 speakers, 3 needed",
         "x": "0 target trials, 2 needed",
         "y": "1 non-target trial, 2 needed",
     }
-
-
-# Each against all
-
-
-def evaluation(family: str):
-    return judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
 
 
 @pytest.fixture
@@ -103,19 +94,20 @@ def subset(rng) -> Subset:
     return Subset("c", TASK, table, None, predicted, random, np.arange(210) % 12)
 
 
-def values(judge) -> pd.DataFrame:
+def judged(subset, family, tests, names=("de", "en", "fr"), **options):
+    judge = judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
+    groups.judge_groups(judge, subset, "language", names, tests, **options)
     frame = judge.frame()
-    return frame[frame["value"].notna()].set_index("group")
+    return frame[frame["value"].notna()].set_index("group"), judge
 
 
 @pytest.mark.parametrize("against", [groups.EVERYBODY, groups.AVERAGE])
 def test_each_group_against_all(subset, against):
-    judge, names = evaluation("fairness_language"), ["de", "en", "fr"]
-    groups.judge_groups(judge, subset, "language", names, MEAN, against=against)
-    table = subset.segments.assign(value=subset.predictions.clean)
+    frame, judge = judged(subset, "fairness_language", MEAN, against=against)
+    table, names = subset.segments.assign(value=subset.predictions.clean), ["de", "en", "fr"]
     means = table.groupby("language")["value"].mean()
     whole = means.mean() if against == groups.AVERAGE else table["value"].mean()
-    frame, expected = values(judge), {f"language: {name}": means[name] - whole for name in names}
+    expected = {f"language: {name}": means[name] - whole for name in names}
     assert frame["value"].to_dict() == pytest.approx(expected, abs=1e-11)
     others = [table[table["language"].ne(name)]["value"].mean() for name in names]  # all together
     assert frame["gap"].tolist() == pytest.approx(list(means - others), abs=1e-11)
@@ -123,36 +115,30 @@ def test_each_group_against_all(subset, against):
 
 
 def test_groups_in_a_context(subset):
-    judge = evaluation("fairness_linguistic_sentiment")
     tests = {"Mean Shift Difference": lambda s, p, inside: mean_value(p.clean)}
     context = ("sentiment", "negative")
-    groups.judge_groups(judge, subset, "language", ["de", "en", "fr"], tests, context=context)
+    frame, _ = judged(subset, "fairness_linguistic_sentiment", tests, context=context)
     table = subset.segments.assign(value=subset.predictions.clean)
     inside = table[table["sentiment"].eq("negative")].groupby("language")["value"].mean()
     shifts = inside - table.groupby("language")["value"].mean()
     expected = {f"language: {name}, sentiment: negative": one - shifts.mean() for name, one in shifts.items()}
-    assert values(judge)["value"].to_dict() == pytest.approx(expected, abs=1e-11)
+    assert frame["value"].to_dict() == pytest.approx(expected, abs=1e-11)
 
 
 def test_labels_stay_beside_the_group_and_may_be_groups_themselves(subset):
-    judge = evaluation("fairness_language")
     tests = {"Relative Difference Per Bin": lambda s, p: bin_proportions(p.clean)}
-    groups.judge_groups(judge, subset, "language", ["de", "en"], tests)
-    rows = values(judge)
+    rows, judge = judged(subset, "fairness_language", tests, ("de", "en"))
     assert len(rows) == 8 and set(rows.index) == {"language: de", "language: en"}
     assert rows["label"].nunique() == 4 and not rows["label"].str.contains("de").any()
-    judge, random = evaluation("fairness_language"), []
-    judge.judge(
+    random = []
+    ranges = judge.judge(
         subset, "Mean Value", lambda s, p: random.append(p.random) or bin_proportions(p.clean), column="range"
     )
-    rows = values(judge)
-    assert rows["label"].eq("").all() and len(rows) == 4 and rows.index.str.startswith("range: ").all()
+    assert [row.label for row in ranges] == [""] * 4
+    assert all(row.group.startswith("range: ") for row in ranges)
     assert random == [False, True]  # the random reference is told apart, whatever becomes of it
     both = (subset.reference, subset.reference.take(np.arange(3)), subset.reference.unchanged())
     assert all(predictions.random for predictions in both)
-
-
-# Voices
 
 
 def voices(limits=(), **pitches):
@@ -160,21 +146,19 @@ def voices(limits=(), **pitches):
     speakers = [name for name, numbers in pitches.items() for _ in numbers]
     names, counts = voice_groups([one for numbers in pitches.values() for one in numbers], speakers, *limits)
     first = {name: names[speakers.index(name)] for name in pitches}
-    return first, counts.set_index("group"), names
+    return first, counts.set_index("group")
 
 
 def test_groups_of_voices():
-    borders, *_ = voices(a=[145.0] * 26, b=[145.01] * 26, c=[190.0] * 26, d=[190.01] * 26)
+    borders, _ = voices(a=[145.0] * 26, b=[145.01] * 26, c=[190.0] * 26, d=[190.01] * 26)
     assert borders == {"a": "low", "b": "medium", "c": "medium", "d": "high"}  # of the lower group
     assert voices(((100, 200), (110, 115), 2), a=[120.0] * 3)[0] == {"a": "high"}
     usable = {"a": [120.0] * 25, "b": [120.0] * 26, "c": [120.0] * 25 + [40.0, 351.0, np.nan]}
-    first, counts, _ = voices(**usable, d=[np.nan] * 30)
+    first, counts = voices(**usable, d=[np.nan] * 30)
     assert first == {"a": None, "b": "low", "c": None, "d": None}
     assert counts.loc["low", "segments"] == 26 and counts.loc["no pitch from 50 to 350 Hz", "segments"] == 33
     assert counts.loc["speakers with up to 25 usable segments", "segments"] == 50
-    _, counts, names = voices(a=[140.0] * 30 + [600.0] * 30)  # what is not usable moves nobody
-    assert set(names[:30]) == {"low"} and set(names[30:]) == {None}
+    names, counts = voice_groups([140.0] * 30 + [600.0] * 30, ["a"] * 59 + [None])
+    assert set(names[:30]) == {"low"} and set(names[30:]) == {None}  # what is not usable moves nobody
+    counts = counts.set_index("group")
     assert counts.loc["low", ["speakers", "lowest", "highest"]].tolist() == [1, 140.0, 140.0]
-    names, counts = voice_groups([200.0] * 30, ["b"] * 29 + [None])
-    assert names[0] == "high" and names[29] is None
-    assert counts.set_index("group").loc["no speaker", "segments"] == 1

@@ -17,7 +17,6 @@ from soundcheck.evaluation.plain_measures import PlainStatistic, statistic_of
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
-from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import LEAST_BLOCKS
@@ -75,7 +74,6 @@ def resampled(measure, rows: Subset):
 
 
 def same(rows: Subset, plain, additive) -> None:
-    """Compare value, replicates and intervals of both ways."""
     ours, theirs = resampled(plain, rows), resampled(additive, rows)
     assert ours.labels == theirs.labels and ours.replicates.shape == theirs.replicates.shape
     np.testing.assert_allclose(ours.value, theirs.value, atol=1e-9)
@@ -118,26 +116,6 @@ def test_undefined_replicates_are_noted_or_withhold_the_interval():
     assert lacking.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
     seldom = resampled(lambda s, _: np.nan if s.segments["speaker"].nunique() < 4 else 0.5, subset())
     assert seldom.withheld == ("",) and "undefined in" in seldom.notes[0]
-
-
-def test_averages_of_speakers_go_by_blocks():
-    """A speaker drawn twice is two speakers, as for the ready-made averages; her name alone would be one."""
-    rows = subset(sizes=(10, 12, 30, 11, 25, 18))
-
-    def by(column):
-        def measure(s, p):
-            means = pd.DataFrame({"t": s.truth, "p": p.clean}).groupby(column(s)).mean()
-            return (means["p"] - means["t"]).abs().mean()
-
-        return resampled(measure, rows).replicates
-
-    averages = speaker_averages(rows.truth, rows.predictions.clean, rows.blocks)
-    expected = resample(averages.mean_absolute_error(), rows.blocks, REPLICATES).replicates
-    np.testing.assert_allclose(by(lambda s: s.blocks), expected, atol=1e-9)
-    assert np.abs(by(lambda s: s.segments["speaker"].to_numpy()) - expected).max() > 1e-4
-
-
-# Faults
 
 
 def in_replicates(first, later):

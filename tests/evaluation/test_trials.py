@@ -1,6 +1,7 @@
 """Trials: scores of embeddings, who fits and who is tested, more enrolled and shorter tested recordings."""
 
 import dataclasses
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,8 +20,6 @@ from soundcheck.evaluation.trial_conditions import (
 )
 from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
-
-# Scores
 
 NAN = np.nan
 VECTORS = {"a": [1.0, 0.0], "b": [0.0, 2.0], "c": [3.0, 3.0], "d": None}
@@ -55,24 +54,31 @@ def test_scores(predictions, enrolments, tests, change, scores):
     np.testing.assert_allclose(score_trials(predictions, list("abcd"), table, change), scores, atol=1e-12)
 
 
-# Thresholds and calibrations of other speakers
-
-
 def split(subset, *others, calibration=HALF, seed=0):
     family = SimpleNamespace(options={"calibration": calibration, "minimum_trials": 2})
     return split_speakers(SimpleNamespace(seed=seed, family=family), subset, [subset, *others])
 
 
+def scored(name, pairs, speaker, scores):
+    """Make trials of pairs of recordings with their scores; ``speaker`` names whose a recording is."""
+    frame = pd.DataFrame(pairs, columns=["enrolled", "segment"])
+    frame["key"], frame["enrolment"] = frame.index.astype(str), frame["enrolled"]
+    frame["enrol_speaker"], frame["test_speaker"] = (
+        frame[one].map(speaker) for one in ("enrolled", "segment")
+    )
+    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
+    scores = scores(target)
+    random = Predictions(scores[::-1], random=True)
+    blocks = np.zeros(len(frame), dtype=np.intp)
+    return Subset(name, None, frame, target, Predictions(scores), random, blocks)
+
+
 def corpus(name, speakers, seed=0):
     """Give every pair of speakers, and every speaker with herself twice, a score."""
-    pairs = [(one, two) for one in speakers for two in speakers if one <= two]
-    pairs += zip(speakers, speakers, strict=True)
-    frame = pd.DataFrame(pairs, columns=["enrol_speaker", "test_speaker"])
-    frame["enrolled"] = frame["segment"] = np.arange(len(frame))
-    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
-    scores = np.random.default_rng(seed).normal(size=len(frame)) + target
-    random = Predictions(scores[::-1], random=True)
-    return Subset(name, None, frame, target, Predictions(scores), random, np.zeros(len(frame), dtype=np.intp))
+    numbers = range(len(speakers))
+    pairs = [(one, two) for one in numbers for two in numbers if one <= two] + [(n, n) for n in numbers]
+    rng = np.random.default_rng(seed)
+    return scored(name, pairs, lambda n: speakers[n], lambda target: rng.normal(size=len(target)) + target)
 
 
 def speakers_of(subset):
@@ -87,7 +93,7 @@ def test_halves_share_no_speaker_and_all_that_is_left_out_is_counted():
     assert len(subset) - len(halves.fitting) - len(halves.tested) == 4 * 5
     assert "20 trials between them" in halves.about
     assert f"fitted on 4 speakers ({len(halves.fitting)} trials)" in halves.about
-    turned = subset.take(np.arange(len(subset))[::-1])
+    turned = dataclasses.replace(subset, segments=subset.segments[::-1].reset_index(drop=True))
     assert speakers_of(split(turned).fitting) == one  # not of the order
     assert any(speakers_of(split(subset, seed=n).fitting) != one for n in range(5))
 
@@ -123,22 +129,14 @@ def test_what_cannot_be_fitted_says_why(names, calibration, reason):
     assert halves.reason.startswith(reason) and halves.tested.corpus == "here"
 
 
-# More enrolled and shorter tested recordings
-
 SPEAKERS, EACH = 4, 4
 COUNT = SPEAKERS * EACH
 
 
 def all_pairs(score: float = 0.0) -> Subset:
     """Give all pairs of recordings of a few speakers; recording ``n`` is of speaker ``n // EACH``."""
-    pairs = [(one, two) for one in range(COUNT) for two in range(one + 1, COUNT)]
-    frame = pd.DataFrame(pairs, columns=["enrolled", "segment"])
-    frame["key"], frame["enrolment"] = [f"{n}" for n in range(len(frame))], frame["enrolled"]
-    for side, column in (("enrol_speaker", "enrolled"), ("test_speaker", "segment")):
-        frame[side] = [f"s{n // EACH}" for n in frame[column]]
-    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
-    scores = Predictions(np.full(len(frame), score))
-    return Subset("here", None, frame, target, scores, scores, np.zeros(len(frame), dtype=np.intp))
+    pairs = itertools.combinations(range(COUNT), 2)
+    return scored("here", pairs, lambda n: f"s{n // EACH}", lambda target: np.full(len(target), score))
 
 
 def enrolling(missing=(), scores=False, **options):
@@ -219,7 +217,6 @@ def test_all_lengths_are_about_the_same_trials():
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"listed": ()}, "no lengths"),
         ({"predicts_changes": False}, "cannot answer for changed signals"),
         ({"audio": False}, "no audio that could be cut"),
         ({"listed": (4, 8)}, "most tested recordings are shorter than 4 s"),

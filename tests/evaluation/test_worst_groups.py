@@ -29,8 +29,6 @@ def people(speakers: int = 40, worse: float = 0.4) -> pd.DataFrame:
 
 @pytest.fixture
 def searched(load):
-    """Search the groups of a table: the evaluation, what was found, and the row."""
-
     def of(table: pd.DataFrame):
         answers, tasks = {"arousal": table["predicted"]}, (BUILTIN["arousal"],)
         segments = table.drop(columns="predicted")
@@ -58,39 +56,18 @@ def test_columns_are_those_whose_words_may_be_groups():
         "pitch": "it could not be measured",
     }
     assert columns["emotion"][:2].tolist() == ["emotion: anger", None]
-    words = pd.DataFrame({"pitch": ["low", "high"], "pitch (number)": [1.0, 2.0], "level": ["loud", "soft"]})
-    columns, passed_over = columns_of(words, ["pitch"], ["pitch", "level"])  # also under such a name
+    words = pd.DataFrame({"pitch": ["low", "high"], "pitch (number)": [1.0, 2.0]})
+    columns, passed_over = columns_of(words, ["pitch"], ["pitch"])  # also under such a name
     assert columns["pitch"].tolist() == ["pitch: low", "pitch: high"] and not passed_over
-    assert columns["level"].tolist() == ["level: loud", "level: soft"]
-
-
-@pytest.mark.parametrize(
-    ("name", "numbers", "words"),
-    [
-        ("level", [-40.0, -30.0, -20.0, -10.0], {"level below −32.5 dB", "level above −17.5 dB"}),
-        ("signal_to_noise", [1.0, 2.0, 3.0, 4.0], {"signal-to-noise ratio below 1.75 dB"}),
-        ("duration", [0.1, 0.3 - 0.2, 1.1 - 1.0, 0.2], {"duration of 0.1 to 0.125 s"}),
-        ("clipping", [0.0] * 4 + [0.02], {"clipped samples of 0 %", "clipped samples above 0 %"}),
-    ],
-)
-def test_names_of_ranges_hold_units_and_minus_signs(name, numbers, words):
-    ranges = in_ranges(name, np.array(numbers))
-    assert words <= set(ranges)
-    if name == "duration":
-        assert ranges[0] == ranges[1] == ranges[2]
 
 
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, max_size=60))
 def test_a_range_says_where_its_numbers_lie(numbers):
     for number, word in zip(numbers, in_ranges("x", np.array(numbers)), strict=True):
         where, *ends = word.replace("−", "-").removeprefix("x ").replace(" to ", " ").split()
-        ends = [float(end) for end in ends]
-        if where == "below":
-            assert number < ends[0]
-        elif where == "above":
-            assert number > ends[0]
-        else:
-            assert ends[0] <= number <= ends[-1]
+        low, high = float(ends[0]), float(ends[-1])
+        assert {"below": number < low, "above": number > low}.get(where, low <= number <= high)
+    assert "clipped samples above 0 %" in in_ranges("clipping", np.array([0.0] * 4 + [0.02]))
 
 
 def test_the_row_counts_and_its_remark_names(searched):
@@ -106,7 +83,6 @@ def test_the_row_counts_and_its_remark_names(searched):
     page = str(views.looked_at([result])) + str(views.named_groups(own, [result])) + heard
     page += str(views.could_be_shown([result]))
     assert "<b>phone" not in page and page.count("&lt;b&gt;phone&lt;/b&gt;") > 3
-    assert "left out: it could not be measured" in page and "Finding nothing is no proof" in page
     errors = (table["predicted"] - table["arousal"]).abs()
     group = table["sex"].eq("female") & table["condition"].eq(PHONE)
     assert f">{errors[group].idxmax():06d} " in heard
@@ -119,7 +95,6 @@ def test_nothing_found_too_little_or_missing(searched):
     assert (row.value, row.passed) == (0, True) and row.skipped.startswith("none of ")
     page = str(views.named_groups(own, result))
     assert page.startswith("<p>No group is shown to be worse: c, arousal (of ")
-    assert searched(people(speakers=8))[1]  # channels have all 8 on either side
     _, result, row = searched(people(speakers=4))
     assert not result and pd.isna(row.passed) and row.skipped == NO_GROUP
     table = people()

@@ -53,8 +53,8 @@ def test_any_text_is_right_about_itself(text):
     assert read(text, english=False).tokens is not None
 
 
-@pytest.mark.parametrize("piece", ["1", "a.", "1 ", "twenty ", "$", "(1", "may 5 ", "1,", "a-", "\ue000"])
+@pytest.mark.parametrize("piece", ["1", "twenty ", "may 5 ", "a-"])
 def test_long_texts_take_little_time(piece):
-    start, reading = time.process_time(), read(piece * (20_000 // len(piece)))
+    start, reading = time.process_time(), read(piece * (10_000 // len(piece)))
     compare_entities(reading, reading, NAMES)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 5

@@ -179,40 +179,8 @@ def test_replicates_and_seed_do_not_touch_the_value(name):
     one, more, other = (result(measure, data, s, n) for n, s in ((1000, 0), (4000, 0), (1000, 1)))
     assert one.value.tobytes() == more.value.tobytes() == other.value.tobytes()
     width = np.subtract(*one.interval()[::-1])
-    assert (np.abs(np.subtract(one.interval(), more.interval())) <= 0.1 * width).all()
     assert (np.abs(np.subtract(one.interval(), other.interval())) <= 0.15 * width).all()
     assert more.replicates[:1000].tobytes() == one.replicates.tobytes()
-
-
-@pytest.mark.parametrize("name", ["ccc", "uap", "word errors"])
-def test_swapping_two_models(name):
-    make, metric = PLAIN[name]
-    data, measure = make(0), of_change(metric)
-    one = result(measure, data)
-    two = result(measure, data.replace(prediction=data.changed, changed=data.prediction))
-    np.testing.assert_allclose(two.value, -one.value, atol=1e-12)
-    np.testing.assert_allclose(two.interval(), -np.array(one.interval()[::-1]), atol=1e-11)
-
-
-@few
-@given(st.integers(0, 2**32 - 1), st.floats(0.01, 100), st.floats(-100, 100))
-def test_scale_and_shift(seed, scale, shift):
-    data = numbers(seed)
-    moved = data.replace(truth=scale * data.truth + shift, prediction=scale * data.prediction + shift)
-    for name, factor in (("ccc", 1), ("mae", scale)):
-        one, two = (result(MEASURES[name][1], each) for each in (data, moved))
-        np.testing.assert_allclose(two.value, factor * one.value, atol=1e-9 * scale)
-
-
-def test_renaming_and_reordering_classes():
-    data, metric = names(4), classification.recall_per_class
-    mapping = dict(zip(CLASSES, ("zorn", "glück", "mitte", "leid"), strict=True))
-    renamed = [np.array([mapping[c] for c in side], dtype=object) for side in (data.truth, data.prediction)]
-    one = result(lambda d: metric(d.truth, d.prediction, CLASSES), data)
-    two = result(lambda d: metric(*renamed, [mapping[c] for c in reversed(CLASSES)]), data)
-    np.testing.assert_allclose(two.value[::-1], one.value, atol=1e-12)
-    np.testing.assert_allclose(two.interval()[0][::-1], one.interval()[0], atol=1e-12)
-    assert two.labels == tuple(mapping[label] for label in reversed(one.labels))
 
 
 @pytest.mark.parametrize("name", PLAIN)

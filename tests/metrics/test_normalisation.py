@@ -9,6 +9,8 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whisper_normalizer import basic as whisper_basic
+from whisper_normalizer import english as whisper_english
 
 from soundcheck.metrics.normalisation import (
     NORMALISERS,
@@ -26,22 +28,13 @@ pieces = st.sampled_from(
 anything = st.lists(st.one_of(pieces, st.characters()), max_size=12).map("".join)
 
 
-def test_names_are_a_closed_ordered_list():
-    names = ["none", "basic", "basic-with-marks", "whisper-basic", "whisper-english", "open-asr-2025"]
-    assert list(NORMALISERS) == [*names, "open-asr"]
-    assert NORMALISERS["open-asr"] is NORMALISERS["open-asr-2025"]  # as earlier suites call it
-    assert all(each.version and each.description.endswith(".") for each in NORMALISERS.values())
-    version = importlib.metadata.version("whisper-normalizer")
-    assert english.version == f"20250625 with whisper-normalizer {version}"
-
-
 @pytest.mark.parametrize("kind", ["basic", "signs between words"])
 def test_basic(kind):
     for text, expected in TEXTS[kind].items():
         assert basic(text) == expected == basic(expected)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(anything)
 def test_ours_are_idempotent_and_leave_words_only(text):
     for normaliser in (none, basic):
@@ -62,24 +55,24 @@ SPOKEN = (
 ).split()
 
 
-@pytest.mark.parametrize("name", ["basic", "english"])
-def test_whispers_are_those_of_the_package(name, rng):
-    if name == "english":
-        from whisper_normalizer.english import EnglishTextNormalizer as Theirs
-    else:
-        from whisper_normalizer.basic import BasicTextNormalizer as Theirs
-    theirs, ours = Theirs(), NORMALISERS[f"whisper-{name}"]
+def drawn_texts(rng):
     between = np.array(["", " ", "  ", "\t", " \n  "])
-    for _ in range(1000):
-        drawn = rng.choice(SPOKEN, rng.integers(0, 12))
-        text = "".join(word + rng.choice(between) for word in drawn)
-        assert ours(text) == " ".join(theirs(text).split()), text
+    for _ in range(500):
+        yield "".join(word + rng.choice(between) for word in rng.choice(SPOKEN, rng.integers(0, 12)))
+
+
+def test_whispers_are_those_of_the_package(rng):
+    theirs, theirs_english = whisper_basic.BasicTextNormalizer(), whisper_english.EnglishTextNormalizer()
+    for text in drawn_texts(rng):
+        assert basic_whisper(text) == " ".join(theirs(text).split()), text
+        assert english(text) == " ".join(theirs_english(text).split()), text
+    assert english.version.endswith(importlib.metadata.version("whisper-normalizer"))
 
 
 def test_the_leaderboard_joins_letters_drops_ellipses_and_is_whisper_without_later_rules(rng):
     leaderboard = NORMALISERS["open-asr"]
     assert {text: leaderboard(text) for text in TEXTS["leaderboard"]} == TEXTS["leaderboard"]
-    for _ in range(1000):
+    for _ in range(500):
         text = " ".join(word for word in rng.choice(SPOKEN, rng.integers(0, 12)) if word != ".")
         assert leaderboard(text) == english(text), text
     assert [leaderboard(word) for word in ("kinda", "cause", "dunno")] == ["kinda", "cause", "dunno"]
@@ -91,8 +84,6 @@ def test_known_traps_of_whisper():
     assert english("[noise] He's twenty-one (laughs), um, and likes colour") == "he is 21 and likes color"
     assert english(english("cent triple o")) != english("cent triple o")
     assert basic_whisper("Don't (laughs) हिन्दी") == "don t ह न द"
-    for trap in ("O'Neil", "0 neil", "brackets", "Not idempotent"):
-        assert trap in english.description
     number = "9" * 5000  # too long for the package, and does not end a run
     assert english(f"He said {number} twenty one times") == f"he said {number} 21 times"
 
@@ -125,9 +116,5 @@ def test_marks_of_noises_are_no_words():
     text = "[laughter-yes] oh [LAUGHTER-I'm] [laughter]"
     assert noise_marks(text) == text.replace(" oh", "").split()
     assert basic(text) == "yes oh i'm"
-
-
-def test_ordinary_words_in_brackets_stay():
     for text, expected in TEXTS["ordinary words in brackets"].items():
         assert noise_marks(text) == [] and basic(text) == expected
-        assert NORMALISERS["basic-with-marks"](text) == expected

@@ -152,27 +152,6 @@ def test_drawn_speakers_are_repeated_trials(distinct):
         np.testing.assert_allclose(make(data).evaluate(drawn), expected, atol=1e-12, err_msg=name)
 
 
-# What must not matter
-
-
-def test_order_sides_monotone_changes_and_swapped_kinds_do_not_matter():
-    data, drawn = trials(1, distinct=3), weights(8, 50, 0)
-    mixed = np.random.default_rng(0).permutation(len(data))
-    columns = data.scores, data.target, data.first, data.second
-    others = [
-        Trials(*(column[mixed] for column in columns), 8),
-        Trials(data.scores, data.target, data.second, data.first, 8),
-        Trials(np.exp(data.scores), data.target, data.first, data.second, 8),
-    ]
-    for make in (equal_error_rate, min_dcf, lambda t: frr_at_far(t, RATES), min_cllr, cllr):
-        for other in others[: 2 if make is cllr else 3]:
-            assert make(other).evaluate(drawn).tobytes() == make(data).evaluate(drawn).tobytes()
-    swapped = Trials(-data.scores, ~data.target, data.first, data.second, 8)
-    for make in (equal_error_rate, cllr, min_cllr):
-        assert value(make(swapped)) == pytest.approx(value(make(data)), abs=1e-12)
-    assert value(min_dcf(swapped, 0.3, 1, 2)) == pytest.approx(value(min_dcf(data, 0.7, 2, 1)), abs=1e-12)
-
-
 @pytest.mark.parametrize("speakers", [30, 2500])
 def test_windows_tables_and_joined_steps_change_next_to_nothing(speakers, monkeypatch):
     """Sums are exact, so windows, one replicate alone and other tables of pairs give the same bytes."""
@@ -190,20 +169,6 @@ def test_windows_tables_and_joined_steps_change_next_to_nothing(speakers, monkey
     monkeypatch.setattr(trial_curves, "_MOST_STEPS", 500)
     for statistic, whole in zip(statistics[3:], expected[3:], strict=True):
         assert 0 < np.abs(statistic.evaluate(drawn) - whole).max() < 0.01
-
-
-@pytest.mark.parametrize(
-    ("scores", "target", "costs", "expected"),
-    [
-        ([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0], (), 0.7),  # what lies above is accepted
-        ([1, 2], [1, 0], (0.99,), -np.inf),  # accept everybody
-        # 2, 4 and 6 cost the same as minus infinity: of the two in the middle the lower one is taken.
-        ([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1], (0.5, 4, 3), 2.0),
-        ([0.1], [True], (), np.nan),
-    ],
-)
-def test_threshold_of_the_lowest_cost(scores, target, costs, expected):
-    assert min_dcf_threshold(independent(scores, target), *costs) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -224,11 +224,9 @@ def test_answers_where_nobody_speaks_by_time():
 
 
 def test_scripts_without_blanks():
-    without = (
-        "请向左转|今日はいい天気ですね|ｶﾀｶﾅ|วันนี้อากาศดี|ມື້ນີ້|ថ្ងៃនេះ|ဒီနေ့|今天 iPhone 在我们店里打折了吗".split("|")
-    )
-    assert without_blanks(without).all()
-    blanks = "go left|오늘 날씨가 좋다|hôm nay trời đẹp|اليوم الطقس جميل|היום יפה|आज मौसम|١٢٣||…".split("|")
+    assert without_blanks("今日はいい天気ですね|ｶﾀｶﾅ|ថ្ងៃនេះ|今天 iPhone 在我们店里打折了吗".split("|")).all()
+    blanks = "go left|오늘 날씨가 좋다|hôm nay trời đẹp|اليوم الطقس جميل|١٢٣||…".split("|")
+
     assert not without_blanks([*blanks, None, np.nan]).any()
 
 
@@ -245,10 +243,6 @@ def test_character_error_rates_with_and_without_blanks():
     assert error_rates(counts).labels == ("character error rate", *RATES[1:])
     mixed = ["我 要 去 new york", "turn left now"], ["我要 去 new work", "turn left"]
     theirs = jiwer.cer(["我要去new york", "turn left now"], ["我要去new work", "turn left"])
-    for said, heard, blanks, expected in (
-        (*mixed, None, theirs),
-        (["今天 天气 好"], ["今天天气坏"], True, 3 / 7),
-        (["今天 天气 好"], ["今天天气坏"], False, 1 / 5),
-    ):
-        rates = values(error_rates(character_errors(said, heard, blanks=blanks)))
-        assert rates[0] == pytest.approx(expected)
+    assert values(error_rates(character_errors(*mixed, blanks=None)))[0] == pytest.approx(theirs)
+    with_blanks = error_rates(character_errors(["今天 天气 好"], ["今天天气坏"], blanks=True))
+    assert values(with_blanks)[0] == pytest.approx(3 / 7)

@@ -23,15 +23,9 @@ from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
 
-@pytest.mark.parametrize(
-    ("target", "arguments"),
-    [
-        ("asr --in={audio} 'a b' \"c d\" e\\ f", ["asr", "--in={audio}", "a b", "c d", "e f"]),
-        ("asr {audio} ''", ["asr", "{audio}", ""]),
-    ],
-)
-def test_commands_are_split_as_in_a_shell(target, arguments):
-    assert parse_command(target) == (arguments, "", "")
+def test_commands_are_split_as_in_a_shell():
+    words = ["asr", "--in={audio}", "a b", "c d", "e f", ""]
+    assert parse_command("asr --in={audio} 'a b' \"c d\" e\\ f ''") == (words, "", "")
 
 
 REFUSED = yaml.safe_load(Path(__file__).with_name("refused_commands.yml").read_text())
@@ -64,17 +58,12 @@ def test_program_is_found_in_the_folder_then_on_the_path(world, tmp_path, monkey
 
 def test_a_suite_names_a_command_which_no_check_runs(world):
     (world.root / "suite.yml").write_text(
-        "corpora: {demo: {format: demo}}\n"
-        "models: {mine: {command: 'my-asr \"a b\" {audio}', batch: 2}}\nfamilies: all\n"
+        "corpora: {d: {format: demo}}\nmodels: {mine: {command: 'my-asr \"a b\" {audio}'}}\nfamilies: all\n"
     )
     suite = read_suite(world.root / "suite.yml")
-    entry = suite.models["mine"]
-    assert (entry.kind, entry.target) == ("command", 'my-asr "a b" {audio}')
-    assert (entry.tasks, entry.path, entry.batch) == (("transcript",), None, 2)
     world.program('touch canary; echo "$1"')
     assert len(world.check()) == 40 and not (world.root / "canary").exists()
-    assert load_model(entry, suite).predict([SIGNAL], 16000) == [{"transcript": "a b"}]
-    assert (world.root / "canary").exists()
+    assert load_model(suite.models["mine"], suite).predict([SIGNAL], 16000) == [{"transcript": "a b"}]
     with pytest.raises(InputError, match=r"the model runs code \(command\), and --no-code was given"):
         refuse_code(suite)
 
@@ -244,40 +233,29 @@ def test_fingerprint_follows_what_the_command_names_but_not_the_place(world, tmp
     assert world.check("my-asr -m weights.bin {audio}") == seen[2]
 
 
-# The number of a recording: its length tells it.
-NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'
-
-
 def test_what_programs_do_to_a_run(world):
     world.program(
-        NUMBER
-        + """
-        case $number in
-            1) echo "reading $1" >&2; echo "no weights" >&2; exit 3 ;;
+        """
+        case $(( ($(wc -c < "$1") - 44) / 320 - 10 )) in  # the length tells the number of a recording
+            1) echo "reading $1" >&2; kill -SEGV $$ ;;
             2) sleep 1000 & echo $! $$ > hanging; wait ;;
-            3) ;;
-            4) yes ;;
-            5) kill -SEGV $$ ;;
-            6) head -c 300000 /dev/zero | tr '\\0' a ;;
-            *) echo "number $number" ;;
+            3) head -c 300000 /dev/zero | tr '\\0' a ;;
+            *) echo heard ;;
         esac
         """
     )
-    report = predict(world, 8, time_limit=3.0)
+    report = predict(world, 5, time_limit=2.0)
     rows = read_predictions(report.tables["demo"])
-    assert rows["transcript"].tolist() == ["number 0", None, None, "", None, None, None, "number 7"]
+    assert rows["transcript"].tolist() == ["heard", None, None, None, "heard"]
     assert rows["error"].tolist() == [
         "",
-        "RuntimeError: the program ended with exit code 3: no weights",
-        "no answer within 3 s",
-        "",
-        "RuntimeError: the program wrote more than 1000000 bytes and was killed",
-        "RuntimeError: the program ended with signal 11, SIGSEGV",
+        "RuntimeError: the program ended with signal 11, SIGSEGV: reading audio.wav",
+        "no answer within 2 s",
         "transcript is a text of 300000 characters; at most 100000 are a transcript",
         "",
     ]
-    assert (report.failed, report.repeated, report.repeated_different) == (5, 3, 0)
+    assert (report.failed, report.repeated, report.repeated_different) == (3, 2, 0)
     assert all(gone(int(pid)) for pid in (world.root / "hanging").read_text().split())
     assert emptied(world.temporary)
     logs = "".join(path.read_text() for path in (world.root / "out" / "logs").iterdir())
-    assert "reading " in logs and "no weights" in logs
+    assert "reading " in logs

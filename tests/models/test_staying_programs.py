@@ -63,18 +63,16 @@ def test_one_program_answers_all(world):
 
 
 def test_json_objects_answer_other_tasks(world):
-    program(world, 'print(path, json.dumps({"arousal": samples / 1000, "emotion": "joy"}))')
-    assert predicted(loaded(world, "arousal", "emotion"), 500) == [{"arousal": 0.5, "emotion": "joy"}]
-    program(world)
-    (answer,) = predicted(loaded(world, "arousal"), 500)
-    assert answer.problem.startswith("the program printed 'heard 500'; expected is one JSON object such as {")
+    program(world, 'print(path, json.dumps({"arousal": samples}) if samples < 9 else "no object")')
+    one, other = predicted(loaded(world, "arousal"), 5, 9)
+    assert one == {"arousal": 5}
+    assert other.problem.startswith("the program printed 'no object'; expected is one JSON object such as {")
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
         ('sys.exit("no  memory" if samples == 2 else None)', "ended with exit code 1: no memory"),
-        ("os.kill(os.getpid(), 11)", "the program ended with signal 11, SIGSEGV"),
         ("sys.exit()", "the program ended before it had answered (exit code 0)"),
         ("print(f'heard {samples}')", "the program wrote 'heard 2', but a line begins with the path"),
         ("print(path + 'x', 'heard')", "the program wrote '2.wavx heard', but a line begins with"),
@@ -96,19 +94,13 @@ def test_a_program_that_fails_once_is_started_again(world, answer, words):
 
 
 def test_a_line_that_comes_late_is_never_taken_for_an_answer(world):
-    program(world, f"{FINE}\nif samples == 1:\n    sys.stdout.flush(); time.sleep(0.3); print('late')")
+    program(world, f"{FINE}\nif samples == 1:\n    sys.stdout.flush(); time.sleep(0.1); print('late')")
     model = loaded(world)
     assert predicted(model, 1) == ["heard 1"]
-    time.sleep(0.8)
+    time.sleep(0.4)
     second, third = predicted(model, 2, 3)
     assert third == "heard 3"
     assert "the program wrote 'late' without being asked" in second.problem
-
-
-def test_a_greeting_is_no_answer(world):
-    world.python("print('ready')\n" + LOOP.replace("{answer}", FINE))
-    (answer,) = predicted(loaded(world), 1)
-    assert "the program wrote 'ready'" in answer.problem and "standard error" in answer.problem
 
 
 def test_a_program_that_answers_one_and_ends_is_started_again(world):
@@ -137,36 +129,22 @@ def test_what_happens_in_a_run(world):
         """number = samples // 160 - 10
 if number == 1: sys.exit("no weights")
 if number == 2: time.sleep(1000)
-if number == 3: print("x" * 2_000_000)
 if number == 4: os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1000"); print("a child", file=sys.stderr)
 print(path, f"number {number}")""",
     )
-    report = predict(world, 8, time_limit=3.0, target="my-asr", stays=True)
+    report = predict(world, 8, time_limit=2.0, target="my-asr", stays=True)
     rows = read_predictions(report.tables["demo"])
-    errors = rows["error"].tolist()
-    assert [number for number, error in enumerate(errors) if error] == [1, 2, 3]
-    assert errors[1:4] == [
-        "the program ended with exit code 1: no weights",
-        "no answer within 3 s",
-        "the program wrote more than 1000000 bytes and was killed",
-    ]
-    assert rows["transcript"][4:].tolist() == [f"number {n}" for n in range(4, 8)]
-    assert (report.failed, report.repeated, report.repeated_different) == (3, 5, 0)
+    problems = ["", "the program ended with exit code 1: no weights", "no answer within 2 s", *[""] * 5]
+    assert rows["error"].tolist() == problems
+    assert rows["transcript"].tolist() == ["number 0", None, None, *(f"number {n}" for n in range(3, 8))]
+    assert (report.failed, report.repeated_different) == (2, 0)
     # One at first, one after each failure that asks on, and one in a fresh process for what is asked twice.
-    assert 4 <= len(starts(world)) <= 7
+    assert 3 <= len(starts(world)) <= 6
     assert all(gone(pid) for pid in starts(world))
     assert not [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", "1000"]]
     assert emptied(world.temporary)
     logs = "".join(path.read_text() for path in (world.root / "out" / "logs").iterdir())
     assert "a child" in logs and "no weights" in logs
-
-
-def test_each_worker_has_its_own(world):
-    program(world, f"time.sleep(0.2)\n{FINE}")
-    report = predict(world, 12, jobs=2, target="my-asr", stays=True)
-    assert report.failed == 0
-    assert 2 <= len(starts(world)) <= 3  # with that of the process which asks some again
-    assert all(gone(pid) for pid in starts(world))
 
 
 KILLED = """

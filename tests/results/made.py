@@ -26,7 +26,6 @@ def difference(gap: float, group: str = "sex: male", state: str = "fail", **more
 
 
 def skipped(why: str, test: str = "S", **more) -> Verdict:
-    """A test that was not evaluated."""
     return Verdict(**(ABOUT | {"test": test, "skipped": why, "state": "not evaluated"} | more))
 
 
@@ -36,5 +35,4 @@ OPEN = {"state": "inconclusive"}
 
 
 def notebook(model: str = "m", family: str = "f", status: str = "ok") -> dict[str, str]:
-    """The record of a notebook."""
     return {"model": model, "family": family, "status": status, "error": "boom"}

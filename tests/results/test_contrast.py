@@ -17,7 +17,6 @@ from soundcheck.results.contrast import (
     compared_alone,
     contrast_frame,
     contrasts,
-    headline_rows,
     with_outcomes,
 )
 from soundcheck.results.judged import Judged, load_all, load_judged, save
@@ -29,7 +28,6 @@ BLOCKS = np.repeat(np.arange(40), 10)
 
 
 def contrast(baseline: Judged, candidate: Judged):
-    """Compare two models on one test, as if there were no others."""
     return with_outcomes([compared_alone(baseline, candidate)])[0]
 
 
@@ -72,7 +70,6 @@ def errors(judged):
 
 
 def changed(entry: Judged, **of_verdict) -> Judged:
-    """Give a judged test with other cells in its row."""
     return dataclasses.replace(entry, verdict=dataclasses.replace(entry.verdict, **of_verdict))
 
 
@@ -135,8 +132,6 @@ def test_equal_models_are_no_evidence(correlations):
     row = contrast(correlations[0], correlations[0].of("new"))
     assert (row.difference, row.low, row.high, row.p_value) == (0.0, 0.0, 0.0, 1.0)
     assert (row.outcome, row.certainty) == ("no evidence", None)
-    longer = dataclasses.replace(correlations[0], replicates=np.tile(correlations[0].replicates, 2))
-    assert contrast(longer, correlations[1]) == contrast(*correlations)  # more continue the same draws
 
 
 def test_other_blocks_and_other_draws_are_unpaired(correlations):
@@ -194,17 +189,12 @@ def test_tests_of_one_model_and_values_without_threshold_are_listed(correlations
     row, more = contrasts([old], [new, changed(correlations[1], test="u")])
     known = contrast(*correlations)
     assert (row.difference, row.p_value, row.outcome) == (known.difference, known.p_value, known.outcome)
-    assert row.threshold is None and row.baseline_passed is None
     assert (more.test, more.outcome, more.skipped) == ("u", "", "not judged for old")
     (alone,) = contrasts([old], [])
     assert alone.baseline_value == old.verdict.value and alone.skipped.startswith("not judged for")
 
 
-# Models that left out segments
-
-
 def on(entry: Judged, segments: str, count: int, number: float) -> Judged:
-    """Give a test as if it rested on other segments."""
     shifted = entry.replicates + number - entry.verdict.value
     row = changed(entry, segments=count, value=number, low=number - 0.1, high=number + 0.1)
     return dataclasses.replace(row, segments=segments, replicates=shifted)
@@ -224,14 +214,6 @@ def test_models_that_left_out_segments_are_compared_on_those_that_both_answered(
     again = on(old, old.segments, 400, 3 * old.verdict.value)
     assert same == contrasts([old], [new], apart={"c"})
     assert same == contrasts([old], [new], common=([again], []), apart={"c"})
-    lacking = {"value": None, "low": None, "high": None, "segments": 100, "passed": None}
-    lacking["skipped"] = "no prediction for 300 of 400 segments"
-    none = [dataclasses.replace(changed(entry, **lacking), segments="none") for entry in errors]
-    (row,) = contrasts([old], [new], common=(none[:1], none[1:]), apart={"c"})
-    assert row.outcome == "" and row.skipped.endswith("; not answered by both: 300 of 400 segments")
-
-
-# For these speakers
 
 
 def test_the_answer_for_these_speakers_is_that_of_the_difference(data, errors):
@@ -250,23 +232,6 @@ def test_the_answer_for_these_speakers_is_that_of_the_difference(data, errors):
     assert apart == pytest.approx(2 * reach * width, rel=0.05)
 
 
-def test_equal_models_come_out_equal_for_these_speakers():
-    """Both models have the same errors in expectation, on 12 tests of 6 speakers with 25 recordings."""
-    rng = np.random.default_rng(1)
-    speakers, marked = np.arange(150) % 6, 0
-    for _ in range(40):
-        sides = ([], [])
-        for test in range(12):
-            hard = rng.random(150) < 0.2
-            for side in sides:
-                wrong = np.where(rng.random(150) < 0.3, rng.random(150) < 0.2, hard).astype(float)
-                fixed = fixed_speakers(mean_absolute_error(np.zeros(150), wrong), speakers, spread=True)
-                row = value(f"{test}", wrong.mean(), rule="<", blocks=6, low=None, high=None)
-                side.append(Judged(row, np.empty(0), "s", "b", 0, fixed.spread[:, 0], fixed.freedom[0]))
-        marked += any(row.outcome_sample in ("better", "worse") for row in contrasts(*sides))
-    assert marked <= 6  # of 40 at 5 %: seven or more once in two hundred times
-
-
 def test_judged_tests_and_contrasts_come_back_from_their_files(tmp_path, errors, correlations):
     plain = dataclasses.replace(correlations[0], spread=np.empty(0), freedom=np.nan)
     group, path = changed(plain, group="sex: female"), tmp_path / "rows.json"
@@ -282,9 +247,6 @@ def test_judged_tests_and_contrasts_come_back_from_their_files(tmp_path, errors,
     assert list(ContrastsFile.read(path).rows) == rows
 
 
-# Sentences
-
-
 def of_test(test="Some Test", **cells) -> Contrast:
     known = {"family": "f", "difference": 0.0, "low": -0.04, "high": 0.1, "p_value": 0.9, "rule": ">"}
     known |= {"outcome": "no evidence", "pairing": "paired"} | cells
@@ -298,15 +260,12 @@ def test_tests_are_counted_by_what_follows_from_them():
     rows = [
         of_test(outcome="better", difference=0.1, p_sample=0.001, outcome_sample="better"),
         of_test(outcome="worse", difference=-0.1, pairing="unpaired"),
-        of_test(difference=0.01),
         of_test(**UNKNOWN, skipped="interval withheld: 3 blocks"),
-        of_test(**UNKNOWN | {"outcome": ""}),
     ]
     said = conclusion(contrast_frame(rows))
     assert "For these speakers, new is better on 1 and worse on 0 of 1 test." in said
-    assert "For new speakers, new is better on 1 and worse on 1 of 3 tests." in said
-    assert said.count(": 1 test.") == 3  # too few speakers, unpaired, and not compared
-    assert conclusion(contrast_frame(rows[3:])).startswith("Nothing can be said about new against old: ")
+    assert "For new speakers, new is better on 1 and worse on 1 of 2 tests." in said
+    assert conclusion(contrast_frame(rows[2:])).startswith("Nothing can be said about new against old: ")
 
 
 WORD_ERRORS = {
@@ -329,12 +288,3 @@ def test_the_headline_comes_first_with_both_answers(cells, said):
     rows = [of_test(test, **WORD_ERRORS | cells) for test in ("Character Error Rate", "Word Error Rate")]
     text = conclusion(contrast_frame([of_test(), *rows]))
     assert said in text.partition(" For new speakers, ")[0] and text.count("→") == 1  # of a task one measure
-
-
-def test_groups_and_classes_stand_behind_the_headline():
-    recall, group = "Unweighted Average Recall", {"family": "fairness_sex", "group": "sex: female"}
-    about = {"family": "correctness_classification", "baseline_value": 0.5, "candidate_value": 0.6}
-    of_class = of_test("Recall Per Class", **about, label="anger")
-    rows = [of_test(recall, **about), of_class, of_test(recall, **about | group)]
-    rows.append(dataclasses.replace(of_class, category="robustness"))
-    assert headline_rows(contrast_frame(rows)).index.tolist() == [0, 1]

@@ -35,7 +35,6 @@ def difference(test: str = "T", p: float | None = 0.5, gap: float = 0.2, group="
 
 
 def value(number: float, p: float | None, reach: float = 0.05, **more):
-    """A value that has to be above 0.5."""
     low, high = number - reach, number + reach
     evidence = "clear pass" if low > 0.5 else "clear fail" if high <= 0.5 else "open"
     row = {"gap": number - 0.5, "evidence": evidence, "p_value": p, "p_sample": p, "state": ""}
@@ -126,9 +125,6 @@ def test_what_few_speakers_cannot_show():
     few = to_frame([difference(f"test {n}", 0.5, least_p=2 / 252) for n in range(10)])
     assert states.cannot_be_significant(few).all()  # 0.0079 > 0.05 / 10
     assert not states.cannot_be_significant(few.iloc[:3]).any()
-
-
-# Better than chance
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
-from soundcheck.results.estimates import Estimate, estimate_frame, read_estimates, write_estimates
+from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.schema import read_parquet
 from soundcheck.results.table import read_results, to_frame, to_verdicts, write_results
@@ -72,10 +72,9 @@ def test_what_lacks_of_a_verdict_is_said():
     assert (row.passed, row.value, row.low, row.high, row.certainty, row.blocks) == (True, 0, *[None] * 3, 1)
     assert row.skipped == "interval withheld: 1 block, 5 needed"
     (row,) = judged(mean_absolute_error([0.1, 0.2] * 3, [0.1, 0.3] * 3), "<", None, reference=[0.2])
-    assert row.value == 0.05 and row.low is not None
+    assert row.value == 0.05 and row.low is not None and row.evidence == "shown"
     assert (row.passed, row.certainty, row.reference_passed) == (None, None, None)
     assert row.skipped == "no threshold for arousal: shown without verdict"
-    assert (row.evidence, row.state) == ("shown", "")  # states come when all rows are together
 
 
 def test_one_row_a_label():
@@ -130,8 +129,6 @@ def test_columns_of_the_contract():
 
 def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
     frame, path = table(), tmp_path / "results.csv"
-    assert frame["value"].dtype == np.float64 and frame["segments"].dtype == np.int64
-    assert set(frame["passed"]) == {True, False, None}
     shuffled = to_frame(to_verdicts(frame.sample(frac=1, random_state=1)).values())
     pd.testing.assert_frame_equal(frame, shuffled)
     digest, data = write_results(frame, tmp_path), path.read_bytes()
@@ -143,20 +140,13 @@ def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
     assert (rows[0]["model"], rows[0]["label"], rows[0]["value"]) == ("'=cmd", "'@x", "-0.5")
     assert {one["passed"] for one in rows} == {"True", "False", ""}
     assert "0.0333333333333" in {one["value"] for one in rows}
-    assert "nan" not in data.decode().lower().split(",")
-    columns = pq.read_table(tmp_path / "results.parquet")
-    assert columns["model"].to_pylist()[0] == "=cmd"  # the true text, and real nulls
-    assert columns["value"].null_count == 2
-    estimates = estimate_frame([Estimate(*"mcft", "recall", label="-a\rb", value=0.1 + 0.2, segments=3)])
-    write_estimates(estimates, tmp_path)
-    pd.testing.assert_frame_equal(read_estimates(tmp_path), estimates)
-    read = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
-    assert read["label"].tolist() == ["'-a\rb"] and read["value"].tolist() == [0.3]
+    assert pq.read_table(tmp_path / "results.parquet")["model"][0].as_py() == "=cmd"  # the true text
+    write_estimates(estimate_frame([Estimate(*"mcfta", label="-a\rb", value=0.3)]), tmp_path)
+    estimates = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
+    assert estimates["label"].tolist() == ["'-a\rb"] and estimates["value"].tolist() == [0.3]
     with pytest.raises(ValueError, match="Two verdicts for m / c / f / arousal / T"):
         to_frame([value(), value()])
 
-
-# What somebody broke
 
 RULE = "contradicts its number, rule or threshold"
 APART = "is above high, or one of them is missing"
@@ -221,8 +211,6 @@ def test_damaged_files(tmp_path, damage, message):
         read_results(tmp_path / "suite.yml")
 
 
-# Comparisons
-
 CELLS = {"corpus": "c", "family": "f", "category": "correctness", "task": "arousal", "rule": ">"}
 CELLS |= {"baseline_value": 0.5, "candidate_value": 0.7, "difference": 0.2, "low": 0.1, "high": 0.3}
 CELLS |= {"outcome": "better", "baseline_passed": False, "candidate_passed": True, "threshold": 0.6}
@@ -233,19 +221,24 @@ NAMES = ("=1+1", "new")
 def test_comparisons_come_back_as_they_were_or_are_refused(tmp_path, recorded):
     rows = [Contrast(*NAMES, **CELLS, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))]
     frame = contrast_frame([*rows, Contrast("other", "new", **CELLS, test="T")])
-    entry = {"baseline": NAMES[0], "candidate": NAMES[1], "status": "ok", "error": ""}
+    entry = {
+        "name": "a",
+        "slug": "a",
+        "baseline": NAMES[0],
+        "candidate": NAMES[1],
+        "status": "ok",
+        "error": "",
+    }
     entry["outcomes"] = {"better": 2, "worse": 0, "no evidence": 0}
-    entries = [entry | {"name": name, "slug": name} for name in "ab"]
-    run = read_run(finished(tmp_path, recorded, [verdict("new")], comparisons=entries))
+    run = read_run(finished(tmp_path, recorded, [verdict("new")], comparisons=[entry]))
     path = tmp_path / "comparisons.csv"
     write_bytes(path, contrast_csv(frame))
     pd.testing.assert_frame_equal(run.contrasts(run.comparison("a")), frame[frame["baseline"].eq(NAMES[0])])
-    with pytest.raises(InputError, match="no such comparison.*'a'.*b"):
+    with pytest.raises(InputError, match="no such comparison.*a"):
         run.comparison("aa")
     text = path.read_text()
     for edited, message in (
         (text.replace("better", "worse", 1), "not those that the run counted"),
-        (text.rpartition("'-g")[0].rpartition("\n")[0] + "\n", "not those that the run counted"),
         (text.replace("pairing", "pairs", 1), "columns are missing: pairing"),
         (text.replace("0.001", "lots", 1), "column p_value: 'lots' is not a number"),
     ):

@@ -18,8 +18,6 @@ from soundcheck.results.finished_run import read_run
 
 @pytest.fixture
 def compared(write):
-    """Compare two runs of one test each; gives the row of what got worse."""
-
     def of(before, after, place="here"):
         runs = [read_run(write(f"{place}/{n}", [one])) for n, one in enumerate((before, after))]
         (rows,) = worse.with_outcomes([worse.changes(runs[1], runs[0])], 0.0)

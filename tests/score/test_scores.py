@@ -56,30 +56,29 @@ def test_groups_and_what_cannot_be_concluded_of_them():
     frame = recordings(0.2).assign(sex="f")
     scores = evaluate(frame, **DIALECTS | {"groups": ["sex", "dialect"]}, against="plain")
     assert "dialect, against plain:" in str(scores) and "the reference" in str(scores)
-    assert evaluate(frame, **DIALECTS, against={"dialect": "plain"}).results["against"].eq("plain").all()
     with pytest.raises(InputError, match="there is no group 'plain'"):
         evaluate(frame, **DIALECTS, against={"sex": "plain"})
     few = evaluate(recordings().head(10), **DIALECTS)
     assert few.results["state"].eq("not evaluated").all()
     assert few.results["skipped"].str.contains("everything is one group").any()
-    assert "too small to compare (recordings)" in str(few)
     assert "<img" not in few._repr_html_()  # nothing to draw
-    frame = recordings().rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
+    frame = recordings().replace({"dialect": {"odd": "unknown"}})
     frame.loc[3, "speaker"] = "n/a"  # a word for nobody, as unknown
-    scores = evaluate(frame, **DIALECTS | {"groups": ["gender"]})
+    scores = evaluate(frame, **DIALECTS)
     assert "unknown" not in str(scores).partition("Note:")[0]
     assert any(note.startswith("1 of 240 rows name no speaker") for note in scores.notes)
 
 
-def test_missing_predictions_are_counted():
+def test_missing_predictions_and_those_of_other_classes_are_counted():
     words = pd.DataFrame({"said": ["what time is it", "play some music", "stop"]})
     words["heard"] = ["what time was it", "play music", None]
     scores = evaluate(words, truth="said", prediction="heard")
     assert value(scores, "word_error_rate") == pytest.approx((1 + 1 + 1) / 8)
     assert any("1 input without a prediction" in note for note in scores.notes)
-    classes = pd.DataFrame({"truth": ["a", "b"] * 30, "model": ["a", "b"] * 29 + ["a", None]})
-    notes = evaluate(classes, truth="truth", prediction="model").notes
-    assert any("1 of 60 predictions missing" in note for note in notes)
+    classes = pd.DataFrame({"truth": ["a", "b"] * 30, "model": ["a", "B"] * 29 + ["a", None]})
+    notes = " ".join(evaluate(classes, truth="truth", prediction="model").notes)
+    assert "1 of 60 predictions missing" in notes
+    assert "29 of 59 predictions name a class that no label has, and count as wrong: 'B' (29)" in notes
 
 
 def test_classes_and_values():
@@ -93,23 +92,13 @@ def test_classes_and_values():
     assert scores.block == "file" and any("no column of speakers" in note for note in scores.notes)
 
 
-@pytest.mark.parametrize("same", ["a", "0.5", "w1 w2"])
-def test_predictions_that_are_all_the_same(rng, same):
-    frame = recordings().assign(model=same)
-    frame["truth"] = {"a": rng.choice(["a", "b"], 240), "0.5": rng.random(240)}.get(same, frame["said"])
-    scores = evaluate(frame, truth="truth", prediction="model", groups=["dialect"], speaker="speaker")
+@pytest.mark.parametrize(("kind", "same"), [("classes", "a"), ("values", "0.5"), ("words", "w1 w2")])
+def test_predictions_that_are_all_the_same(rng, kind, same):
+    frame = recordings().assign(model=same, classes=rng.choice(["a", "b"], 240), values=rng.random(240))
+    truth = {"words": "said"}.get(kind, kind)
+    scores = evaluate(frame, truth=truth, prediction="model", groups=["dialect"], speaker="speaker")
     assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
     assert any(note.startswith("all predictions are the same") for note in scores.notes)
-
-
-def test_predictions_of_other_classes_are_counted():
-    frame = pd.DataFrame({"emotion": ["a", "b"] * 30, "model": ["a", "B"] * 29 + ["a", "c"]})
-    notes = evaluate(frame, truth="emotion", prediction="model").notes
-    what = "30 of 60 predictions name a class that no label has, and count as wrong: 'B' (29), 'c' (1)"
-    assert what in notes
-
-
-# The command ------------------------------------------------------------------------------------------------
 
 
 def run(*arguments: object):
@@ -129,15 +118,13 @@ def test_the_command_recognises_columns_and_writes_a_page(tmp_path):
     paths = write(tmp_path, frame, ["file", "speaker", "accent", "sentence"], ["clip", "hypothesis"])
     done = run(*paths, "--out", tmp_path / "page.html", "--check")
     assert done.exit_code == 1 and "accent, against the others:" in done.output
-    both = run(*paths, "--group", "accent", "speaker_city").exception
-    assert "no column 'speaker_city'" in str(both)  # a further column of groups, which is not there
     assert run(*paths, "third.csv").exit_code == 2
     page = (tmp_path / "page.html").read_text()
-    assert "By accent" in page and "data:image/svg+xml" in page and "<script" not in page
+    assert "By accent" in page and "<script" not in page
     assert "the file does not exist" in str(run(tmp_path / "none.csv", paths[1]).exception)
 
 
-@pytest.mark.parametrize(("ending", "separator"), [("parquet", ""), ("tsv", "\t"), ("csv", ";")])
+@pytest.mark.parametrize(("ending", "separator"), [("parquet", ""), ("csv", ";")])
 def test_formats_and_rows_without_a_partner(tmp_path, ending, separator):
     frame = recordings().rename(columns={"said": "text"})
     labels, path = frame.drop(columns="heard").head(237), tmp_path / f"references.{ending}"
@@ -160,15 +147,11 @@ BAD = [  # what is done to the tables, options, what the message says
     (lambda f: f.assign(clip="x" + f["file"]), "", "names the same files"),
     (lambda f: pd.concat([f, f.head(1)]), "", "stands more than once (rows 2, 242)"),
     (None, "--truth sayd", "no column 'sayd'. Did you mean 'said'"),
-    (None, "--prediction herd", "no column 'herd'. Did you mean 'heard'"),
     (None, "--group dialct", "Did you mean 'dialect'"),
-    (None, "--speaker who", "no column 'who'"),
     (None, "--group dialect --against south", "no group 'south'"),
     (lambda f: f.assign(dialect="all"), "--against south", "--group"),
     (lambda f: f.rename(columns={"said": "x1"}), "", "Name it with --truth"),
     (lambda f: f.assign(said=""), "", "no row has a label"),
-    (lambda f: f.assign(heard=""), "", "no row has a prediction"),
-    (lambda f: f.head(0), "", "no rows"),
     (None, "--kind values", "not all of it are numbers"),
     (lambda f: f.assign(said="a"), "", "all labels are the same"),
     (None, "--kind classes", "different labels"),
@@ -188,17 +171,17 @@ def test_bad_tables(tmp_path, change, options, message):
     assert isinstance(done.exception, InputError) and message in str(done.exception)
 
 
-def test_bad_frames():
-    for frame, options, message in (
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
         (recordings().head(0), {}, "it has no rows"),
         (recordings(), {"kind": "word"}, "'word' is not known. Did you mean 'words'"),
         (pd.concat([recordings()] * 2, axis=1), {}, "two columns are called 'said'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            evaluate(frame, truth="said", prediction="heard", **options)
-
-
-# Trials -----------------------------------------------------------------------------------------------------
+    ],
+)
+def test_bad_frames(frame, options, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(frame, truth="said", prediction="heard", **options)
 
 
 def trials(worse: float = 0.0) -> pd.DataFrame:
@@ -215,18 +198,17 @@ def trials(worse: float = 0.0) -> pd.DataFrame:
 
 
 def test_lists_of_trials_and_scores(tmp_path):
-    frame = trials()
-    for name, column in (("trials", "label"), ("scores", "score")):
+    frame, paths = trials(), (tmp_path / "trials.txt", tmp_path / "scores.txt")
+    for path, column in zip(paths, ("label", "score"), strict=True):
         lines = frame[column].astype(str) + " " + frame["enrol"] + " " + frame["test"]
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines))
-    paths = tmp_path / "trials.txt", tmp_path / "scores.txt"
-    done = run(*paths)
-    assert done.output.startswith("scores: equal error rate ") and "2,000 trials" in done.output
+        path.write_text("\n".join(lines))
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
     assert run(*paths, "--truth", "label").exit_code == 2
     paths[1].write_text("\n".join(lines[:1500]))
-    assert "500 of 2,000 trials have no score in scores.txt" in run(*paths).output
+    done = run(*paths)
+    assert done.output.startswith("scores: equal error rate ") and "2,000 trials" in done.output
+    assert "500 of 2,000 trials have no score in scores.txt" in done.output
     paths[1].write_text("0.5 a.wav b.wav\n")
     assert "none of its pairs is a trial of the list" in str(run(*paths).exception)
 
@@ -246,8 +228,8 @@ def test_groups_of_trials(tmp_path):
     assert done.exit_code == 1 and "By sex" in (tmp_path / "page.html").read_text()
     assert "sex, equal error rate:" in done.output and "sex, false acceptance rate, against f:" in done.output
     scores = score_trials(*paths, ["sex", "device"])
-    for part, rows in {"all": frame, "sex: m": frame[frame["sex"] == "m"]}.items():
-        assert value(scores, "equal_error_rate", part) == pytest.approx(equal_error_rate(rows), abs=2e-3)
+    expected = equal_error_rate(frame[frame["sex"] == "m"])
+    assert value(scores, "equal_error_rate", "sex: m") == pytest.approx(expected, abs=2e-3)
     assert {"sex: f", "sex: m"} <= set(scores.results["group"])
     assert "everything is one group" in " ".join(scores.results["skipped"])
     with pytest.raises(InputError, match="no column 'accent'"):

@@ -1,12 +1,14 @@
-"""Suites that ``soundcheck init`` writes: for each kind of model, and for tiny data of each format."""
+"""What ``soundcheck init`` writes: suites for kinds of models and tiny data of each format; families."""
 
 import gzip
 import io
 import json
 import os
 import re
+import textwrap
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -18,10 +20,12 @@ import yaml
 from soundcheck.common.errors import InputError
 from soundcheck.common.wording import flow
 from soundcheck.corpora.load import load_corpus
+from soundcheck.results.table import read_results
 from soundcheck.start import detect, suites
 from soundcheck.start.suites import KINDS
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys
 from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
 from soundcheck.suite.yaml_reader import read_yaml
 
 pytestmark = pytest.mark.slow
@@ -36,7 +40,6 @@ def tone(number):
 
 
 def sounds(folder, *names):
-    """Write recordings; gives their names."""
     for number, name in enumerate(names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         soundfile.write(folder / name, tone(number), 16000)
@@ -73,7 +76,6 @@ def make(folder, name):
 
 
 def manifest(path, names, **more):
-    """Write a manifest as NeMo does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [
         {"audio_filepath": one, "duration": 0.2, "text": WORDS[number]} for number, one in enumerate(names)
@@ -82,7 +84,6 @@ def manifest(path, names, **more):
 
 
 def plain(value):
-    """Give what a reader of YAML gives, as texts."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else str(value)
@@ -104,7 +105,6 @@ def begin(tmp_path):
 
 
 def read_new(folder):
-    """Read the suite that was written, and load its corpus."""
     suite = read_suite(folder / "new" / "suite.yml")
     (entry,) = suite.corpora.values()
     return suite, load_corpus(entry, suite, folder / "cache")
@@ -124,27 +124,20 @@ def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
 
 
 def test_families_that_fit_are_those_of_a_run(begin, tmp_path, undrawn):
-    """What the comments promise against what a run tests, without changes of the sound."""
     make(tmp_path / "data", "csv")
     text = begin()
     fit = re.findall(r"^    #   (\w+)$", text, re.MULTILINE)
     unfit = re.findall(r"^    #   (\w+) \(", text, re.MULTILINE)
-    assert "correctness_regression" in fit and "fairness_accent" in unfit
     assert "asr_word_errors" not in fit + unfit and "groups: [device, {age: " in text
-    looked = [name for name in fit + unfit if not name.startswith("robustness")]
+    looked = ["correctness_regression", "correctness_classification", "fairness_accent", "fairness_language"]
+    assert {*looked[:2]} <= {*fit} and {*looked[2:]} <= {*unfit}
     short = text.replace("families: all", f"families: {looked}\nstudies: false\nreplicates: 100")
     (tmp_path / "new" / "suite.yml").write_text(short.replace("'", ""))
     done = undrawn("run", "new/suite.yml", "--out", "out", "--no-book", "--model", "mine", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
-    for path in (tmp_path / "out" / "notebooks").rglob("*.ipynb"):
-        if path.stem in unfit and path.stem in looked:  # a run says the same
-            assert "the corpus has no column" in path.read_text()
     frame = pd.read_csv(tmp_path / "out" / "results.csv")
-    assert {"correctness_regression", "correctness_classification"} <= set(frame["family"])
-    assert not set(frame.loc[frame["value"].notna(), "family"]) & set(unfit)
-
-
-# Models -----------------------------------------------------------------------------------------------------
+    assert set(frame.loc[frame["value"].notna(), "family"]) == {*looked[:2]}
+    assert frame.query("family in @unfit")["skipped"].str.startswith("the corpus has no column").all()
 
 
 def test_the_suite_without_data_names_the_model_beside_it_which_predicts(tmp_path):
@@ -171,19 +164,16 @@ def test_each_kind_has_an_entry_with_all_its_keys(begin, tmp_path, undrawn, kind
     mine = text.index("  mine:")
     start, end = text.index("    tasks:", mine), text.index("  random-", mine)
     keys = set(re.findall(r"^    (?:# )?([\w-]+):", text[mine:end], re.MULTILINE))
-    of_words = kind in ("endpoint", "onnx-asr")  # and nothing else
-    refused = {"range", "values"} if of_words else {"missing"}
+    refused = {"range", "values"} if kind in ("endpoint", "onnx-asr") else {"missing"}  # of words, or not
     refused |= {"endpoint": {"batch"}, "predictions": {"batch", "time_limit", "files"}}.get(kind, set())
     expected = {kind, *(MODEL_KINDS[kind].keys or ModelKeys).model_fields} - refused
     assert expected <= keys and not refused & keys
     target = re.search(rf"^    {kind}: (.+)$", text, re.MULTILINE)[1]
     if kind in ("onnx", "onnx-asr", "transformers"):
-        assert f"name your model under {kind}: in it" in begin.said
         with pytest.raises(InputError, match="does not exist"):  # the only thing that is missing
             read_suite(path)
         (tmp_path / "new" / target).mkdir() if "folder" in target else (tmp_path / "new" / target).touch()
-    assert read_suite(path).models["mine"].kind == kind
-    if kind in ("command", "python", "predictions"):  # what is written to be replaced predicts
+    if kind in ("command", "python"):  # what is written to be replaced predicts
         line = ("run", "new/suite.yml", "--plan", "--model", "mine", "--family", "correctness_regression")
         done = undrawn(*line, "--out", "out", cwd=tmp_path)
         assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
@@ -195,73 +185,59 @@ def test_each_kind_has_an_entry_with_all_its_keys(begin, tmp_path, undrawn, kind
     assert read_suite(path).models["mine"].kind == kind
 
 
-@pytest.mark.parametrize("apart", [True, False])
-def test_predictions_beside_the_data_are_taken(tmp_path, undrawn, apart):
+@pytest.mark.parametrize("labels", ["test_manifest.json", "whisper.json"])
+def test_predictions_beside_the_data_are_taken(begin, tmp_path, labels):
     names = sounds(tmp_path / "data", *eight("wavs/<n>.wav"))
+    manifest(tmp_path / "data" / labels, names)
     manifest(tmp_path / "data" / "whisper.json", names, pred_text=WORDS[0])
-    if apart:
-        manifest(tmp_path / "data" / "test_manifest.json", names)
-    done = undrawn("init", "new", "--data", "data", cwd=tmp_path)
-    assert "whisper.json: predictions of a model (pred_text)" in done.stdout, done.stderr
+    begin()
+    assert "whisper.json: predictions of a model (pred_text)" in begin.said
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["suite.yml"]
     suite, corpus = read_new(tmp_path)
-    assert corpus.entry.path.name == ("test_manifest.json" if apart else "whisper.json")
-    assert suite.models["mine"].path.name == "whisper.json"
-    if apart:
-        line = ("run", "new/suite.yml", "--out", "out", "--no-book", "--family", "asr_word_errors")
-        done = undrawn(*line, cwd=tmp_path)
-        assert "word error rate 25.0\xa0%" in done.stdout, done.stderr  # one of four words is another one
-
-
-# Data -------------------------------------------------------------------------------------------------------
+    assert (corpus.entry.path.name, suite.models["mine"].path.name) == (labels, "whisper.json")
 
 
 def test_a_corpus_without_sound_gets_a_table_to_fill_in(begin, tmp_path):
     manifest(tmp_path / "data" / "m.jsonl", eight("/home/them/<n>.wav"))
     sounds(tmp_path / "data" / "other", "0.wav", "1.wav")  # a few files of the same name
-    text = begin(data="data/m.jsonl")
-    assert "audio: false # most of the first files are not there" in text and "root:" not in text
+    assert "audio: false # most of the first files are not there" in begin(data="data/m.jsonl")
     predictions = pd.read_csv(tmp_path / "new" / "predictions.csv")
     assert list(predictions) == ["file", "transcript"] and len(predictions) == COUNT
     assert len(read_new(tmp_path)[1].segments) == COUNT
 
 
-def test_what_is_refused_or_not_recognised(begin, tmp_path, undrawn, monkeypatch):
-    for row, words in (  # as a run would refuse it
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [  # as a run would refuse it
         (lambda n: {"file": f"{n // 2}.wav", "arousal": n % 5}, "there 2 times with different arousal"),
         (lambda n: {"file": "" if n == 3 else f"{n}.wav", "arousal": 0.5}, "line 5, column file"),
-        (lambda n: {"file": f"{n}.wav", "arousal": 0.5, "start": 2, "end": 1}, "is after end"),
-    ):
-        with pytest.raises(InputError, match=words):
-            begin([row(n) for n in range(20)])
-    (tmp_path / "data" / "t.csv").unlink()
-    (tmp_path / "data" / "deep").mkdir(parents=True)
-    (tmp_path / "data" / "deep" / "notes.txt").write_text("hello\n")
+    ],
+)
+def test_what_is_refused_of_a_table(begin, row, words):
+    with pytest.raises(InputError, match=words):
+        begin([row(n) for n in range(20)])
+
+
+def test_what_is_not_recognised(begin, tmp_path, monkeypatch):
+    deep, elsewhere = tmp_path / "data" / "deep", tmp_path / "elsewhere"
+    deep.mkdir(parents=True)
+    elsewhere.mkdir()
+    (deep / "notes.txt").write_text("hello\n")
     (tmp_path / "data" / "broken.jsonl").write_bytes(b"\xff{{{")
     (tmp_path / "data" / "list.json").write_text("[1, 2]")
-    (tmp_path / "elsewhere").mkdir()
-    make(tmp_path / "elsewhere", "csv")
+    make(elsewhere, "csv")
     for name in ("", "labels.csv"):  # links are not followed out
-        os.symlink(tmp_path / "elsewhere" / name, tmp_path / "data" / f"link{name}")
-    for options, messages in (
-        (("--data", "data"), ["no format is recognised among 3 files", "wav.scp", "audio_filepath"]),
-        (("--data", "nowhere"), ["it does not exist"]),
-        (("--model", "onxx"), ["Did you mean 'onnx'?"]),
-        (("--family", "mine", "--model", "onnx"), ["leave out --model and --data"]),
-    ):
-        done = undrawn("init", "new", *options, cwd=tmp_path)
-        assert done.returncode == 2 and "Traceback" not in done.stderr
-        assert all(message in done.stderr for message in messages), done.stderr
+        os.symlink(elsewhere / name, tmp_path / "data" / f"link{name}")
+    with pytest.raises(InputError, match="no format is recognised among 3 files"):
+        begin()
     assert not (tmp_path / "new").exists()
-    for name, most in (("MOST_ENTRIES", 50), ("MOST_AUDIO", 5), ("MOST_TABLES", 5)):
-        monkeypatch.setattr(detect, name, most)
-    for number in range(60):
-        (tmp_path / "data" / "deep" / f"{number}.wav").touch()
+    monkeypatch.setattr(detect, "MOST_AUDIO", 5)
+    sounds(deep, *(f"{number}.wav" for number in range(6)))
     assert len(detect.FolderIndex(tmp_path).audio) == 5  # of huge folders only a part is looked at
 
 
 def test_texts_stay_what_they_are(tmp_path):
-    for text in ("no", "a: b", "#", "x # y", "", " a", "1", "é, [", "../a b", ".", "null", "-"):
+    for text in ("no", "a: b", "x # y", "", " a", "1", "é, [", "-"):
         (tmp_path / "a.yml").write_text(f"given: {flow({'list': [text], text or 'empty': text})}\n")
         given = read_yaml(tmp_path / "a.yml", "a.yml", []).data["given"]
         assert given["list"] == [text] and given[text or "empty"] == text
@@ -273,7 +249,6 @@ def test_texts_stay_what_they_are(tmp_path):
         ("Train Test", "\t", "split: Test # there are Test (4), Train (4)", "Test"),
         ("train val", ";", "split: val # there are train (4), val (4)", "val"),
         ("Train Test1 Test2", ",", "# split: all # there are Test1 (3), Test2 (2), Train (3)", "Test1 Test2"),
-        ("A B", ",", "split: all # there are A (4), B (4)", "A B"),
         ("train", ",", "split: train # there are train (8)", "train"),
     ],
 )
@@ -292,13 +267,10 @@ COLUMNS = {  # name of a column, its values by number -> what the suite says, or
     "label": (lambda n: f"spk{n % 5:02d}", "columns: {speaker: label}"),
     "class": (lambda n: f"{'MF'[n % 2]}{n % 6:03d}", "columns: {speaker: class}"),
     "category": (lambda n: f"name {chr(97 + n // 2)}", "tasks: [arousal]"),  # nothing to test
-    "emotion": (lambda n: ("ANG", "HAP", "NEU", "SAD")[n % 4], "{ANG: anger, HAP: happiness,"),
     "EmoClass": (lambda n: ("ANG", "HAP", "NEU", "SAD")[n % 4], "{emotion: EmoClass}"),
     "intent": (lambda n: ("off", "on")[n % 2], "columns: {own_intent: intent}"),
     "mos": (lambda n: 1 + n % 9 / 2, "range: [1, 5]"),
     "arousal": (lambda n: 1.86 + n / 10, "range: {arousal: [1, 7]}"),
-    "act": (lambda n: 1 + n % 5, "range: {arousal: [1, 5]}"),
-    "SpkrID": (lambda n: f"{n % 5}", "columns: {speaker: SpkrID}"),
     "speaker": (lambda n: ("NA", "s1")[n % 2], "embedding"),  # two speakers: can be verified
     "Speaker": (lambda n: ("Unknown", "s1")[n % 2], "not embedding"),  # a word for nobody
 }
@@ -310,3 +282,98 @@ def test_what_a_column_is_taken_for(begin, tmp_path, column):
     text = begin([{"file": f"{n}.wav", column: value(n)} for n in range(40)])
     assert (says.removeprefix("not ") in text) != says.startswith("not ")
     read_suite(tmp_path / "new" / "suite.yml")
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        *(("true", ""), ("MY_TITLE_NAME", ""), ("mine", "speaker_verification")),
+    ],
+)
+def test_the_files_of_a_family_are_valid_and_not_overwritten(tmp_path, name, like):
+    suites.write_suite(tmp_path, None, None)
+    summary = suites.write_family(tmp_path, name, like)
+    family, title = read_family(name, tmp_path), name.replace("_", " ").capitalize()
+    assert (family.name, family.title) == (name, title)
+    assert name in read_suite(tmp_path / "suite.yml").families
+    notebook = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith(f"# {title}\n")
+    assert notebook.cells[-1].source == "evaluation.save()"
+    assert (tmp_path / "book" / "methods" / f"{name}.md").read_text().startswith(f"# {title}\n")
+    assert f"add {name} to families:" in summary and str(tmp_path / "suite.yml") in summary
+    if like:
+        shipped = read_family(like, tmp_path)
+        assert family.category == shipped.category
+        assert (family.tests, family.changes) == (shipped.tests, shipped.changes)
+    (tmp_path / "thresholds" / f"{name}.yml").unlink()
+    with pytest.raises(InputError, match=f"notebooks/{name}.ipynb: the file exists already"):
+        suites.write_family(tmp_path, name)
+    assert not (tmp_path / "thresholds" / f"{name}.yml").exists()
+
+
+def test_names_that_cannot_be_used(tmp_path):
+    for name in ("", "../a", "9a", "é", "a\n", "a" * 41, "ALL", "Null", "Fairness_Sex", "comparison"):
+        with pytest.raises(InputError, match="cannot be the name of a family|of this name already"):
+            suites.write_family(tmp_path, name)
+    with pytest.raises(InputError, match="Did you mean 'fairness_sex'"):
+        suites.write_family(tmp_path, "other", "fairness_six")
+    with pytest.raises(InputError, match="no: the folder does not exist"):
+        suites.write_family(tmp_path / "no", "mine")
+    assert not list(tmp_path.iterdir())
+
+
+SUITE = """
+studies: false
+replicates: 200
+corpora: {calls: {format: csv, path: calls.csv, audio: false}}
+models: {table: {predictions: predictions.csv, tasks: [arousal]}}
+families: [rare_errors, by_sex]
+"""
+
+
+def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
+    """The command and the code that the handbook prints, on a small table, up to the book."""
+    text = (ROOT / "book" / "extending.md").read_text(encoding="utf-8")
+    guide = text.partition("## A family of tests")[2].partition("\n## ")[0]
+    (command,) = re.findall(r"soundcheck (init --family .*?) my-suite", guide)
+    assert command == "init --family rare_errors"
+    folder, rng, n = tmp_path / "my-suite", np.random.default_rng(0), 60
+    folder.mkdir()
+    table = pd.DataFrame([(f"{i}.wav", f"s{i % 12}") for i in range(n)], columns=["file", "speaker"])
+    table["sex"] = np.where(np.arange(n) % 2, "female", "male")
+    table["arousal"] = rng.random(n).round(3)
+    predicted = table[["file"]].assign(arousal=(table["arousal"] + rng.normal(0, 0.1, n)).round(3))
+    table.to_csv(folder / "calls.csv", index=False)
+    predicted.to_csv(folder / "predictions.csv", index=False)
+    (folder / "suite.yml").write_text(SUITE)
+    for line in (command, "init --family by_sex"):
+        done = undrawn(*line.split(), "my-suite", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+    first, second = map(textwrap.dedent, re.findall(r" *```python\n(.*?) *```", guide, re.DOTALL))
+    # The handbook shows what is written; its second example gives numbers by label, in another family.
+    path = folder / "notebooks" / "by_sex.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    (cell,) = [cell for cell in notebook.cells if cell.source == first.strip()]
+    judge = "    evaluation.judge(sample, 'Rarely Exceeded Error', error_by_sex)\n"
+    cell.source = f"{second}\n\nfor sample in evaluation.samples():\n{judge}"
+    nbformat.write(notebook, path)
+
+    done = undrawn("run", "my-suite/suite.yml", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr + done.stdout
+    rows = dict(list(read_results(tmp_path / "out" / "results.csv").groupby("family")))
+    errors = (predicted["arousal"] - table["arousal"]).abs()
+    (row,) = rows["rare_errors"].to_dict("records")
+    assert row["value"] == pytest.approx(errors.quantile(0.9), abs=1e-9)
+    assert row["passed"] and (row["segments"], row["blocks"]) == (n, 12)
+    assert row["low"] < row["value"] < row["high"] and row["reference"] > row["value"]
+    by_sex = rows["by_sex"].set_index("label")["value"].to_dict()
+    assert by_sex == pytest.approx(errors.groupby(table["sex"]).mean().to_dict(), abs=1e-9)
+    html = tmp_path / "out" / "html"
+    page = (html / "results" / "table" / "rare_errors.html").read_text()
+    assert "Rarely Exceeded Error" in page and "calling the measure again for each replicate" in page
+    assert "a first guess" in (html / "methods" / "rare_errors.html").read_text()

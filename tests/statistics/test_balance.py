@@ -38,9 +38,6 @@ def test_every_group_gives_equally_many_of_every_cell(seed, samples, decimals, e
     assert drawn.nunique().eq(1).all() and len(drawn) in (0, 3)
     assert result.segments_per_group == min(samples, table.min().sum()) == len(result.rows) / 3
     assert (drawn <= table[drawn.columns].min()).all(axis=None)
-    if edged and len(result.rows):
-        bins = np.searchsorted(edges, truth[result.rows])
-        assert pd.crosstab(groups[result.rows], bins).nunique().eq(1).all()
 
 
 def test_cells_of_labels(rng):
@@ -52,13 +49,12 @@ def test_cells_of_labels(rng):
     assert len(set(label_cells(np.r_[np.full(500, 0.5), np.linspace(0, 1, 500)])[:500])) == 1
 
 
-@pytest.mark.parametrize("kind", ["regression", "classification"])
-def test_order_of_rows_does_not_matter(kind, rng):
-    truth = rng.choice(CLASSES, 300) if kind == "classification" else np.round(rng.random(300), 1)
+def test_order_of_rows_does_not_matter(rng):
+    truth = np.round(rng.random(300), 1)
     groups, speakers, keys = rng.choice(["x", "y", "z"], 300), rng.choice(list("abcd"), 300), KEYS[:300]
-    one = draw(truth, groups, 50, kind, keys=keys, blocks=speakers)
+    one = draw(truth, groups, 50, "regression", keys=keys, blocks=speakers)
     mixed = rng.permutation(300)
-    two = draw(truth[mixed], groups[mixed], 50, kind, keys=keys[mixed], blocks=speakers[mixed])
+    two = draw(truth[mixed], groups[mixed], 50, "regression", keys=keys[mixed], blocks=speakers[mixed])
     assert sorted(keys[one.rows]) == sorted(keys[mixed][two.rows])
     assert (np.diff(one.rows) > 0).all() and one.note == two.note
 
@@ -67,14 +63,6 @@ def test_order_of_rows_does_not_matter(kind, rng):
     ("truth", "groups", "samples", "per_group", "note"),
     [
         (
-            [0.1, 0.2, 0.1, 0.3, 0.3],
-            ["male", "female", "female", "male", "male"],
-            1000,
-            1,
-            "1 segment a group instead of 1000; not used, because another group has fewer with such labels: "
-            "1 of 2 'female', 2 of 3 'male'",
-        ),
-        (
             [0.1] * 5,
             list("aabbb"),
             1,
@@ -82,10 +70,8 @@ def test_order_of_rows_does_not_matter(kind, rng):
             "not used, because another group has fewer with such labels: 1 of 3 'b'; "
             "of 2 each only the 1 that the suite wants were drawn",
         ),
-        ([0.1] * 4, list("aabb"), 2, 2, ""),
         ([0.1, np.nan, 0.1, 0.1], ["a", "a", None, "b"], 1, 1, ""),  # without group or label: no part
         ([0.1, 0.2], list("aa"), 1, 0, "1 of 2 groups needed"),
-        ([], [], 1, 0, "0 of 2 groups needed"),
     ],
 )
 def test_notes_count_what_was_not_drawn(truth, groups, samples, per_group, note):
@@ -122,23 +108,17 @@ def test_so_many_speakers_of_each_sex_whatever_their_order():
     }
     assert len(result.rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(result.rows) > 0).all()
     assert result.unknown == 3 + 3 + 1  # of another sex, of nobody, without sex
-    for seed in range(3):
-        mixed = [table[n] for n in np.random.default_rng(seed).permutation(len(table))]
-        assert draw_from(mixed, wanted)[0] == drawn
+    mixed = [table[n] for n in np.random.default_rng(0).permutation(len(table))]
+    assert draw_from(mixed, wanted)[0] == drawn
 
 
-@pytest.mark.parametrize("sizes", [(808, 88, 88, 88, 88), (12, 60, 24)])
-def test_differences_vary_as_those_of_equal_groups(sizes, rng):
-    """Standard deviations of simulated differences from the average over groups."""
-
-    def deviation(sizes, tested):
-        means = [rng.normal(0, size**-0.5, 20_000) for size in sizes]
-        return (means[tested] - np.mean(means, axis=0)).std()
-
+def test_differences_vary_as_those_of_equal_groups():
+    """The variance of a difference from the average over groups, by its formula."""
+    sizes = np.array([808, 88, 88, 88, 88])
     for tested in range(2):
-        equal = [equal_size(sizes, tested)] * len(sizes)
-        assert deviation(sizes, tested) == pytest.approx(deviation(equal, 0), rel=0.03)
-        assert equal_size(equal, tested) == equal[0]
+        parts = (np.arange(5) == tested) - 1 / 5
+        equal = equal_size(sizes, tested)
+        assert (parts**2 / sizes).sum() == pytest.approx((parts**2 / equal).sum(), rel=0.01)
 
 
 # Cells in which both sides of an adjusted difference are alike: half of the speakers, 20 segments each
@@ -166,15 +146,11 @@ def test_cells_with_few_speakers_on_a_side_and_missing_values_are_left_out():
     result = cells(device, blocks, group)
     assert result.n_cells == 2 and ((result.codes == -1) == (blocks == 0)).all()
     assert result.counterpart == pytest.approx(0.95)
-    x = np.where(rng.random(800) < 0.2, np.nan, rng.normal(size=800))
-    result = cells(x, blocks, group)
-    assert ((result.codes == -1) == np.isnan(x)).all() and result.counterpart == np.mean(~np.isnan(x[group]))
 
 
 @pytest.mark.parametrize(
     ("draw", "frequent"),
     [
-        (lambda rng: np.where(rng.random(800) < 0.95, 0.0, rng.random(800)), [0.0]),  # of clipping
         (lambda rng: rng.integers(0, 4, 800).astype(float), [0.0, 1.0, 2.0, 3.0]),
         (lambda rng: np.clip(rng.normal(size=800), -0.8, 0.8), [-0.8, 0.8]),
         (lambda rng: np.where(rng.random(800) < 0.3, np.inf, rng.normal(size=800)), [np.inf]),  # of silence
@@ -194,14 +170,11 @@ def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own
     ("make", "reason"),
     [
         (lambda g, r: np.full(len(g), 3.0), "x is the same for all"),
-        (lambda g, r: np.array(["a"] * len(g), dtype=object), "x is the same for all"),
         (lambda g, r: np.where(g, "a", "b").astype(object), "x decides the group"),
-        (lambda g, r: r.random(len(g)) + 2 * g, "x decides the group"),
         (lambda g, r: r.random(len(g)) - 2 * g, "x decides the group"),
         (lambda g, r: np.where(g, np.nan, 1.0 + r.random(len(g))), "x is not known of the group"),
         (lambda g, r: np.where(g, "a", None), "x is not known of the others"),
         (lambda g, r: np.where(np.arange(len(g)) % 3, np.nan, r.random(len(g))), "x is missing in 66 % of"),
-        (lambda g, r: np.arange(len(g)).astype(str).astype(object), "x decides the group"),
         (lambda g, r: np.where(r.random(len(g)) < 0.01, 0.0, 1 + g + r.random(len(g))), "only 19 % of the"),
     ],
 )
@@ -224,32 +197,22 @@ def test_cells_are_the_tenths_of_both_sides_or_the_fifths_and_two_columns_make_t
     word = rng.choice(np.array(["a", "b"], dtype=object), 800)
     result = cells(x, blocks, group, word=word)
     assert result.n_cells == 20 and all(len(set(word[result.codes == cell])) == 1 for cell in range(20))
-    one = np.arange(800) % 2
-    both = np.where(one.astype(bool) ^ group, "p", "q").astype(object)
-    result = cells(one.astype(float), blocks, group, y=both)
+    odd = np.arange(800) % 2 == 1
+    both = np.where(odd ^ group, "p", "q").astype(object)
+    result = cells(odd.astype(float), blocks, group, y=both)
     assert result.reason == "x and y together decide the group" and result.counterpart == 0
-    odd, even = np.where(one, blocks % 3, np.nan), np.where(one, np.nan, blocks % 3)
-    assert cells(odd, blocks, group, y=even).reason == "no segment has both x and y"
+    x, y = np.where(odd, blocks % 3, np.nan), np.where(odd, np.nan, blocks % 3)
+    assert cells(x, blocks, group, y=y).reason == "no segment has both x and y"
 
 
-@settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 10**6),
-    speakers=st.integers(2, 40),
-    levels=st.integers(1, 30),
-    shift=st.integers(0, 8),
-    missing=st.floats(0, 0.6),
-)
+@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 30), st.integers(0, 8), st.floats(0, 0.6))
 def test_whatever_is_compared_has_speakers_on_both_sides(seed, speakers, levels, shift, missing):
     rng, (blocks, group, _) = np.random.default_rng(seed), sides(speakers)
     x = (rng.integers(0, levels, len(blocks)) + shift * group).astype(float)
     x[rng.random(len(blocks)) < missing] = np.nan
     usable = rng.random(len(blocks)) < 0.9
-    result = cells(
-        x, blocks, group, usable, word=rng.choice(np.array(["a", None], dtype=object), len(blocks))
-    )
-    assert 0 <= result.counterpart <= 1 and result.codes.min() >= -1
-    assert result.codes.max() < max(1, result.n_cells)
+    word = rng.choice(np.array(["a", None], dtype=object), len(blocks))
+    result = cells(x, blocks, group, usable, word=word)
     assert (result.codes[~usable | np.isnan(x)] == -1).all()
     for cell in range(result.n_cells):
         for side in (group, ~group):

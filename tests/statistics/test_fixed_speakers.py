@@ -6,9 +6,9 @@ from scipy import stats
 
 from soundcheck.metrics import verification
 from soundcheck.metrics.additive import values
-from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
+from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import average, difference, restrict
-from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
+from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.weighted import weighted_difference, weighted_sums
@@ -33,10 +33,7 @@ GROUP = np.arange(N) % 3 == 0
 COPIES = 50  # of everything: one copy more of a segment is a small change then
 
 STATISTICS = {
-    "mean absolute error": lambda i: mean_absolute_error(TRUTH[i], PREDICTION[i]),
-    "concordance": lambda i: concordance_cc(TRUTH[i], PREDICTION[i]),
     "recalls": lambda i: recall_per_class(LABEL[i], GUESS[i], list("abc")),
-    "average recall": lambda i: unweighted_average_recall(LABEL[i], GUESS[i], list("abc")),
     "word error rate": lambda i: word_error_rate(WORDS[i], ERRORS[i]),
     "difference of groups": lambda i: difference(
         restrict(concordance_cc(TRUTH[i], PREDICTION[i]), GROUP[i]),
@@ -60,9 +57,9 @@ def test_influence_is_what_one_copy_more_changes(name):
     assert influence.sum(axis=0) == pytest.approx(0, abs=1e-7)
 
 
-def trials_of_recordings(seed: int, speakers: int = 12, each: int = 12) -> Trials:
+def trials_of_recordings(speakers: int = 12, each: int = 12) -> Trials:
     """Compare all recordings of some speakers."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     voice = np.repeat(draw.normal(size=(speakers, 4)), each, axis=0)
     voice += draw.normal(0, 0.7, (speakers * each, 4))
     speaker = np.repeat(np.arange(speakers), each)
@@ -76,14 +73,13 @@ def trials_of_recordings(seed: int, speakers: int = 12, each: int = 12) -> Trial
     ("measure", "tolerance"),
     [
         (verification.equal_error_rate, 0.1),
-        (lambda trials: verification.false_acceptance_rate(trials, -3.0), 0.02),
         (lambda trials: verification.actual_dcf(trials, -3.0), 0.02),
         (verification.min_dcf, 0.1),
         (verification.cllr, 0.02),
     ],
 )
 def test_influence_of_recordings_is_that_of_leaving_them_out(measure, tolerance):
-    trials = trials_of_recordings(0)
+    trials = trials_of_recordings()
     influence, speakers = measure(trials).influence()
     assert speakers.tolist() == np.repeat(np.arange(12), 12).tolist()
     first, second = trials.recordings
@@ -95,7 +91,7 @@ def test_influence_of_recordings_is_that_of_leaving_them_out(measure, tolerance)
 
 
 def test_differences_and_sums_of_trials_share_recordings():
-    trials = trials_of_recordings(1)
+    trials = trials_of_recordings()
     part = trials.first % 2 == 0
     one, other = (verification.false_acceptance_rate(trials.only(mask), -3.0) for mask in (part, ~part))
     a, b = one.influence()[0], other.influence()[0]
@@ -106,28 +102,12 @@ def test_differences_and_sums_of_trials_share_recordings():
     assert unknown.influence() is None and weighted_difference(unknown, unknown).influence() is None
 
 
-def test_errors_are_those_of_recordings_drawn_again():
-    """Speakers differ a lot and stay; the spread over draws of their recordings is what is estimated."""
-    draw = np.random.default_rng(0)
-    level, speakers = draw.normal(0, 1, 8), np.repeat(np.arange(8), [2, 3, 4, 5, 10, 20, 40, 80])
-
-    def recorded() -> np.ndarray:
-        return level[speakers] + draw.normal(0, 0.3, len(speakers)) * (1 + speakers % 2)
-
-    means = [recorded().mean() for _ in range(4000)]
-    estimates = [fixed_speakers(mean_value(recorded()), speakers) for _ in range(200)]
-    errors = np.array([each.error[0] for each in estimates])
-    assert np.sqrt(np.mean(errors**2)) == pytest.approx(np.std(means), rel=0.06)
-    assert not estimates[0].independent[0] and 60 < estimates[0].freedom[0] < len(speakers)
-
-
 @pytest.mark.parametrize(
     ("speakers", "strata", "independent"),
     [
         ([0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 0], True),  # one recording of each: as if there were no speakers
         ([0, 0, 1, 1, 2, 3], [0, 0, 1, 1, 2, 2], False),  # two speakers are alone, and one stratum
         ([0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 1], False),  # the third joins the one with the fewest
-        ([0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], False),
     ],
 )
 def test_speakers_with_one_recording_are_one_stratum(speakers, strata, independent):
@@ -137,8 +117,6 @@ def test_speakers_with_one_recording_are_one_stratum(speakers, strata, independe
     parts = [data[np.array(strata) == n] for n in set(strata)]
     variance = sum(len(part) * part.var(ddof=1) for part in parts) / len(data) ** 2
     assert exactness.error[0] == pytest.approx(np.sqrt(variance))
-    if len(parts) == 1:
-        assert exactness.freedom[0] == pytest.approx(5)
 
 
 def test_without_influence_recordings_or_spread_there_is_no_interval():
@@ -151,8 +129,9 @@ def test_without_influence_recordings_or_spread_there_is_no_interval():
     assert same.error[0] == 0 and np.isnan([*known.interval(), known.p_value(0.2)]).all()
 
 
-@pytest.mark.parametrize("scale", [Scale(), Scale(0.0, 1.0), Scale(0.0), Scale(-1.0, 1.0)])
-@pytest.mark.parametrize("compared", [False, True])
+@pytest.mark.parametrize(
+    ("scale", "compared"), [(Scale(), True), (Scale(0.0, 1.0), False), (Scale(0.0), True)]
+)
 def test_intervals_and_p_values_agree(scale, compared):
     ends = value_ends(0.2, 0.05, 12.0, scale)
     if compared:
@@ -181,34 +160,19 @@ def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
     assert np.isnan(ForThese(value_ends(1.0, 0.0, np.nan, scale)).interval()).all()  # of no recordings
 
 
-@pytest.mark.parametrize(("label", "error"), [(0, 0.03), (1, 0.02)])
-def test_differences_of_sides_that_share_recordings_have_the_error_of_the_difference(label, error):
+def test_values_and_differences_of_few_recordings_by_t():
     """Two labels: errors of the values of either side, then of their differences."""
     errors = np.array([0.05, 0.04, 0.04, 0.03, 0.03, 0.02])
     exactness = FixedSpeakers(errors, np.full(6, 12.0), np.zeros(6, dtype=bool))
-    reach = error * stats.t.ppf(0.975, 12)
-    result = exactness.difference(label, (0.4, 0.2)).interval()
-    assert result == pytest.approx((0.2 - reach, 0.2 + reach))
-
-
-@pytest.mark.parametrize(
-    ("words", "errors", "bounded"),
-    [
-        ([10.0, 10.0], [1.0, 4.0], True),
-        ([10.0, 10.0], [8.0, 16.0], False),  # many words are put in: no end is known
-        ([10.0] * 4, [1.0, 4.0, 20.0, 1.0], False),
-    ],
-)
-def test_word_errors_of_two_recordings_stay_below_those_of_a_model_that_does_all_wrong(
-    words, errors, bounded
-):
-    """t of one degree of freedom reaches far."""
-    exactness, value = (
-        fixed_speakers(word_error_rate(words, errors), np.arange(len(words))),
-        sum(errors) / sum(words),
-    )
-    low, high = exactness.value(0, value, Scale(0.0)).interval()
-    assert 0 < low < value < high and (high < 1) == bounded
+    for label, error in ((0, 0.03), (1, 0.02)):
+        reach = error * stats.t.ppf(0.975, 12)
+        result = exactness.difference(label, (0.4, 0.2)).interval()
+        assert result == pytest.approx((0.2 - reach, 0.2 + reach))
+    for wrong, value, bounded in (([1.0, 4.0], 0.25, True), ([8.0, 16.0], 1.2, False)):
+        # t of one degree of freedom reaches far, but not beyond a model that does all wrong.
+        known = fixed_speakers(word_error_rate([10.0, 10.0], wrong), np.arange(2))
+        low, high = known.value(0, value, Scale(0.0)).interval()
+        assert 0 < low < value < high and (high < 1) == bounded
 
 
 @pytest.mark.parametrize("recordings", [240, 6000])  # as many rows, or a sketch of them

@@ -20,7 +20,6 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics import regression
 from soundcheck.statistics import simulated_thresholds, simulation
 from soundcheck.statistics.simulated_thresholds import (
-    RECORD,
     SERIES,
     published_size,
     quantile,
@@ -59,8 +58,8 @@ for row in csv.DictReader((Path(__file__).parents[1] / "published_simulations.cs
 def published_draws(groups: int, samples: int) -> dict[str, np.ndarray]:
     """Draw 1000 runs in the published way, ``(runs, groups, ...)`` for each kind of sums.
 
-    Run r seeds both generators with r and draws segment by segment, truth first. Groups lie one after the
-    other; a group's contexts too. The uniform numbers behind all draws of a run serve every metric.
+    Run r seeds both generators with r and draws segment by segment, truth first, groups and their contexts
+    one after the other. The uniform numbers behind all draws of a run serve every metric.
     """
     contexts, tables = 3 if groups == 8 else 1, collections.defaultdict(list)
     size, shape = groups * contexts * samples, (groups, contexts, samples)
@@ -99,7 +98,8 @@ def _classes(uniform: np.ndarray, shares: list[float]) -> np.ndarray:
 
 def _counts(cells: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
     rows = cells.reshape(-1, shape[-1])
-    return np.array([np.bincount(row, minlength=n) for row in rows]).reshape(*shape[:-1], n)
+    rows = rows + n * np.arange(len(rows))[:, np.newaxis]
+    return np.bincount(rows.ravel(), minlength=n * len(rows)).reshape(*shape[:-1], n)
 
 
 def test_draws_of_the_recipe_are_those_of_its_libraries():
@@ -125,8 +125,6 @@ def test_published_figures_and_our_draws_beside_them(size):
         assert (scores.max(), np.percentile(scores, 99)) == pytest.approx(published, abs=5.5e-6), metric
         ours = simulate(setting)
         assert stats.ks_2samp(ours, scores).pvalue > 0.001, metric
-        # The 99th percentile lies between the runs of rank 978 and 998 with a probability of 99.9 %.
-        assert scores[975] <= summary(ours)["percentile_99"] <= scores[999] * 1.1
 
 
 def test_draws_follow_from_setting_and_seed_and_not_from_jobs():
@@ -140,7 +138,7 @@ def test_draws_follow_from_setting_and_seed_and_not_from_jobs():
         for each in (False, True)
     )
     assert np.percentile(varied, 99) > np.percentile(same, 99)  # truths of their own
-    wanted = list(grid(("mean", "recall"), (2,), (20, 40)))
+    wanted = list(grid(("mean", "recall"), (2,), (20,)))
     one = simulation.simulate_all(wanted, runs=20)
     assert len(one) == len(wanted) and one.equals(simulation.simulate_all(wanted, runs=20, jobs=2))
 
@@ -150,13 +148,11 @@ def test_draws_follow_from_setting_and_seed_and_not_from_jobs():
     [
         (("cc", 2, 20, "gaussian"), "unknown metric 'cc'"),
         (("mean", 2, 20, "uniform"), "prediction of mean is 'uniform'"),
-        (("mean", 2, 20, "gaussian", "gaussian"), "truth of mean is 'gaussian'"),
         (("recall", 2, 20, "uniform"), "truth of recall is ''"),
         (("mean", 1, 20, "gaussian"), "at least 2 groups"),
         (("mean", 2, 1, "gaussian"), "at least 2 segments"),
         (("recall", 2, 20, "uniform", "uniform", True), "cannot vary"),
         (("recall", 2, 20, "uniform", "uniform", False, 51), "cannot be of 51 classes"),
-        (("mean", 2, 20, "gaussian", "", False, 7), "cannot be of 7 classes"),
     ],
 )
 def test_impossible_settings(arguments, message):
@@ -164,23 +160,17 @@ def test_impossible_settings(arguments, message):
         Setting(*arguments)
 
 
-@pytest.mark.parametrize("metric", ["recall", "recall_per_class", "relative_difference_per_class"])
-def test_seven_classes_drawn_segment_by_segment(metric):
-    """Segment by segment in a loop, with the metrics that judge; the 90 % points of both agree."""
-    groups, size, rng, scores = 2, 150, np.random.default_rng(3), []
-    truth_odds = simulation._probabilities("sparse", classes=7)
-    for _ in range(600):
-        truth = rng.choice(7, p=truth_odds, size=groups * size)
-        prediction = rng.integers(7, size=groups * size)
-        rows = []
-        for part in (slice(0, size), slice(None)):
-            t, p = truth[part], prediction[part]
-            shares = np.bincount(p, minlength=7) / len(p)
-            recalls = np.array([(p[t == k] == k).mean() if (t == k).any() else 0.0 for k in range(7)])
-            rows.append({"recall": recalls.mean(), "recall_per_class": recalls}.get(metric, shares))
-        scores.append(np.abs(np.subtract(*rows)).max())
-    truth = "" if metric == "relative_difference_per_class" else "sparse"
-    result = simulate(Setting(metric, groups, size, "uniform", truth, classes=7), 4000)
+def test_seven_classes_drawn_segment_by_segment(rng):
+    """Segment by segment in a loop, with the metric that judges; the 50 and 90 % points of both agree."""
+    truth_odds, scores = simulation._probabilities("sparse", classes=7), []
+    for _ in range(500):
+        truth, prediction = rng.choice(7, p=truth_odds, size=300), rng.integers(7, size=300)
+        group, both = (
+            np.array([(p[t == k] == k).mean() if (t == k).any() else 0.0 for k in range(7)])
+            for t, p in ((truth[:150], prediction[:150]), (truth, prediction))
+        )
+        scores.append(np.abs(group - both).max())
+    result = simulate(Setting("recall_per_class", 2, 150, "uniform", "sparse", classes=7), 4000)
     for share in (50, 90):
         assert np.percentile(result, share) == pytest.approx(np.percentile(scores, share), rel=0.08)
 
@@ -208,7 +198,7 @@ def test_published_sizes_have_the_published_thresholds_and_smaller_groups_wider_
     for _, behind, published in SETTINGS.values():
         groups, samples = published_size(behind)
         # The published accents are 31, their simulation has 30; more groups have the same thresholds.
-        for number, size in ((0, 0), (0, 1), (1, 0), (1, samples), (25, 49 * samples)):
+        for number, size in ((0, 0), (25, 49 * samples)):
             stretched = simulated_threshold(published, behind, groups + number, samples + size)
             assert stretched.threshold == published and stretched.stretch == 1.0
         sizes = [n for n in (20, 40, 60, 100, 200, 400, 1000) if n < samples] + [samples]
@@ -217,19 +207,10 @@ def test_published_sizes_have_the_published_thresholds_and_smaller_groups_wider_
         # Beyond 1 nothing fails: a bin or class with a single segment scores 0 or 1, whatever else there is.
         wider = [min(threshold, 1.0) for threshold in wider]
         assert wider == sorted(wider, reverse=True) and wider[0] > wider[-1] == published
-    assert (simulation.minimum_per_bin(60), simulation.minimum_per_bin(1000)) == (4, 67)
-
-
-@pytest.mark.parametrize("family", ["fairness_accent", "fairness_language"])
-def test_thresholds_of_means_follow_the_standard_error(family):
-    """The difference of a mean to that of all groups has a variance of (1 - 1 / G) / n times a constant."""
-    _, behind, published = SETTINGS[family, "mean"]
-    own_groups, own_samples = published_size(behind)
-    for groups, samples in ((2, 20), (3, 60), (6, 40)):
-        stretch = simulated_threshold(published, behind, groups, samples).stretch
-        expected = max(1, math.sqrt(own_samples / samples * (1 - 1 / groups) / (1 - 1 / own_groups)))
-        # A 99.9 % quantile of 10,000 has a standard deviation of 2 %, the ratio of two of 3 %.
-        assert stretch == pytest.approx(expected, rel=0.1)
+    # The difference of a mean to that of all groups has a variance of (1 - 1 / G) / n times a constant.
+    _, behind, published = SETTINGS["fairness_language", "mean"]
+    stretch = simulated_threshold(published, behind, 3, 60).stretch
+    assert stretch == pytest.approx(math.sqrt(1000 / 60 * (1 - 1 / 3) / (1 - 1 / 6)), rel=0.1)
 
 
 CHEAP = [row for row in SERIES if METRICS[row[0]].cells]
@@ -246,8 +227,6 @@ def test_the_record_is_complete_and_rows_are_what_is_simulated():
     assert set(frame[columns[:3]].itertuples(index=False, name=None)) == set(SERIES)
     missing = frame[frame["percentile_999"].isna()]
     assert set(missing["groups"]) == {20, 30} and missing["samples"].min() > 60
-    head = RECORD.read_text(encoding="utf-8").splitlines()[:4]
-    assert all(line.startswith("#") for line in head) and "seed 0" in head[3]
     frame = frame.set_index(columns)
     for row in ROWS:
         metric, prediction, truth, groups, samples = row
@@ -302,7 +281,5 @@ def test_a_setting_that_is_not_recorded_is_simulated_once(tmp_path, monkeypatch)
         patch.setattr(simulated_thresholds, "library_digest", lambda: "other code")
         with pytest.raises(TypeError):
             again()
-    for cache in (tmp_path, cached):  # what cannot be read is simulated again; a file is no cache
-        cached.write_text("cut")
-        monkeypatch.setenv(CACHE_VARIABLE, str(cache))
-        assert again() == expected
+    cached.write_text("cut")  # what cannot be read is simulated again
+    assert again() == expected

@@ -4,12 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 
 import soundcheck
 from soundcheck.common.files import MARKER
 from soundcheck.suite import paths
 from soundcheck.suite.paths import find_files, find_place
 
+CASES = yaml.safe_load(Path(__file__).with_name("paths.yml").read_text("utf-8"))
 LIBRARY = Path(soundcheck.__file__).parent
 
 
@@ -26,34 +28,13 @@ def suite(tmp_path_factory):
     return folder / "suite.yml"
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("weights/a.bin", ["weights/a.bin"]),
-        ("weights", ["weights/a.bin", "weights/deep/b.bin"]),
-        ("weights/*.bin", ["weights/a.bin"]),
-        ("**/*.bin", ["f[1].bin", "weights/a.bin", "weights/deep/b.bin"]),
-        ("weights/*", ["weights/a.bin", "weights/deep/b.bin"]),  # a folder means what is in it
-        ("f[1].bin", ["f[1].bin"]),  # a file of that name comes before the pattern
-    ],
-)
+@pytest.mark.parametrize(("text", "names"), CASES["files"])
 def test_files_that_are_named(suite, text, names):
     files, what, remedy = find_files(suite, text)
     assert ([str(path.relative_to(suite.parent)) for path in files], what, remedy) == (names, "", "")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("weigths/a.bin", "'weigths/a.bin': the file does not exist (taken relative to the folder"),
-        ("/no such file", "'/no such file': the file does not exist"),
-        ("weights/*.onnx", "'weights/*.onnx' means no file"),
-        ("weights", "'weights' means more than 1 files"),
-        ("empty", "'empty' means no file"),
-        ("weights/feed", "'weights/feed': this is not a regular file"),
-        ("$HOME/a.bin", "environment variables are not expanded"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), CASES["no files"])
 def test_files_that_are_refused(suite, monkeypatch, text, words):
     monkeypatch.setattr(paths, "MANY_FILES", 1)
     files, what, remedy = find_files(suite, text)
@@ -72,16 +53,7 @@ def test_places_in_packages_are_found_without_importing_them(suite, tmp_path, mo
     assert find_place(suite, "package:unwanted/model.onnx", folder=False)[0].is_file()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("package:nobody_has_this/a.onnx", "the package nobody_has_this is not installed"),
-        *((f"package:{x}", "is no place in a package") for x in ("soundcheck", "soundcheck.suite/a", "../x")),
-        ("package:soundcheck/../secret", "leads out of the package"),
-        ("package:soundcheck//etc/passwd", "leads out of the package"),
-        ("package:soundcheck/suite", "has no such file"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), CASES["no places"])
 def test_places_in_packages_that_are_refused(suite, text, message):
     place, what, remedy = find_place(suite, text, folder=False)
     assert place is None and message in what and remedy

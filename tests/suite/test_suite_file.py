@@ -179,7 +179,7 @@ def test_missing_suites_name_the_nearest(suite, tmp_path):
 
 def test_who_is_tested_on_what(suite, tmp_path):
     """Models that listen need sound, scores a list of trials, tables neither."""
-    for name in ("trials.txt", "scores.txt", "a.csv"):
+    for name in ("trials.txt", "scores.txt"):
         (tmp_path / name).touch()
     corpora = "  silent: {format: trials, path: trials.txt, audio: false}\nmodels:\n"
     entries = {"{scores: scores.txt}": [False, True], '{python: "a:b", tasks: [embedding]}': [True, False]}
@@ -192,20 +192,17 @@ def test_who_is_tested_on_what(suite, tmp_path):
     model = read.models["guess"]
     assert model.is_for("fairness_sex") and not model.is_for("robustness_spectral_tilt")
     assert [model.range_of(read.tasks[name]) for name in ("arousal", "dominance")] == [(1, 7), (0, 1)]
-    silent = GOOD.replace("models:\n", "  silent: {format: csv, path: a.csv, audio: false}\nmodels:\n")
-    with pytest.raises(InputError, match="line 6, models.guess: the model listens.* Give its answers"):
-        suite(silent, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
 
 
 INSTALLED = re.compile(r" ?(Allowed|Add one of): [^\n]*")  # names that depend on what is installed
 
 
-def cases(kind: str) -> list:
-    return [
-        pytest.param(base, entry.get("text"), *case, id=f"{base}: {case[1]}"[:70])
-        for base, entry in REFUSED[kind].items()
-        for case in entry["cases"]
-    ]
+CASES = [
+    pytest.param(kind, base, entry.get("text"), *case, id=f"{base}: {case[1]}"[:70])
+    for kind in ("suites", "families")
+    for base, entry in REFUSED[kind].items()
+    for case in entry["cases"]
+]
 
 
 @pytest.fixture(scope="module")
@@ -218,26 +215,26 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(("base", "text", "old", "new", "message"), cases("suites"))
-def test_suites(folder, monkeypatch, base, text, old, new, message):
+@pytest.mark.parametrize(("kind", "base", "text", "old", "new", "message"), CASES)
+def test_refused(folder, monkeypatch, kind, base, text, old, new, message):
     monkeypatch.chdir(folder)
-    assert old in text
-    (folder / "suite.yml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        read_suite("suite.yml")
-    assert INSTALLED.sub("", str(caught.value)) == message
-
-
-@pytest.mark.parametrize(("base", "text", "old", "new", "message"), cases("families"))
-def test_families(folder, base, text, old, new, message):
     name = "mine" if text else base
     text = text or (resources.root() / "thresholds" / f"{name}.yml").read_text("utf-8")
     assert old in text
-    file = folder / "thresholds" / f"{name}.yml"
+    file = folder / ("suite.yml" if kind == "suites" else f"thresholds/{name}.yml")
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
     try:
         with pytest.raises(InputError) as caught:
-            read_family(name, folder)
+            read_suite("suite.yml") if kind == "suites" else read_family(name, folder)
     finally:
         file.unlink()
     assert INSTALLED.sub("", str(caught.value)) == message
+
+
+@pytest.mark.parametrize(("key", "content", "message"), REFUSED["words"])
+def test_files_of_words(suite, tmp_path, key, content, message):
+    if content is not None:
+        (tmp_path / "words.csv").write_text(content)
+    named = "words.csv" if key == "synonyms" else "{person: words.csv}"
+    with pytest.raises(InputError, match=message):
+        suite(f"{GOOD}{key}: {named}\n")

@@ -3,11 +3,13 @@
 import itertools
 import time
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +19,7 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family
 
+LISTED = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text("utf-8"))
 SEXES = {"f": ["female"], "m": ["male"], "": [None], "both": ["female", "male"]}  # of segments in turn
 some = settings(max_examples=12, deadline=None)
 
@@ -162,19 +165,7 @@ def test_both_sexes_get_their_share_as_far_as_it_goes(wanted, female, male):
     assert counts == {"female": female, "male": male}
 
 
-@pytest.mark.parametrize(
-    ("voices", "notice"),
-    [
-        ([("f", 3), ("m", 3)], "11 trials were generated: 5 target trials, 0 non-target trials of the s"),
-        ([("f", 3), ("m", 2)], "only 4 different target trials are possible, 5 were wanted"),
-        ([("m", 3)] * 4, "all speakers with a sex are male: there are no trials of different sexes"),
-        ([("", 3)] * 4, "no speaker has a sex: non-target trials are of any two"),
-        ([("both", 8)] * 5, "each speaker has both sexes, or none: non-target trials are of any two"),
-        ([("f", 1), ("", 2), ("both", 2)], "2 speakers without sex, or with both, take part in target"),
-        ([("f", 1), ("", 2), ("both", 2)], "1 pair of one speaker and both sexes: no trials are made of"),
-        ([("f", 1)], "0 trials were generated: 0 target trials, 0 non-target trials of the same sex, 0 non-"),
-    ],
-)
+@pytest.mark.parametrize(("voices", "notice"), LISTED["designs"])
 def test_sizes_and_what_is_missing_are_told(voices, notice):
     notices = made(corpus(*voices), 5, 7, 6).notices
     assert any(one.startswith(notice) for one in notices), notices

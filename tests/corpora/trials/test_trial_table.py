@@ -1,10 +1,12 @@
 """Trials between segments of a corpus: names become rows, labels and speakers agree, tables are copy."""
 
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from segment_rows import rows
@@ -36,6 +38,23 @@ def corpus(*written: str, **columns: list) -> pd.DataFrame:
 
 SPOKEN = corpus(*FILES, speaker=[name.split("/")[0] for name in FILES])
 TIMED = corpus("a.wav", "a.wav", "b.wav", start=[0.0, 1.5, NAN], end=[1.5, NAN, NAN])
+
+
+FOUR = corpus("a.wav", "b.wav", "c.wav", "d.wav")
+SEGMENTS = {
+    **{
+        "spoken": SPOKEN,
+        "unspoken": corpus(*FILES),
+        "timed": TIMED,
+        "four": FOUR,
+        "same sounds": SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"]),
+    },
+    "same sounds": SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"]),
+    "same names": corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav"),
+    "two names": corpus("x/a.wav", "b.wav"),
+    "one speaker": corpus("a.wav", "b.wav", "c.wav", speaker=["x", None, None]),
+}
+ODD = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text("utf-8"))["odd"]
 
 
 def resolved(text: str, segments: pd.DataFrame = SPOKEN, **options) -> TrialTable:
@@ -91,19 +110,9 @@ def test_enrolments_of_several_utterances_and_names_with_times():
     assert columns(table, "segment", "enrol_speaker") == [[1, 2], ["a.wav 0 to 1.5"] * 2]
 
 
-SAME_SOUNDS = SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"])
-
-
-@pytest.mark.parametrize(
-    ("text", "segments", "enrolments", "notice"),
-    [
-        ("1 a b\n1 s1/a.wav s1_b\n1 b a\n", SPOKEN, None, "1 trial repeated in the list, counted again"),
-        ("1 a b\n0 a c\n0 a e\n", SAME_SOUNDS, None, "2 trials of one sound under two names"),
-        ("1 m a\n1 m b\n", SPOKEN, {"m": ["a", "b"]}, "2 trials with a test side out of the enrolment"),
-    ],
-)
+@pytest.mark.parametrize(("text", "segments", "enrolments", "notice"), ODD)
 def test_odd_trials_are_kept_and_noted(text, segments, enrolments, notice):
-    table = resolved(text, segments, enrolments=enrolments)
+    table = resolved(text, SEGMENTS[segments], enrolments=enrolments)
     assert len(table) == len(text.splitlines()) and table.notices[1] == notice
 
 
@@ -129,26 +138,11 @@ def test_trials_of_an_utterance_with_itself_are_left_out():
     assert table.left_out == (Excluded("2 trials, the first t.txt line 1", reason, "trials"),)
 
 
-FOUR = corpus("a.wav", "b.wav", "c.wav", "d.wav")
-SEGMENTS = {
-    **{"spoken": SPOKEN, "unspoken": corpus(*FILES), "timed": TIMED, "four": FOUR},
-    "same names": corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav"),
-    "two names": corpus("x/a.wav", "b.wav"),
-    "one speaker": corpus("a.wav", "b.wav", "c.wav", speaker=["x", None, None]),
-}
-
-
 @pytest.mark.parametrize(("text", "segments", "options", "lines"), refusals("resolve"))
 def test_refused(text, segments, options, lines):
     message = refused(text, SEGMENTS[segments], **options)
     assert len(message) == len(lines)
     assert all(line.startswith(words) for line, words in zip(message, lines, strict=True)), message
-
-
-def test_all_missing_names_are_told_with_their_first_line():
-    (message,) = refused("0 s1/a x\n0 y s1/a\n0 x y\n" + "".join(f"0 a z{n}\n" for n in range(25)))
-    assert message.startswith("t.txt line 1: no segment is called 'x'. Write files as the corpus does, such")
-    assert "There are 27 of this kind, also t.txt line 2, no segment is called 'y'; t.txt line 4" in message
 
 
 def test_speakers_are_inferred_if_there_are_none():

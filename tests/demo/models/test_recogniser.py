@@ -1,7 +1,5 @@
 """The demo's recognisers: what they hear, and that nothing confuses or crashes them."""
 
-import collections
-import itertools
 import subprocess
 import sys
 
@@ -14,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import check_output
-from soundcheck_demo.models import recogniser, word_graph
+from soundcheck_demo.models import recogniser
 from soundcheck_demo.speech import commands, corpus, synthesis
 from soundcheck_demo.speech.emotions import UNMOVED, settings
 from soundcheck_demo.speech.voices import BY_NAME
@@ -121,40 +119,3 @@ def test_nothing_is_printed_at_any_signal():
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert recogniser.fingerprint().startswith("pocketsphinx 5.")
-
-
-# Smaller graphs of words: the same sentences, equally probable, and the same transcripts
-
-
-def sentences(start, final, arcs):
-    """List all sentences of a graph without loops, each with the probabilities of all its ways."""
-    ways = collections.defaultdict(set)
-
-    def walk(state, words, probability):
-        if state == final:
-            ways[" ".join(words)].add(round(probability, 9))
-        for begin, end, share, word in arcs:
-            if begin == state:
-                walk(end, (*words, word) if word else words, probability * float(share))
-
-    walk(start, (), 1.0)
-    return ways
-
-
-def test_random_graphs_keep_their_sentences():
-    rng, smaller = np.random.default_rng(0), 0
-    for _ in range(100):
-        size = int(rng.integers(3, 9))
-
-        arcs = [
-            (a, b, str(rng.choice(["1.000000", "0.5"])), str(rng.choice(["", "x", "y"])))
-            for a, b in itertools.combinations(range(size), 2)
-            if rng.random() < 0.5
-        ]
-        arcs.append((0, size - 1, "0.5", "z"))
-        start, final, result = word_graph.condense(0, size - 1, arcs)
-        assert sentences(start, final, result) == sentences(0, size - 1, arcs)
-        smaller += len({*itertools.chain(*(arc[:2] for arc in result))}) < size
-    assert smaller > 20  # states with the same future are merged
-    again = [(0, 1, "0.5", "a"), (1, 1, "0.5", "a"), (1, 2, "0.5", "b")]  # a word may be said again
-    assert word_graph.condense(0, 2, again) == (0, 2, again)

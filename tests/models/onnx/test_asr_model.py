@@ -1,13 +1,9 @@
 """Folders of onnx-asr as models, against the package itself; nothing is ever fetched."""
 
-import shutil
-
 import numpy as np
 import pytest
-import yaml
 from library_models import noises
 from networks import onnx_recogniser
-from pages import example
 
 from soundcheck.models.library_model import resampled
 from soundcheck.run.selection import refuse_code
@@ -70,17 +66,8 @@ def test_whisper_is_given_one_signal_at_a_time(project):
         model.predict([np.zeros(31 * 16000, np.float32)], 16000)
 
 
-def test_it_is_no_code_and_answers_transcripts(project):
+def test_it_is_no_code_and_names_its_files(project):
     entry, suite = project.read(TEXT)
     refuse_code(suite)
-    assert entry.tasks == ("transcript",)
     names = [path.name for path in entry.about.named_files(entry, suite)]
     assert names == ["config.json", "model.onnx", "vocab.txt"]
-
-
-def test_what_the_page_shows_can_be_used(project, recogniser):
-    ((_, entry),) = yaml.safe_load(example("models", "onnx-asr"))["models"].items()
-    shutil.copytree(recogniser, project.folder / entry["onnx-asr"])
-    (project.folder / entry["onnx-asr"] / "config.json").unlink()
-    text = yaml.safe_dump(entry, default_flow_style=True, width=1000)
-    assert texts(project.answers(text, noises(16000)))[0]

@@ -20,13 +20,6 @@ def unknown(model):
     model.graph.node[0].op_type = "NoSuchOperator"
 
 
-def elsewhere(model):
-    tensor = model.graph.initializer[-1]
-    tensor.ClearField("raw_data")
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    tensor.external_data.add(key="location", value="../weights.bin")
-
-
 def second_input(model):
     model.graph.input.append(onnx.helper.make_tensor_value_info("attention_mask", 7, ("n", "samples")))
 

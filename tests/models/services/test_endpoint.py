@@ -111,23 +111,20 @@ def test_a_service_says_how_sure_it_is_if_it_is_asked(ask):
     assert requests.fields["timestamp_granularities[]"] in ("word", "segment")
 
 
-GO = [{"word": "go", "probability": 1}]
-TIMES = [{"avg_logprob": -1, "start": 0, "end": 3}, {"avg_logprob": -3, "start": 3, "end": 4}]
-
-
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    ("segments", "expected"),
     [
-        ({"segments": [{"avg_logprob": 0.5}]}, {}),  # is none
-        ({"segments": [{"avg_logprob": -1.0}, {"avg_logprob": -3.0}]}, {"confidence": np.exp(-2)}),
-        ({"segments": TIMES}, {"confidence": np.exp(-1.5)}),
-        ({"segments": [{"words": GO}]}, {"words": GO}),
+        ([{"avg_logprob": 0.5}], {}),  # is none
+        ([{"avg_logprob": -1.0}, {"avg_logprob": -3.0}], {"confidence": pytest.approx(np.exp(-2))}),
+        (
+            [{"avg_logprob": -1, "start": 0, "end": 3}, {"avg_logprob": -3, "start": 3, "end": 4}],
+            {"confidence": pytest.approx(np.exp(-1.5))},
+        ),
+        ([{"words": [{"word": "go", "probability": 1}]}], {"words": [{"word": "go", "probability": 1}]}),
     ],
 )
-def test_what_services_say_beside_the_text(content, expected):
-    made = confidences({"text": "go", **content})
-    assert made.keys() == expected.keys() and made.get("words") == expected.get("words")
-    assert made.get("confidence", 0) == pytest.approx(expected.get("confidence", 0))
+def test_what_services_say_beside_the_text(segments, expected):
+    assert confidences({"text": "go", "segments": segments}) == expected
 
 
 def test_so_many_requests_at_a_time_and_answers_in_order(model):
@@ -182,26 +179,24 @@ def test_a_slow_try_is_given_up_for_another_and_all_end_in_time(ask):
     assert output == {"transcript": "at last"} and len(requests) == 2
 
 
-@pytest.mark.parametrize("dripping", [False, True])
-def test_all_tries_end_in_time(model, dripping):
-    """Whether nothing comes, or an answer byte by byte."""
+def test_all_tries_end_in_time_also_if_an_answer_comes_byte_by_byte(model):
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
             with suppress(OSError):
                 connection, _ = listening.accept()
                 connection.recv(65536)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" if dripping else b"")
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
                 for _ in range(100):
                     time.sleep(0.05)
-                    connection.sendall(b" " if dripping else b"")
+                    connection.sendall(b" ")
 
         for _ in range(2):
             threading.Thread(target=serve, daemon=True).start()
         mine = model(f"http://127.0.0.1:{listening.getsockname()[1]}/v1/x", "time_limit: 1")
         start = time.monotonic()
         (output,) = mine.predict([SIGNAL], 16000)
-        assert time.monotonic() - start < 1.2
+        assert time.monotonic() - start < 1.5
     assert "no answer within" in output.problem
 
 
@@ -277,20 +272,13 @@ def test_a_run_makes_no_more_requests_than_it_may(model, tmp_path, monkeypatch):
         assert sum(threads.map(lambda n: counts[n % 4].take(), range(80))) == 29  # of which one is made
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ("", "models.mine.key: the environment variable ASR_KEY is not set"),
-        ("line\r\nX-Other: 1", "holds characters that no key has"),
-    ],
-)
-def test_a_missing_key_is_told_before_anything_runs(suite, monkeypatch, value, words):
+def test_a_missing_key_is_told_before_anything_runs(suite, monkeypatch):
     entry, read = suite(keys="key: $ASR_KEY")
     assert entry.options["key"] == "ASR_KEY" and check_model(entry, read)
-    monkeypatch.setenv("ASR_KEY", value)
-    with pytest.raises(InputError, match=words) as caught:
-        check_model(entry, read)
-    assert "X-Other" not in str(caught.value)
+    for value, words in (("", "ASR_KEY is not set"), ("a\r\nX: 1", "holds characters that no key has")):
+        monkeypatch.setenv("ASR_KEY", value)
+        with pytest.raises(InputError, match=f"models.mine.key: the .*{words}"):
+            check_model(entry, read)
     assert check_model(*suite())  # no key is needed
 
 
