@@ -1,20 +1,12 @@
-"""Data flows one way, and the page *Architecture* tells what the code is: both are made from the imports.
+"""Data flows one way, and the page *Architecture* tells what the code is: both are made from the imports."""
 
-``python tests/test_architecture.py`` writes the page's picture and table again after a change.
-"""
-
-import ast
-import functools
-import html
 import pkgutil
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-import soundcheck
+from benchmarks.architecture import LIBRARY, PAGE, PICTURE, TABLE, imported, imports, picture, rooms, table
 
 # The packages in the order of the flow; one imports only from those before it. Inside a package anything goes
 # that is no circle.
@@ -22,106 +14,6 @@ ORDER = """
 common metrics statistics suite corpora augment models predict results evaluation start
 report score publish run efficiency book pipeline commands cli
 """
-LIBRARY = Path(soundcheck.__file__).parent
-BOOK = Path(__file__).parents[1] / "book"
-PAGE, PICTURE = BOOK / "architecture.md", BOOK / "_static" / "architecture.svg"
-TABLE = re.compile(r"(?<=<!-- packages -->\n\n).*?(?=\n\n<!-- end of packages -->)", re.DOTALL)
-WIDTH, HEIGHT, ACROSS, DOWN = 150, 34, 190, 62
-ASIDE = {"models": 0, "results": 2}  # columns of rooms whose arrows pass others
-
-
-@functools.cache
-def rooms() -> dict[str, str]:
-    """Packages and modules at the top of the library, with the first line of what they say of themselves."""
-    found = {}
-    for path in sorted(LIBRARY.iterdir()):
-        source = path / "__init__.py" if path.is_dir() else path
-        if source.is_file() and source.suffix == ".py" and path.stem not in ("__init__", "_share"):
-            found[path.stem] = (ast.get_docstring(ast.parse(source.read_text("utf-8"))) or "").splitlines()[0]
-    return found
-
-
-def imports():
-    """Each import of our own in the library: who imports, and what; names without ``soundcheck.``."""
-    for path in LIBRARY.rglob("*.py"):
-        parts = path.relative_to(LIBRARY).with_suffix("").parts
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                found = [f"{node.module}.{alias.name}" for alias in node.names]
-            own = [name for name in found if name.startswith(("soundcheck.", "soundcheck_demo"))]
-            yield from (("/".join(parts), name.removeprefix("soundcheck.")) for name in own)
-
-
-@functools.cache
-def imported() -> dict[str, set[str]]:
-    """What each room imports from others."""
-    found = {name: set() for name in rooms()}
-    for name, other in imports():
-        own, other = name.partition("/")[0], other.partition(".")[0]
-        if own in found and other in found and own != other:
-            found[own].add(other)
-    return found
-
-
-def reached(name: str) -> set[str]:
-    """All rooms that a room depends on, also through others."""
-    return imported()[name].union(*(reached(other) for other in imported()[name]))
-
-
-def direct(name: str) -> list[str]:
-    """What a room imports and does not reach through another import anyway."""
-    own = imported()[name]
-    return sorted(other for other in own if not any(other in reached(each) for each in own - {other}))
-
-
-@functools.cache
-def level(name: str) -> int:
-    """How many imports follow each other below a room."""
-    return 1 + max((level(other) for other in imported()[name]), default=-1)
-
-
-def table() -> str:
-    """The rooms from the first to the last of the flow."""
-    lines = ["| package | what it does | builds on |", "| --- | --- | --- |"]
-    for name in sorted(rooms(), key=lambda each: (level(each), each)):
-        lines.append(f"| `{name}` | {rooms()[name]} | {', '.join(direct(name)) or 'nothing'} |")
-    return "\n".join(lines)
-
-
-def picture() -> str:
-    """Boxes of the rooms, above those that build on them; arrows show what is not reached otherwise."""
-    deepest = max(map(level, rooms()))
-    levels = [[name for name in sorted(rooms()) if level(name) == n] for n in range(deepest + 1)]
-    place = {}
-    for depth, row in enumerate(levels):
-        for n, name in enumerate(row):
-            column = ASIDE.get(name, 1 if ASIDE.keys() & set(row) else 1 + n - (len(row) - 1) / 2)
-            place[name] = (ACROSS * column + 20, DOWN * depth + 12)
-    parts = []
-    for name, (x, y) in place.items():
-        for other in direct(name):
-            start = (place[other][0] + WIDTH / 2, place[other][1] + HEIGHT)
-            end = (x + WIDTH / 2, y - 4)
-            turn = end[1] - DOWN + HEIGHT + 4
-            curve = f"{start[0]:g},{end[1] - 8:g} {end[0]:g},{turn + 8:g} {end[0]:g},{end[1]:g}"
-            parts.append(f'<path d="M{start[0]:g},{start[1]:g} V{turn:g} C{curve}" marker-end="url(#tip)"/>')
-    for name, (x, y) in place.items():
-        parts.append(f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="5"/>')
-        parts.append(f'<text x="{x + WIDTH / 2:g}" y="{y + HEIGHT / 2 + 5:g}">{html.escape(name)}</text>')
-    size = (3 * ACROSS, DOWN * len(levels) + 8)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}">'
-        "<title>Packages of Soundcheck in the order of the data flow</title>"
-        "<style>path{fill:none;stroke:#888;stroke-width:1.5}rect{fill:#e8f0f8;stroke:#4a78a8}"
-        "text{font:14px sans-serif;text-anchor:middle;fill:#123}</style>"
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-        'orient="auto"><path d="M0,0 L8,4 L0,8 z" style="fill:#888;stroke:none"/></marker></defs>'
-    )
-    return "\n".join([head, *parts, "</svg>", ""])
-
-
-# Imports ----------------------------------------------------------------------------------------------------
 
 
 def test_imports_point_backwards_and_never_to_the_demo():
@@ -146,9 +38,6 @@ def test_help_and_suites_import_nothing_heavy(code):
     assert answer.stdout.strip() == "[]"
 
 
-# The page ---------------------------------------------------------------------------------------------------
-
-
 def test_the_page_shows_the_packages_as_they_are():
     assert all(first.endswith(".") for first in rooms().values())
     assert TABLE.search(PAGE.read_text(encoding="utf-8")).group() == table()
@@ -161,8 +50,3 @@ def test_the_functions_of_the_walk_exist():
     assert len(set(names)) == 13
     for name in names:
         pkgutil.resolve_name(name)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(TABLE.sub(lambda _: table(), PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    PICTURE.write_text(picture(), encoding="utf-8")

@@ -1,7 +1,6 @@
 """Tables that lack columns of this version are read or refused with the remedy; days are those in UTC."""
 
 import dataclasses
-import datetime
 import os
 import re
 
@@ -9,10 +8,8 @@ import pandas as pd
 import pytest
 from finished import FAILED, finished, verdict
 
-from soundcheck.book import build, overview
+from soundcheck.book import build
 from soundcheck.common import files, manifest, resources
-from soundcheck.common.day import day_of, today
-from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import RunRecord
 from soundcheck.results.verdict import RESULT_COLUMNS
 
@@ -38,42 +35,30 @@ def folders(tmp_path, recorded):
     return tmp_path
 
 
-READERS = """
-compare old new --no-book --out both
-card old --out card
-sheet old --out sheet.html
-sheet new --baseline old --out since.html
-verify old
-""".strip().splitlines()
-
-
-@pytest.mark.parametrize("line", READERS)
-def test_a_folder_of_before_is_refused_with_the_remedy(folders, command, line):
-    done = command(*line.split(), cwd=folders)
-    text = done.stdout + done.stderr
-    assert done.returncode == (1 if line.startswith("verify") else 2), text
-    assert "columns are missing: group_value" in text and "or run the suite again" in text
-    assert "Traceback" not in text
-
-
-RULES = "of an earlier version. States follow its rules"
+LACKS, RULES = "columns are missing: group_value", "of an earlier version. States follow its rules"
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "said"),
+    ("line", "code", "message"),
     [
+        ("compare old new --no-book --out both", 2, LACKS),
+        ("card old --out card", 2, LACKS),
+        ("sheet old --out sheet.html", 2, LACKS),
+        ("sheet new --baseline old --out since.html", 2, LACKS),
+        ("verify old", 1, LACKS),
         ("check old", 1, RULES),
         ("check old/results.csv", 1, RULES),
         ("check new --baseline old", 0, "Nothing got worse."),
         ("history old new --out pages", 0, RULES),
     ],
 )
-def test_gates_and_histories_read_a_folder_of_before(folders, command, line, code, said):
-    for columns in (NEWER, RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]):  # no groups, evidence, p-values
-        age(folders / "old", columns)
-        done = command(*line.split(), cwd=folders)
-        text = done.stdout + done.stderr
-        assert done.returncode == code and said in text and "Traceback" not in text, text
+def test_a_folder_of_before_is_read_or_refused_with_the_remedy(folders, command, line, code, message):
+    if message != LACKS:  # no groups, evidence, p-values either
+        age(folders / "old", RESULT_COLUMNS[RESULT_COLUMNS.index("group") :])
+    done = command(*line.split(), cwd=folders)
+    text = done.stdout + done.stderr
+    assert done.returncode == code and message in text and "Traceback" not in text, text
+    assert ("or run the suite again" in text) == (message == LACKS)
 
 
 # One notion of a day: in UTC, and the one that ``SOURCE_DATE_EPOCH`` sets, wherever a computer stands -------
@@ -96,10 +81,10 @@ def evening(tmp_path, recorded):
     return folder
 
 
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12", "UTC"])
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12"])
 def test_check_sheet_and_card_are_of_one_day(evening, command, tmp_path, zone):
     when = {"TZ": zone, "SOURCE_DATE_EPOCH": str(EVENING)}
-    judged = command("check", evening, "--junit", tmp_path / "j.xml", cwd=tmp_path, **when)
+    judged = command("check", evening, cwd=tmp_path, **when)
     assert re.search(r"^accepted: .* A: ", judged.stdout, re.M), judged.stdout
     assert re.search(r"^failed: .* B: ", judged.stdout, re.M) and judged.returncode == 1
     for page, epoch in (("run.html", ""), ("s.html", str(EVENING))):  # of the day of the run
@@ -116,10 +101,7 @@ def test_check_sheet_and_card_are_of_one_day(evening, command, tmp_path, zone):
 
 def test_predictions_are_of_that_day_on_the_page_of_a_model(monkeypatch, evening):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EVENING))
-    assert str(today()) == DAY and day_of(EVENING) == datetime.date(2023, 11, 14)
-    model = RunRecord.read(evening / "run.json").models[0]
-    assert build.pages_part(model).days == {DAY: 200}
-    assert f"200 given on {DAY}" in str(overview.model_cells(ModelFacts.read(evening, model.name)))
+    assert build.pages_part(RunRecord.read(evening / "run.json").models[0]).days == {DAY: 200}
 
 
 def test_nothing_asks_for_the_local_day():

@@ -6,7 +6,7 @@ import pytest
 import soundfile
 from killed import killed_run
 from networks import answers, installed_file, onnx_model, onnx_recogniser
-from runs import Run, refused, run, sound, write
+from runs import Run, run, sound, write
 
 from soundcheck.augment import registry
 from soundcheck.suite.thresholds import read_family
@@ -100,54 +100,3 @@ def test_a_killed_run_goes_on_with_two_jobs_and_gives_the_same(folder, whole, un
     assert len(paths) == 4
     for path in paths:
         assert (again.out / path.relative_to(whole.out)).read_bytes() == path.read_bytes()
-
-
-def test_what_cannot_be_used_is_told_at_once(folder, command):
-    (folder / "damaged.onnx").write_bytes((folder / "tiny.onnx").read_bytes()[:200])
-    text = SUITE.replace("onnx: tiny.onnx", "onnx: damaged.onnx").replace("onnx-asr: asr", "onnx-asr: data")
-    message = refused(command, write(folder, {"bad.yml": text}), "run", "bad.yml", "--out", "bad")
-    assert "bad.yml, models.tiny.onnx, damaged.onnx: this is no ONNX file, or a damaged one." in message
-    assert "bad.yml, models.words.onnx-asr, data: neither the suite nor the folder says which" in message
-    assert str(folder) not in message
-
-
-def poisoned(number, above):
-    """Give a graph whose answers are a number that is none, for all signals or for those above a level."""
-
-    def change(model):
-        helper, nodes = onnx.helper, model.graph.node
-        nodes[-1].output[:] = ["plain"]
-        for name, value in (("poison", number), ("nothing", 0), ("level", above or -1)):
-            model.graph.initializer.append(
-                onnx.numpy_helper.from_array(np.array([[value]], np.float32), name)
-            )
-        nodes.append(helper.make_node("Greater", ["mean abs", "level"], ["loud"]))
-        nodes.append(helper.make_node("Where", ["loud", "poison", "nothing"], ["added"]))
-        nodes.append(helper.make_node("Add", ["plain", "added"], ["number"]))
-
-    return change
-
-
-def test_numbers_that_are_none_are_failures_of_their_inputs(folder, undrawn):
-    """Of six noises the mean amplitudes are 0.016 to 0.096."""
-    text = HEAD
-    for name, number, above in (("some", np.nan, 0.06), ("all", np.nan, None), ("endless", -np.inf, 0.07)):
-        onnx_model(folder / f"{name}.onnx", {"number": 1}, change=poisoned(number, above))
-        text += f"  {name}: {{onnx: {name}.onnx, tasks: [arousal], range: [-2, 2], sampling_rate: 16000}}\n"
-    write(folder, {"none.yml": f"{text}families: [correctness_regression]\n"})
-    found = run(undrawn, folder, "--no-book", suite="none.yml", out="none", code=3)
-    message = [line for line in found.done.stdout.splitlines() if "gave no prediction" in line]
-    whys = {"nan": 3, "infinite": 2}
-    assert message[0] == (
-        f"some gave no prediction for {whys['nan']} inputs (most often: arousal is nan, not a number); "
-        "left_out.csv lists them"
-    )
-    assert (
-        "endless" in message[2]
-        and f"{whys['infinite']} inputs (most often: arousal is infinite" in message[2]
-    )
-    items = pd.read_csv(found.out / "left_out.csv").groupby("model", sort=False)["item"].agg(list).to_dict()
-    everything = [f"{number}.wav" for number in range(6)]
-    assert items == {"some": everything[3:], "all": everything, "endless": everything[4:]}
-    counts = found.rows(test="Mean Absolute Error").set_index("model")["segments"]
-    assert counts.to_dict() == {"some": 3, "all": 0, "endless": 4}

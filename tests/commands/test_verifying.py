@@ -62,32 +62,26 @@ def flip(path):
     path.write_bytes(data)
 
 
-SUMMARY = """build: 5 files of the book, 5 files of the run
-Digest of the book:
-suite ssssssssssssssss, seed 0, 100 replicates, percentile intervals
-Corpus 'c' (csv): 200 segments, digest dddddddddddddddd
-Model 'm' (predictions): 200 inputs, digest ffffffffffffffff
-Families: correctness_regression 00000000
-Code of Soundcheck: digest 1111111111111111
-Made with numpy 2
-Tests of 'm': 1 pass, 1 fail"""
+SUMMARY = (
+    *("build: 5 files of the book, 5 files of the run", "Digest of the book:"),
+    *("suite ssssssssssssssss, seed 0, 100 replicates, percentile intervals", "Tests of 'm': 1 pass, 1 fail"),
+    *("Corpus 'c' (csv): 200 segments, digest dddddddddddddddd", "Made with numpy 2"),
+    *("Model 'm' (predictions): 200 inputs, digest ffffffffffffffff", "digest 1111111111111111"),
+)
 
 
 def test_an_untouched_book_is_whole_and_the_summary_names_all_inputs(book, tmp_path, recorded):
     assert problems(book) == problems(book / "html") == []
     summary = verify(book).summary
-    assert all(words in summary for words in SUMMARY.splitlines())
-    shutil.copytree(book / "html", book.parent / "published")
-    shutil.rmtree(book)
-    assert problems(book.parent / "published") == []
+    assert all(words in summary for words in SUMMARY)
+    assert problems(shutil.move(book / "html", book.parent / "published")) == []
     name = "m\nNothing was changed"  # makes no line of ours
     seal(Output(finished(tmp_path / "odd", recorded, [verdict(name)], verdicts={name: {PASS: 1}})))
     assert "\nNothing was changed'" not in verify(tmp_path / "odd").summary
 
 
 LISTS = ["manifest.sha256", "html/manifest.sha256"]
-FILES = ["results.csv", "run.json", "notebooks/m/f.json", "html/index.html", "html/results.csv"]
-FILES += ["html/media/a.flac", "html/media/b.svg", "html/provenance.json"]
+FILES = ["results.csv", "run.json", "html/index.html", "html/results.csv", "html/media/a.flac"]
 
 
 def test_one_changed_byte_or_a_missing_file_is_found(book):
@@ -106,7 +100,6 @@ def test_one_changed_byte_or_a_missing_file_is_found(book):
 
 def test_renamed_added_and_removed_files_are_named(book):
     os.rename(book / "html" / "media" / "a.flac", book / "html" / "media" / "c.flac")
-    (book / "html" / "index.html").unlink()
     (book / "html" / "\x1b[2Jevil\nNothing was changed, added or removed.").touch()
     for name in ("junit.xml", "cards/m/README.md", "cache/x", "notebooks/m/f.state.json"):
         (book / name).parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +108,6 @@ def test_renamed_added_and_removed_files_are_named(book):
     assert problems(book) == [
         "added: 'notebooks/m/g.json'.",
         "added: 'html/\\x1b[2Jevil\\nNothing was changed, added or removed.'.",
-        "missing: 'html/index.html'.",
         "missing: 'html/media/a.flac'.",
         "added: 'html/media/c.flac'.",
     ]
@@ -142,9 +134,8 @@ def test_another_table_whose_lists_were_written_to_fit(book, old, new, record_fi
 
 def test_a_book_that_was_exchanged_has_another_digest(book):
     digest = manifest.sha256(book / "html" / "manifest.sha256")
-    for same in (digest.upper(), f"sha256:{digest}"):
-        assert problems(book, digest=same) == []
-    for wrong in ("123", digest[:32], "g" * 64, digest + "0"):
+    assert problems(book, digest=f"sha256:{digest.upper()}") == []
+    for wrong in ("123", "g" * 64, digest + "0"):
         with pytest.raises(InputError, match="no SHA-256 digest"):
             verify(book, wrong)
     (book / "html" / "index.html").write_text("another page")
@@ -165,10 +156,12 @@ def test_runs_without_a_book_or_with_that_of_an_earlier_run(book, tmp_path, reco
     dataclasses.replace(record, book=False, book_digest="", run="another").write(book / "run.json")
     seal(Output(book))
     assert problems(book) == ["The pages are those of an earlier run."]
-    (book / "html" / PROVENANCE).unlink()  # as pages that compare two runs
-    manifest.write(book / "html")
-    for name in ("run.json", "results.csv", "manifest.sha256"):
+
+
+def test_pages_that_compare_two_runs(book):
+    for name in ("run.json", "results.csv", "manifest.sha256", f"html/{PROVENANCE}"):
         (book / name).unlink()
+    manifest.write(book / "html")
     assert problems(book) == []
     assert "is not known: the pages compare two runs" in verify(book).summary
     flip(book / "html" / "media" / "b.svg")
@@ -179,7 +172,7 @@ def test_what_cannot_be_verified(tmp_path):
     for folder, what in ((tmp_path / "nowhere", "no such folder"), (tmp_path, "there is no book")):
         with pytest.raises(InputError, match=what):
             verify(folder)
-    for name in ("results.csv", "html/index.html", "index.html"):
+    for name in ("results.csv", "html/index.html"):
         folder = tmp_path / name.replace("/", "-")
         (folder / name).parent.mkdir(parents=True)
         (folder / name).touch()

@@ -27,12 +27,9 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
-from soundcheck.common.store import FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import executor, prediction, store
 from soundcheck.predict.engine import predict_models
-from soundcheck.predict.opened_files import changed_files
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
@@ -92,8 +89,8 @@ class World:
     def request(
         self, changes=None, corpora=None, out=None, known=None, suite_corpora=None, entry=None, **more
     ) -> PredictionRequest:
-        given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0}
-        model = ModelEntry(**{"name": "mine"} | given | (entry or {}))
+        given = {"name": "mine", "kind": "python", "target": "model:predict", "time_limit": 20.0}
+        model = ModelEntry(**given | {"tasks": self.tasks} | (entry or {}))
         named = ("t", 0, 100, "percentile", (), suite_corpora or {}, {"mine": model})
         suite = Suite(*named, BUILTIN | (known or {}), self.root, self.root / "suite.yml")
         asked = (model, suite, corpora or [self.corpus()], changes or {}, out or self.out, self.cache)
@@ -121,10 +118,9 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def asked_twice(world: World) -> World:
+def asked_twice(world: World) -> None:
     """Let all that the test does ask some inputs twice, as every run of a user does."""
     world.repeated = prediction.REPEATED
-    return world
 
 
 def table(report: PredictionReport, corpus: str = "demo") -> pd.DataFrame:
@@ -220,23 +216,16 @@ def test_each_segment_is_read_at_its_times(world):
     corpus = world.corpus(numbers=[0, 0, 5])
     corpus.segments["start"], corpus.segments["end"] = [0.01, 0.02, np.nan], [0.05, np.nan, np.nan]
     corpus.segments["audio"] = ["a", "b", "c"]
-    world.source("def predict(signal, rate):\n    return {'arousal': len(signal) / rate, 'emotion': ''}\n")
-    rows = table(world.run(corpora=[corpus]))
-    assert rows["arousal"].tolist() == pytest.approx([0.04, 0.08, 0.15])
+    world.model("number = 10 * len(signal) / sampling_rate")
+    assert table(world.run(corpora=[corpus]))["arousal"].tolist() == pytest.approx([0.04, 0.08, 0.15])
 
 
-def test_a_model_is_prepared_once_and_only_if_it_is_asked(world, monkeypatch):
-    before = """
-PLACE = pathlib.Path(os.environ["SOUNDCHECK_CACHE"], "prepared")
-def prepare(jobs, progress):
-    PLACE.parent.mkdir(parents=True, exist_ok=True)
-    PLACE.open("a").write(f"{jobs} ")
-"""
-    world.model("number = len(PLACE.read_text())", before)
-    monkeypatch.setenv("SOUNDCHECK_CACHE", str(world.cache))
+def test_a_model_is_prepared_once_and_only_if_it_is_asked(world):
+    prepare = "def prepare(jobs): pathlib.Path('prepared').open('a').write(f'{jobs} ')"
+    world.model("number = len(pathlib.Path('prepared').read_text())", prepare)
     assert arousal(world.run(jobs=2)) == {0.2}
     world.run(jobs=2)
-    assert (world.cache / "prepared").read_text() == "2 "
+    assert (world.root / "prepared").read_text() == "2 "
     world.model("", "def prepare(): raise OSError('no room to train')")
     report = world.run()
     assert set(failed(report).values()) == {"not asked: its prepare() failed: OSError: no room to train"}
@@ -302,8 +291,7 @@ def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd, left_behind)
     rows = table(report)
     bad = rows["error"] != ""
     assert rows.loc[bad, "arousal"].isna().all() and set(rows.loc[bad, "emotion"]) == {None}
-    assert rows.loc[8, ["arousal", "emotion"]].tolist() == [1.5, "boredom"]
-    assert rows.loc[[1, 18, 22], "arousal"].tolist() == pytest.approx([0.1, 0.8, 0.2])
+    assert rows.loc[[1, 8, 18, 22], "arousal"].tolist() == pytest.approx([0.1, 1.5, 0.8, 0.2])
     assert capfd.readouterr() == ("", "")  # it is in the logs, up to a limit
     logs = list((world.out / "logs").glob("mine.*"))
     assert logs and all(path.stat().st_size < executor.LOG_BYTES + 100 for path in logs)
@@ -313,7 +301,6 @@ def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd, left_behind)
 def test_what_failed_is_asked_again_and_the_same_reason_told_once(world):
     world.model("raise ValueError('no weights')")
     report = world.run(TONE)
-    assert report.failed == 12
     assert report.notes() == ["12 of 12 inputs have no prediction", "12 times: ValueError: no weights"]
     assert report.failures[:2] == [("demo", "0.wav", name, "ValueError: no weights") for name in ("", "Tone")]
     world.model("if number == 2 and not os.path.exists('up'): raise ValueError('no server')")
@@ -326,8 +313,7 @@ def test_what_failed_is_asked_again_and_the_same_reason_told_once(world):
 
 
 def test_a_model_that_cannot_be_loaded(world):
-    mark = f"pathlib.Path({str(world.root / 'checked')!r})"  # what the check of the model leaves
-    world.model("", f"if {mark}.exists(): 1 / 0\n{mark}.touch()")
+    world.model("", "if os.path.exists('checked'): 1 / 0\nopen('checked', 'w').close()")  # by its check
     report = world.run()
     assert report.failed == 6 and "ZeroDivisionError" in report.failures[0][3]
     world.source("1 / 0")
@@ -435,8 +421,6 @@ def test_another_scale_stops_before_the_rest_is_asked(tmp_path):
     with pytest.raises(InputError, match="range"):
         world.run(TONE)
     assert world.calls() <= asked + 5  # the answers were kept, and five are asked again to confirm
-    report = world.run(TONE, entry={"ranges": {"arousal": (1.0, 7.0)}})
-    assert (report.inputs, report.failed, report.out_of_range) == (120, 0, 0)
 
 
 def test_the_scale_of_labels_is_guessed_if_answers_fit(tmp_path):
@@ -465,12 +449,9 @@ def test_a_few_answers_outside_are_kept_and_a_dozen_far_outside_are_another_scal
 WEIGHT = "number = float(open('weights.txt').read())"
 SEGMENTS, HALF = 24, 12  # HALF: answers after which a model stands still that is held
 SCRIPT = """
-import importlib.util, sys
-from pathlib import Path
-specification = importlib.util.spec_from_file_location("engine_test", {file!r})
-module = sys.modules["engine_test"] = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(module)
-module.World(Path({root!r}), segments=module.SEGMENTS).run(jobs=2, entry={{"time_limit": 600.0}})
+import pathlib, runpy
+world = runpy.run_path({file!r})["World"](pathlib.Path({root!r}), segments={segments})
+world.run(jobs=2, entry={{"time_limit": 600.0}})
 """
 
 
@@ -480,9 +461,10 @@ def start(preloaded):
 
     @contextlib.contextmanager
     def started(world: World) -> Iterator[subprocess.Popen]:
-        command = [sys.executable, "-c", SCRIPT.format(file=__file__, root=str(world.root))]
+        code = SCRIPT.format(file=__file__, root=str(world.root), segments=world.segments)
         nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         environment = os.environ | {"SOUNDCHECK_TEST": str(world.root)}
+        command = [sys.executable, "-c", code]
         process = preloaded().subprocess().Popen(command, **nothing, env=environment)
         try:
             yield process
@@ -499,14 +481,11 @@ def left_behind():
 
     def alive(world: World) -> list[int]:
         known = []
-        for process in psutil.Process().children(recursive=True):
+        for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
-                if process.parent().pid == forkserver._forkserver._forkserver_pid:
+                of_test = process.ppid() == forkserver._forkserver._forkserver_pid
+                if of_test or any(str(world.root) in value for value in process.environ().values()):
                     known.append(process.pid)
-        for place in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if str(world.root).encode() in (place / "environ").read_bytes():
-                    known.append(int(place.name))
         return known
 
     def left(world: World) -> list[int]:
@@ -518,15 +497,14 @@ def left_behind():
     return left
 
 
-def slow(world: World, then: str = "number /= 10", before: str = "", held: bool = False) -> Path:
+def slow(world: World, then: str = "number /= 10", held: bool = False) -> Path:
     """Write a model that notes when it was asked; held, it waits half-way until the file `hold` is gone."""
-    calls = world.write("calls", "")
     waits = f"while os.path.getsize('calls') >= {16 * HALF} and os.path.exists('hold'):\n    time.sleep(0.02)"
     notes = "time.sleep(0.05)\nprint(f'{time.time():.4f}', file=open('calls', 'a'))"  # 16 letters
-    world.model(f"{waits}\n{notes}\n{then}", before)
+    world.model(f"{waits}\n{notes}\n{then}")
     if held:
-        (world.root / "hold").touch()
-    return calls
+        world.write("hold", "")
+    return world.write("calls", "")
 
 
 def wait_for(path: Path, asked: int) -> None:
@@ -599,7 +577,6 @@ def test_a_disk_that_is_full_while_the_store_grows_and_a_store_that_is_damaged(w
     (note,) = report.notes()
     assert "of all models are lost" in note and "set aside as predictions.damaged.sqlite" in note
     assert f"mine: {note}" in caplog.text
-    assert world.run(TONE).notes() == []
 
 
 def test_two_runs_at_once_share_a_cache(tmp_path, start):
@@ -689,19 +666,6 @@ os.unlink("short-lived")
         assert note.endswith("a change of it is not seen: feed, short-lived")
 
 
-def test_thousands_of_files(world):
-    (world.root / "many").mkdir()
-    for number in range(3000):
-        world.write(f"many/{number}", str(number))
-    world.model("", "for name in sorted(os.listdir('many')): open(f'many/{name}')")
-    report = world.run()
-    assert len(report.upkeep.files) == 3001 and report.notes() == []
-    start, contents = time.monotonic(), FileDigests()
-    assert changed_files(report.upkeep.files, world.root, contents) == []
-    assert time.monotonic() - start < 3
-    assert (world.cache / "predictions.sqlite").stat().st_size < 600_000
-
-
 # Kept answers that are asked again --------------------------------------------------------------------------
 
 # Reads what no audit hook sees.
@@ -786,7 +750,7 @@ def test_kept_answers_that_cannot_be_confirmed_stay(world, caplog):
     assert table(report).equals(first)
 
 
-# Embeddings, and models that do not listen ------------------------------------------------------------------
+# Embeddings -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("asked_twice")
@@ -807,14 +771,3 @@ def test_embeddings_are_kept_unless_they_have_no_direction_or_another_length(wor
         assert rows["embedding"].isna().tolist() == [number in odd for number in range(6)]
         assert np.stack(rows["embedding"].dropna()).tolist() == [[float(n), 1.0, -0.5] for n in (0, 3, 5)]
         assert rows["embedding"][0].dtype == np.float32
-
-
-def test_random_model(world):
-    random = {"kind": "random", "target": "gaussian", "tasks": ("arousal",)}
-    report = world.run(TONE, entry=random)
-    rows = table(report)
-    keys = [f"demo|{key}" for key in rows["key"]][::2]
-    for change in ("", "tone"):
-        expected = reference_predictions(BUILTIN["arousal"], 0, keys, change)
-        assert rows.loc[rows["change"] == change, "arousal"].tolist() == expected.tolist()
-    assert (report.inputs, report.computed, report.failed) == (12, 12, 0)

@@ -18,8 +18,7 @@ from soundcheck.predict.request import Keys, Share, changing_code, list_segments
 from soundcheck.suite.families import Perturbation
 
 
-@pytest.mark.parametrize("n_changes", [0, 1, 20])
-def test_segments_and_their_changes_are_those_of_a_plain_loop(n_changes):
+def test_segments_and_their_changes_are_those_of_a_plain_loop():
     rng = np.random.default_rng(0)
     start = np.where(rng.random(60) < 0.5, np.nan, rng.integers(1, 9, 60) / 4)
     end = np.where(rng.random(60) < 0.5, np.nan, 5.0)
@@ -27,8 +26,8 @@ def test_segments_and_their_changes_are_those_of_a_plain_loop(n_changes):
     table = pd.DataFrame(
         {"key": map(str, range(60)), "audio": names, "file": names, "start": start, "end": end}
     )
-    changes = [f"change {n}" for n in range(n_changes)]
-    masks = {change: rng.random(60) < 0.3 for change in changes[1:]}  # the first is wanted everywhere
+    changes = ["everywhere", "a", "b"]
+    masks = {change: rng.random(60) < 0.3 for change in "ab"}
     corpus = SimpleNamespace(segments=table, root=Path("/root"))
     listed = list(list_segments(corpus, changes, lambda _: masks))
     assert [one.key for one in listed] == table["key"].tolist()
@@ -81,25 +80,27 @@ def test_what_an_answer_does_not_depend_on_is_not_in_its_key():
 
 # Shares and units -------------------------------------------------------------------------------------------
 
-KEYS = [files.digest(str(number)) for number in range(3000)]
 
-
-@given(of=st.integers(1, 40))
+@pytest.mark.parametrize("of", [1, 3, 40])
 def test_each_key_belongs_to_exactly_one_share(of):
-    counts = [sum(key in Share(number, of) for key in KEYS) for number in range(1, of + 1)]
-    assert sum(counts) == len(KEYS)
-    expected = len(KEYS) / of
+    keys = [files.digest(str(number)) for number in range(2000)]
+    counts = [sum(key in Share(number, of) for key in keys) for number in range(1, of + 1)]
+    assert sum(counts) == len(keys)
+    expected = len(keys) / of
     assert max(abs(count - expected) for count in counts) < 6 * expected**0.5  # a fair draw
-    # On every machine and in every version: the first digits are 5, and 5 modulo 3 is 2
-    assert [number for number in (1, 2, 3) if "000000000000005" + 25 * "f" in Share(number, 3)] == [3]
+
+
+def test_shares_are_the_same_on_every_machine_and_in_every_version():
+    first_digits = "000000000000005" + 25 * "f"  # 5 modulo 3 is 2
+    assert [number for number in (1, 2, 3) if first_digits in Share(number, 3)] == [3]
 
 
 def test_shares_are_read_as_they_are_written_or_refused_with_the_reason():
-    assert [str(Share.parse(text)) for text in ("1/1", "2/3", "100/100")] == ["1/1", "2/3", "100/100"]
+    assert str(Share.parse("2/3")) == "2/3"
     for text in ("0/3", "4/3", "1/0"):
         with pytest.raises(ValueError, match="K must be from 1 to N"):
             Share.parse(text)
-    for text in ("a/b", "1", "1/3/5", "-1/3", "1.5/3", "", "\u0661/\u0663", "1/9999999999"):
+    for text in ("a/b", "1/3/5", "-1/3", "", "\u0661/\u0663", "1/9999999999"):
         with pytest.raises(ValueError, match="not of the form K/N"):
             Share.parse(text)
 
@@ -123,5 +124,4 @@ def test_pieces_of_units(counts, size):
 def test_taking_leaves_the_rest():
     queue = deque([item("a", 3), item("b", 2)])
     assert Unit(take(queue, 4)).keys == ["a0", "a1", "a2", "b0"]
-    assert Unit(tuple(queue)).keys == ["b1"]
     assert Unit(take(queue, 4)).keys == ["b1"] and not queue

@@ -2,13 +2,14 @@
 
 import contextlib
 import datetime
+import multiprocessing
 import os
 import random
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -41,25 +42,30 @@ def undated(entries: dict) -> dict:
     return {key: entry._replace(day="") for key, entry in entries.items()}
 
 
-def load(tmp_path: Path, fingerprint: str = FINGERPRINT) -> dict:
+def load(folder: Path, fingerprint: str = FINGERPRINT) -> dict:
     """Read as another run does."""
-    answers = Store(tmp_path, fingerprint, tmp_path)
+    answers = Store(folder, fingerprint, folder)
     entries = undated(answers.load())
     answers.close()
     return entries
 
 
-def fill(tmp_path: Path, entries: dict = ENTRIES, fingerprint: str = FINGERPRINT) -> Path:
+def fill(
+    folder: Path, entries: dict = ENTRIES, fingerprint: str = FINGERPRINT, opened: list | None = None
+) -> Path:
     """Write a finished run."""
-    answers = Store(tmp_path, fingerprint, tmp_path)
-    answers.add(entries)
+    answers = Store(folder, fingerprint, folder)
+    if opened:
+        keep(answers, entries, opened)
+    else:
+        answers.add(entries)
     answers.settle()
     answers.close()
-    return tmp_path / NAME
+    return folder / NAME
 
 
-def query(tmp_path: Path, statement: str) -> list[tuple]:
-    with contextlib.closing(sqlite3.connect(tmp_path / NAME)) as connection, connection:
+def query(folder: Path, statement: str) -> list[tuple]:
+    with contextlib.closing(sqlite3.connect(folder / NAME)) as connection, connection:
         return connection.execute(statement).fetchall()
 
 
@@ -72,7 +78,6 @@ def test_answers_are_found_before_and_after_the_run_ends_each_model_its_own(tmp_
     assert load(tmp_path) == ENTRIES == undated(answers.load())
     answers.settle()
     answers.close()
-    assert load(tmp_path) == ENTRIES
     assert {path.name for path in tmp_path.iterdir()} == {NAME, f"{NAME}.lock"}
     exact = {"a": Entry({"arousal": 0.1 + 0.2}, {}), "b": Entry({"arousal": 5e-324}, {}, "2026-11-23")}
     other = Store(tmp_path, OTHER, tmp_path)
@@ -124,29 +129,12 @@ def opened(path: Path) -> list[list]:
     return [["read", path.name, *signature(path)]]
 
 
-def test_answers_of_other_files_are_forgotten(tmp_path, weights, answers):
-    keep(answers, opened=opened(weights))
-    answers.settle()
-    assert list(answers.files) == ["weights"]
-    weights.write_text("2")
-    later = Store(tmp_path, FINGERPRINT, tmp_path)
-    assert later.load() == {}
-    assert (later.outdated, later.outdated_by) == ({*ENTRIES}, ["weights"])
-    other = {key: Entry({"arousal": 2.0}, {}) for key in ENTRIES}
-    keep(later, other, [*opened(weights), ["written", "log"]])
-    (tmp_path / "log").write_text("what the model writes is no source")
-    later.settle()
-    assert load(tmp_path) == other and not later.dropped
-
-
-@pytest.mark.parametrize("how", ["before it is written", "after it was written", "by another run"])
+@pytest.mark.parametrize("how", ["before it is written", "by another run"])
 def test_a_file_that_changed_meanwhile(tmp_path, weights, answers, how):
     seen = opened(weights)
     if how == "before it is written":
         weights.write_text("other")
     keep(answers, opened=seen)
-    if how == "after it was written":
-        weights.write_text("other")
     if how == "by another run":  # which has seen another content
         query(tmp_path, "DELETE FROM models")
         answers._database.do(lambda connection: answers._write_files(connection, {"weights": "0" * 40}))
@@ -169,16 +157,16 @@ def test_a_file_that_is_gone(tmp_path, weights, answers):
     assert load(tmp_path) == ENTRIES and answers.files == {"weights": ""}
 
 
-@pytest.mark.parametrize("change", ["nothing", "weights", "missing"])
-def test_answers_of_another_run(tmp_path, weights, answers, change):
+@pytest.mark.parametrize("change", ["weights", "missing"])
+def test_answers_of_another_run(tmp_path, weights, change):
     """Its files may be missing here, but not be others."""
-    keep(answers, opened=opened(weights))
-    answers.settle()
-    answers.close()
-    {"nothing": int, "weights": lambda: weights.write_text("2"), "missing": weights.unlink}[change]()
+    fill(tmp_path, opened=opened(weights))
+    weights.unlink()
+    if change == "weights":
+        weights.write_text("2")
     entries, changed = Store(tmp_path, FINGERPRINT, tmp_path).elsewhere()
     assert undated(entries) == ENTRIES and changed == (["weights"] if change == "weights" else [])
-    if change != "weights":
+    if change == "missing":
         new = Store(tmp_path / "new", FINGERPRINT, tmp_path)
         assert [new.merge(tmp_path / NAME) for _ in range(2)] == [len(ENTRIES), 0]
         assert undated(new.load()) == ENTRIES and not new.outdated
@@ -188,6 +176,10 @@ def test_answers_of_another_run(tmp_path, weights, answers, change):
 # Processes --------------------------------------------------------------------------------------------------
 
 EVERYTHING = """
+import sys
+from pathlib import Path
+from soundcheck.predict.store import Entry, Store
+answers = Store(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[1]))
 while True:
     answers.load()
     for first in range(0, 600, 100):
@@ -200,44 +192,27 @@ while True:
 """
 
 
-def child(code: str, *arguments: object) -> subprocess.Popen:
-    """Run code in another process."""
-    begin = "import sys; from pathlib import Path; from soundcheck.predict.store import Entry, Store\n"
-    begin += "answers = Store(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[1]))\n"
-    command = [sys.executable, "-c", begin + code, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def written(numbers: Iterable[object], more: dict) -> dict:
-    """Give what a child writes for some numbers."""
-    return {f"{n}": Entry({"arousal": int(n) / 7}, more) for n in numbers}
-
-
 def test_kills_while_answers_are_written_and_removed(tmp_path):
     draw = random.Random(0)
-    for _ in range(4):
-        with child(EVERYTHING, tmp_path, FINGERPRINT) as writer:
+    for _ in range(3):
+        command = [sys.executable, "-c", EVERYTHING, tmp_path, FINGERPRINT]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
             writer.stdout.readline()
             time.sleep(draw.uniform(0, 0.2))
             writer.kill()
         answers = Store(tmp_path, FINGERPRINT, tmp_path)
         entries = answers.load()
-        assert entries == written(entries, {"more": "." * 500})
+        assert entries == {n: Entry({"arousal": int(n) / 7}, {"more": "." * 500}) for n in entries}
         assert (answers.damaged, answers.damage) == (0, [])
         answers.close()
 
 
 def test_writers_at_once(tmp_path):
-    code = """
-first = int(sys.argv[3])
-answers.load()
-for n in range(first, first + 100):
-    answers.add({f"{n}": Entry({"arousal": n / 7}, {})})
-answers.settle()
-"""
-    writers = [child(code, tmp_path, FINGERPRINT, first) for first in (0, 100, 200)]
-    assert [writer.communicate()[1] for writer in writers] == [""] * 3
-    assert load(tmp_path) == written(range(300), {})
+    numbers = (range(100), range(100, 200), range(200, 300))
+    parts = [{f"{n}": Entry({"arousal": n / 7}, {}) for n in part} for part in numbers]
+    with ProcessPoolExecutor(3, multiprocessing.get_context("fork")) as pool:
+        list(pool.map(fill, [tmp_path] * 3, parts))
+    assert load(tmp_path) == parts[0] | parts[1] | parts[2]
 
 
 def test_a_file_that_others_have_locked_for_too_long(tmp_path, answers, monkeypatch):
@@ -254,19 +229,10 @@ def test_a_file_that_others_have_locked_for_too_long(tmp_path, answers, monkeypa
 # Damage -----------------------------------------------------------------------------------------------------
 
 
-def with_folder(path: Path) -> None:
-    path.unlink()
-    (path / "inner").mkdir(parents=True)
-
-
 def with_other_database(path: Path) -> None:
     path.unlink()
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE theirs (content TEXT)")
-
-
-def of_another_version(path: Path) -> None:
-    query(path.parent, "PRAGMA user_version = 2")
 
 
 def flip_schema(path: Path) -> None:
@@ -278,14 +244,13 @@ DAMAGE = {
     "nothing": lambda path: path.write_bytes(b""),
     "half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
     "text": lambda path: path.write_text("This is somebody's own file. " * 500),
-    "folder": with_folder,
+    "folder": lambda path: (path.unlink(), (path / "inner").mkdir(parents=True)),
     "pipe": lambda path: (path.unlink(), os.mkfifo(path)),
     "link": lambda path: (path.unlink(), path.symlink_to("nowhere")),
     "other database": with_other_database,
-    "folder beside": lambda path: Path(f"{path}-wal").mkdir(),
     "filled folder beside": lambda path: Path(f"{path}-shm", "inner").mkdir(parents=True),
     "schema": flip_schema,
-    "version": of_another_version,
+    "version": lambda path: query(path.parent, "PRAGMA user_version = 2"),
 }
 
 
@@ -314,20 +279,19 @@ def test_a_damaged_file_is_set_aside_and_told(tmp_path, damage):
 @pytest.mark.parametrize(
     ("statement", "damaged"),
     [
-        *((f"answers SET {change} WHERE fingerprint < 'b' AND rowid IN (3, 7)", 2) for change in (
-            "answer = replace(answer, '0', '1')", "key = key || 'x'", "digest = NULL", "answer = NULL",
-            "key = rowid", "key = x'ff' || rowid",
-        )),
-        *((f"models SET {change} WHERE fingerprint < 'b'", len(ENTRIES)) for change in (
-            "files = '{}'", "digest = NULL", "files = 1.5", "fingerprint = 'other'",
-        )),  # what the answers rest on is not known any more
+        ("answers SET answer = replace(answer, '0', '1') WHERE fingerprint < 'b' AND rowid IN (3, 7)", 2),
+        ("answers SET key = key || 'x' WHERE fingerprint < 'b' AND rowid IN (3, 7)", 2),
+        ("answers SET answer = NULL WHERE fingerprint < 'b' AND rowid IN (3, 7)", 2),
+        ("answers SET key = x'ff' || rowid WHERE fingerprint < 'b' AND rowid IN (3, 7)", 2),
+        # what the answers rest on is not known any more
+        ("models SET files = '{}' WHERE fingerprint < 'b'", len(ENTRIES)),
+        ("models SET files = 1.5 WHERE fingerprint < 'b'", len(ENTRIES)),
+        ("models SET fingerprint = 'other' WHERE fingerprint < 'b'", len(ENTRIES)),
         (f"answers SET fingerprint = '{FINGERPRINT}'", 1),  # those of another model
     ],
-)  # fmt: skip
-def test_a_damaged_answer_is_a_miss_and_told_once(tmp_path, weights, answers, statement, damaged):
-    keep(answers, opened=opened(weights))
-    answers.settle()
-    answers.close()
+)
+def test_a_damaged_answer_is_a_miss_and_told_once(tmp_path, weights, statement, damaged):
+    fill(tmp_path, opened=opened(weights))
     fill(tmp_path, {"a": Entry({}, {})}, OTHER)
     query(tmp_path, f"UPDATE {statement}")
     later = Store(tmp_path, FINGERPRINT, tmp_path)
@@ -338,14 +302,9 @@ def test_a_damaged_answer_is_a_miss_and_told_once(tmp_path, weights, answers, st
     assert (undated(again.load()), again.damaged) == (entries, 0)
 
 
-def test_flipped_bits_never_make_a_wrong_answer(tmp_path):
+def test_flipped_bits_never_make_a_wrong_answer(tmp_path, weights):
     """Anywhere in a file of two models, one of which rests on a file: right answers or none."""
-    weights = tmp_path / "weights"
-    weights.write_text("1")
-    answers = Store(tmp_path, OTHER, tmp_path)
-    keep(answers, {key: Entry({"arousal": 99.0}, {}) for key in ENTRIES}, opened(weights))
-    answers.settle()
-    answers.close()
+    fill(tmp_path, {key: Entry({"arousal": 99.0}, {}) for key in ENTRIES}, OTHER, opened(weights))
     weights.write_text("2")  # so these answers must not be believed
     content = fill(tmp_path).read_bytes()
     assert load(tmp_path) == ENTRIES

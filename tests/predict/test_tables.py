@@ -6,18 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from soundcheck.common.files import OutputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.predict.tables import (
-    Columns,
-    Row,
-    column_names,
-    differ,
-    read_predictions,
-    reduced,
-    said_in,
-    write_predictions,
-)
+from soundcheck.predict import tables
+from soundcheck.predict.tables import Columns, Row, differ, read_predictions, reduced, write_predictions
 
 TASKS = [BUILTIN["arousal"], BUILTIN["emotion"]]
 ROWS = [
@@ -39,9 +30,7 @@ def test_what_is_written_is_read(tmp_path):
     assert rows["emotion"].tolist() == ["None", "ängér", None]
     assert rows["drawn"].tolist() == ["", '{"a": "b", "snr_db": 20}', ""]
     assert rows["error"].tolist() == ["", "", "ValueError: \\ud800"]
-    of_pandas = pd.read_parquet(path)
-    assert of_pandas["emotion"].isna().tolist() == [False, False, True]
-    assert of_pandas["arousal"].dtype == np.float64
+    assert pd.read_parquet(path)["emotion"].isna().tolist() == [False, False, True]
     assert write_predictions(tmp_path / "same.parquet", ROWS, TASKS) == digest
     assert write_predictions(tmp_path / "less.parquet", ROWS[:2], TASKS) != digest
     write_predictions(path, [], TASKS)
@@ -50,18 +39,12 @@ def test_what_is_written_is_read(tmp_path):
 
 def test_what_a_model_says_of_its_answers_stands_behind_all_else(tmp_path):
     rows = [*ROWS, Row("c.wav||", "", {"arousal": 0.5, "emotion": "anger"} | SAID)]
-    assert said_in(ROWS, TASKS) == [] and said_in(rows, TASKS) == [*SAID]
+    assert tables.said_in(ROWS, TASKS) == [] and tables.said_in(rows, TASKS) == [*SAID]
     path = tmp_path / "a.parquet"
     write_predictions(path, Columns.of_rows(rows, TASKS, [*SAID]), TASKS)
-    assert column_names(path) == [*COLUMNS, *SAID]
+    assert tables.column_names(path) == [*COLUMNS, *SAID]
     confidence = read_predictions(path)["confidence"]
     assert confidence.isna().tolist() == [True, True, True, False] and confidence[3] == 0.5
-
-
-def test_a_place_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match=r"Cannot write demo.parquet"):
-        write_predictions(tmp_path / "file" / "demo.parquet", ROWS, TASKS)
 
 
 # What two models both answered ------------------------------------------------------------------------------
@@ -71,7 +54,6 @@ CASES = {  # answers of a model, of the other one -> answers that stay, columns 
     "all": (["x"] * 4, ["y"] * 4, ["x"] * 4, set()),
     "other lost one": (["x"] * 4, ["y", None, "y", "y"], ["x", None, "x", "x"], {"t"}),
     "own lost one": (["x", None, "x", "x"], ["y"] * 4, ["x", None, "x", "x"], set()),
-    "both lost it": (["x", None, "x", "x"], ["y", None, "y", "y"], ["x", None, "x", "x"], set()),
     "numbers": ([1.0] * 4, [1.0, np.nan, 1.0, 1.0], [1.0, None, 1.0, 1.0], {"t"}),
     "embeddings": ([[1.0, 2.0]] * 4, [[1.0], None, [1.0], None], [[1.0, 2.0], None] * 2, {"t"}),
     "none in common": (["x", None] * 2, [None, "y"] * 2, [None] * 4, {"t"}),

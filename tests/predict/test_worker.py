@@ -52,10 +52,8 @@ def test_what_came_first_is_sent_at_once_and_the_rest_together(tmp_path, monkeyp
         called.append(tuple(place[1:3]))
         return [{"arousal": 0.5} for _ in signals]
 
-    setup = SimpleNamespace(
-        entry=SimpleNamespace(tasks=("arousal",), batch=batch),
-        suite=SimpleNamespace(tasks=BUILTIN, root=tmp_path),
-    )
+    suite = SimpleNamespace(tasks=BUILTIN, root=tmp_path)
+    setup = SimpleNamespace(entry=SimpleNamespace(tasks=("arousal",), batch=batch), suite=suite)
     connection, model = SimpleNamespace(send=sent.append), SimpleNamespace(predict=predict)
     paths = [str(tmp_path / f"{number}.wav") for number in range(4)]
     items = [Item(path, None, None, "", (Call(f"{number}", None),)) for number, path in enumerate(paths)]
