@@ -47,11 +47,9 @@ def write(tmp_path):
                 content.to_parquet(path) if name.endswith(".parquet") else content.to_csv(path, index=False)
             elif content is not None:
                 lines = content if isinstance(content, list) else [content]
-                text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-                text = content if isinstance(content, str) else text
-                path.write_bytes(
-                    text.encode("utf-8", "backslashreplace")
-                )  # half characters as JSON writes them
+                lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in lines]
+                text = content if isinstance(content, str) else "".join(lines)
+                path.write_text(text, "utf-8", "backslashreplace", "")  # half characters as JSON has them
         return tmp_path
 
     return write

@@ -104,11 +104,6 @@ def test_share_of_silence(noise, share, rng):
         assert np.isnan(silence(steady, RATE))
 
 
-def test_pitch_of_a_voice():
-    for frequency in (90, 340):
-        assert mean_pitch(voice(frequency).astype(np.float32), RATE) == pytest.approx(frequency, rel=0.01)
-
-
 @pytest.mark.parametrize(("rate", "noise"), [(2, None), (6, 20)])
 def test_syllables_a_second(rate, noise, rng):
     signal = voice(130, 3) * (0.5 - 0.5 * np.cos(2 * np.pi * rate * TIME)) ** 2
@@ -117,7 +112,9 @@ def test_syllables_a_second(rate, noise, rng):
     assert speaking_rate(signal, RATE) == pytest.approx(rate, rel=0.1)
 
 
-def test_noise_has_neither_pitch_nor_syllables(rng):
+def test_a_voice_has_a_pitch_and_noise_neither_pitch_nor_syllables(rng):
+    for frequency in (90, 340):
+        assert mean_pitch(voice(frequency).astype(np.float32), RATE) == pytest.approx(frequency, rel=0.01)
     hiss = 0.1 * rng.standard_normal(len(TIME)) * (0.5 - 0.5 * np.cos(2 * np.pi * 4 * TIME))
     assert np.isnan(speaking_rate(hiss, RATE)) or speaking_rate(hiss, RATE) < 1
     assert np.isnan(mean_pitch(rng.normal(0, 0.1, RATE).astype(np.float32), RATE))

@@ -1,8 +1,7 @@
-"""Which splits are evaluated: by their names, by what the suite says, and of folders and shards."""
+"""Which splits are evaluated: by their names and by what the suite says."""
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 from tests.corpora.refusals import refusals
@@ -46,26 +45,3 @@ def test_refused(counts, split, words):
 )
 def test_which_columns_tell_splits_by_all_their_values(values, tells):
     assert tell_splits(values) == tells
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (("train-clean-100", "dev-clean", "test-clean", "test-other"), ["test-clean", "test-other"]),
-        (("TRAIN", "Eval"), ["Eval"]),
-        (("training", "validation"), "called test: 'train' .1 {}.*`split: validation`"),
-    ],
-)
-@pytest.mark.parametrize(("form", "unit"), [("audiofolder", "row"), ("parquet", "shard")])
-def test_folders_and_shards(load, refused, tone, tmp_path, names, expected, form, unit):
-    for number, name in enumerate(names):
-        sound = tone(tmp_path / "data" / name / "sub" / "a.wav", number)
-        if form == "parquet":
-            column = [{"bytes": sound.read_bytes(), "path": "a.wav"}]
-            pd.DataFrame({"audio": column}).to_parquet(tmp_path / f"data/{name}-00000-of-00001.parquet")
-    if isinstance(expected, str):
-        refused(expected.format(unit), f"format: {form}, path: data")
-    else:
-        corpus = load(f"format: {form}, path: data")
-        assert sorted(corpus.segments["split"]) == expected
-        assert any("not used: '" in notice for notice in corpus.notices)

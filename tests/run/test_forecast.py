@@ -87,15 +87,6 @@ def test_what_is_left_out_of_a_corpus_and_models_that_fail_are_told(project):
     assert done.returncode == 2 and "lout" in done.stderr and not done.stdout
 
 
-def test_first_uses_of_changes_are_no_part_of_what_an_input_takes(project):
-    """The first telephone codec of a process loads a library for a second; a function answers at once."""
-    phone = "Softer: {transform: low_quality_phone}\n  Fainter: {transform: white_noise, snr_db: [30]}"
-    project.change("thresholds/planned.yml", "Softer: {transform: gain, gain_db: [-6]}", phone)
-    plan = project.succeed("--plan", "--model", "loud")
-    (seconds,) = re.findall(r"loud: .* s a clean input, ([\d.e-]+) s a changed one", plan)
-    assert 0 < float(seconds) < 0.1
-
-
 def test_time_grows_with_what_is_left_and_shrinks_with_processes():
     model = ModelForecast(10, 20, 0, 10, 20, 8, start=3.0, clean_seconds=1.0, changed_seconds=2.0)
     assert model.seconds(1) == 53.0 and model.seconds(5) == 13.0

@@ -179,7 +179,7 @@ def test_missing_suites_name_the_nearest(suite, tmp_path):
 
 def test_who_is_tested_on_what(suite, tmp_path):
     """Models that listen need sound, scores a list of trials, tables neither."""
-    for name in ("trials.txt", "scores.txt", "a.csv"):
+    for name in ("trials.txt", "scores.txt"):
         (tmp_path / name).touch()
     corpora = "  silent: {format: trials, path: trials.txt, audio: false}\nmodels:\n"
     entries = {"{scores: scores.txt}": [False, True], '{python: "a:b", tasks: [embedding]}': [True, False]}
@@ -192,9 +192,6 @@ def test_who_is_tested_on_what(suite, tmp_path):
     model = read.models["guess"]
     assert model.is_for("fairness_sex") and not model.is_for("robustness_spectral_tilt")
     assert [model.range_of(read.tasks[name]) for name in ("arousal", "dominance")] == [(1, 7), (0, 1)]
-    silent = GOOD.replace("models:\n", "  silent: {format: csv, path: a.csv, audio: false}\nmodels:\n")
-    with pytest.raises(InputError, match="line 6, models.guess: the model listens.* Give its answers"):
-        suite(silent, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
 
 
 INSTALLED = re.compile(r" ?(Allowed|Add one of): [^\n]*")  # names that depend on what is installed

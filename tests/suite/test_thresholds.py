@@ -163,20 +163,18 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
 
 
 def test_other_thresholds_for_a_shipped_family(own, tmp_path):
-    with pytest.raises(InputError, match=r"no family 'fairnes_sex'. Did you mean 'fairness_sex'\?"):
-        read_family("fairnes_sex", tmp_path)
-    with pytest.raises(InputError, match="no family"):
-        read_family("../thresholds/fairness_sex")
+    for name in ("fairnes_sex", "../thresholds/fairness_sex"):
+        with pytest.raises(InputError, match="no family"):
+            read_family(name, tmp_path)
     name = "correctness_regression"
     assert own(name, "threshold: 0.1", "threshold: 0.2").digest != read_family(name).digest
     further = own(name, "tests:", "options: {excluded: nobody, average: mean}\ntests:").options
     assert further["excluded"] == "nobody"  # options of other families are theirs
-    typo = (name, "Mean Absolute Error", "Mean Absolute Eror")
     with pytest.raises(InputError, match=r"line \d+, .*unknown test. Did you mean 'Mean Absolute Error'\?"):
-        own(*typo)
+        own(name, "Mean Absolute Error", "Mean Absolute Eror")
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/correctness_regression.ipynb").touch()
-    assert "Mean Absolute Eror" in own(*typo).tests
+    (tmp_path / "notebooks/correctness_regression.ipynb").touch()  # a notebook may compute others
+    assert "Mean Absolute Eror" in read_family(name, tmp_path).tests
 
 
 def test_levels_are_numbers_however_they_are_written(own):

@@ -128,9 +128,7 @@ def check(kind, value):
 @pytest.mark.parametrize(
     ("kind", "value", "expected"),
     [
-        (schema.Number, Plain("5.0e-2"), 0.05),
         (schema.Texts, [Plain("no"), Plain("1.10"), "010"], ("no", "1.10", "010")),
-        (schema.Names, Plain("010"), ("010",)),
         (schema.Range, [Plain("-1"), Plain("1.5")], (-1, 1.5)),
         (schema.Free, Plain("true"), True),
         (schema.Free, Plain("12"), 12),
