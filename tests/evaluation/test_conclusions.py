@@ -283,9 +283,8 @@ def test_thresholds_of_seven_classes_and_tests_that_a_suite_leaves_out(judge):
     test = evaluation.family.tests[RECALL]
     simulated = simulated_threshold(test.threshold_for(task), test.simulation, 2, 1000, 7).threshold
     assert [row.threshold] == [simulated] == evaluation.simulated()["simulated"].tolist()
-    row, evaluation = judge(tests={MEAN_VALUE: OwnTest(run=False, why="noise")})
+    row, _ = judge(tests={MEAN_VALUE: OwnTest(run=False, why="noise")})
     assert row.skipped == "switched off in this suite: noise" and row.passed is None and row.group == ""
-    assert [entry.verdict for entry in evaluation._judged] == [row]
 
 
 def estimated(measure, statistic, speakers, kind="t"):

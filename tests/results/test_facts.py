@@ -1,4 +1,4 @@
-"""What a run says: counts by state, what rows are about, the order of findings, facts of a model."""
+"""What a run says: headlines, the order of findings, speakers to plan, facts of a model."""
 
 import numpy as np
 import pytest
