@@ -34,14 +34,11 @@ class LevelKeys(ModelKeys):
 
 
 class LevelModel(Model):
-    keyword = "level"
-    keys = LevelKeys
-    runs_code = False
+    keyword, keys, runs_code = "level", LevelKeys, False
 
     @classmethod
     def check_target(cls, target, suite_file):
-        fine = target.isdecimal()
-        return None, "" if fine else f"{target} is not a whole number", "" if fine else "Write 5"
+        return (None, "", "") if target.isdecimal() else (None, f"{target} is not a whole number", "Write 5")
 
     @classmethod
     def default_tasks(cls, target):
