@@ -4,7 +4,6 @@ import html
 import json
 import re
 import shutil
-from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -199,11 +198,9 @@ def test_headings_are_the_names_and_no_two_pages_have_the_same(book):
     found = [html.unescape(text) for name in book.pages() for text in heading.findall(book.text(name))]
     names = ["模型一", NAMES[1], "a \xa0b", "a b", "\u05e9 " + r"\u202erev\u200f"]
     assert {TITLE, f"Corpus {CORPUS}"} | {f"Model {name}" for name in names} <= set(found)
-    assert Counter(found).most_common(1)[0][1] == 1
-    assert len(list((book.output.html / "models").iterdir())) == len(NAMES) + 2
+    assert len(found) == len({*found}) > len(NAMES)
     page = book.text("index.html")
     assert html.unescape(re.search("<title>(.*?)</title>", page)[1]) == f"{TITLE} \u2014 {TITLE}"
-    assert ">模型一</a>" in page[page.index('id="pst-primary-sidebar"') :]
     index = book.text("searchindex.js")
     titles = json.loads(index[index.index("{") : index.rindex("}") + 1])
     text = json.dumps([titles["alltitles"], titles["titles"]])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
-from tests.report.given import HOSTILE, cells
+from tests.report.given import HOSTILE
 from tests.support.rows import row
 
 from soundcheck.book import corpus_page
@@ -77,7 +77,6 @@ LEVEL = {
     **{"noticeable": 3.0, "recorded": True, "value": -30.0, "low": -32.0, "high": -28.0, "segments": 80},
     **{"speakers": 10, "others": -20.0, "gap_low": -12.0, "gap_high": -8.0, "p_value": 0.0004},
 }
-NO_GAP = dict.fromkeys(("others", "gap_low", "gap_high", "p_value"))
 NOTHING = Repeats((), 0, 0, 0, 300, 300)
 
 
@@ -142,17 +141,6 @@ def test_copies_and_overlaps_are_counted():
         assert said in text
 
 
-def test_means_of_groups_have_intervals_beside_the_differences():
-    everybody = LEVEL | NO_GAP | {"column": "", "group": "", "value": -25.0, "low": -26.0, "high": -24.0}
-    other = LEVEL | NO_GAP | {"group": "other", "value": -20.0, "low": None, "high": None, "segments": 60}
-    lines = cells(audited(an_audit(everybody, LEVEL, other | {"speakers": 4}), audio=True))
-    texts = [" ".join(filter(None, line)) for line in lines]
-    own = f"accent: {HOSTILE} level (dB) −30.0 −32.0 to −28.0 −10.0 −12.0 to −8.0 p < 0.001 80 10"
-    assert {"all level (dB) −25.0 −26.0 to −24.0 80 10", own, "accent: other level (dB) −20.0 60 4"} <= {
-        *texts
-    }
-
-
 ADJUSTED = {"group": f"accent: {HOSTILE}", "adjusted_by": "level", "corpus": "c"}
 BY_LEVEL = an_audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))
 
@@ -163,7 +151,6 @@ BY_LEVEL = an_audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))
         ({}, an_audit(LEVEL), ['href="../c.html#audit"', "<code>adjust: [level]<"]),
         (ADJUSTED, BY_LEVEL, ["differences adjusted for it", "<code>adjust: [level, bandwidth]</code>"]),
         ({"group": "accent: irish"}, an_audit(LEVEL), []),
-        ({"group": f"sex: {HOSTILE}"}, an_audit(LEVEL), []),
         ({"value": None, "passed": None, "skipped": "few"}, an_audit(LEVEL), []),
         ({"corpus": "d"}, an_audit(LEVEL), []),
         ({}, an_audit(LEVEL | {"name": "arousal", "recorded": False}), []),  # labels are no recordings

@@ -1,6 +1,7 @@
 """Trials: scores of embeddings, who fits and who is tested, more enrolled and shorter tested recordings."""
 
 import dataclasses
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,8 +20,6 @@ from soundcheck.evaluation.trial_conditions import (
 )
 from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
-
-# Scores
 
 NAN = np.nan
 VECTORS = {"a": [1.0, 0.0], "b": [0.0, 2.0], "c": [3.0, 3.0], "d": None}
@@ -60,16 +59,26 @@ def split(subset, *others, calibration=HALF, seed=0):
     return split_speakers(SimpleNamespace(seed=seed, family=family), subset, [subset, *others])
 
 
+def scored(name, pairs, speaker, scores):
+    """Make trials of pairs of recordings with their scores; ``speaker`` names whose a recording is."""
+    frame = pd.DataFrame(pairs, columns=["enrolled", "segment"])
+    frame["key"], frame["enrolment"] = frame.index.astype(str), frame["enrolled"]
+    frame["enrol_speaker"], frame["test_speaker"] = (
+        frame[one].map(speaker) for one in ("enrolled", "segment")
+    )
+    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
+    scores = scores(target)
+    random = Predictions(scores[::-1], random=True)
+    blocks = np.zeros(len(frame), dtype=np.intp)
+    return Subset(name, None, frame, target, Predictions(scores), random, blocks)
+
+
 def corpus(name, speakers, seed=0):
     """Give every pair of speakers, and every speaker with herself twice, a score."""
-    pairs = [(one, two) for one in speakers for two in speakers if one <= two]
-    pairs += zip(speakers, speakers, strict=True)
-    frame = pd.DataFrame(pairs, columns=["enrol_speaker", "test_speaker"])
-    frame["enrolled"] = frame["segment"] = np.arange(len(frame))
-    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
-    scores = np.random.default_rng(seed).normal(size=len(frame)) + target
-    random = Predictions(scores[::-1], random=True)
-    return Subset(name, None, frame, target, Predictions(scores), random, np.zeros(len(frame), dtype=np.intp))
+    numbers = range(len(speakers))
+    pairs = [(one, two) for one in numbers for two in numbers if one <= two] + [(n, n) for n in numbers]
+    rng = np.random.default_rng(seed)
+    return scored(name, pairs, lambda n: speakers[n], lambda target: rng.normal(size=len(target)) + target)
 
 
 def speakers_of(subset):
@@ -126,14 +135,8 @@ COUNT = SPEAKERS * EACH
 
 def all_pairs(score: float = 0.0) -> Subset:
     """Give all pairs of recordings of a few speakers; recording ``n`` is of speaker ``n // EACH``."""
-    pairs = [(one, two) for one in range(COUNT) for two in range(one + 1, COUNT)]
-    frame = pd.DataFrame(pairs, columns=["enrolled", "segment"])
-    frame["key"], frame["enrolment"] = [f"{n}" for n in range(len(frame))], frame["enrolled"]
-    for side, column in (("enrol_speaker", "enrolled"), ("test_speaker", "segment")):
-        frame[side] = [f"s{n // EACH}" for n in frame[column]]
-    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
-    scores = Predictions(np.full(len(frame), score))
-    return Subset("here", None, frame, target, scores, scores, np.zeros(len(frame), dtype=np.intp))
+    pairs = itertools.combinations(range(COUNT), 2)
+    return scored("here", pairs, lambda n: f"s{n // EACH}", lambda target: np.full(len(target), score))
 
 
 def enrolling(missing=(), scores=False, **options):
@@ -214,7 +217,6 @@ def test_all_lengths_are_about_the_same_trials():
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"listed": ()}, "no lengths"),
         ({"predicts_changes": False}, "cannot answer for changed signals"),
         ({"audio": False}, "no audio that could be cut"),
         ({"listed": (4, 8)}, "most tested recordings are shorter than 4 s"),

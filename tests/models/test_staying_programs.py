@@ -132,9 +132,9 @@ if number == 2: time.sleep(1000)
 if number == 4: os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1000"); print("a child", file=sys.stderr)
 print(path, f"number {number}")""",
     )
-    report = predict(world, 8, time_limit=1.5, target="my-asr", stays=True)
+    report = predict(world, 8, time_limit=2.0, target="my-asr", stays=True)
     rows = read_predictions(report.tables["demo"])
-    problems = ["", "the program ended with exit code 1: no weights", "no answer within 1.5 s", *[""] * 5]
+    problems = ["", "the program ended with exit code 1: no weights", "no answer within 2 s", *[""] * 5]
     assert rows["error"].tolist() == problems
     assert rows["transcript"].tolist() == ["number 0", None, None, *(f"number {n}" for n in range(3, 8))]
     assert (report.failed, report.repeated_different) == (2, 0)

@@ -22,10 +22,7 @@ def texts(values) -> np.ndarray:
 
 
 def subset(truth, predicted, task: str | Task = "arousal", *, changed=None, blocks=None, **columns) -> Subset:
-    """Make segments ``0.wav``, ``1.wav``, ... with labels, or none, and predictions; the rest are columns.
-
-    ``corpus``, ``root``, ``change`` and ``partner`` are those of the subset.
-    """
+    """Make segments ``0.wav``, ``1.wav``, ... with labels, or none, and predictions; the rest are columns."""
     about = {name: columns.pop(name) for name in ("corpus", "root", "change", "partner") if name in columns}
     task = BUILTIN[task] if isinstance(task, str) else task
     kind = (lambda values: np.array(values, dtype=float)) if task.kind == "regression" else texts

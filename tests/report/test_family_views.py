@@ -12,15 +12,12 @@ from tests.report.given import HOSTILE, cells, subset
 
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.evaluation import robustness
 from soundcheck.evaluation.groups import GroupCount, compared
 from soundcheck.evaluation.measure_sets import TAKEN_FOR
 from soundcheck.evaluation.temporal import changes
 from soundcheck.metrics.additive import values as values_of
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.temporal import neighbours
-from soundcheck.metrics.trials import Trials
-from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.report import (
     comparisons,
     group_views,
@@ -33,7 +30,7 @@ from soundcheck.report.group_views import described, drawn, finding, group_value
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics import bootstrap
-from soundcheck.statistics.bootstrap import Crossing, resample
+from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 
@@ -134,9 +131,7 @@ def test_curves_leave_out_what_has_no_labels_and_are_followed_by_their_numbers(d
     steps, without = {"clean": moved(), "0 dB": moved(change="0 dB")}, {"clean": moved(labels=False)}
     swept = [(dataclasses.replace(series, name="Empty"), [without]), (series, [steps, without])]
     severity_views.quality_curves(evaluation, swept)
-    assert [(about[0], *about[2:]) for about in measured] == [
-        (robustness.quality, "concordance_cc", "Babble")
-    ]
+    assert [about[2:] for about in measured] == [("concordance_cc", "Babble")]
     figure, table = displayed
     assert "No step changes anything" in figure
     assert 'alt="Quality of the predictions from mild to severe: Babble' in figure
@@ -158,22 +153,6 @@ def test_scores_of_trials_are_packed_and_the_same_each_time(tmp_path, monkeypatc
     assert lines == ["score enrol test decision threshold", "0.25 a d reject 0.5", "0.75 c f accept 0.5"]
 
 
-def test_errors_stand_with_their_units_and_intervals_or_why_there_are_none():
-    target, owners = np.arange(90) < 30, np.arange(90) % 30
-    scores = np.random.default_rng(0).normal(size=90) + target
-    rows = []
-    for name, own in {"as <b>": scores, "nothing": np.full(90, np.nan)}.items():
-        rate = resample(equal_error_rate(Trials(own, target, owners, owners, 30)), np.zeros(0, int), 200, 0)
-        known = None if rate.reasons[0] else float(rate.value[0])
-        about = {"condition": f"scores: {name}", "value": known, "excluded": rate.reasons[0]}
-        for measure in ("equal_error_rate", "min_dcf"):
-            rows.append(Estimate("m", "c", "f", "embedding", measure, **about))
-    head, first, second = cells(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
-    assert "minimum detection cost" in head and "as <b>" in first
-    assert f"{100 * rows[0].value:.1f} %" in first and f"{rows[0].value:.3f}" in first
-    assert second.count("no score for 90 of 90 trials") == 2
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["arousal", "emotion"])
 def test_files_in_time(tmp_path, task):
@@ -184,10 +163,8 @@ def test_files_in_time(tmp_path, task):
     predicted = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.4, 0.5, 0.4, np.nan, 0.4, 0.5, 0.5])
     if task == "emotion":
         classes = np.array(BUILTIN["emotion"].classes, dtype=object)
-        truth, predicted = (
-            classes[(3.99 * truth).astype(int)],
-            np.where(np.isnan(predicted), None, classes[2]),
-        )
+        truth = classes[(3.99 * truth).astype(int)]
+        predicted = np.where(np.isnan(predicted), None, classes[2])
     made = subset(truth, predicted, task, file=files, start=start, end=start + 2, duration=2.0)
     pairs = neighbours(*(made.segments[name] for name in ("file", "start", "end")))
     given = [(made, pairs, changes(made, made.truth, made.predictions.clean, pairs))]
@@ -288,29 +265,11 @@ def test_the_worst_group_comes_first_with_its_own_value_reference_and_margin():
     frame = figure_of("concordance_cc", *THREE, {"young": -0.01, "old": 0.3, "middle": 0.02})
     assert frame["group"].iloc[0] == "young" and frame["words"].iloc[-1] == "✗ better, beyond the margin"
     assert finding(frame).startswith("Concordance of t: worst young, 0.10 (95 % 0 to 0.20); best")
-
-
-def test_of_two_groups_one_is_tested_and_the_other_is_its_reference():
+    # Of two groups one is tested, and the other one is its reference.
     values, gaps = {"young": 0.1, "old": 0.5}, {"young": -0.4, "old": 0.4}
     frame = figure_of("word_error_rate", values, ["clear fail"] * 2, gaps)
     assert frame["words"].tolist() == ["✗ worse, beyond the margin", "the reference"]
     assert frame["reference"].tolist() == [0.2, 0.1]
-
-
-@pytest.mark.parametrize(
-    ("measure", "given", "kept"),
-    [
-        ("recall", {"label": "anger"}, 0),  # too many for a figure; the table of verdicts has them
-        ("predicted_share", {"label": "anger"}, 2),
-        ("predicted_share", {"label": "(0.75, inf]"}, 0),
-        ("concordance_cc (balanced)", {}, 2),
-        ("concordance_cc", {"condition": "Babble Noise"}, 0),
-    ],
-)
-def test_what_is_drawn(measure, given, kept):
-    untested = rows(measure.removesuffix(" (balanced)"), [""], {"": np.nan}).assign(against="")
-    frame = group_values(estimates(measure, {"a": 0.4, "b": 0.5}, **given), untested)
-    assert len(frame) == kept and not frame["measure"].str.contains("balanced").any()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The shared views: numbers, tables, figures; what comes from data is text, never a tag or an address."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -13,8 +12,7 @@ from hypothesis import strategies as st
 from tests.report.given import HOSTILE, cells
 
 import soundcheck
-from soundcheck.common.errors import Caveat
-from soundcheck.report import family_tables, formats, notices, views
+from soundcheck.report import family_tables, formats, views
 from soundcheck.report.html import element, style_sheet
 from soundcheck.report.style import svg
 from soundcheck.results.estimates import Estimate, estimate_frame
@@ -30,11 +28,7 @@ def test_any_text_is_a_text_or_a_value_and_makes_no_tag(text):
     html.encode("utf-8")
     tags = BeautifulSoup(html, "html.parser").find_all(True)
     assert [(tag.name, list(tag.attrs)) for tag in tags] == [("td", ["title", "data-sort"]), ("b", [])]
-
-
-def test_long_texts_are_cut_and_marked_unless_they_are_wanted_whole():
     assert str(element("p", "a" * 500)).count("a") < 250 and "…" in str(element("p", "a" * 500))
-    assert str(element("p", "a" * 500, limit=None)).count("a") == 500
 
 
 DRAWING, FLAC = "data:image/svg+xml;base64,PHN2Zz4=", "data:audio/flac;base64,ZkxhQw=="
@@ -52,10 +46,6 @@ def test_addresses_that_lead_out_of_the_site_are_refused(tag, name, address):
         element(tag, "x", **{name: address})
 
 
-def test_pictures_and_players_may_carry_their_content():
-    assert DRAWING in element("img", src=DRAWING) and FLAC in element("audio", src=FLAC)
-
-
 @pytest.mark.parametrize("name", ["onclick", "ONCLICK", "srcdoc", "srcset", 'a" onx', "a>b", ""])
 def test_attributes_that_run_code_or_are_none_are_refused(name):
     with pytest.raises(ValueError, match="not an attribute"):
@@ -68,21 +58,18 @@ def test_a_style_sheet_neither_ends_nor_loads_anything(text):
         style_sheet(text)
 
 
+FOREIGN = re.compile(r"(?<!def )\b(?:to_html|HTML|Markdown|Styler)\(")
+NO_LITERAL = re.compile(r"""\bHtml\(\s*(?![)"'])\w""")
+
+
 def test_html_is_made_nowhere_else():
     """No f-string or sum becomes HTML, and neither pandas nor IPython write any."""
-    elsewhere = []
-    for path in sorted(Path(soundcheck.__file__).parent.rglob("*.py")):
-        finished = path.name in ("html.py", "executed.py", "templates.py") or "publish" in path.parts
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            foreign = name in ("to_html", "HTML", "Markdown", "Styler")
-            foreign &= path.name not in ("html.py", "preparing.py")  # the page of scores is a template
-            literal = not node.args or isinstance(node.args[0], ast.Constant)
-            if foreign or (name == "Html" and not literal and not finished):
-                elsewhere.append(f"{path.name}:{node.lineno} {name}")
-    assert elsewhere == []
+    for path in Path(soundcheck.__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if path.name not in ("html.py", "preparing.py"):  # the page of scores is a template
+            assert not FOREIGN.search(text), path
+        if path.name not in ("html.py", "executed.py", "templates.py") and "publish" not in path.parts:
+            assert not NO_LITERAL.search(text), path
 
 
 ROWS = pd.DataFrame(
@@ -96,23 +83,11 @@ ROWS = pd.DataFrame(
 
 
 @pytest.mark.parametrize(
-    ("value", "threshold", "text"),
-    [
-        (-0.0001, None, "−0.00010"),
-        (-1e-17, None, "0.000"),
-        (-0.07502, 0.075, "−0.07502"),  # never looks like the threshold that it misses
-        (0.95, 0.95, "0.950"),
-        (float("-inf"), None, "−∞"),
-        (float("nan"), 0.5, ""),
-    ],
-)
-def test_numbers(value, threshold, text):
-    assert formats.number(value, threshold=threshold) == text
-
-
-@pytest.mark.parametrize(
     ("write", "text", "written"),
     [
+        (formats.number, -1e-17, "0.000"),
+        (formats.number, float("-inf"), "−∞"),
+        (formats.number, float("nan"), ""),
         (formats.label, "age: (20, 40]", "age: 20 to 40"),
         (formats.label, "(-1, 0]", "−1 to 0"),
         (formats.label, "(-inf, 0)", "below 0"),
@@ -122,7 +97,7 @@ def test_numbers(value, threshold, text):
         (formats.in_words, "Uarthing", "uarthing"),
     ],
 )
-def test_names(write, text, written):
+def test_numbers_and_names(write, text, written):
     assert write(text) == written
 
 
@@ -142,10 +117,13 @@ def test_a_table_escapes_texts_sorts_numbers_and_folds_the_rest():
     assert html.count("<table") == 2 and "1 more row" in html  # the second row is folded
 
 
-def test_views_draw_no_row():
+def test_views_draw_no_row_and_lines_keep_the_order_of_names():
     assert "<table" in views.table(ROWS.head(0), {"group": "name"})
     assert svg(views.forest(ROWS.head(0), panels="name"))
     assert svg(views.lines(ROWS.head(0), "name", hue="state"))
+    frame = pd.DataFrame({"step": ["mild", "medium", "severe"], "value": [0.1, np.nan, 0.3], "model": "a"})
+    axes = views.lines(frame, "step", hue="model", threshold=0.2).axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["mild", "severe"]
 
 
 def test_a_forest_names_rows_and_reasons_as_they_are_and_says_what_it_leaves_out():
@@ -153,14 +131,6 @@ def test_a_forest_names_rows_and_reasons_as_they_are_and_says_what_it_leaves_out
     assert "worse, $x$" in picture and "women" in picture and "\u202e" not in picture
     many = pd.concat([ROWS.head(1)] * 300, ignore_index=True)
     assert "the first 24 of 300" in svg(views.forest(many)).decode()
-
-
-def test_lines_keep_the_order_of_names_and_the_place_of_numbers():
-    frame = pd.DataFrame({"step": ["mild", "medium", "severe"], "value": [0.1, np.nan, 0.3], "model": "a"})
-    axes = views.lines(frame, "step", hue="model", threshold=0.2).axes[0]
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["mild", "severe"]
-    numbers = views.lines(frame.assign(step=[20, 10, 0]), "step").axes[0]
-    assert numbers.lines[0].get_xdata().tolist() == [20, 0]
 
 
 def estimates(*given):
@@ -200,11 +170,3 @@ def test_thresholds_as_in_the_file_with_the_fewest_segments_in_a_bin():
     assert [line[place] for line in rows] == fewest and re.search("values.*classes", " ".join(heads))
     first = next(line for line in rows if line[0] == "Recall Per Class")
     assert "|value| < 0.175" in first and any("0.17770" in cell for cell in first)
-
-
-def test_many_caveats_are_folded_and_code_between_backticks_is_code():
-    caveats = [Caveat(f"model {number}: write `range: [1, {number}]`, not <b>") for number in range(20)]
-    seen, _, folded = str(notices.caveats_notice(caveats)).partition("<details")
-    assert (seen.count("<li>"), folded.count("<li>")) == (5, 15) and "15 more" in folded
-    assert "<code>range: [1, 3]</code>, not &lt;b&gt;.</li>" in seen
-    assert str(notices.notes(["one ` alone", "`a` b"])).count("<code>") == 1

@@ -93,13 +93,6 @@ def test_what_is_lost_is_not_green(write, status, words):
     assert root.find("testsuite[@name='soundcheck.run']").get("errors") == "1"
 
 
-def test_what_somebody_edited_is_not_judged(write):
-    path = write("out", [FAILS, FINE]) / "results.csv"
-    path.write_text(path.read_text().replace("False", "True"))
-    with pytest.raises(InputError, match="cut, edited or mixed"):
-        gate.check(path)
-
-
 def test_junit_counts_what_the_states_count(write):
     rows = [FINE, FAILS, value("V", 0.6, **OPEN), SHOWN, *PAIR, NO_LABELS, BROKEN]
     outcome, root = judged(write("out", rows))
@@ -224,7 +217,6 @@ def test_every_named_key_must_agree_and_the_first_entry_counts(frame):
     [
         ({"model": "nobody"}, "no test agrees with it: model: nobody. Correct or remove it."),
         ({"group": "accent: irish"}, "nothing fails any more: group: accent: irish: 1 test passed. Remove"),
-        ({"test": "U"}, "not judged in this run: test: U."),
         ({"group": "sex: male"}, "this pair of groups is counted as sex: female: group: sex: male. Name"),
         ({"model": "theirs"}, ""),
     ],

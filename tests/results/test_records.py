@@ -87,7 +87,6 @@ REMOVED = "removed"
     [
         (("title",), REMOVED, "title: Field required"),
         (("notebooks",), [{"model": "m"}], r"notebooks\.0\.status: Field required"),
-        (("seed",), "some", "seed: Input should be a valid integer"),
         (("suite", "tasks", "arousal", "low"), REMOVED, r"tasks\.arousal\.low: Field required"),
         (("suite", "tasks", "emotion", "kind"), "guess", r"tasks\.emotion\.kind: "),
         (("suite", "corpora", "c", "blocks"), True, r"corpora\.c\.blocks"),
@@ -96,21 +95,16 @@ REMOVED = "removed"
         (("figures", 0, "corpus"), "c\udcff", r"figures\.0\.corpus: .* unicode"),
         (("families",), [], "it does not know the family 'correctness_regression'"),
         (("models", 0, "name"), "other", "it does not know the model 'm'"),
-        ((), b"{", "Expecting property name"),
-        ((), b"\xff", "utf-8"),
     ],
     ids=lambda cell: str(cell)[:40],
 )
 def test_what_is_wrong_with_a_record_is_said(runs, tmp_path, place, cell, why):
-    tree = {"record": json.loads((runs / "two" / "run.json").read_text())}
-    path = ("record", *place)
-    node = functools.reduce(operator.getitem, path[:-1], tree)
+    record = json.loads((runs / "two" / "run.json").read_text())
+    node = functools.reduce(operator.getitem, place[:-1], record)
+    node[place[-1]] = cell
     if cell is REMOVED:
-        del node[path[-1]]
-    else:
-        node[path[-1]] = cell
-    data = tree["record"]
-    (tmp_path / "run.json").write_bytes(data if isinstance(data, bytes) else json.dumps(data).encode())
+        del node[place[-1]]
+    (tmp_path / "run.json").write_text(json.dumps(record))
     (tmp_path / "results.csv").write_bytes((runs / "two" / "results.csv").read_bytes())
     with pytest.raises(InputError) as caught:
         read_recorded(tmp_path)
@@ -119,8 +113,7 @@ def test_what_is_wrong_with_a_record_is_said(runs, tmp_path, place, cell, why):
     assert problem.endswith("Run the suite again.")
 
 
-JUNK = [None, 0, -1, 1.5, "", "x", "../..", [], {}, [1], {"a": 1}, True, 10**30, "2027-99-99"]
-JUNK += [["a", {"b": []}]]
+JUNK = [None, 0, -1, 1.5, "", "x", "../..", [], {}, [1], {"a": 1}, True, 10**30, ["a", {"b": []}]]
 
 
 def ends(*words: object) -> None:

@@ -46,7 +46,7 @@ models:
   voices: {{python: "hard:embed", tasks: [embedding]}}
   heard: {{predictions: heard.csv, tasks: [transcript]}}
   {deaf}: {{predictions: deaf.csv, tasks: [transcript]}}
-families: [correctness_regression, fairness_groups, robustness_small_changes, asr_word_errors, asr_comparison,
+families: [correctness_regression, fairness_groups, robustness_small_changes, asr_word_errors,
   speaker_verification, verification_robustness]
 comparisons:
   {comparison}: {{baseline: heard, candidate: {deaf}}}

@@ -196,7 +196,7 @@ def test_all_tries_end_in_time_also_if_an_answer_comes_byte_by_byte(model):
         mine = model(f"http://127.0.0.1:{listening.getsockname()[1]}/v1/x", "time_limit: 1")
         start = time.monotonic()
         (output,) = mine.predict([SIGNAL], 16000)
-        assert time.monotonic() - start < 1.2
+        assert time.monotonic() - start < 1.5
     assert "no answer within" in output.problem
 
 

@@ -39,13 +39,6 @@ def test_missing_and_empty_predictions_are_named_and_extra_rows_counted(load):
     assert model.notices([where]) == ["1 row belongs to no segment of the corpora"]
 
 
-def test_a_check_refuses_a_table_of_other_files(check):
-    assert check(GOOD, "hyp.csv", [files("a.wav")], *BOTH) == check(GOOD, "hyp.csv", [], *BOTH)
-    words = r"no row belongs to a segment: .* '/data/a.wav', the most similar one in the corpus 'd.wav'"
-    with pytest.raises(InputError, match=words):
-        check(GOOD.replace("a.wav", "/data/a.wav"), "hyp.csv", [files("d.wav")], *BOTH)
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -67,12 +60,11 @@ def test_times_tell_segments_of_a_file_apart(load, rows):
 def test_parquet_with_times_in_its_index(load):
     times = pd.to_timedelta([0.0, 0.0], unit="s"), pd.to_timedelta([1.5, None], unit="s")
     index = pd.MultiIndex.from_arrays([["a.wav", "b.wav"], *times], names=["file", "start", "end"])
-    frame = pd.DataFrame({"age": np.array([0.1, NAN], np.float32), "emotion": ["anger", None]}, index=index)
+    frame = pd.DataFrame({"age": np.array([0.1, NAN], np.float32)}, index=index)
     where = corpus(("a.wav", 0.0, 1.5, 1.5), ("b.wav", NAN, NAN, 2.0))
-    values, problems = load(frame, "hyp.parquet", "age", "emotion").look_up(where, "")
+    values, problems = load(frame, "hyp.parquet", "age").look_up(where, "")
     np.testing.assert_allclose(values["age"], [0.1, NAN], rtol=1e-6)
-    assert values["emotion"].tolist() == ["anger", None]
-    assert problems[0] == "" and "age" in problems[1]
+    assert problems == ["", "hyp.parquet has no value for age"]
 
 
 def test_a_transcript_is_kept_as_written_an_empty_one_is_a_prediction_a_missing_row_is_none(load):

@@ -132,24 +132,6 @@ def test_fingerprint_is_content_and_format(load):
     assert len(set(prints)) == 5 and prints[0] == prints[-1]
 
 
-def places(ids: list[str], where) -> list[int]:
-    content = "".join(f"({name})\n" for name in ids).encode()
-    return read_transcripts(content, "hyp.trn", "trn", [BUILTIN["transcript"]]).find(where).tolist()
-
-
-def test_ambiguous_ids_are_all_told():
-    where = files("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "B.wav", "c/d-e.wav", "c-d/e.wav")
-    with pytest.raises(InputError) as caught:
-        places(["a", "c-d-e"], where)
-    assert str(caught.value).splitlines() == [
-        "hyp.trn line 1: the id 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. "
-        "Write the file as the corpus does, such as 'x/a.wav'.",
-        "hyp.trn line 2: the id 'c-d-e' could mean 'c/d-e.wav' and 'c-d/e.wav'. "
-        "Write the file as the corpus does, such as 'c/d-e.wav'.",
-    ]
-    assert places(["x/a.wav", "B", "c/d-e"], where) == [0, -1, -1, -1, 1, 2, -1]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
