@@ -125,10 +125,3 @@ def test_languages_in_any_form():
     assert match_languages([*names], ["de", "en", "es", "fr", "it", "zh"]).tolist() == [*names.values()]
     assert match_languages(["en", "fra", "x"], ["fra"]).tolist() == [None, "fra", None]
     assert match_languages([], ["de"]).shape == (0,)
-
-
-@pytest.mark.parametrize(("keys", "words"), refusals("columns"))
-def test_a_column_that_only_groups_need_is_named_with_its_key(refused, keys, words):
-    text = refused("Allowed: ", [0.5], keys=keys)
-    allowed = text.split("Allowed: ")[1].rstrip(".").split(", ")
-    assert words in text and len(allowed) == len(set(allowed))

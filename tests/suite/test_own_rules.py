@@ -29,7 +29,6 @@ tests:
 
 @pytest.fixture
 def own_test(tmp_path):
-    """Read a test of a family as a suite changes it."""
 
     def read(family, test, written):
         (tmp_path / "suite.yml").write_text(f"{SUITE}  {family}:\n    {test}: {written}\n")

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
-import yaml
 from segment_rows import rows
 
 from soundcheck.common.errors import InputError
@@ -51,19 +50,6 @@ def write_parquet(folder: Path, these: Rows) -> str:
     (folder / "data").mkdir()
     pq.write_table(pa.Table.from_pylist(table), folder / "data" / "all.parquet")
     return "format: parquet, path: corpus/data"
-
-
-def write_audformat(folder: Path, these: Rows) -> str:
-    table = pd.DataFrame(these)
-    timed = [name for name in ("start", "end") if name in table]
-    for name in timed:
-        table[name] = [str(pd.Timedelta(seconds, "s")) for seconds in table[name]]
-    columns = {name: {} for name in table.columns if name not in ("file", *timed)}
-    kind = "segmented" if timed else "filewise"
-    header = {"name": "x", "tables": {"t": {"type": kind, "columns": columns}}}
-    (folder / "db.yaml").write_text(yaml.safe_dump(header))
-    table.to_csv(folder / "db.t.csv", index=False)
-    return "format: audformat, path: corpus"
 
 
 def write_nemo(folder: Path, these: Rows) -> str:
@@ -193,7 +179,7 @@ ONE_OF_SEVERAL = "refused where the file has several"
 
 
 def test_the_list_names_every_format():
-    assert {*LISTED} == {*WRITE} - {"audformat", "csv_in_parquet"}
+    assert {*LISTED} == {*WRITE} - {"csv_in_parquet"}
     assert sum(len(fields) for by_end in LISTED.values() for fields in by_end.values()) > 100
 
 
