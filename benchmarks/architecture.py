@@ -21,7 +21,7 @@ ASIDE = {"models": 0, "results": 2}  # columns of rooms whose arrows pass others
 
 @functools.cache
 def rooms() -> dict[str, str]:
-    """Give packages and modules at the top of the library, with the first line of what they say of themselves."""
+    """Give packages and modules at the top of the library, with the first line of their docstrings."""
     found = {}
     for path in sorted(LIBRARY.iterdir()):
         source = path / "__init__.py" if path.is_dir() else path

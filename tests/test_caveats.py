@@ -85,36 +85,10 @@ def test_sheet_card_and_pages_say_it_above_their_numbers(whole, undrawn):
         assert "Are the scores distances?" not in whole.page(page)
 
 
-KEPT = """
-corpora: {calls: {format: csv, path: calls.csv, audio: false}}
-models:
-  before: {predictions: before.csv, tasks: [arousal, emotion]}
-  after: {predictions: after.csv, tasks: [emotion]}
-families: [correctness_classification]
-studies: false
-"""
-
-
-def test_models_that_are_not_asked_again_keep_theirs(tmp_path, undrawn):
-    calls = pd.DataFrame(
-        {"file": [f"{n}.wav" for n in range(60)], "speaker": [f"s{n % 6}" for n in range(60)]}
-    )
-    calls["arousal"], calls["emotion"] = np.arange(60) / 60, ["anger", "anger", "sadness"] * 20
-    after = calls.drop(columns="speaker").assign(arousal=calls["arousal"].where(calls.index > 1, 7))
-    before = after.assign(emotion=after["emotion"].replace("anger", "angry"))
-    write(tmp_path, {"suite.yml": KEPT, "calls.csv": calls, "before.csv": before, "after.csv": after})
-    caveats = []
-    for words in ([], ["--model", "after"]):
-        done = run(undrawn, tmp_path, "--no-book", *words)
-        lines = [line for line in done.done.stdout.splitlines() if line.startswith("Caveat: ")]
-        caveats.append((lines, done.record["caveats"]))
-    kinds = [re.findall("far outside|are not classes", line) for line in caveats[0][0]]
-    assert kinds == [["far outside"], ["are not classes"]] and caveats[0] == caveats[1]
-
-
-def test_a_new_list_of_trials_is_scored_for_all_models(whole, undrawn):
+def test_a_new_list_of_trials_is_scored_for_all_models_and_caveats_stay(whole, undrawn):
     trials = sorted(voices()["trials.txt"])  # more between the same segments, in another order
     folder = write(whole.out.parent, {"trials.txt": trials})
-    run(undrawn, folder, "--no-book", "--model", "similar")
+    again = run(undrawn, folder, "--no-book", "--model", "similar")
     for model in ("distances", "similar"):  # also of the model that is not named
-        assert len(whole.predictions(model, "voices", None)) == len(trials)
+        assert len(again.predictions(model, "voices", None)) == len(trials)
+    assert {caveat["model"] for caveat in again.record["caveats"]} == {"moody", "distances"}

@@ -59,7 +59,7 @@ def endless(signal, sampling_rate):
 def thanks(signal, sampling_rate):
     return {"transcript": "thanks " * 100}
 '''
-STRESSED = ("beats", "failing", "silent")
+STRESSED = ("beats", "failing")
 WRITING = ("hearing", "going_on", "silent", "endless", "thanks")
 LEVELS = {"Noise": ["4", "2", "0"], "Packet Loss": ["5", "40"], "Amplitude": ["2", "0.5"]}
 SUITE = f"""
@@ -163,15 +163,13 @@ def test_changes_are_those_of_jiwer(whole, written, model):
     }
     assert rows["value"].to_dict() == pytest.approx(expected, abs=1e-6)
     assert rows["segments"].eq(len(said)).all() and rows["reference"].eq(0).all()
-    if model == "silent":
-        assert rows["value"].eq(0).all() and rows["passed"].eq(True).all()
     if model == "failing":
         clean, *changed = (int(own.isna().sum()) for _, own in sorted(heard.items()))
         assert 0 < clean < 30 and rows.loc["Noise 4", "value"] > 0.1  # no answer is no gain
-        page = whole.shown("failing", STRESS)
-        assert f"beats: {clean} input without a prediction: all words count as missed" in page
+        message = f"beats: {clean} input without a prediction: all words count as missed"
+        assert message in whole.shown("failing", STRESS)
         message = f"beats: {sum(changed)} of {7 * len(said)} transcripts under changes are missing"
-        assert f"{message}; they count as empty" in page
+        assert message in whole.shown("failing", STRESS)
 
 
 def test_differences_of_groups_are_those_of_jiwer(whole, written):

@@ -52,17 +52,6 @@ def test_what_both_define_alike(speech, rng):
         np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance, err_msg=f"{function} {options}")
 
 
-@pytest.mark.parametrize("direction", ["downward", "upward"])
-def test_spectral_tilt(speech, rng, direction):
-    taps = filters.tilt_filter(direction).astype(np.float32)
-    convolved = theirs(auglib.transform.FFTConvolve(taps, keep_tail=True), speech)
-    expected = convolved[512 : 512 + speech.size]
-    expected = expected * (level.rms(speech) / level.rms(expected))
-    ours = filters.spectral_tilt(speech, RATE, rng, direction=direction)
-    assert level.peak(ours) < 1  # the limiter has nothing to do here
-    assert np.allclose(ours, expected, rtol=0, atol=TOLERANCE)
-
-
 def test_convolution(speech, rng):
     response = (rng.standard_normal(4000) * np.exp(-np.arange(4000) / 600)).astype(np.float32)
     both = auglib.transform.Compose(

@@ -80,7 +80,6 @@ def test_the_text_clips_a_share_of_any_speech_and_the_released_definition_at_ful
         ("background_noise", {"noise": "music", "snr_db": 20, "based_on": "peak"}),
         ("sound_event", {"event": "coughing", "snr_db": 20}),
         ("white_noise", {"snr_db": 20}),
-        ("additive_tone", {"frequency": 100, "snr_db": 20}),
     ],
 )
 def test_an_offset_changes_nothing_but_itself(noise, rng, name, options):

@@ -140,12 +140,6 @@ def group(label, gap, half, p, **given):
     return row(**base | {"group_value": 0.5 + gap, "others_value": 0.5} | given)
 
 
-def value(test, number, low, p):
-    base = CORRECT | {"test": test, "value": number, "low": low, "high": number + 0.1, "blocks": 30}
-    base |= {"passed": number > 0.5, "gap": number - 0.5, "evidence": "open", "bound": low, "p_value": p}
-    return row(**base | {"model": "m", "state": "", "holds": None})
-
-
 @pytest.fixture
 def record(recorded):
     family = dict.fromkeys(("title", "question", "digest"), "") | {"headline": ("Concordance *",)}
@@ -222,7 +216,6 @@ MISSING |= {"skipped": "too few <b>", "evidence": ""}
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([value("CCC", 0.55, 0.42, 0.9)], "Nothing could be concluded: 1 inconclusive, 0 not evaluated."),
         ([row(**UNKNOWN)], "Nothing could be concluded: 1 difference has too few speakers."),
         ([dataclasses.replace(GROUPS[1], **MISSING)], "Not evaluated: too few &lt;b&gt;"),
         (

@@ -9,7 +9,7 @@ from nbformat import v4
 from tests.report.given import write_page
 from tests.support.browser import LIMITS
 from tests.support.first_pages import record_of
-from tests.support.hard_suite import MARKUP, make
+from tests.support.hard_suite import make
 from tests.support.rows import row
 
 from soundcheck.book import page_data
@@ -132,17 +132,13 @@ def test_without_scripts_all_is_there(browser, book):
     for pattern in ("index.html", "results/*/asr_word_errors.html"):
         path = largest(book, pattern)
         page = browser.open(path, java_script_enabled=False)
-        text = page.inner_text("article")
-        for heading in page.query_selector_all("article h2"):
-            assert heading.is_visible(), path
-        assert len(text) > 500
-        assert MARKUP.split("<")[1][:10] in text or "heard" in text
+        assert all(heading.is_visible() for heading in page.query_selector_all("article h2")), path
+        assert len(page.inner_text("article")) > 500
         browser.close(page)
 
 
 IMAGE = "</script><img src=x onerror=alert(1)>"
 PAGE = "results/m/fairness_accent"
-FAMILIES = {"fairness_accent": "Family"}
 
 
 def frame(rows):
@@ -169,7 +165,8 @@ MOST = 1000  # of a busy machine; 200 on one that is not
 
 def test_ten_thousand_rows_are_filtered_and_sorted_at_once(browser, tmp_path):
     table = frame(10_000)
-    (tmp_path / page_data.ROWS).write_text(page_data.all_results(table, FAMILIES), encoding="utf-8")
+    script = page_data.all_results(table, {"fairness_accent": "Family"})
+    (tmp_path / page_data.ROWS).write_text(script, encoding="utf-8")
     outputs = [output for cell in page_data.all_results_cells(table) for output in cell.get("outputs", ())]
     cells = [Html(output["data"]["text/html"]) for output in outputs]
     page = browser.open(write_page(tmp_path / "all_results.html", element("h1", "All"), *cells))

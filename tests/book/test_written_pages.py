@@ -207,10 +207,6 @@ def test_the_handbook_names_every_written_page():
         assert f": {path.relative_to(ROOT).with_suffix('').as_posix()}\n" in text, path
 
 
-if __name__ == "__main__":
-    (ROOT / "book" / "pipelines.md").write_text(with_recipes(page("pipelines")), encoding="utf-8")
-
-
 KILLED = """
 import os, sys, time
 from soundcheck.book import pages
@@ -234,3 +230,7 @@ def test_processes_that_make_pages_end_with_a_killed_run():
     ready, _, _ = select.select([process.stdout], [], [], 20)
     assert ready and os.read(process.stdout.fileno(), 100) == b""  # nobody holds its end any more
     process.stdout.close()
+
+
+if __name__ == "__main__":
+    (ROOT / "book" / "pipelines.md").write_text(with_recipes(page("pipelines")), encoding="utf-8")

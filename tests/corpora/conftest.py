@@ -24,7 +24,6 @@ def write_tone(path: Path, number: int = 0, *, channels: int = 1, seconds: float
 
 @pytest.fixture
 def tone():
-    """Write a sound by hand, see :func:`write_tone`."""
     return write_tone
 
 
@@ -71,7 +70,6 @@ def load(tmp_path, write):
 
 @pytest.fixture
 def refused(load):
-    """Give the message with which a corpus is refused; it has these words."""
 
     def message(words: str, *arguments: object, **options: object) -> str:
         with pytest.raises(InputError, match=words) as caught:

@@ -7,8 +7,6 @@ import yaml
 _REFUSED = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))
 
 
-def refusals(*readers: str) -> list[tuple]:
+def refusals(*readers: str) -> list[list]:
     """List the bad inputs of readers, each with its reader first if there are several."""
-    if len(readers) == 1:
-        return [tuple(row) for row in _REFUSED[readers[0]]]
-    return [(reader, *row) for reader in readers for row in _REFUSED[reader]]
+    return [[reader, *row][len(readers) == 1 :] for reader in readers for row in _REFUSED[reader]]

@@ -43,7 +43,7 @@ def wav(length=None, whole=None, rate=RATE, tag=1, samples=RATE):
     return head + struct.pack("<4sI", b"data", length) + data
 
 
-def by_ffmpeg(form, sound=None, bit_rate=0, step=1000, **options):
+def by_ffmpeg(form, sound, bit_rate=0, step=1152, **options):
     """Write MP3 in a container with FFmpeg, in frames of some samples."""
     target = io.BytesIO()
     with av.open(target, "w", format=form, options=options) as file:
@@ -51,12 +51,10 @@ def by_ffmpeg(form, sound=None, bit_rate=0, step=1000, **options):
         stream.layout = "mono"
         if bit_rate:
             stream.bit_rate = bit_rate
-        frame = av.AudioFrame.from_ndarray((tone() if sound is None else sound)[None], "fltp", "mono")
-        frame.sample_rate, waiting = RATE, av.AudioFifo()
-        for piece in av.AudioResampler(stream.codec_context.format.name, "mono", RATE).resample(frame):
-            waiting.write(piece)
-        while (piece := waiting.read(step, partial=True)) is not None:
-            file.mux(stream.encode(piece))
+        for begin in range(0, len(sound), step):
+            frame = av.AudioFrame.from_ndarray(sound[np.newaxis, begin : begin + step], "fltp", "mono")
+            frame.sample_rate = RATE
+            file.mux(stream.encode(frame))
         file.mux(stream.encode(None))
     return target.getvalue()
 
@@ -128,7 +126,7 @@ FINE = {
     "chunks behind the sound": wav(whole=36 + 2 * RATE + 5008) + CHUNK,
     "a tag behind FLAC": encode("FLAC") + b"TAG" + bytes(125),
     "tags before an MP3": 2 * TAG + encode(*MP3),
-    "MP3 in WAV, which lacks its padding": by_ffmpeg("wav", step=576),
+    "MP3 in WAV, which lacks its padding": by_ffmpeg("wav", tone(), step=576),
     "loud but meant": encode(subtype="FLOAT", sound=100 * tone()),
     "one of two channels silent": encode(sound=np.stack([tone(), 0 * tone()], axis=1)),
     "no length": wav(length=0, whole=0),

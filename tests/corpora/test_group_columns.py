@@ -1,6 +1,8 @@
 """The columns by which a suite groups speech, as they stand in the segment table."""
 
+import contextlib
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
@@ -88,9 +90,7 @@ MANY, AGED = [f"person {n}" for n in range(500)], [str(n) for n in range(18, 80)
     ],
 )
 def test_columns_of_groups_are_there_and_have_few_values(suite, corpora, words):
-    if not words:
-        return check_groups(suite, corpora)
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=words) if words else contextlib.nullcontext():
         check_groups(suite, corpora)
 
 
@@ -123,8 +123,5 @@ B = accents("us", "uk", "irish", name="b")
 def test_reference_groups_are_there(suite, corpora, words):
     (column,) = corpora[0].entry.against
     suite = Suite(against={column: suite}, groups=corpora[0].entry.groups)
-    if not words:
-        return check_groups(suite, corpora)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=re.escape(words)) if words else contextlib.nullcontext():
         check_groups(suite, corpora)
-    assert words in str(caught.value) and len(caught.value.problems) == 1

@@ -96,28 +96,27 @@ def test_labels_of_another_task_or_of_none_that_a_model_has_are_no_fault(load):
     assert load([0.5] * 8, emotion=["neutral"] * 2 + ["fear"] * 6).caveats == ()
 
 
-MOOD = Task("mood", "classification", ("anger", "joy"))
-FEELING = Task("feeling", "classification", ("a", "b"))
-EMOTION = BUILTIN["emotion"]
+TASKS = BUILTIN | {"mood": Task("mood", "classification", ("anger", "joy"))}
+TASKS["feeling"] = Task("feeling", "classification", ("a", "b"))
 
 
 @pytest.mark.parametrize(
     ("labels", "task", "other", "moods", "words"),
     [
-        (["boredom", "anger", "", "boredom"], EMOTION, None, None, "classes: [anger, boredom]}}`, and under"),
-        (["boredom", "anger", "", "boredom"], EMOTION, None, None, "calls `columns: {feeling: felt as}`"),
-        (["boredom"], EMOTION, FEELING, None, "`tasks: {felt: "),  # a name that is free
-        (["joy", "anger"], EMOTION, MOOD, ["joy", "anger"], "The task mood has all of them"),
-        (["joy", "anger"], EMOTION, MOOD, ["anger", "joy"], "{joy: happiness}}`"),
-        (["joy", "fear"], EMOTION, MOOD, ["joy", "fear"], "declare a task"),
-        (["fear"], MOOD, None, None, "Add them to `classes` of tasks.mood in the suite"),
-        ([f"word {n}" for n in range(MOST_CLASSES + 1)], EMOTION, None, None, "with all of them under"),
+        *refusals("remedies"),
+        (
+            [f"word {n}" for n in range(MOST_CLASSES + 1)],
+            "emotion",
+            "emotion",
+            None,
+            "with all of them under",
+        ),
     ],
 )
 def test_what_to_do_about_labels_that_are_no_classes(labels, task, other, moods, words):
-    data = pd.DataFrame({task.name: labels} | ({"mood": moods} if moods else {}), dtype=object)
+    data = pd.DataFrame({task: labels} | ({"mood": moods} if moods else {}), dtype=object)
     entry = CorpusEntry(name="calls", format="csv", path=None, columns={"emotion": "felt as"})
-    assert words in class_remedy(task, data, entry, BUILTIN | ({other.name: other} if other else {}))
+    assert words in class_remedy(TASKS[task], data, entry, BUILTIN | {other: TASKS[other]})
 
 
 def test_languages_in_any_form():
@@ -126,10 +125,3 @@ def test_languages_in_any_form():
     assert match_languages([*names], ["de", "en", "es", "fr", "it", "zh"]).tolist() == [*names.values()]
     assert match_languages(["en", "fra", "x"], ["fra"]).tolist() == [None, "fra", None]
     assert match_languages([], ["de"]).shape == (0,)
-
-
-@pytest.mark.parametrize(("keys", "words"), refusals("columns"))
-def test_a_column_that_only_groups_need_is_named_with_its_key(refused, keys, words):
-    text = refused("Allowed: ", [0.5], keys=keys)
-    allowed = text.split("Allowed: ")[1].rstrip(".").split(", ")
-    assert words in text and len(allowed) == len(set(allowed))

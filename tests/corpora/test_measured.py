@@ -39,7 +39,6 @@ def make(tmp_path):
 
 @pytest.fixture
 def corpus(make):
-    """Two voices, silence, and a part of the second voice."""
     voices = make([voice(100, 0.5), voice(200, 0.5), np.zeros(RATE)])
     part = {"file": "1.wav", "start": 0.0, "end": 0.25, "duration": 0.25, "audio": "part"}
     table = pd.concat([voices.segments, pd.DataFrame([part])], ignore_index=True)
@@ -48,7 +47,6 @@ def corpus(make):
 
 @pytest.fixture
 def reads(monkeypatch):
-    """List the files that are read."""
     read, names = audio.read_as_is, []
     monkeypatch.setattr(
         audio, "read_as_is", lambda path, *place: (names.append(path.name), read(path, *place))[1]

@@ -23,8 +23,8 @@ OURS = {name: one for name, one in MEASURES.items() if not one.extra}  # compute
 TIME = np.arange(3 * RATE) / RATE
 
 
-def sine(peak: float = 1.0, frequency: float = 441.0, seconds: float = 1.0, rate: int = RATE) -> np.ndarray:
-    return peak * np.sin(2 * np.pi * frequency * np.arange(round(seconds * rate)) / rate)
+def sine(peak: float = 1.0, frequency: float = 441.0, seconds: float = 1.0) -> np.ndarray:
+    return peak * np.sin(2 * np.pi * frequency * np.arange(round(seconds * RATE)) / RATE)
 
 
 @pytest.mark.parametrize(("kind", "ratio"), [*((kind, 40) for kind in known.STEADY), ("white", 0)])

@@ -79,7 +79,6 @@ def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluatio
 @pytest.mark.parametrize(
     ("names", "synthetic", "languages", "reason"),
     [
-        (["de/a.wav", "fr/b.wav"], True, ("en",), ""),
         (["de/a.wav", "fr/b.wav"], True, (), "the sounds are in de, fr; name its languages under card"),
         (["a.wav", "radio/b.wav"], False, ("en",), ""),
         (["German/deep/a.wav", "fr/b.wav"], False, ("de", "en"), "the recogniser knows de, and some"),

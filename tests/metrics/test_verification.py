@@ -171,6 +171,12 @@ def test_windows_tables_and_joined_steps_change_next_to_nothing(speakers, monkey
         assert 0 < np.abs(statistic.evaluate(drawn) - whole).max() < 0.01
 
 
+def test_threshold_of_the_lowest_cost_is_the_lower_one_in_the_middle_of_equal_ones():
+    data = independent([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1])  # of minus infinity, 2, 4 and 6
+    assert min_dcf_threshold(data, 0.5, 4, 3) == 2.0
+    assert np.isnan(min_dcf_threshold(independent([0.1], [True])))
+
+
 @pytest.mark.parametrize(
     ("scores", "target", "reason"),
     [

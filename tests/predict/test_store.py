@@ -129,12 +129,14 @@ def opened(path: Path) -> list[list]:
     return [["read", path.name, *signature(path)]]
 
 
-@pytest.mark.parametrize("how", ["before it is written", "by another run"])
+@pytest.mark.parametrize("how", ["before it is written", "after it was written", "by another run"])
 def test_a_file_that_changed_meanwhile(tmp_path, weights, answers, how):
     seen = opened(weights)
     if how == "before it is written":
         weights.write_text("other")
     keep(answers, opened=seen)
+    if how == "after it was written":
+        weights.write_text("other")
     if how == "by another run":  # which has seen another content
         query(tmp_path, "DELETE FROM models")
         answers._database.do(lambda connection: answers._write_files(connection, {"weights": "0" * 40}))

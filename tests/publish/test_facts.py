@@ -16,7 +16,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import xml_text
 from soundcheck.publish.cards.readme import BEGIN, END
 from soundcheck.publish.facts import as_markdown, verdict_lines
-from soundcheck.publish.markdown import inline, linked, paragraphs
+from soundcheck.publish.markdown import inline
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
 from soundcheck.suite.card import Card
@@ -136,9 +136,3 @@ def test_readers_see_the_text_and_nothing_else(text):
 def test_whatever_the_text(text):
     assert set(re.findall(r"<[^>]*>", rendered(f"x {inline(text)} y"))) == {"<p>", "</p>"}
     assert "://" not in inline(text) and "\n" not in inline(text)
-
-
-def test_paragraphs_and_links():
-    html = rendered(paragraphs("one\ntwo <b>\n\n# three\n"))
-    assert html.count("<p>") == 2 and html.count("<br") == 1 and "<h1>" not in html
-    assert linked("x]", "") == "x\\]" and linked("x]", "https://e.org/a") == "[x\\]](https://e.org/a)"

@@ -22,10 +22,7 @@ def texts(values) -> np.ndarray:
 
 
 def subset(truth, predicted, task: str | Task = "arousal", *, changed=None, blocks=None, **columns) -> Subset:
-    """Make segments ``0.wav``, ``1.wav``, ... with labels, or none, and predictions; the rest are columns.
-
-    ``corpus``, ``root``, ``change`` and ``partner`` are those of the subset.
-    """
+    """Make segments ``0.wav``, ``1.wav``, ... with labels, or none, and predictions; the rest are columns."""
     about = {name: columns.pop(name) for name in ("corpus", "root", "change", "partner") if name in columns}
     task = BUILTIN[task] if isinstance(task, str) else task
     kind = (lambda values: np.array(values, dtype=float)) if task.kind == "regression" else texts
@@ -49,8 +46,7 @@ def cells(html: object) -> list[list[str]]:
 
 def write_page(path: Path, *parts: object, theme: str = "light", head: str = "") -> Path:
     """Write a page of the book's skeleton, with our styles and scripts in it."""
-    run = '@page { @bottom-left { content: "run 0123"; } }'  # loaded by our style
-    (path.parent / "run.css").write_text(run)
+    (path.parent / "run.css").write_text('@page { @bottom-left { content: "run 0123"; } }')
     path.write_text(
         f"<!doctype html><html lang='en' data-theme='{theme}'><head><meta charset='utf-8'><title>T</title>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"

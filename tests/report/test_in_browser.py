@@ -264,7 +264,7 @@ def test_everybody_can_use_it_and_without_script_each_sound_has_a_player(browser
 
 # Figures and print
 
-GROUND = {"light": "#ffffff", "dark": "#121212"}
+WHITE, DARK = "#ffffff", "#121212"
 
 
 def loaded(page):
@@ -285,15 +285,15 @@ def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(open
     media, few = MediaStore(tmp_path / "media"), figures.truth_and_prediction(*rng.random((2, 40)))
     many = figures.truth_and_prediction(*rng.random((2, 3000)))  # becomes pixels
     shown = [looks.show(media, figure, "Dots") for figure in (few, many)]
-    ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {GROUND['dark']} }}"
+    ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {DARK} }}"
     page = opened(write_page(tmp_path / "page.html", *shown, theme="dark", head=ground), theme="light")
-    assert grounds(page) == [GROUND["dark"]] * 2
+    assert grounds(page) == [DARK] * 2
     page.emulate_media(media="print")
     page.wait_for_timeout(100)
-    assert grounds(page)[0] == GROUND["light"]
+    assert grounds(page)[0] == WHITE
     alone = standalone("T", looks.show(EmbeddedMedia(), few, "Dots"))  # one file follows the system
     (tmp_path / "alone.html").write_text(alone)
-    assert grounds(opened(tmp_path / "alone.html", theme="dark")) == [GROUND["dark"]]
+    assert grounds(opened(tmp_path / "alone.html", theme="dark")) == [DARK]
 
 
 def outside(sheet):

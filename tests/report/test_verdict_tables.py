@@ -68,7 +68,6 @@ UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
         (SERVED, "2 groups are worse off than the others in arousal: a × b (0.3 worse), c"),
         (CORRECT | UNCHANGED, "share of unchanged predictions of arousal under babble noise is 0.41"),
         (CORRECT | {"test": "Recall Per Bin", "label": "(0.25, 0.5]"}, "recall of arousal (0.25 to 0.5) is"),
-        (CORRECT | {"test": "Words Per Minute", "label": "Music"}, "words per minute of arousal, Music is"),
     ],
 )
 def test_findings_are_sentences(changes, told):
@@ -118,7 +117,6 @@ DOUBT = {"adjusted_low": -0.3, "adjusted_high": 0.25}
         (-0.071, {}, "the difference is reversed when adjusted for device"),
         (0.05, DOUBT, "how much of the difference is explained by the device is inconclusive"),
         (0.05, {"adjusted": None, "adjusted_by": "none: device decides the group"}, ""),
-        (0.05, {"matters": 0.3}, ""),
     ],
 )
 def test_words_of_an_adjustment_are_defined_by_what_is_left(left, given, words):
@@ -228,15 +226,6 @@ def test_the_last_lines_of_a_run(last_lines):
     assert lines[4] == "  not known to be better than chance at dominance"
 
 
-def test_few_speakers_are_no_all_clear(last_lines):
-    sizes = (0.15, 0.3, 0.25, 0.2, -0.4)
-    rows = [row(**FEW | {"model": "m", "gap": size, "group": f"accent: {n}"}) for n, size in enumerate(sizes)]
-    _, said, title, *lines, more = last_lines(rows, figures=None)
-    assert said == "  Nothing could be concluded: 5 differences have too few speakers"
-    assert title.startswith("  Too few speakers to generalise") and more == "    and 2 more differences"
-    assert [line.split()[2] for line in lines] == ["4", "1", "2"]  # the largest first
-
-
 def judged(*given):
     plain = {"task": "emotion", "test": "Unweighted Average Recall", "value": 0.6, "low": 0.5, "high": 0.7}
     return SimpleNamespace(frame=lambda: to_frame([verdict(**plain | each) for each in given]))
@@ -247,11 +236,9 @@ def test_a_finding_is_the_value_of_its_row():
     share = {"test": "Relative Difference Per Class", "low": -0.3, "high": -0.1}
     found = judged({}, share | {"label": "joy", "value": -0.2}, share | {"label": "calm", "value": 0.1})
     assert page.finding(found, test, predicted) == "Unweighted average recall 0.60 (95 % 0.50 to 0.70)"
-    assert page.finding(found, test, subset(None, [0.5], "valence")) == ""
     assert page.finding(found, test, predicted, "joy") == ""
-    assert page.finding(found, share["test"], predicted, None) == (
-        "Relative difference per class of joy −0.20 (95 % −0.30 to −0.10), farthest from 0 of 2"
-    )
+    farthest = "Relative difference per class of joy −0.20 (95 % −0.30 to −0.10), farthest from 0 of 2"
+    assert page.finding(found, share["test"], predicted, None) == farthest
     recall = {"test": "Recall Per Class", "label": HOSTILE * 99}
     lowest = recall | {"label": "b", "value": 0.24, "low": 0.1, "high": 0.4}
     told = page.lowest_recall(judged(recall, lowest), predicted)

@@ -1,26 +1,15 @@
-"""What a run says: counts by state, what rows are about, the order of findings, facts of a model."""
+"""What a run says: headlines, the order of findings, speakers to plan, facts of a model."""
 
 import numpy as np
 import pytest
-from tests.results.made import OPEN, REPORTED, difference, skipped, value
+from tests.results.made import difference, value
 from tests.support.first_pages import golden
 
 from soundcheck.results import facts
-from soundcheck.results.facts import counts, facts_by_model, headline
-from soundcheck.results.states import STATES
+from soundcheck.results.facts import facts_by_model, headline
 from soundcheck.results.table import to_frame
 
 FINE, FAILS = value(), value("U", 0.1)
-
-
-def test_states_are_counted_without_mirrors():
-    rows = [FINE, FAILS, *(value(label=label, **OPEN) for label in "ab"), skipped("1 segment")]
-    rows += [value(label=f"s{n}", **REPORTED) for n in range(2)]
-    rows += [difference(0.01, "sex: female", "pass"), difference(-0.01, mirrors="sex: female")]
-    number = counts(to_frame(rows))
-    assert list(number) == list(STATES) and list(number.values()) == [2, 1, 2, 1, 2]
-    assert number.judged == 5 and counts(to_frame([])).judged == 0
-    assert str(number) == "2 pass, 1 fail, 2 inconclusive, 1 not evaluated, 2 reported"
 
 
 FEW = "passes, {} inconclusive; 1 difference has too few speakers to generalise"

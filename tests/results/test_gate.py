@@ -93,13 +93,6 @@ def test_what_is_lost_is_not_green(write, status, words):
     assert root.find("testsuite[@name='soundcheck.run']").get("errors") == "1"
 
 
-def test_what_somebody_edited_is_not_judged(write):
-    path = write("out", [FAILS, FINE]) / "results.csv"
-    path.write_text(path.read_text().replace("False", "True"))
-    with pytest.raises(InputError, match="cut, edited or mixed"):
-        gate.check(path)
-
-
 def test_junit_counts_what_the_states_count(write):
     rows = [FINE, FAILS, value("V", 0.6, **OPEN), SHOWN, *PAIR, NO_LABELS, BROKEN]
     outcome, root = judged(write("out", rows))

@@ -18,7 +18,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, SoundcheckError
 from soundcheck.results import finished_run
 from soundcheck.results.contrast import compared_alone
-from soundcheck.results.finished_run import folders_in, read_kept, read_runs
+from soundcheck.results.finished_run import folders_in, read_history, read_runs
 from soundcheck.results.history import history_of
 
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "2"}
@@ -98,60 +98,54 @@ def test_histories_without_change_rarely_mark_anything():
     assert marks["00", 3] == "better" and marks["02", 4] == "worse"
 
 
-# Kept runs
 NOON = datetime.datetime(2027, 3, 1, 12, 0, 5, tzinfo=datetime.UTC)
 LATER = NOON + datetime.timedelta(days=1)
 
 
-@pytest.fixture
-def saved(tmp_path):
-    return tmp_path / "kept"
-
-
-def test_a_kept_run_stands_for_the_folder_that_it_came_from(write, judged, saved, tmp_path):
+def test_a_kept_run_stands_for_the_folder_that_it_came_from(write, judged, tmp_path):
     one, other = write("a", [judged(), judged("U")]), write("b", [judged(number=0.66)])
-    place = finished_run.keep(saved, one, NOON)
+    place = finished_run.keep(tmp_path / "kept", one, NOON)
     assert place.name == f"2027-03-01T120005Z-{files.digest(one / 'results.csv')[:12]}"
     assert sorted(os.listdir(place)) == ["kept.json", "replicates.parquet", "results.csv", "run.json"]
     assert set(json.loads((place / "kept.json").read_text())) == {"replicates", "tables"}
-    finished_run.keep(saved, other, LATER)
-    fresh, points = (history_of(read_runs(runs)).points for runs in ([one, other], [saved]))
+    finished_run.keep(tmp_path / "kept", other, LATER)
+    fresh, points = (history_of(read_runs(runs)).points for runs in ([one, other], [tmp_path / "kept"]))
     assert points["date"].tolist() == ["2027-03-01 12:00", "2027-03-02 12:00", "2027-03-01 12:00"]
     assert points["pairing"].tolist() == fresh["pairing"].tolist() == ["", "paired", ""]
     assert np.allclose(points["p_value"].dropna(), fresh["p_value"].dropna(), rtol=1e-3)
     assert str(tmp_path) not in "".join(path.read_text("utf-8") for path in place.glob("*.[cj]s*"))
-    (saved / "2027-03-05T120005Z-0123456789ab").symlink_to(one)
-    assert len(folders_in(saved)) == 2  # links are not followed
+    (tmp_path / "kept" / "2027-03-05T120005Z-0123456789ab").symlink_to(one)
+    assert len(folders_in(tmp_path / "kept")) == 2  # links are not followed
 
 
-def test_the_same_results_are_kept_once_even_at_the_same_time(write, judged, saved):
+def test_the_same_results_are_kept_once_even_at_the_same_time(write, judged, tmp_path):
     folders = [write(f"{n}", [judged(number=0.6 + n / 10)]) for n in range(2)]
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         moments = [NOON + datetime.timedelta(seconds=n) for n in range(6)]
-        list(pool.map(finished_run.keep, [saved] * 6, folders * 3, moments))
+        list(pool.map(finished_run.keep, [tmp_path / "kept"] * 6, folders * 3, moments))
     digests = sorted(files.digest(folder / "results.csv")[:12] for folder in folders)
-    assert sorted(path.name[-12:] for path in folders_in(saved)) == digests
-    assert not list(saved.glob(f"{files.TEMPORARY}*"))
+    assert sorted(path.name[-12:] for path in folders_in(tmp_path / "kept")) == digests
+    assert not list((tmp_path / "kept").glob(f"{files.TEMPORARY}*"))
 
 
-def test_a_disk_that_is_full_leaves_nothing(write, judged, saved, monkeypatch):
+def test_a_disk_that_is_full_leaves_nothing(write, judged, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(finished_run, "save_replicates", full)
     with pytest.raises(SoundcheckError, match="No space left"):
-        finished_run.keep(saved, write("a", [judged()]), NOON)
-    assert {path.name for path in saved.iterdir()} == {files.MARKER, f"{files.MARKER}.lock"}
+        finished_run.keep(tmp_path / "kept", write("a", [judged()]), NOON)
+    assert {path.name for path in (tmp_path / "kept").iterdir()} == {files.MARKER, f"{files.MARKER}.lock"}
 
 
 @pytest.mark.parametrize("name", ["results.csv", "replicates.parquet", "kept.json"])
-def test_a_run_that_was_changed_is_refused_and_left_out_of_the_book(write, judged, saved, tmp_path, name):
-    place = finished_run.keep(saved, write("a", [judged()]), NOON)
-    finished_run.keep(saved, write("b", [judged(number=0.6)]), LATER)
+def test_a_run_that_was_changed_is_refused_and_left_out_of_the_book(write, judged, tmp_path, name):
+    place = finished_run.keep(tmp_path / "kept", write("a", [judged()]), NOON)
+    finished_run.keep(tmp_path / "kept", write("b", [judged(number=0.6)]), LATER)
     (place / name).write_bytes((place / name).read_bytes()[:-7])
     with pytest.raises(InputError, match=f"RUN .*{place.name}: '?{name}'?"):
-        read_runs([saved])
-    past = read_kept(saved)
+        read_runs([tmp_path / "kept"])
+    past = read_history(tmp_path / "kept")
     assert len(past.runs) == 1 and str(tmp_path) not in str(past.problems[0])
 
 
@@ -170,11 +164,8 @@ def test_labels_count_as_data(write, judged):
 def test_places_where_nothing_can_be_kept(tmp_path):
     (tmp_path / "file").write_text("")
     about = tmp_path / "out", {"calls": tmp_path / "data"}
-    for folder, words in (
-        ("file", "cannot be written"),
-        ("out/kept", "output folder"),
-        ("data/kept", "corpus 'calls'"),
-    ):
+    places = {"file": "cannot be written", "out/kept": "output folder", "data/kept": "corpus 'calls'"}
+    for folder, words in places.items():
         with pytest.raises(InputError, match=words):
             finished_run.check_place(tmp_path / folder, *about)
     finished_run.check_place(tmp_path / "kept", *about)

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-import soundfile
+from runs import sound, write
 
 MODEL = """
 import os
@@ -71,37 +71,29 @@ CODE = "from soundcheck.evaluation.evaluation import Evaluation\nEvaluation.load
 SEGMENTS = 12
 
 
-def _write_suite(folder: Path) -> Path:
-    (folder / "data").mkdir(parents=True)
-    rows = ["file,speaker,arousal"]
-    for number in range(SEGMENTS):
-        tone = 0.05 * (1 + number) * np.sin(np.arange(1600) * 0.1)
-        soundfile.write(folder / "data" / f"{number}.wav", tone, 16000, subtype="PCM_16")
-        rows.append(f"{number}.wav,s{number // 2},0.5")
-    (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
-    (folder / "my_model.py").write_text(MODEL)
-    (folder / "suite.yml").write_text(SUITE)
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell("# Planned"),
-            nbformat.v4.new_code_cell('run = ""', metadata={"tags": ["parameters"]}),
-            nbformat.v4.new_code_cell(CODE),
-        ],
-        metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
-    )
-    for kind in ("thresholds", "notebooks", "book/methods"):
-        (folder / kind).mkdir(parents=True)
-    for name, changes in (("planned", CHANGES), ("plain", "")):
-        (folder / "thresholds" / f"{name}.yml").write_text(THRESHOLDS.format(name=name, changes=changes))
-        (folder / "notebooks" / f"{name}.ipynb").write_text(nbformat.writes(notebook))
-        (folder / "book" / "methods" / f"{name}.md").write_text(f"# {name}\n\n<!-- thresholds -->\n")
-    return folder
-
-
 @pytest.fixture(scope="module")
 def small_suite(tmp_path_factory) -> Callable[[str], Path]:
     """Write the suite into a new folder: ``small_suite("plan")``."""
-    return lambda name: _write_suite(tmp_path_factory.mktemp(name) / "suite")
+    parameters = nbformat.v4.new_code_cell('run = ""', metadata={"tags": ["parameters"]})
+    cells = [parameters, nbformat.v4.new_code_cell(CODE)]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata=kernel))
+    rows = [f"{number}.wav,s{number // 2},0.5" for number in range(SEGMENTS)]
+    files = {"suite.yml": SUITE, "my_model.py": MODEL}
+    files["data/segments.csv"] = ["file,speaker,arousal", *rows]
+    for name, changes in (("planned", CHANGES), ("plain", "")):
+        files[f"thresholds/{name}.yml"] = THRESHOLDS.format(name=name, changes=changes)
+        files[f"notebooks/{name}.ipynb"] = notebook
+        files[f"book/methods/{name}.md"] = f"# {name}\n\n<!-- thresholds -->\n"
+
+    def written(name: str) -> Path:
+        folder = write(tmp_path_factory.mktemp(name) / "suite", files)
+        for number in range(SEGMENTS):
+            tone = 0.05 * (1 + number) * np.sin(np.arange(1600) * 0.1)
+            sound(folder / "data" / f"{number}.wav", tone)
+        return folder
+
+    return written
 
 
 class Project:

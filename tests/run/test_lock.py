@@ -35,7 +35,7 @@ def test_of_three_at_once_exactly_one_runs(tmp_path, state):
     for name in FOLDERS[state] or ():
         out.mkdir(exist_ok=True)
         (out / name).mkdir() if name.endswith("/") else (out / name).write_text("{}")
-    all_there = threading.Barrier(3)
+    all_there = threading.Barrier(3, timeout=10)
 
     def run(number: int) -> str:
         all_there.wait()

@@ -105,7 +105,7 @@ def run(*arguments: object):
     return CliRunner().invoke(commands, ["score", *map(str, arguments)], catch_exceptions=True)
 
 
-def write(folder: Path, frame: pd.DataFrame, labels: list[str], predicted: list[str]) -> tuple[Path, Path]:
+def write(folder, frame, labels, predicted):
     paths = folder / "references.csv", folder / "predictions.csv"
     for path, columns in zip(paths, (labels, predicted), strict=True):
         frame[columns].to_csv(path, index=False)

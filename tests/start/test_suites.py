@@ -150,10 +150,10 @@ def test_the_suite_without_data_names_the_model_beside_it_which_predicts(tmp_pat
     signals = [np.full(100, level, np.float32) for level in (0.001, 0.5)]
     quiet, loud = (names["predict"](signal, 16000)["arousal"] for signal in signals)
     assert 0 <= quiet < loud <= 1
-    (tmp_path / "my_model.py").write_text("mine")
+    (tmp_path / "new" / "suite.yml").unlink()
     with pytest.raises(InputError, match="my_model.py.*exists already"):
-        suites.write_suite(tmp_path, None, None)
-    assert (tmp_path / "my_model.py").read_text() == "mine" and not (tmp_path / "suite.yml").exists()
+        suites.write_suite(tmp_path / "new", None, None)
+    assert not (tmp_path / "new" / "suite.yml").exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)

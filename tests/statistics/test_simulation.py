@@ -130,9 +130,9 @@ def test_published_figures_and_our_draws_beside_them(size):
 def test_draws_follow_from_setting_and_seed_and_not_from_jobs():
     assert len(set(grid())) == 42 * 114  # as published
     for setting in grid(tuple(METRICS), (3,), (20,)):
-        first, again, other = (simulate.__wrapped__(setting, runs=50, seed=seed) for seed in (0, 0, 1))
+        first, again, other = (simulate.__wrapped__(setting, runs=20, seed=seed) for seed in (0, 0, 1))
         assert first.tobytes() == again.tobytes() != other.tobytes()
-        assert first.shape == (50,) and (first >= 0).all()
+        assert first.shape == (20,) and (first >= 0).all()
     same, varied = (
         simulate(Setting("precision_per_class", 8, 400, "uniform", "sparse", each), 200)
         for each in (False, True)
@@ -258,7 +258,7 @@ def test_the_page_shows_what_verdicts_use(tmp_path, describe):
         task = BUILTIN["arousal" if "regression" in test.thresholds else "emotion"]
         subset = Subset("c", task, None, None, Predictions(nothing), Predictions(nothing), nothing)
         evaluation = Evaluation(describe(key[0], thresholds="simulated"))
-        for size in (20, 40, 60, 100, 200, 400, 1000):
+        for size in (20, 200, 1000):
             # Before it is looked at whether groups of this number can differ by so much at all.
             evaluation._threshold(subset.sized(groups, size), test)
             assert row[f"{size:,} segments"] == evaluation.simulated()["simulated"].iloc[-1]

@@ -93,6 +93,7 @@ def test_a_planted_group_is_named_first_with_its_interval_and_others_folded_belo
     assert result.level == pytest.approx(1 - 0.05 * count / len(result.candidates))
     reach = stats.t.ppf((1 + result.level) / 2, only.smaller - 1) * only.error
     assert (only.low, only.high) == pytest.approx((only.gap - reach, only.gap + reach))
+    assert MARGIN < result.planned_gap() < only.gap
 
 
 def test_segments_of_one_group_count_once_under_the_simpler_name(rng):

@@ -4,6 +4,7 @@ import datetime
 from pathlib import Path
 
 import pytest
+import yaml
 
 from soundcheck.common import resources
 from soundcheck.common.tasks import BUILTIN, Task
@@ -16,6 +17,7 @@ from soundcheck.suite.thresholds import read_family
 
 AROUSAL, VALENCE, EMOTION = (BUILTIN[name] for name in ("arousal", "valence", "emotion"))
 SEVEN = Task("feeling", "classification", tuple("abcdefg"))
+MARGINS = yaml.safe_load(Path(__file__).with_name("margins.yml").read_text("utf-8"))
 SUITE = """\
 corpora: {demo: {format: demo}}
 models: {guess: {random: gaussian}}
@@ -27,7 +29,6 @@ tests:
 
 @pytest.fixture
 def own_test(tmp_path):
-    """Read a test of a family as a suite changes it."""
 
     def read(family, test, written):
         (tmp_path / "suite.yml").write_text(f"{SUITE}  {family}:\n    {test}: {written}\n")
@@ -108,10 +109,6 @@ def test_accepted_failures_end_after_their_day():
     assert str(always) == "corpus: demo, task: arousal, test: Mean Value, label: a"
 
 
-ERRORS, RECALL = measure_of("Word Error Rate"), measure_of("Recall Per Class", "fairness_sex")
-CONCORDANCE = measure_of("Concordance Correlation Coeff")
-
-
 def test_the_model_wins_over_the_suite_and_what_nobody_wrote_is_named():
     both = Card(owner="we", version="2").over(Card(owner="all", license="mit", languages=("en",)))
     assert both == Card(owner="we", version="2", license="mit", languages=("en",))
@@ -127,22 +124,7 @@ def test_families_of_columns_take_the_groups_of_the_suite():
     assert with_suite_groups(fixed, ["age"]) is fixed
 
 
-@pytest.mark.parametrize(
-    ("margin", "published", "reference", "info", "expected"),
-    [
-        (Margin(), 0.05, 0.45, ERRORS, 0.05),  # a quarter is more than the threshold
-        (Margin(), 0.05, 0.05, ERRORS, 0.0125),
-        (Margin(), 0.05, 0.003, ERRORS, 0.005),
-        (Margin(), 0.05, 1.7, ERRORS, 0.05),  # more errors than words
-        (Margin(), None, 0.45, ERRORS, 0.05),  # no threshold was published
-        (Margin(), 0.175, 0.98, RECALL, 0.005),  # a quarter of 2 % that are missed
-        (Margin(), 0.075, 0.1, CONCORDANCE, 0.075),
-        (Margin(), None, 0.1, CONCORDANCE, None),
-        (Margin(0.1, None), 0.05, 0.02, ERRORS, 0.1),
-        (Margin(0.1, None), None, 0.02, CONCORDANCE, 0.1),
-        (Margin(0.02, 0.5, 0.001), 0.05, 0.01, ERRORS, 0.005),
-        (Margin(), 0.05, float("nan"), ERRORS, 0.05),
-    ],
-)
-def test_the_margin_of_a_difference(margin, published, reference, info, expected):
-    assert margin.of(published, reference, info) == (expected and pytest.approx(expected))
+@pytest.mark.parametrize(("margin", "published", "reference", "measure", "expected"), MARGINS)
+def test_the_margin_of_a_difference(margin, published, reference, measure, expected):
+    margin = Margin(**margin).of(published, reference, measure_of(measure, "fairness_sex"))
+    assert margin == (expected and pytest.approx(expected))

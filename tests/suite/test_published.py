@@ -45,7 +45,6 @@ COLUMNS = {  # in the name of a database and its table -> its columns, whose val
 
 
 def make_tables(path):
-    """Give the tables that the suite names: their files, split and columns."""
     entries, tables = DATABASES[path], {}
     for table in [name for one in entries for name in [*one["tables"], *one.get("attributes", [])]]:
         # Tables about the same recordings list the same files, test sets and microphones their own.

@@ -38,7 +38,6 @@ EMOTION_TASKS = ("arousal", "dominance", "valence", "emotion")
 
 @pytest.fixture
 def own(tmp_path):
-    """Write the threshold file of a family anew beside a suite, and read it."""
 
     def read(name, old, new):
         text = resources.root().joinpath("thresholds", f"{name}.yml").read_text("utf-8")

@@ -116,7 +116,6 @@ def test_any_text_is_read_or_refused(tmp_path_factory, text):
 
 
 def check(kind, value):
-    """Check the value of a key ``x``."""
     problems = Problems()
     checked = schema.DocumentReader(Document({}, {("x",): (3, 1)}, "a.yml", ""), problems).check(
         ("x",), value, kind

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 SIZES = {1400: 900, 390: 844}  # pixels: a desk and a telephone
-THEMES = ("light", "dark")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Chromium of its own accord would look for updates and fonts elsewhere.
 SWITCHES = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars")

@@ -52,7 +52,6 @@ def add_labels(db, name, level, labels, **columns):
 
 @pytest.fixture
 def db():
-    """Speakers in a misc table, emotion as classes, arousal as numbers."""
     db = audformat.Database("made", languages=["deu"])
     add_labels(db, "speakers", "speaker", ["001", "NA"], gender=["female", "male"], age=["31", "52"])
     db.schemes["speaker"] = audformat.Scheme("str", labels="speakers")
@@ -65,7 +64,6 @@ def db():
 
 @pytest.fixture
 def saved(tmp_path):
-    """Save a database, by default as CSV; gives its folder."""
 
     def save(db, storage="csv"):
         db.save(tmp_path, storage_format=storage)
@@ -76,7 +74,6 @@ def saved(tmp_path):
 
 @pytest.fixture
 def written(tmp_path):
-    """Write a header and tables by hand; gives their folder."""
 
     def write(header=HEADER, **tables):
         (tmp_path / "db.yaml").write_text(header)

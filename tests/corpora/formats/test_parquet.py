@@ -22,13 +22,11 @@ FEATURES = {
 
 @pytest.fixture
 def sound(tmp_path, tone):
-    """Give the bytes of a sound."""
     return lambda number, kind="wav": tone(tmp_path / f"made.{kind}", number).read_bytes()
 
 
 @pytest.fixture
 def shard(tmp_path):
-    """Write a shard with a column of sounds and others."""
 
     def write(name: str, sounds: list, features: object = FEATURES, **columns: object) -> Path:
         path = tmp_path / "hub" / "data" / name
@@ -43,7 +41,6 @@ def shard(tmp_path):
 
 @pytest.fixture
 def hub(shard, sound, tmp_path):
-    """Write three shards of two splits; gives their folder."""
     first = [{"bytes": sound(n), "path": f"x/{n}.wav"} for n in range(3)]
     second = [{"bytes": sound(3, "flac"), "path": "3.flac"}, None, {"bytes": sound(4), "path": "0.wav"}]
     more = {"gender": ["female", "male", None], "emotion": [0, 1, -1], "age": pa.nulls(3)}

@@ -110,7 +110,6 @@ def test_targets_are_balanced(voices, targets, seed):
 
 
 def test_two_speakers_are_balanced():
-    """After a whole round each speaker has taken part equally often."""
     women, men = range(4), range(4, 10)
     segments = corpus(*[("f", 2)] * 4, *[("m", 2)] * 6)
     part = made(segments, 0, 2 * 6, 6 * 4, 1).frame[["enrol_speaker", "test_speaker"]].to_numpy()
@@ -203,7 +202,6 @@ SPOKEN = {"speaker": ["x", "x", "y"]}
 
 
 def lists(*families, trials=None, task="embedding", **columns):
-    """Give the lists of families for a corpus of three segments and a model."""
     table = corpus(("f", 3)).drop(columns="speaker").assign(**columns)
     one = SimpleNamespace(name="c", entry=CorpusEntry("c", "csv"), segments=table, trials=trials)
     model = ModelEntry("m", "python", "a:b", (task,))

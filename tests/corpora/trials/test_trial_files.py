@@ -51,12 +51,6 @@ def scored(listing) -> list[tuple]:
     return pairs(dataclasses.replace(listing, frame=listing.frame[["enrol", "test", "score"]]))
 
 
-def join(given_scores, listed) -> list[float]:
-    """Join scores with trials."""
-    table = SimpleNamespace(frame=listed.frame, listed=len(listed), numbers=np.arange(len(listed)))
-    return scores_of_trials(given_scores, table).tolist()
-
-
 @pytest.mark.parametrize("text", LAYOUTS["trials"].values(), ids=LAYOUTS["trials"])
 def test_lists_of_trials(text):
     listing = trials(text)
@@ -200,11 +194,11 @@ def test_what_is_written_is_read_back(rows, threshold):
 
 @pytest.mark.slow
 def test_many_trials_are_quick(rng):
-    count = 20_000
     names = np.array([f"id{n // 20}/{n}.wav" for n in range(5000)], dtype=object)
-    enrol, test = (names[rng.integers(5000, size=count)].tolist() for _ in range(2))
+    enrol, test = (names[rng.integers(5000, size=20_000)].tolist() for _ in range(2))
     values = [len(one) / len(other) for one, other in zip(enrol, test, strict=True)]
     begin = time.process_time()
-    listed = "".join(f"0 {one} {other}\n" for one, other in zip(enrol, test, strict=True)).encode()
-    assert join(scores(score_text(enrol, test, values)[0]), trials(listed)) == values
-    assert time.process_time() - begin < 3
+    listed = trials("".join(f"0 {one} {other}\n" for one, other in zip(enrol, test, strict=True)))
+    table = SimpleNamespace(frame=listed.frame, listed=len(listed), numbers=np.arange(len(listed)))
+    of_trials = scores_of_trials(scores(score_text(enrol, test, values)[0]), table)
+    assert of_trials.tolist() == values and time.process_time() - begin < 3

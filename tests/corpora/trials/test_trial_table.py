@@ -30,7 +30,6 @@ FILES = ["s1/a.wav", "s1/b.wav", "s2/c.wav", "s2/d.wav", "s3/e.wav"]
 
 
 def corpus(*written: str, **columns: list) -> pd.DataFrame:
-    """Make a segment table, each segment with a sound of its own."""
     table = pd.DataFrame({"file": pd.Series(list(written), dtype=object)})
     usual = {"start": NAN, "end": NAN, "audio": [f"#{n}" for n in range(len(table))]}
     return table.assign(**(usual | columns)).assign(key=table["file"])

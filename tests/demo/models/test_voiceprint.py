@@ -2,9 +2,7 @@
 
 import warnings
 
-import audiofile
 import numpy as np
-import pandas as pd
 import pytest
 from odd_signals import ODD, voice
 
@@ -29,16 +27,15 @@ def trained(shared_cache):
         yield shared_cache
 
 
-def error_rates(table, signals, rate=16000):
-    """Equal error rates over all pairs, over non-targets of the other sex, and within the sexes."""
-    embeddings = np.array([voiceprint.predict(signal, rate)["embedding"] for signal in signals])
+def error_rates(table, signals):
+    """Equal error rates over non-targets of the other sex, and within the sexes."""
+    embeddings = np.array([voiceprint.predict(signal, 16000)["embedding"] for signal in signals])
     first, second = np.triu_indices(len(table), 1)
     scores = np.einsum("nk,nk->n", embeddings[first], embeddings[second])
-    speaker = table["speaker"].to_numpy()
-    sex = table["sex"].to_numpy() if "sex" in table else speaker
+    speaker, sex = table["speaker"].to_numpy(), table["sex"].to_numpy()
     same, alike = speaker[first] == speaker[second], sex[first] == sex[second]
     rates = []
-    for chosen in (same | True, same | ~alike, alike):
+    for chosen in (same | ~alike, alike):
         pairs = speaker[first[chosen]], speaker[second[chosen]]
         rates.append(value(equal_error_rate(Trials.of(scores[chosen], same[chosen], *pairs))))
     return rates
@@ -58,19 +55,14 @@ def test_odd_signals(trained, monkeypatch):
     assert np.linalg.norm(voiceprint.predict(signal, 16000)["embedding"]) == pytest.approx(1)
 
 
-def test_tells_people_apart_a_little(trained, speech):
-    """People are not what it was trained on, and 8 kHz is not what it expects; chance is 0.5."""
-    table = pd.read_csv(speech / "segments.csv").groupby("speaker").head(20).reset_index(drop=True)
-    assert error_rates(table, [audiofile.read(speech / name)[0] for name in table["file"]], 8000)[0] < 0.45
-
-
 @pytest.mark.slow
 def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch, speech_of):
     monkeypatch.setenv("SOUNDCHECK_CACHE", str(full_cache))
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
-    segments = speech_of(corpus.build(full_cache, jobs=2))
+    folder = corpus.build(full_cache, jobs=2)
     voiceprint.prepare()
-    _, across, within = error_rates(*segments)
+    across, within = error_rates(*speech_of(folder))
+
     assert 0.15 < within < 0.25 and 0.03 < across < 0.1
 
 

@@ -21,18 +21,6 @@ def table():
     return corpus.table("full", "commands")
 
 
-def test_words_are_spread_evenly_and_draws_depend_on_speaker_and_number_only(table):
-    assert list(table.columns) == "file speaker sex language accent split transcript".split()
-    assert len(table) == 150 and table["file"].is_unique and table["file"].is_monotonic_increasing
-    words = table["transcript"].str.split().explode()
-    assert set(words) == set(commands.vocabulary()) and words.value_counts().min() >= 5
-    # In all accents, too: frequent words are equally frequent, and no accent lacks a word.
-    counts = words.to_frame().assign(accent=table["accent"]).value_counts().unstack("accent", fill_value=0)
-    assert counts.loc["turn"].between(6, 7).all() and (counts > 0).all(axis=None)
-    commands_of = table[table["speaker"].eq("c07")]["transcript"].tolist()
-    assert [commands.draw(BY_NAME["c07"], n) for n in (4, 3, 0)] == [commands_of[n] for n in (4, 3, 0)]
-
-
 @slow
 def test_grammar_accepts_every_command_and_probe(table):
     decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL")
@@ -49,6 +37,8 @@ def test_grammar_accepts_every_command_and_probe(table):
     probes = [commands.sentences(word, commands.possible(word)) for word in commands.vocabulary()]
     assert all(map(accepts, [*table["transcript"], *sum(probes, [])]))
     assert not any(map(accepts, ["turn kitchen the light on", "go left"]))
+    commands_of = table[table["speaker"].eq("c07")]["transcript"].tolist()  # whoever else speaks
+    assert [commands.draw(BY_NAME["c07"], n) for n in (4, 3, 0)] == [commands_of[n] for n in (4, 3, 0)]
 
 
 def test_sentences_differ_and_hold_the_word_once_or_complements_and_names():
