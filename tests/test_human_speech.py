@@ -82,7 +82,7 @@ def test_noise_and_other_languages_harm_a_recogniser_of_digits(few, undrawn, mon
         return undrawn(*words[3:], cwd=cwd, SOUNDCHECK_CACHE=str(shared_cache))  # what follows python -m cli
 
     monkeypatch.setattr(human_recognition, "subprocess", types.SimpleNamespace(run=run))
-    found = human_recognition.recognised(few, 24, [30, 10, -10])
+    found = human_recognition.recognised(few, 12, [30, -10])
     assert list(found) == human_recognition.COLUMNS and found["value"].notna().all()
     values = found.set_index(["measure", "sound"])["value"]
     assert 0.1 < values["Word Error Rate", "as it is"] < 0.5

@@ -143,10 +143,6 @@ def test_everything_but_the_demo_works_without_it(folder, started_command):
     table |= {"mine: {level: 1, offset: 0.0}": "guess: {random: gaussian}", "  clean: {level: 2}\n": ""}
     suite = changed(OWN, table | {"regression]": "regression, robustness_small_changes]"}) + "sweeps: false\n"
     run(started_command, write(folder, {"suite.yml": suite}), "--no-book", PYTHONPATH=site)
-    nobody = "nobody has sounds of babble, coughing, environmental, music, sneezing"
-    for old, new, message in (
-        ("small_changes", "background_noise", nobody),
-        ("csv, path: data/calls.csv", "demo", "corpora.calls.format: 'demo' is not known here."),
-    ):
-        write(folder, {"suite.yml": changed(suite, {old: new})})
-        assert message in refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+    write(folder, {"suite.yml": changed(suite, {"csv, path: data/calls.csv": "demo"})})
+    message = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+    assert "corpora.calls.format: 'demo' is not known here." in message

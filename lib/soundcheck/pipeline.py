@@ -200,7 +200,9 @@ class _Run:
         material = load(self.plan, self.families, output, jobs, answered)
         failed = shards.take_over(material, output) if shards else None
         tables.write_segments(material.corpora, material.lists, output)
-        if output.record.is_file() and not _kept(material, output):  # imports take as long as predictions
+        if output.record.is_file() and not _all_executed(
+            material, output
+        ):  # imports take as long as predictions
             notebooks.start()
         self.stages.begin("predictions")
         about = {"jobs": jobs, "fresh": self.options.fresh, "failed": failed}
@@ -330,7 +332,7 @@ class _Run:
         )
 
 
-def _kept(material: Material, output: Output) -> bool:
+def _all_executed(material: Material, output: Output) -> bool:
     """Whether all notebooks were executed before, as far as that is known before models are asked."""
     families = [family for family in material.families if not family.probes]
     about = (material.suite, families, material.corpora, output, material.sounds)

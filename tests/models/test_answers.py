@@ -103,7 +103,6 @@ def test_words_without_confidences_say_nothing(given):
 def test_a_task_called_confidence_is_a_task():
     task = Task("confidence", "regression", low=1, high=7)
     assert check_output({"confidence": 5}, [task]) == ({"confidence": 5.0}, "")
-    assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
 
 
 NO_PREDICTIONS = {

@@ -45,15 +45,14 @@ def test_program_is_found_in_the_folder_then_on_the_path(world, tmp_path, monkey
     monkeypatch.setenv("PATH", f"bin{os.pathsep}{os.environ['PATH']}")  # a relative entry
     monkeypatch.setenv("HOME", str(tmp_path))
     World(tmp_path, world.temporary).program("echo path", "bin/my-asr")
-    assert world.ask() == "path"
-    (world.root / "my-asr").mkdir()
-    assert world.ask() == "path"  # a folder is no program
+    (world.root / "my-asr").mkdir()  # a folder is no program
+    assert world.ask() == world.ask("~/bin/my-asr {audio}") == "path"
     (world.root / "my-asr").rmdir()
     world.program("echo folder")
     world.program("echo below", "tools/my-asr")
-    places = {"./my-asr": "folder", "tools/my-asr": "below", "~/bin/my-asr": "path"}
-    for name, said in (places | {"my-asr": "folder", f"'{tmp_path / 'bin' / 'my-asr'}'": "path"}).items():
-        assert world.ask(f"{name} {{audio}}") == said
+    assert world.ask() == world.ask("./my-asr {audio}") == "folder"
+    assert world.ask("tools/my-asr {audio}") == "below"
+    assert world.ask(f"'{tmp_path / 'bin' / 'my-asr'}' {{audio}}") == "path"
 
 
 def test_a_suite_names_a_command_which_no_check_runs(world):

@@ -46,8 +46,7 @@ def cells(html: object) -> list[list[str]]:
 
 def write_page(path: Path, *parts: object, theme: str = "light", head: str = "") -> Path:
     """Write a page of the book's skeleton, with our styles and scripts in it."""
-    run = '@page { @bottom-left { content: "run 0123"; } }'  # loaded by our style
-    (path.parent / "run.css").write_text(run)
+    (path.parent / "run.css").write_text('@page { @bottom-left { content: "run 0123"; } }')
     path.write_text(
         f"<!doctype html><html lang='en' data-theme='{theme}'><head><meta charset='utf-8'><title>T</title>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"

@@ -166,4 +166,3 @@ def test_densities_of_scores_have_area_one_and_counts_are_said(rng):
         assert edges[-1] < 1e6  # few extreme scores do not hide the others
     names = {text.get_text() for text in figure.legends[0].get_texts()}
     assert names == {"non-target trials (4,000)", "target trials (990)", "threshold, in use: 0.25"}
-    assert axes.lines[0].get_xdata() == [0.25, 0.25]

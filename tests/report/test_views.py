@@ -91,10 +91,8 @@ ROWS = pd.DataFrame(
         (formats.label, "age: (20, 40]", "age: 20 to 40"),
         (formats.label, "(-1, 0]", "−1 to 0"),
         (formats.label, "(-inf, 0)", "below 0"),
-        (formats.label, "(0.25, 0.5] or so", "(0.25, 0.5] or so"),  # a text, no range
         (formats.measure, "Jensen Shannon Distance", "Jensen-Shannon Distance"),
         (formats.in_words, "Change Eer White Noise", "change of EER under white noise"),
-        (formats.in_words, "Uarthing", "uarthing"),
     ],
 )
 def test_numbers_and_names(write, text, written):

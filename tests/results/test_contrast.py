@@ -90,9 +90,9 @@ def test_paired_interval_is_that_of_the_difference(data, correlations):
     assert (row.pairing, row.adjusted_p_value) == ("paired", row.p_value)
     assert (back.difference, back.low, back.high) == pytest.approx((-row.difference, -row.high, -row.low))
     assert (row.outcome, back.outcome) == ("better", "worse")
-    few = [dataclasses.replace(entry, smaller_side=6) for entry in correlations]  # of groups the smaller side
-    error = spread_of(few[1].replicates - few[0].replicates, 6)
-    assert contrast(*few).p_value == pytest.approx(2 * stats.t.sf(row.difference / error, 5))
+    few = [dataclasses.replace(entry, smaller_side=5) for entry in correlations]  # of groups the smaller side
+    error = spread_of(few[1].replicates - few[0].replicates, 5)
+    assert contrast(*few).p_value == pytest.approx(2 * stats.t.sf(row.difference / error, 4))
     assert contrast(few[0], dataclasses.replace(few[1], smaller_side=4)).p_value is None
 
 

@@ -18,7 +18,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, SoundcheckError
 from soundcheck.results import finished_run
 from soundcheck.results.contrast import compared_alone
-from soundcheck.results.finished_run import folders_in, read_kept, read_runs
+from soundcheck.results.finished_run import folders_in, read_history, read_runs
 from soundcheck.results.history import history_of
 
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "2"}
@@ -145,7 +145,7 @@ def test_a_run_that_was_changed_is_refused_and_left_out_of_the_book(write, judge
     (place / name).write_bytes((place / name).read_bytes()[:-7])
     with pytest.raises(InputError, match=f"RUN .*{place.name}: '?{name}'?"):
         read_runs([tmp_path / "kept"])
-    past = read_kept(tmp_path / "kept")
+    past = read_history(tmp_path / "kept")
     assert len(past.runs) == 1 and str(tmp_path) not in str(past.problems[0])
 
 

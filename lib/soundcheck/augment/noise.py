@@ -25,7 +25,7 @@ from soundcheck.augment.sounds import Sound, Sounds
 EVENTS = ("coughing", "sneezing")
 VOICES = (4, 7)  # of a babble, both included
 VOICE_DB = (-20, -13)  # gain of each of them, whole decibels, both included
-HEARD = 0.05  # seconds of an event that the end of the signal must leave
+LEAST_AUDIBLE = 0.05  # seconds of an event that the end of the signal must leave
 TRIES = 20  # excerpts that are drawn before sounds count as silent
 
 
@@ -183,7 +183,7 @@ def _event(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: Rng) ->
         return sound
     if loud[0] >= count:  # it begins with silence that is longer than the signal
         sound, loud = sound[loud[0] :], loud - loud[0]
-    needed = min(count, len(sound), loud[0] + max(1, round(HEARD * sampling_rate)))
+    needed = min(count, len(sound), loud[0] + max(1, round(LEAST_AUDIBLE * sampling_rate)))
     start = int(place * (count - needed + 1))
     sound = sound[: count - start]
     return np.pad(sound, (start, count - start - len(sound)))

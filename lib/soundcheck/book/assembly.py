@@ -145,8 +145,8 @@ class Book:
         name = page_names.corpus_page(about.slug)
 
         def make() -> list[dict]:
-            found = self.audit(about.name)
-            return corpus_page.cells(about, corpus, self.tasks, self.near, self.output.cache, found)
+            audit = self.audit(about.name)
+            return corpus_page.cells(about, corpus, self.tasks, self.near, self.output.cache, audit)
 
         if self.sources.page(name, make, about, self.audited[about.name]):
             self.audit(about.name)  # here it may take several processes; pages of fairness show it, too
@@ -179,7 +179,7 @@ class Book:
         def make() -> list[dict]:
             otherwise = Html()
             if family.category == "fairness":
-                audits = {corpus: found for corpus in corpora if (found := self.audit(corpus)) is not None}
+                audits = {corpus: audit for corpus in corpora if (audit := self.audit(corpus)) is not None}
                 addresses = {
                     one.name: f"../../{page_names.corpus_page(one.slug)}.html" for one in record.corpora
                 }

@@ -109,7 +109,7 @@ def _tables(output: Output) -> list[Path]:
     return [output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors]
 
 
-def kept_files(history: Path | None) -> list[Path]:
+def history_files(history: Path | None) -> list[Path]:
     """List the tables and records of kept runs, on which their page depends."""
     return [] if history is None else [*history.glob("*/*.csv"), *history.glob("*/*.json")]
 
@@ -143,7 +143,7 @@ def _inputs(
         *(resources.find(f"book/methods/{family.name}.md", suite_root) for family in families),
         *(*output.notebooks.rglob("*"), *output.comparisons.rglob("*")),
         *(*output.studies.glob("*"), *output.corpora.glob("*")),
-        *(_tables(output) + kept_files(history)),
+        *(_tables(output) + history_files(history)),
     ]
     contents = sorted((str(path), files.digest(path)) for path in made if path is not None and path.is_file())
     return digest(

@@ -235,7 +235,7 @@ def _difference(row: object) -> str:
 COLUMNS = ("sex", "language", "accent", "condition", "split")
 ALL = "all"
 NAMED = 6  # values that a fact names
-SHOWN = 30  # rows of it that are not folded
+FIRST_ROWS = 30  # rows of it that are not folded
 MOST_BARS = 12
 MOST_PANELS = 18
 _RANGE = (0.05, 0.5, 0.95)
@@ -305,7 +305,7 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
     columns |= {"segments": "segments", "models get": _used_as}
     columns["length"] = _length
     frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits or "–"} for one in formats])
-    return table(frame, columns, first=SHOWN)
+    return table(frame, columns, first=FIRST_ROWS)
 
 
 def _used_as(row: object) -> str:
@@ -366,7 +366,9 @@ def group_table(measures: pd.DataFrame, caption: str = "") -> Html:
     for name in names:
         title = f"{MEASURES[name].title} ({MEASURES[name].unit})"
         columns[title] = lambda row, name=name: cells[row.group, name]
-    return table(measures.drop_duplicates("group"), columns, caption=caption if names else "", first=SHOWN)
+    return table(
+        measures.drop_duplicates("group"), columns, caption=caption if names else "", first=FIRST_ROWS
+    )
 
 
 def _median(row: object) -> Cell:

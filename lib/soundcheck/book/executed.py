@@ -121,18 +121,18 @@ def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int
     for output in outputs:
         if output.get("name") == "stderr":
             continue
-        shown = _shown(output, out)
-        kind = "text/latex" if isinstance(shown, _Formula) else "text/html"
-        size = len(str(shown).encode("utf-8", "replace"))
+        content = _displayed(output, out)
+        kind = "text/latex" if isinstance(content, _Formula) else "text/html"
+        size = len(str(content).encode("utf-8", "replace"))
         if size > room:
             message = f"Left out: an output of {size // 1000} kB, which would make the page too large."
-            kind, shown, size = "text/html", element("p", message, class_="sc-notice"), 0
+            kind, content, size = "text/html", element("p", message, class_="sc-notice"), 0
         room -= size
-        result.append(pages.display(shown, kind))
+        result.append(pages.display(content, kind))
     return result, room
 
 
-def _shown(output: dict, out: Path) -> Html:
+def _displayed(output: dict, out: Path) -> Html:
     """Show an output in the kind that a page shows, or say that it shows none of them."""
     if output.get("output_type") == "stream":
         return _printed(text_of(output.get("text", "")), out)

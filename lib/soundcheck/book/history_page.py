@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.book import pages
-from soundcheck.book.build import HISTORY, kept_files
+from soundcheck.book.build import HISTORY, history_files
 from soundcheck.common import files, templates
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia, MediaStore
@@ -21,7 +21,7 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.style import GREEN, GREY, RED, look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
-from soundcheck.results.finished_run import read_kept, read_runs
+from soundcheck.results.finished_run import read_history, read_runs
 from soundcheck.results.history import TYPES, History, history_of, marked, matters
 from soundcheck.results.schema import frame_csv
 from soundcheck.run.output import Output
@@ -36,7 +36,7 @@ _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^")}
 
 def write(sources: pages.Sources, output: Output, folder: Path | None) -> bool:
     """Register the page of a folder of kept runs, if there are two of them or more with values."""
-    known = history_of(read_kept(folder)) if kept_files(folder) else None
+    known = history_of(read_history(folder)) if history_files(folder) else None
     if known is None or len(known.runs) < 2 or known.points["value"].isna().all():
         (output.folder / HISTORY).unlink(missing_ok=True)
         return False

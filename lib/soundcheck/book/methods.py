@@ -39,7 +39,7 @@ fairness_accent fairness_language fairness_linguistic_sentiment fairness_pitch f
 robustness_background_noise robustness_low_quality_phone robustness_recording_condition
 robustness_simulated_recording_condition robustness_small_changes robustness_spectral_tilt
 """.split()  # the families of the published test suite of speech emotion models
-OWN = (
+CHANGED_BY_SUITE = (
     "The suite changes thresholds of this family or leaves tests out; the table marks these. What is said "
     "about the sources of thresholds is about the others."
 )
@@ -98,7 +98,7 @@ class MethodPage:
         return _PLACE.sub(lambda match: getattr(self, f"_{match[1]}")(), text)
 
     def _thresholds(self) -> str:
-        notice = f"{OWN}\n\n" if self.family.of_suite else ""
+        notice = f"{CHANGED_BY_SUITE}\n\n" if self.family.of_suite else ""
         return notice + raw(family_tables.threshold_table(self.family))
 
     def _sounds(self) -> str:

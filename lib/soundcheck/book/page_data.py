@@ -51,9 +51,9 @@ def text(value: str) -> str:
     return xml_text(shorten(value))
 
 
-def cell(shown: str, *small: str, sort: object = None, facet: str | None = None) -> str | tuple:
+def cell(content: str, *small: str, sort: object = None, facet: str | None = None) -> str | tuple:
     """Give what a cell shows, and is sorted and chosen by, as the script takes it: as short as can be."""
-    fields = [text(shown), "\n".join(map(text, small)), sort, facet and text(facet)]
+    fields = [text(content), "\n".join(map(text, small)), sort, facet and text(facet)]
     while len(fields) > 1 and fields[-1] in (None, ""):
         fields.pop()
     return tuple(fields) if len(fields) > 1 else fields[0]

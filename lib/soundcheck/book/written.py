@@ -21,7 +21,7 @@ REPORT = ("reading", "columns", "statistics", "bibliography")  # pages of a repo
 STUDIES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
 METHODS = "<!-- methods -->"  # the line that is replaced by the list of families
 MEASURES = "<!-- measures -->"  # and by that of measures
-SHOWN = 20  # rows of a recorded table before the others are folded
+FIRST_ROWS = 20  # rows of a recorded table before the others are folded
 _STATISTIC = re.compile(r"\b(Statistic|Weighted|Labelled|SpeakerValues|Counts)\b")  # types that are returned
 _ROLE = re.compile(r":(math|func|class|meth|mod|data):`~?([^`]*)`")
 _FORMULA = re.compile(r"^\.\. math:: (.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -78,7 +78,7 @@ def _recorded_table(name: str) -> Html:
     joined = ("low", "high") if "value" in frame else ()
     columns: dict[str, views.Column] = {one.replace("_", " "): one for one in frame if one not in joined}
     columns |= {"value": formats.values()} if {"value", "low"} <= set(frame) else {}
-    return views.table(frame, columns, caption=caption, first=SHOWN)
+    return views.table(frame, columns, caption=caption, first=FIRST_ROWS)
 
 
 def measures() -> dict[ModuleType, dict[str, Callable]]:

@@ -35,7 +35,7 @@ from soundcheck.suite.thresholds import read_family
 
 COMPARED = [*columns_of(RESULTS, "float", "int"), "passed", "reference_passed"]
 CLOSE = 1e-9  # relative: what the same computation gives with other versions of libraries at most
-SHOWN = 20  # tests that differ, the furthest apart first
+MOST_LISTED = 20  # tests that differ, the furthest apart first
 NAMED = ("value", "low", "high", "segments", "blocks", "passed")  # named first of a test that differs
 
 
@@ -72,9 +72,9 @@ def again(
     compared = frame.merge(pairs)
     differing = unlike(compared, repeated)
     lines = [f"{len(drawn)} tests drawn, {counted(len(compared), 'test')} of their notebooks computed again."]
-    lines += [f"differs: {one}" for one in differing[:SHOWN]]
-    if len(differing) > SHOWN:
-        lines.append(f"... and {len(differing) - SHOWN} more that differ.")
+    lines += [f"differs: {one}" for one in differing[:MOST_LISTED]]
+    if len(differing) > MOST_LISTED:
+        lines.append(f"... and {len(differing) - MOST_LISTED} more that differ.")
     if before.suite != suite.describe()["digest"]:
         notes.append("The suite is not the one that the book was made of, by its digest.")
     lines += [*notes, *sorted({line for one in records for line in _changed(before, Provenance.of(one))})]

@@ -35,7 +35,7 @@ EXIT_INCOMPLETE = 3
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-SHOWN = 20  # problems that a message lists before it only counts
+MOST_LISTED = 20  # problems that a message lists before it only counts
 EACH = 3  # problems of a kind that are examples of more
 
 _PARTICULAR = re.compile(r"'[^']*'|\d+(?:[.:]\d+)*")  # in what problems of a kind differ
@@ -96,8 +96,8 @@ class InputError(SoundcheckError):
                 others = [one.where + f", {one.what}" * (one.what != first.what) for one in more]
                 also = terminal("; ".join(others))
                 blocks.append((f"{first} There are {len(alike)} of this kind, also {also}.", len(alike)))
-        lines = [text for text, _ in blocks[:SHOWN]]
-        if rest := sum(count for _, count in blocks[SHOWN:]):
+        lines = [text for text, _ in blocks[:MOST_LISTED]]
+        if rest := sum(count for _, count in blocks[MOST_LISTED:]):
             lines.append(f"... and {rest} more.")
         return "\n".join(lines)
 
@@ -167,7 +167,7 @@ def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     allowed = [name for name in dict.fromkeys(map(str, allowed)) if name != str(value)]
     near = nearest(str(value), allowed)
     hint = f"Did you mean '{near}'? " if near else ""
-    return f"{hint}Allowed: {some(allowed, SHOWN)}" if allowed else ""
+    return f"{hint}Allowed: {some(allowed, MOST_LISTED)}" if allowed else ""
 
 
 @dataclasses.dataclass(frozen=True)

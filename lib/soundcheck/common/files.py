@@ -188,7 +188,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         os.close(handle)
         part = Path(name)
         yield part
-        if not _is_there(path, part):
+        if not _is_the_same(path, part):
             with open(part, "rb") as file:
                 os.fsync(file.fileno())
             os.chmod(part, MODE)
@@ -204,7 +204,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _is_there(path: Path, new: Path | bytes) -> bool:
+def _is_the_same(path: Path, new: Path | bytes) -> bool:
     """Whether a file is as it would be if it were written."""
     try:
         status = os.lstat(path)
@@ -226,7 +226,7 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
 
 def write_bytes(path: str | os.PathLike, data: bytes) -> str:
     """Write a file whole or not at all; returns the digest of the data."""
-    if _is_there(Path(path), data):
+    if _is_the_same(Path(path), data):
         return digest(data)
     with replacing(path) as part:
         part.write_bytes(data)

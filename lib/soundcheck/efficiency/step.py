@@ -68,7 +68,7 @@ NAME = "efficiency"  # of the files, each with its suffix
 
 
 @dataclasses.dataclass
-class Kept(JsonFile):
+class EfficiencyRecord(JsonFile):
     """What was measured: on what it depends, where and when, and which models have no time to measure."""
 
     depends: str
@@ -98,10 +98,12 @@ def measure_run(
         models = {name: material.fingerprints[name] for name in material.suite.models}
         depends = files.digest(json.dumps([contents, models, seconds, machine(), library_digest()]))
         with contextlib.suppress(OSError, ValueError):  # nothing was measured, or by another version
-            record = Kept.read(place)
+            record = EfficiencyRecord.read(place)
         again = record is None or record.depends != depends
         if again:
-            record = Kept(depends, machine(), day, seconds, *_measured(material, output, inputs, seconds))
+            record = EfficiencyRecord(
+                depends, machine(), day, seconds, *_measured(material, output, inputs, seconds)
+            )
             record.write(place)
     frame = costs(record.models)
     table = output.folder / f"{NAME}.csv"
@@ -170,7 +172,7 @@ def _name(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def _notes(record: Kept) -> list[str]:
+def _notes(record: EfficiencyRecord) -> list[str]:
     over = [one.model for one in record.models if one.stopped == OVER]
     notes = []
     if over:

@@ -16,7 +16,7 @@ import pandas as pd
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation.description import ComparisonDescription
-from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
+from soundcheck.evaluation.recognition import HYPOTHESIS, REFERENCE, TranscriptReader
 from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.tables import differ
@@ -100,8 +100,8 @@ class Comparison:
         for (first, second), task in itertools.product(self._corpora, self.tasks):
             if task.is_transcription and not first.probes_of:
                 mixed = self._texts.mixed(first, task)
-                sides = [(first.labels(task), SAID)]
-                sides += [(view.predicted(task), HEARD) for view in (first, second)]
+                sides = [(first.labels(task), REFERENCE)]
+                sides += [(view.predicted(task), HYPOTHESIS) for view in (first, second)]
                 texts = [self._texts.read(raw, side, first.segments, mixed) for raw, side in sides]
                 pair = _both(first, task, *texts)
                 if pair.labelled:

@@ -29,7 +29,7 @@ from soundcheck.metrics.combinators import MOST_SUMS, restrict, sides, standardi
 from soundcheck.metrics.weighted import Weighted, weighted_sides
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
-from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, SHOWN, Verdict, no_threshold
+from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, UNJUDGED, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.balance import cells_of
 from soundcheck.statistics.bootstrap import Resampled
@@ -159,7 +159,7 @@ def above_chance(
     """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
     m = len(resampled.labels) // 3
     place, chance = 2 * m + n, float(resampled.value[m + n])
-    if verdict.evidence != SHOWN or resampled.reasons[place] or ONE_CLASS in verdict.skipped:
+    if verdict.evidence != UNJUDGED or resampled.reasons[place] or ONE_CLASS in verdict.skipped:
         return verdict
     gap, blocks = float(resampled.value[place]), int(resampled.blocks[place])
     replicates, low, high, p_value = resampled.replicates[:, place], np.nan, np.nan, np.nan
@@ -334,7 +334,7 @@ def concluded_group(
     if result.reasons[place]:
         return verdict
     group, others, gap = (float(result.value[k]) for k in (n, len(gaps.blocks) + n, place))
-    rule, skipped, judged = of_gap(verdict.rule), verdict.skipped, verdict.evidence != SHOWN
+    rule, skipped, judged = of_gap(verdict.rule), verdict.skipped, verdict.evidence != UNJUDGED
     matters, absolute = (margin.of(published, one, info) for one in (others, None))
     by_gap = (by_gap or not judged) and absolute is not None and rule in GAP_RULES
     by_gap = by_gap and ONE_CLASS not in skipped
@@ -344,7 +344,7 @@ def concluded_group(
     ends = np.clip((gaps.low[n], gaps.high[n], *here.interval()), -width, width)
     low, high, *_ = ends
     added = _ratio(gaps, n, info) | _gap_ends(*ends) | _cells(bound=evidence.bound(rule, low, high))
-    added["evidence"] = evidence.NO_INTERVAL if judged else SHOWN
+    added["evidence"] = evidence.NO_INTERVAL if judged else UNJUDGED
     if judged:
         added |= _cells(p_value=gaps.p_values[n]) | {"matters": matters, "least_p": gaps.least_p}
         added |= _cells(p_sample=here.p_value(0.0, "greater" if one_sided(rule) else "two-sided"))

@@ -35,8 +35,8 @@ MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite
 QUICK = ("level", "clipping", "silence")  # measured of all sounds, the others of a sample
 SAMPLED = ("signal_to_noise", "bandwidth")
-ASKED = ("speech_share", "predicted_quality")  # measured where a suite asks for it
-RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *ASKED)
+OPTIONAL = ("speech_share", "predicted_quality")  # measured where a suite asks for it
+RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *OPTIONAL)
 SHARE = "share"  # unit of clipping, silence and classes
 NOTICED = 0.1  # difference of labels, or of shares of a class, that is worth a word
 SIGNIFICANT = 0.05
@@ -178,7 +178,7 @@ def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping
     name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
     part_corpus = dataclasses.replace(corpus, name=name, segments=part)
     sounds, unreadable = measured_values(part_corpus, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
-    known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
+    known = [name for name in (*SAMPLED, *OPTIONAL) if is_known(table, name)]
     whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
     if not {*SAMPLED} <= {*known}:
         sample = sampled(corpus, SAMPLED, cache).set_index("audio")

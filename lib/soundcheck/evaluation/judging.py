@@ -36,7 +36,7 @@ from soundcheck.results.contrast import HEADLINES, shown_values
 from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
 from soundcheck.results.judged import Judged
 from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import KEY, OTHERS, SHOWN, Verdict, skipped_rows
+from soundcheck.results.verdict import KEY, OTHERS, UNJUDGED, Verdict, skipped_rows
 from soundcheck.statistics.bootstrap import Resampled, resample
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
@@ -442,7 +442,7 @@ def _not_simulated(subset: Subset, definition: TestDefinition) -> str:
 
 def _remarked(verdict: Verdict, subset: Subset, definition: TestDefinition, thresholds: str) -> Verdict:
     remark, classes = "", len(subset.task.classes)
-    if verdict.evidence == SHOWN:
+    if verdict.evidence == UNJUDGED:
         remark = definition.unsuited(subset.task)
     elif verdict.threshold is not None:
         remark = definition.change_for(subset.task)

@@ -33,7 +33,8 @@ from soundcheck.metrics.writing import MIXED, characters_apart, unit_of, without
 from soundcheck.suite.families import Perturbation
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
-SAID, HEARD, FIRST = "said", "heard", "first"  # references, hypotheses, the first wording of references
+REFERENCE, HYPOTHESIS = "reference", "hypothesis"
+FIRST = "first"  # the first wording of references
 
 
 class TranscriptReader:
@@ -70,7 +71,7 @@ class TranscriptReader:
         """Say whether only some references of a corpus are in scripts without blanks between words."""
         place = (view.name, task.name)
         if place not in self._mixed:
-            self._mixed[place] = unit_of(self.read(view.labels(task), SAID, view.segments)) == MIXED
+            self._mixed[place] = unit_of(self.read(view.labels(task), REFERENCE, view.segments)) == MIXED
         return self._mixed[place]
 
     def examples(self, count: int) -> list[tuple[str, str]]:
@@ -83,10 +84,10 @@ class TranscriptReader:
             text = self.normaliser(text, turkic=turkic)
             return characters_apart(text) if mixed else text
 
-        if side == HEARD:
+        if side == HYPOTHESIS:
             return normalise
         wordings = WordingReader(normalise, *self._wordings)
-        return wordings if side == SAID else wordings.plain
+        return wordings if side == REFERENCE else wordings.plain
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class TextTasks(Judging):
         if self.texts.several:
             several = f"Transcripts may allow several wordings ({self.texts.several})"
             self.note(f"{several}: the closest one counts")
-        truth = self._read(subset, subset.truth, SAID)
+        truth = self._read(subset, subset.truth, REFERENCE)
         if truth is not None and self._mixed(subset):
             what = f"{without_blanks(truth).sum()} of {counted(len(truth), 'reference')} have no blanks"
             self.note(
@@ -166,7 +167,10 @@ class TextTasks(Judging):
             texts = (self._read(subset, each, side) for each in (source.clean, source.changed))
             return dataclasses.replace(source, **dict(zip(("clean", "changed"), texts, strict=True)))
 
-        both = {"predictions": read(subset.predictions, HEARD), "reference": read(subset.reference, FIRST)}
+        both = {
+            "predictions": read(subset.predictions, HYPOTHESIS),
+            "reference": read(subset.reference, FIRST),
+        }
         return dataclasses.replace(subset, truth=truth, **both)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
@@ -178,7 +182,7 @@ class TextTasks(Judging):
     def words_of(self, subset: Subset, row: int, text: str) -> list[str]:
         """Give the words of a part of what the recogniser wrote for a row."""
         part = dataclasses.replace(subset, segments=subset.segments.iloc[[row]])
-        return self._read(part, [text], HEARD)[0].split()
+        return self._read(part, [text], HYPOTHESIS)[0].split()
 
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
         """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``; read once."""
@@ -187,7 +191,7 @@ class TextTasks(Judging):
 
     def _read_corpus(self, model: str, corpus: str, task: Task, change: str) -> dict[str, str | None]:
         view, mixed = self._views[model][corpus], self.texts.mixed(self._views[self.model][corpus], task)
-        texts = self.texts.read(view.predicted(task, change), HEARD, view.segments, mixed)
+        texts = self.texts.read(view.predicted(task, change), HYPOTHESIS, view.segments, mixed)
         return dict(zip(view.segments["key"], texts, strict=True))
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:

@@ -53,7 +53,7 @@ _SIDES = ("", "-wal", "-shm", "-journal")  # of what SQLite may write
 _DAMAGED = ("CORRUPT", "NOTADB", "IOERR_READ", "IOERR_SHORT_READ", "IOERR_DATA")
 _encode = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 _aside: dict[Path, tuple[str, set[str]]] = {}  # why a file was set aside in this process, and who knows it
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 class Entry(NamedTuple):
@@ -107,7 +107,7 @@ class Database:
         self.path = path
         self._connection: sqlite3.Connection | None = None
 
-    def do(self, operation: Callable[[sqlite3.Connection], Found]) -> Found:
+    def do(self, operation: Callable[[sqlite3.Connection], Value]) -> Value:
         """Do something in a transaction; in a new file, if the old one turns out to be damaged.
 
         Raises OutputError: if it cannot be done: no space, no permission, locked for too long.

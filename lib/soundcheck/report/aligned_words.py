@@ -32,8 +32,8 @@ def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "
         lines[who] = [*map(_written, steps.get(who, ())), *([_word(nothing, "span", "told")] * is_empty)]
     cut = {who: len(line) - MOST_WORDS for who, line in lines.items() if len(line) > MOST_WORDS}
     rest = "; ".join(f"{who}: {count} more words are not shown" for who, count in cut.items())
-    shown = {who: line[:MOST_WORDS] for who, line in lines.items()}
-    return templates.html("aligned_words", lines=shown.items(), rest=f"{rest}." if rest else "")
+    first = {who: line[:MOST_WORDS] for who, line in lines.items()}
+    return templates.html("aligned_words", lines=first.items(), rest=f"{rest}." if rest else "")
 
 
 def legend(names: Sequence[str] = ()) -> Html:

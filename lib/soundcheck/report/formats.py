@@ -20,7 +20,7 @@ from soundcheck.common import templates
 from soundcheck.common.templates import Html
 from soundcheck.report.html import element
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
-from soundcheck.results.verdict import SHOWN
+from soundcheck.results.verdict import UNJUDGED
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 
 DIGITS = 3
@@ -175,7 +175,7 @@ with Path(__file__).with_name("names.csv").open(encoding="utf-8", newline="") as
 LONG = {row["written"]: row["long"] for row in _ROWS if row["long"]}  # abbreviations of the field
 _NAMES = {row["word"]: row["written"] for row in _ROWS}
 _NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b(?! Field\b)")  # from afar
-_KEPT = {*_NAMES.values(), "Pearson", "Opus", "MP3", "AMR"} - {"Coefficient"}
+_PROPER_NAMES = {*_NAMES.values(), "Pearson", "Opus", "MP3", "AMR"} - {"Coefficient"}
 _RANGE = r"[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])"
 _BIN = re.compile(rf"(?:^|(?<=: )){_RANGE}$")
 _NAMED_BIN = re.compile(rf"(?<=\bbin ){_RANGE}")
@@ -235,7 +235,7 @@ def in_words(test: str) -> str:
     >>> in_words("Change Uar Opus 16"), in_words("Spearmans Rho"), in_words("Pearson Correlation Coeff")
     ('change of UAR under Opus 16', "Spearman's rho", 'Pearson correlation coefficient')
     """
-    words = " ".join(word if word in _KEPT else word.lower() for word in measure(test).split(" "))
+    words = " ".join(word if word in _PROPER_NAMES else word.lower() for word in measure(test).split(" "))
     return _UNDER.sub(
         lambda match: f"{'change' if match[1] else 'share'} of {match[1] or match[2]} under ", words
     )
@@ -287,7 +287,7 @@ def state_bar(counts: Mapping[str, int]) -> Html:
 
 def of_evidence(evidence: str) -> State:
     """Give the look of an interval: on the passing side, on the failing side, or on both."""
-    known = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL, SHOWN: REPORTED, "": NOT_EVALUATED}
+    known = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL, UNJUDGED: REPORTED, "": NOT_EVALUATED}
     return STATE[known.get(evidence, INCONCLUSIVE)]
 
 

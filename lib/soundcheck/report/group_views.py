@@ -34,7 +34,7 @@ from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
 MOST_DRAWN = 12  # groups of a figure
 MOST_FOLDED = 8  # groups that are shown below one
-MOST_HEARD = 3  # groups whose sounds are played
+MOST_PLAYED = 3  # groups whose sounds are played
 _SPREAD = "half of the speakers"  # in the recorded simulation
 _NO_PROOF = "That is no proof that all are alike; see below what these data could have shown."
 MOST_PANELS = 3  # measures that are shown at once; others are folded
@@ -349,7 +349,7 @@ def named_segments(evaluation: Evaluation, searches: Iterable[GroupSearch]) -> H
         errors = statistic.compute(statistic.block_sums(everything, len(everything)))[:, 0]
         decisions = np.where(errors, "rejected", "accepted")
         said = decisions.__getitem__ if subset.task.is_embedding else None
-        for one in search.search.named[:MOST_HEARD]:
+        for one in search.search.named[:MOST_PLAYED]:
             inside = np.isin(everything, one.segments)
             chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
             most = {"typical": count, "played": count}

@@ -90,8 +90,8 @@ def _files(suffix: str) -> list[Path]:
 
 def standalone(title: str, body: Html, page_style: str = "") -> str:
     """Make a page that is one file, its pictures carried in their addresses; ``page_style`` comes last."""
-    own = (templates.FOLDER / "standalone.css").read_text(encoding="utf-8")
-    sheet = style_sheet(_OUTSIDE.sub("", style()) + own + page_style)
+    layout = (templates.FOLDER / "standalone.css").read_text(encoding="utf-8")
+    sheet = style_sheet(_OUTSIDE.sub("", style()) + layout + page_style)
     return str(templates.html("standalone", title=title, sheet=sheet, body=body))
 
 

@@ -28,7 +28,7 @@ from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
 
-MOST_HEARD = 4
+MOST_PLAYED = 4
 _TEST = "Percentage Unchanged Predictions "
 
 
@@ -144,8 +144,8 @@ def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     for subset in subsets:
         both = subset.predictions.clean, subset.predictions.changed
         title = f"{place(subset)}: {subset.change}"
-        shown = figures.agreement(evaluation.media, *both, subset.task.classes, title, subset.sides)
-        parts.setdefault(subset.change, []).append(shown)
+        figure = figures.agreement(evaluation.media, *both, subset.task.classes, title, subset.sides)
+        parts.setdefault(subset.change, []).append(figure)
     for change, each in parts.items():
         display(folded(f"{change}: {counted(len(each), 'figure')}", each))
 
@@ -198,7 +198,7 @@ def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str) -> None
     _draw(evaluation, drawn, rate, DOUBLE * start["value"].iloc[0])
 
 
-def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]:
+def worst_settings(frame: pd.DataFrame, most: int = MOST_PLAYED) -> list[Setting]:
     """List the changes that raise the rate most, at the level where each does; ``frame`` is of one corpus."""
     rises = frame[frame["change"] > 0].sort_values("change", ascending=False, kind="stable")
     worst = rises.drop_duplicates("transformation").head(most)

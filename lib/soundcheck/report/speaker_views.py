@@ -23,11 +23,13 @@ from soundcheck.report.html import Html
 from soundcheck.report.style import label
 from soundcheck.suite.families import PerturbationSeries
 
-Found = Sequence[tuple[Subset, SpeakerValues]]  # from evaluation.correctness.subsets_with_speakers
+SubsetsWithSpeakers = Sequence[
+    tuple[Subset, SpeakerValues]
+]  # from evaluation.correctness.subsets_with_speakers
 InTime = tuple[Subset, Neighbours, FileChanges]
 
 
-def averages(evaluation: Evaluation, subsets: Found, tests: Mapping[bool, str]) -> None:
+def averages(evaluation: Evaluation, subsets: SubsetsWithSpeakers, tests: Mapping[bool, str]) -> None:
     """Draw true and predicted average of each speaker; ``tests`` are by whether a task is of values."""
     for subset, name, *both in _each(subsets):
         unit = "share of segments" if name else "average"
@@ -36,7 +38,7 @@ def averages(evaluation: Evaluation, subsets: Found, tests: Mapping[bool, str]) 
         display(figures.agreement(evaluation.media, *both, (), title, axes_of, finding))
 
 
-def ranks(evaluation: Evaluation, subsets: Found) -> None:
+def ranks(evaluation: Evaluation, subsets: SubsetsWithSpeakers) -> None:
     """Draw the rank of each speaker by prediction against the rank by truth."""
     axes_of = ("rank of a speaker by truth (1: highest)", "rank by prediction")
     for subset, name, *both in _each(subsets):
@@ -45,7 +47,7 @@ def ranks(evaluation: Evaluation, subsets: Found) -> None:
         display(figures.agreement(evaluation.media, *ranked, (), title, axes_of, finding))
 
 
-def quarters(subsets: Found) -> Html:
+def quarters(subsets: SubsetsWithSpeakers) -> Html:
     """Say how much of the predicted highest and lowest quarter belongs there."""
     rows = []
     for subset, name, truth, prediction in _each(subsets):
@@ -56,7 +58,7 @@ def quarters(subsets: Found) -> Html:
     return views.listed(rows, heads)
 
 
-def _each(subsets: Found) -> Iterator[tuple[Subset, str, np.ndarray, np.ndarray]]:
+def _each(subsets: SubsetsWithSpeakers) -> Iterator[tuple[Subset, str, np.ndarray, np.ndarray]]:
     for subset, averages in subsets:
         for n, name in enumerate(averages.labels):
             yield subset, name, averages.truth[:, n], averages.prediction[:, n]

@@ -33,7 +33,7 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.schema import frame_csv, frame_of_rows, schema_of
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
 from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import SHOWN, Verdict
+from soundcheck.results.verdict import UNJUDGED, Verdict
 from soundcheck.statistics.evidence import (
     LEAST_BLOCKS,
     NO_INTERVAL,
@@ -118,7 +118,7 @@ def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
                 group=row.part,
                 blocks=row.speakers,
                 rule=ABOVE if info.better == HIGHER else BELOW,
-                evidence="" if row.value is None else SHOWN,
+                evidence="" if row.value is None else UNJUDGED,
                 skipped=_NO_TEST,
             )
         )
@@ -276,7 +276,7 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
 def _why_withheld(*entries: Judged) -> str:
     """Say why there is no interval of a difference for new speakers."""
     verdicts = [entry.verdict for entry in entries]
-    reason = next((one.skipped for one in verdicts if one.evidence != SHOWN and one.skipped), "")
+    reason = next((one.skipped for one in verdicts if one.evidence != UNJUDGED and one.skipped), "")
     few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
     reason = reason or ("no replicates" if all(map(_generalises, entries)) else few)
     return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
@@ -345,7 +345,7 @@ def contrasts(
         if one is not None and other is not None:
             shared = [on_common.get(key) for on_common in both]
             rows.append(_on_common(one, other, shared, key[0] in apart, same_draws))
-        elif (row := (one or other).verdict).passed is not None or row.evidence == SHOWN:
+        elif (row := (one or other).verdict).passed is not None or row.evidence == UNJUDGED:
             # else skipped as a whole for one model, by its labels for the other
             facts = _facts(*(entry and entry.verdict for entry in (one, other)))
             rows.append(Contrast(*names, **facts, skipped=f"not judged for {names[other is None]}"))

@@ -321,7 +321,7 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
     return past
 
 
-def read_kept(folder: Path) -> PastRuns:
+def read_history(folder: Path) -> PastRuns:
     """Read a folder of kept runs, as far as it can be read; problems name the runs alone."""
     return _read((path, path.name) for path in folders_in(folder))
 

@@ -35,7 +35,7 @@ import pandas as pd
 
 from soundcheck.common import day
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.verdict import OTHERS, SHOWN
+from soundcheck.results.verdict import OTHERS, UNJUDGED
 from soundcheck.statistics import evidence
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import adjusted_p_values
@@ -59,7 +59,7 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill ``holds``, ``state``, ``state_sample`` and ``mirrors`` of the results of a whole run."""
     frame = frame.assign(mirrors=mirrors(frame))
     holds, sample = (significant(frame, frame[name]) for name in ("p_value", "p_sample"))
-    no_value, reported = frame["value"].isna(), frame["evidence"].eq(SHOWN)
+    no_value, reported = frame["value"].isna(), frame["evidence"].eq(UNJUDGED)
     clear_pass = frame["evidence"].eq(evidence.CLEAR_PASS)
     reasons = [frame["skipped"].str.contains(why, regex=False) for why in _NOT_COMPARED]
     unknown = frame["p_sample"].isna() & frame["gap_low_sample"].isna()

@@ -16,7 +16,7 @@ from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.results.schema import AGAIN, columns_of, frame_of_rows, plain, read_csv, rounded, write_table
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
-from soundcheck.results.verdict import EVIDENCE, KEY, RESULT_COLUMNS, RESULTS, SHOWN, Verdict
+from soundcheck.results.verdict import EVIDENCE, KEY, RESULT_COLUMNS, RESULTS, UNJUDGED, Verdict
 from soundcheck.statistics.evidence import CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
@@ -77,7 +77,7 @@ def _with_states(frame: pd.DataFrame) -> pd.DataFrame:
     state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
     state[passed.eq(True) & frame["evidence"].eq(CLEAR_PASS)] = PASS
     state[passed.isna()] = NOT_EVALUATED
-    state[passed.isna() & frame["evidence"].eq(SHOWN)] = REPORTED
+    state[passed.isna() & frame["evidence"].eq(UNJUDGED)] = REPORTED
     state[frame["holds"].eq(True) if known else passed.eq(False)] = FAIL  # the first had no p-values
     return frame.assign(state=state)
 

@@ -20,8 +20,8 @@ from soundcheck.suite.families import Family
 
 NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
 
-SHOWN = "shown"  # evidence of a value that nothing judges
-EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, SHOWN, NO_INTERVAL)
+UNJUDGED = "shown"  # evidence of a value that nothing judges
+EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, UNJUDGED, NO_INTERVAL)
 OTHERS = "others"  # what a group is compared with: the segments of all other groups together
 KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
@@ -151,7 +151,7 @@ def judge(
             reference=random,
             reference_passed=reference_passed,
             skipped="; ".join(filter(None, remarks)),
-            evidence=SHOWN if reported else "",
+            evidence=UNJUDGED if reported else "",
         )
         verdicts.append(verdict)
     return verdicts

@@ -19,7 +19,7 @@ import numpy as np
 from soundcheck.common import seeds
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
+from soundcheck.evaluation.recognition import HYPOTHESIS, REFERENCE, TranscriptReader
 from soundcheck.evaluation.subset import CorpusView
 from soundcheck.evaluation.trials import enrolled_recordings, threshold_in_use
 from soundcheck.metrics.additive import Statistic
@@ -116,7 +116,7 @@ class _Figures:
         mixed = texts.mixed(self._view, self._task)
         truth, predicted = (
             texts.read(written, side, self._view.segments, mixed)
-            for side, written in ((SAID, truth), (HEARD, predicted))
+            for side, written in ((REFERENCE, truth), (HYPOTHESIS, predicted))
         )
         keys = [f"{self._view.name}|{key}" for key in self._view.segments["key"]]
         draws = seeds.uniform(self._suite.seed, "dealt out", keys=keys)

@@ -219,7 +219,7 @@ class FolderLock:
     """The right to write to an output folder, as a context manager that gives it back."""
 
     def __init__(self, folder: Path, display_name: str) -> None:
-        self._path, self._shown = folder / LOCK, display_name
+        self._path, self._display_name = folder / LOCK, display_name
         self._held: IO | None = None
 
     def __enter__(self) -> Self:
@@ -254,7 +254,7 @@ class FolderLock:
                 f"another run writes to this folder ({who})" if who else "another run writes to this folder"
             )
             remedy = "Wait until it has ended, or choose another folder with --out"
-            raise input_error(f"--out {self._shown}", what, remedy) from error
+            raise input_error(f"--out {self._display_name}", what, remedy) from error
         held.truncate(0)
         held.write(f"process {os.getpid()}, since {time.strftime('%H:%M:%S')}")
         held.flush()

@@ -86,12 +86,12 @@ def every_segment(n: int) -> np.ndarray:
 def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
     """Draw how often each block is in each replicate."""
     if replicates * n_blocks <= _CACHED_WEIGHTS:
-        return _kept_weights(n_blocks, replicates, seed)
+        return _cached_weights(n_blocks, replicates, seed)
     return _draw(seeds.generator(seed, "bootstrap", n_blocks), n_blocks, replicates)
 
 
 @functools.lru_cache(maxsize=8)
-def _kept_weights(n_blocks: int, replicates: int, seed: int) -> np.ndarray:
+def _cached_weights(n_blocks: int, replicates: int, seed: int) -> np.ndarray:
     return _draw(seeds.generator(seed, "bootstrap", n_blocks), n_blocks, replicates)
 
 

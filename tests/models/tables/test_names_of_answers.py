@@ -59,6 +59,8 @@ def test_one_prediction_is_for_one_sound(load, name):
         model.notices([one, two])
     assert len(caught.value.problems) == 1
     assert model.notices([one]) == []
+    with pytest.raises(InputError, match="for '2.wav' of 'A' and '2.wav' of 'B', two sounds. "):
+        model.notices([one, files("2.wav", name="B")])
     same = [files("1.wav", "2.wav", name=letter, audio=["same", "too"]) for letter in "AB"]
     assert model.notices(same) == []
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from answer_files import NAN, corpus
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common import files
@@ -74,8 +74,12 @@ DURATIONS = st.sampled_from([NAN, 0.25, 0.5, 1.0])
 SEGMENTS = st.lists(st.tuples(NAMES, TIMES, TIMES, DURATIONS), min_size=1, max_size=10)
 
 
-@settings(max_examples=40)
+NEAREST = [("", "a.wav", 0.4925, 1.0), ("", "a.wav", 0.5025, 1.0)]  # both fit, the second one better
+
+
+@settings(max_examples=60)
 @given(ROWS, SEGMENTS, st.sampled_from(["demo", "Other"]))
+@example(NEAREST, [("a.wav", 0.5, 1.0, 0.5)], "demo")
 def test_matching_equals_a_plain_loop(rows, segments, name):
     corpora = [files.slug(row[0]) if row[0] == "Other" else row[0] for row in rows]
     rows = [row[1:] for row in rows]

@@ -48,7 +48,7 @@ _OF_FIGURES |= _SAMPLE
 _OF_GROUPS = {"part": "group", "title": "test", "speakers": "blocks", "excluded": "remark"} | _SAMPLE
 _OF_TESTS = {"skipped": "remark", "others_value": "value_of_the_reference", "matters": "margin"}
 _OF_TESTS |= {"reference": "random_reference", "adjusted": "adjusted_gap"}
-_OWN = ("recall", "precision", "min_dcf", "cllr")  # that it calls as we do
+_SAME_NAMES = ("recall", "precision", "min_dcf", "cllr")  # that it calls as we do
 
 
 class Measure(NamedTuple):
@@ -113,7 +113,7 @@ def measure_of_figure(title: str) -> Measure:
 def measure_of_test(family: FamilyRecord, test: str, rule: str, compares: bool) -> Measure:
     """Say what the number of a test means; ``compares`` is whether it is a difference between groups."""
     info = measure_of(test, family.name)
-    shared = _SHARED.get(info.name, info.name if info.name in _OWN else "")
+    shared = _SHARED.get(info.name, info.name if info.name in _SAME_NAMES else "")
     limits = (info.low, info.high)
     if compares or rule in GAP_RULES:
         shared, limits = "", (info.low - info.high, info.high - info.low)

@@ -251,12 +251,12 @@ def values(facts: ModelFacts) -> Iterator[Table]:
         parts = rows.groupby(["corpus", "part"])
         worst = parts["rank"].mean().sort_values(kind="stable").index
         key = {"index": ["corpus", "part"], "columns": "measure", "values": "cell"}
-        shown = rows.pivot_table(**key, aggfunc="last").reindex(worst[:MOST_ROWS]).fillna("")
+        pivoted = rows.pivot_table(**key, aggfunc="last").reindex(worst[:MOST_ROWS]).fillna("")
         several = rows["corpus"].nunique() > 1
-        names = [named(part) + (f" ({corpus})" if several else "") for corpus, part in shown.index]
-        table = shown[measures.unique()[:MOST_MEASURES]]
+        names = [named(part) + (f" ({corpus})" if several else "") for corpus, part in pivoted.index]
+        table = pivoted[measures.unique()[:MOST_MEASURES]]
         table.insert(0, "", names)
-        table["speakers"] = [f"{number or ''}" for number in parts["speakers"].max()[shown.index]]
+        table["speakers"] = [f"{number or ''}" for number in parts["speakers"].max()[pivoted.index]]
         few = table.map(lambda text: text.endswith("*")).any(axis=None)
         notes = ["* for these speakers, who are too few to generalise"] if few else []
         yield Table.of_first(f"{title} (95 % intervals)", table, len(worst), notes)
