@@ -13,7 +13,7 @@ from benchmarks.large_tables import make_segments
 
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import LookUpModel, check_model
-from soundcheck.predict.engine import look_up, predict_model
+from soundcheck.predict.engine import look_up, predict_models
 from soundcheck.predict.request import PredictionRequest, list_segments
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.suite_file import read_suite
@@ -28,7 +28,7 @@ def predict(folder: Path, segments: int, files: int):
     entry = suite.models["model1"]
     fingerprint = check_model(entry, suite, [corpus])
     asked = PredictionRequest(entry, suite, [corpus], {}, folder / "out", folder / "cache", fingerprint)
-    return corpus, predict_model(asked)
+    return corpus, *predict_models([asked])
 
 
 @pytest.mark.parametrize("in_one_file", [True, False])
@@ -93,7 +93,9 @@ def test_changes_stand_behind_their_segment():
 
     report, tables = look_up(Numbered(), [corpus], changes, wanted)
     table = tables["demo"]
-    rows = [(s.key, change) for s in list_segments(corpus, list(changes), wanted) for change in s.changes]
+    segments = list(list_segments(corpus, list(changes), wanted))
+    assert [one.label for one in segments] == ["a.wav", "b.wav from 0 s to 1.5 s", "b.wav from 1.5 s"]
+    rows = [(one.key, change) for one in segments for change in one.changes]
     assert list(zip(table.key, table.change, strict=True)) == rows
     assert rows == [("a", ""), ("a", "low"), ("a", "high"), ("b", ""), ("b", "high"), ("c", ""), ("c", "low")]
     assert table.answers["arousal"][table.answered].tolist() == [1.0, 201.0, 2.0, 102.0]
