@@ -15,7 +15,6 @@ import pytest
 from browser import missing, started_browser
 from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
-from runs import Run
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
@@ -119,13 +118,6 @@ def describe(tmp_path):
 def recorded():
     """Make the record of a run from plain values, as in ``run.json``: ``recorded(notebooks=[...])``."""
     return record
-
-
-@pytest.fixture(scope="session")
-def shown() -> Callable[..., str]:
-    """Give the HTML that a notebook has made: ``shown(folder / "out", "my model", "fairness_sex")``."""
-
-    return lambda output, *names, kind="notebooks": Run(output).shown(*names, kind=kind)
 
 
 def common(factory: pytest.TempPathFactory, name: str) -> Path:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
+from runs import Run
 
 from soundcheck.results.contrast import CONTRAST_COLUMNS
 
@@ -66,7 +67,7 @@ def later(compared, tmp_path_factory, undrawn):
     return folder / "run"
 
 
-def test_command_and_page_tell_the_outcome(compared, shown):
+def test_command_and_page_tell_the_outcome(compared):
     folder, done = compared
     assert done.returncode == 0, done.stdout + done.stderr
     assert "new against old: 3 better, 0 worse, 0 no evidence for new speakers; 3 better, 0" in done.stdout
@@ -79,7 +80,7 @@ def test_command_and_page_tell_the_outcome(compared, shown):
     assert judged["blocks"].eq(24).all() and judged["adjusted_p_value"].max() <= 0.05
     record = json.loads((out / "run.json").read_text())
     (comparison,) = record["comparisons"]
-    page = shown(out, comparison["slug"], kind="comparisons")
+    page = Run(out).shown(comparison["slug"], kind="comparisons")
     assert page.count("<audio") == 4
     for words in ("▲ better", "corrections", "added errors", "better on 3 and worse on 0 of 3 tests."):
         assert words in page
@@ -190,7 +191,7 @@ def rate(table: pd.DataFrame, name: str) -> float:
     return float((words[0] != words[1]).to_numpy().mean())
 
 
-def test_values_are_those_of_the_segments_that_both_answered(left_out, shown):
+def test_values_are_those_of_the_segments_that_both_answered(left_out):
     folder, table, rows, output = left_out
     easy, row = table[table["hard"] == 0], rows.loc[*PAIRS["new"], RATE]
     values = [rate(easy, name) for name in PAIRS["new"]]
@@ -206,7 +207,7 @@ def test_values_are_those_of_the_segments_that_both_answered(left_out, shown):
     # The command and the page say who predicted what.
     assert "{:.3g} → {:.3g} on 80 segments that both answered, ".format(*values) in output
     assert "No segment was answered by both quits and other, so nothing is compared" in output
-    page = shown(folder / "out", "new", kind="comparisons")
+    page = Run(folder / "out").shown("new", kind="comparisons")
     assert "predicted by both" in page and ">80<" in page and "001.wav, 003.wav, 005.wav and 77 more" in page
 
 

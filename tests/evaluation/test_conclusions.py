@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from judging import judging
+from tests.evaluation.judging import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.conclusions import estimate_rows

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import judging
+from tests.evaluation.judging import judging
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import groups

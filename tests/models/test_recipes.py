@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from load import load_model
+from library_models import load_model
 from pages import PAGES, example
 from tiny_transformers import SMALL
 from tones import make

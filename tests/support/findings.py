@@ -1,8 +1,6 @@
 """Findings that pages about a model are made of: a number, a difference that fails, inconclusive ones."""
 
-from tests.support.finished import FAILED, verdict
-
-from soundcheck.results.verdict import Verdict
+from tests.support.finished import FAILED
 
 HOSTILE = '<img src=x onerror=alert(1)>"\'{{ 7*7 }} #read("/etc/passwd") $x$ \u202e\x07' + "é" * 300
 FIGURE = {
@@ -20,14 +18,3 @@ NOTHING = dict.fromkeys(("passed", "value", "low", "high", "certainty", "referen
 NOTHING |= {"evidence": "", "skipped": "no labels", "state": "not evaluated"}
 FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}
 FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "gap_high": None, "blocks": 2}
-
-
-def many(count: int = 40) -> list[Verdict]:
-    """Make rows of many families with long names: of each a failure and an inconclusive test."""
-    rows = []
-    for number in range(count):
-        family = f"family_{number}_" + "x" * 60
-        rows.append(verdict(**GAP | {"family": family, "group": f"device: {'long ' * 30}{number}"}))
-        open_ = OPEN | {"family": family, "group": f"accent: {number}", "bound": 0.2, "gap": 0.05}
-        rows.append(verdict(**GAP | open_))
-    return rows

@@ -10,8 +10,7 @@ import pytest
 import soundfile
 import yaml
 from late import late
-from library_models import Project, noises
-from load import load_model
+from library_models import Project, load_model, noises
 from pages import example
 from tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
