@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
-from browser import missing, started_browser
+from browser import started_browser
 from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 
@@ -28,9 +28,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-hypothesis.settings.register_profile(
-    "tests", max_examples=30, deadline=None
-)  # others in each run, on busy machines, too
+# Other examples in each run, on busy machines, too
+hypothesis.settings.register_profile("tests", max_examples=30, deadline=None)
 hypothesis.settings.load_profile("tests")
 
 # For workers: matrices are small, and threads of one test would take cores from the others.
@@ -168,8 +167,6 @@ def browser():
 
     It ends with the module of tests: as long as it is there, no other event loop can run.
     """
-    if why := missing():
-        pytest.skip(why)
     with started_browser() as started:
         yield started
 

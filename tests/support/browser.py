@@ -6,13 +6,14 @@ Playwright, ``browser.complaints(path)`` says what is wrong with one.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 SIZES = {1400: 900, 390: 844}  # pixels: a desk and a telephone
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -45,25 +46,16 @@ WIDER = """() => {
 }"""
 
 
-def missing() -> str:
-    """Say why no page can be opened here; nothing if one can."""
-    for package in ("playwright", "axe_playwright_python"):
-        if importlib.util.find_spec(package) is None:
-            return f"{package} is not installed"
-    return "" if _chromium() else "there is no Chromium on this system"
-
-
-def _chromium() -> str | None:
-    return next((path for path in map(shutil.which, NAMES) if path), None)
-
-
 @contextmanager
 def started_browser() -> Iterator[Browser]:
-    """Start Chromium and end it; meanwhile the thread has an event loop that runs, so no other can."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=_chromium(), args=list(SWITCHES))
+    """Start Chromium and end it, or skip; meanwhile the thread has an event loop, so no other can run."""
+    playwright_api = pytest.importorskip("playwright.sync_api")
+    pytest.importorskip("axe_playwright_python.base")
+    paths = [path for path in map(shutil.which, NAMES) if path]
+    if not paths:
+        pytest.skip("there is no Chromium on this system")
+    with playwright_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=paths[0], args=list(SWITCHES))
         try:
             yield Browser(chromium)
         finally:

@@ -126,7 +126,6 @@ def serving(answer: Callable[[Asked, int], Reply], port: int = 0) -> Iterator[Se
             pass
 
     class Server(http.server.ThreadingHTTPServer):
-        daemon_threads = True
         request_queue_size = 64
 
         def handle_error(self, *_: object) -> None:

@@ -40,15 +40,6 @@ def test_pickles_are_not_opened(load, name, tmp_path):
     assert not (tmp_path / "CANARY").exists()
 
 
-def test_all_problems_of_a_file_are_told(load):
-    with pytest.raises(InputError) as caught:
-        load("a (x)\nb\n{ (y)\nc (x)\n" + "d\n" * 30, "hyp.trn")
-    assert len(caught.value.problems) == 33
-    first, second, third = str(caught.value).splitlines()
-    assert first.startswith("hyp.trn line 2: 'b' does not end") and "There are 31 of this kind" in first
-    assert "hyp.trn line 3" in second and "duplicate id 'x'" in third
-
-
 def test_files_of_transcripts_hold_nothing_else(load):
     words = r"^suite.yml, models.theirs.tasks: text holds transcripts only .* emotion\. Give"
     with pytest.raises(InputError, match=words):
