@@ -10,8 +10,8 @@ import pytest
 from nbformat import v4
 from tests.report.given import write_page
 from tests.support.browser import LIMITS
+from tests.support.findings import row
 from tests.support.first_pages import record_of
-from tests.support.rows import row
 from tests.support.runs import run, sound, write
 
 from soundcheck.book import page_data

@@ -150,11 +150,6 @@ class Forked:
             raise RuntimeError("the preloaded process has ended")
         return int.from_bytes(received, "little", signed=True)
 
-    def poll(self) -> int | None:
-        with suppress(subprocess.TimeoutExpired):
-            self.wait(0)
-        return self.returncode
-
     def kill(self) -> None:
         if self.returncode is None:
             with suppress(ProcessLookupError):

@@ -12,7 +12,7 @@ import yaml
 from late import late
 from library_models import Project, load_model, noises
 from pages import example
-from tiny_transformers import moonshine, paired, wav2vec2, whisper
+from tests.models.transformers_folder.tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
 from soundcheck.common.errors import InputError
