@@ -28,10 +28,6 @@ def table():
     return pd.DataFrame({"key": files, "file": files, "speaker": speakers})
 
 
-def speakers(table, rows):
-    return table["speaker"][rows].value_counts().to_dict()
-
-
 def test_a_random_part_does_not_depend_on_the_others(table):
     family, shuffled = limited(segments=50), table.sample(frac=1, random_state=1)
     rows, again = changed_rows(family, TASKS, table, 0), changed_rows(family, TASKS, shuffled, 0)
@@ -40,9 +36,9 @@ def test_a_random_part_does_not_depend_on_the_others(table):
 
 
 def test_sweeps_take_speakers_in_turn(table):
-    few, many = (swept_rows(limited(sweep_segments=n), TASKS, table, ["speaker"], 0) for n in (12, 100))
-    assert speakers(table, few) == {"s0": 3, "s1": 3, "s2": 3, "s3": 3}
-    assert speakers(table, many) == {"s0": 10, "s1": 10, "s2": 10, "s3": 70}
+    for count, speakers in ((12, [3, 3, 3, 3]), (100, [10, 10, 10, 70])):
+        rows = swept_rows(limited(sweep_segments=count), TASKS, table, ["speaker"], 0)
+        assert table["speaker"][rows].value_counts().sort_index().tolist() == speakers
     assert swept_rows(limited(sweep_segments=999), TASKS, table, ["no such column"], 0).all()
 
 
@@ -103,8 +99,6 @@ def test_a_suite_limits_levels_and_names_transformations():
     # Both families hear the same, so that models are asked once.
     same = read_family("asr_fault_localisation").limited(True, None, levels=2)
     assert {step.identity for step in few.stepped} == {step.identity for step in same.stepped}
-    cut = read_family("speaker_verification").limited(True, None, levels=2)
-    assert list(cut.sweeps["Duration"].steps) == ["2", "0.5"]  # lengths that recordings have
     few = FAIRNESS.limited(True, None, transformations={"asr_fairness": ["Noise"], "another": []})
     assert list(few.transformations) == ["Noise"] and set(few.options["excluded"]) <= {"Noise"}
     named = {"robustness_background_noise": ["White Noise"]}

@@ -172,18 +172,15 @@ def noisy():
 
 
 def test_a_gap_that_is_all_noise_goes_and_one_of_the_accent_stays(noisy):
-    noise = adjusted_rows(noisy).loc["accent: irish"]
+    frame, without = adjusted_rows(noisy), adjusted_rows(noisy, ())
+    noise, accent = (one.loc["accent: irish"] for one in (frame, adjusted_rows(accents(accent=0.1))))
     assert noise["gap"] > 0.06
     assert abs(noise["adjusted"]) < 0.15 * noise["gap"] and noise["adjusted_low"] < 0 < noise["adjusted_high"]
-    accent = adjusted_rows(accents(accent=0.1)).loc["accent: irish"]
     assert accent["adjusted"] == pytest.approx(accent["gap"], rel=0.1)
     assert accent["adjusted_low"] < 0.1 < accent["adjusted_high"]
     for row in (noise, accent):
         assert row["adjusted_by"] == "noise" and 0.9 < row["counterpart"] <= 1
-
-
-def test_nothing_else_of_a_row_changes(noisy):
-    frame, without = adjusted_rows(noisy), adjusted_rows(noisy, ())
+    # Nothing else of a row changes, and two groups mirror each other.
     pd.testing.assert_frame_equal(frame.drop(columns=NEWER), without.drop(columns=NEWER))
     assert without["adjusted_by"].eq("").all() and without[NEWER[:4]].isna().all(axis=None)
     assert frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)

@@ -126,11 +126,7 @@ def test_labels_stay_beside_the_group_and_may_be_groups_themselves(subset):
     assert len(rows) == 8 and set(rows.index) == {"language: de", "language: en"}
     assert rows["label"].nunique() == 4 and not rows["label"].str.contains("de").any()
     random = []
-
-    def proportions(_, predictions):
-        random.append(predictions.random)
-        return bin_proportions(predictions.clean)
-
+    proportions = lambda _, p: random.append(p.random) or bin_proportions(p.clean)  # noqa: E731
     ranges = judge.judge(subset, "Mean Value", proportions, column="range")
     assert [row.label for row in ranges] == [""] * 4 and random == [False, True]
     assert all(row.group.startswith("range: ") for row in ranges)
@@ -226,8 +222,8 @@ def test_the_row_counts_and_its_remark_names(searched):
     assert result.passed_over == {"pitch": "it could not be measured"}
     # On the page names are escaped, and the worst of the group and typical others are heard.
     heard = str(views.named_segments(own, [result]))
-    page = f"{views.looked_at([result])}{views.named_groups(own, [result])}{heard}"
-    page += str(views.could_be_shown([result]))
+    parts = views.looked_at([result]), views.named_groups(own, [result]), views.could_be_shown([result])
+    page = heard + "".join(map(str, parts))
     assert "<b>phone" not in page and page.count("&lt;b&gt;phone&lt;/b&gt;") > 3
     group = table["sex"].eq("female") & table["condition"].eq(PHONE)
     assert f">{(table['predicted'] - table['arousal']).abs()[group].idxmax():06d} " in heard

@@ -158,9 +158,8 @@ def test_one_recording_is_the_trial_itself_and_the_tested_one_is_never_enrolled(
         assert trials[3].scores[place] == pytest.approx(expected, abs=1e-6)
     assert len(trials[3]) == len(subset) and trials[3].target.sum() == subset.truth.sum()
     # Some of many trials are drawn, whatever the order of the numbers.
-    trials, note, _ = enrolling(enrolled=[1, 2], enrolled_trials=40)
+    (trials, note, _), (again, *_) = (enrolling(enrolled=n, enrolled_trials=40) for n in ([1, 2], [2, 1]))
     assert len(trials[1]) == 40 and "of 40 that were drawn" in note
-    again, *_ = enrolling(enrolled=[2, 1], enrolled_trials=40)
     np.testing.assert_array_equal(trials[2].scores, again[2].scores)
 
 

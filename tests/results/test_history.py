@@ -145,14 +145,12 @@ def test_labels_count_as_data(write, judged):
     assert columns.values.tolist() == [[""] * 3, ["other labels", "data", "unpaired"], ["", "", "paired"]]
 
 
-@pytest.mark.parametrize(
-    ("folder", "words"),
-    [("file", "cannot be written"), ("out/kept", "output folder"), ("data/kept", "corpus 'calls'")],
-)
-def test_places_where_nothing_can_be_kept(tmp_path, folder, words):
+def test_places_where_nothing_can_be_kept(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=words):
-        finished_run.check_place(tmp_path / folder, tmp_path / "out", {"calls": tmp_path / "data"})
+    places = {"file": "cannot be written", "out/kept": "output folder", "data/kept": "corpus 'calls'"}
+    for folder, words in places.items():
+        with pytest.raises(InputError, match=words):
+            finished_run.check_place(tmp_path / folder, tmp_path / "out", {"calls": tmp_path / "data"})
 
 
 SUITE = """
@@ -174,14 +172,15 @@ def project(tmp_path_factory, undrawn):
     folder = tmp_path_factory.mktemp("history")
     (folder / "data").mkdir()
     (folder / "suite.yml").write_text(SUITE)
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"file": [f"{n}.wav" for n in range(240)], "duration": 2.0})
-    table["speaker"] = [f"s{n % 20}" for n in range(240)]
-    table[["arousal", "valence"]] = rng.uniform(0.1, 0.9, (240, 2)).round(3)
-    table.to_csv(folder / "data" / "segments.csv", index=False)
+    rng, tasks = np.random.default_rng(0), ["arousal", "valence"]
+    table = pd.DataFrame(rng.uniform(0.1, 0.9, (240, 2)).round(3), columns=tasks)
+    table = table.assign(file=[f"{n}.wav" for n in range(240)], duration=2.0)
+    table.assign(speaker=[f"s{n % 20}" for n in range(240)]).to_csv(
+        folder / "data" / "segments.csv", index=False
+    )
     errors = rng.normal(0, 0.15, (240, 2))
     for sizes, book in (((1, 1), ["--no-book"]), ((0.2, 3), [])):
-        heard = table[["arousal", "valence"]] + sizes * errors + rng.normal(0, 0.02, (240, 2))
+        heard = table[tasks] + sizes * errors + rng.normal(0, 0.02, (240, 2))
         table[["file"]].join(heard.clip(0, 1)).to_csv(folder / "answers.csv", index=False)
         done = undrawn("run", "suite.yml", *book, "--out", "build", cwd=folder, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
