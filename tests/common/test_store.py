@@ -126,17 +126,6 @@ def test_values_come_back_for_the_same_version_only(path):
     assert calls == ["1", "2"]
 
 
-def test_what_nobody_used_is_forgotten(path):
-    first = JsonCache(path)
-    first.put("old", 1)
-    first.put("new", 2)
-    first.save()
-    second = JsonCache(path)
-    assert second.get("new") == 2 and second.get("unknown") is None
-    second.save()
-    assert JsonCache(path).get("old") is None
-
-
 def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypatch):
     weights, kept, read, digest = tmp_path / "weights", tmp_path / "kept.json", [], files.digest
     monkeypatch.setattr(store.files, "digest", lambda path: read.append(path) or digest(path))

@@ -177,28 +177,24 @@ def test_threshold_of_the_lowest_cost_is_the_lower_one_in_the_middle_of_equal_on
     assert np.isnan(min_dcf_threshold(independent([0.1], [True])))
 
 
-@pytest.mark.parametrize(
-    ("scores", "target", "reason"),
-    [
+def test_no_value():
+    for scores, target, reason in (
         ([], [], "no trials"),
         ([0.1, 0.2], [True, True], "no non-target trials"),
         ([0.1, np.nan, np.nan], [True, False, False], "no score for 2 of 3 trials"),
-    ],
-)
-def test_no_value(scores, target, reason):
-    for name, make in ALL.items():
-        if name != "rejection" or "non-target" not in reason:
-            result = resample(make(independent(scores, target)), NO_BLOCKS, 100)
-            assert set(result.reasons) == {reason} and np.isnan(result.value).all(), name
-    assert np.isnan(equal_error_threshold(independent(scores, target)))
+    ):
+        for name, make in ALL.items():
+            if name != "rejection" or "non-target" not in reason:
+                result = resample(make(independent(scores, target)), NO_BLOCKS, 100)
+                assert set(result.reasons) == {reason} and np.isnan(result.value).all(), name
+        assert np.isnan(equal_error_threshold(independent(scores, target)))
 
 
 ZEROS, ONES = np.zeros(2, int), np.ones(2, bool)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
+def test_impossible_trials_are_refused():
+    for make, message in (
         (lambda data: Trials.of([0.1], [True], ["a"], [None]), "1 recordings have no speaker"),
         (lambda data: Trials(np.array([np.inf, 0]), ONES, ZEROS, ZEROS, 1), "finite"),
         (lambda data: Trials(np.zeros(2), ZEROS, ZEROS, ZEROS, 1), "finite"),
@@ -206,11 +202,9 @@ ZEROS, ONES = np.zeros(2, int), np.ones(2, bool)
         (lambda data: false_acceptance_rate(data, np.nan), "threshold"),
         *((lambda data, r=r: frr_at_far(data, r), "from 0 to 1") for r in ([np.nan], [[0.1]])),
         *((lambda data, c=c: min_dcf(data, *c), "lies between") for c in ((0,), (0.5, 1, -1))),
-    ],
-)
-def test_impossible_trials_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make(trials(0))
+    ):
+        with pytest.raises(ValueError, match=message):
+            make(trials(0))
 
 
 # Sums of such statistics

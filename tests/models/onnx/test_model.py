@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import yaml
 from library_models import Project, noises
 from networks import answers, installed_file, onnx_model
-from pages import example
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import check_output
@@ -100,28 +98,22 @@ def test_signals_are_resampled(project):
     assert np.abs(outputs - answers(resampled(signal, 16000, 8000), 3)).max() < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("outputs", "text", "places"),
-    [
+def test_which_numbers_are_those_of_a_task(project):
+    for outputs, text, places in (
         (
             {"a": 3, "b": 2, "vector": 5},
             "tasks: [valence, embedding, arousal], "
             "outputs: {a: [x, valence, y], b: [arousal, z], vector: embedding}",
             {"valence": (3, 1), "embedding": (5, slice(None)), "arousal": (2, 0)},
         ),
-        (  # outputs called like tasks need no words
-            {"valence": 1, "arousal": 1, "embedding": 4},
-            "tasks: [arousal, embedding]",
-            {"arousal": (1, 0), "embedding": (4, slice(None))},
-        ),
-    ],
-)
-def test_which_numbers_are_those_of_a_task(project, outputs, text, places):
-    onnx_model(project.folder / "m.onnx", outputs)
-    (signal,) = noises(800)
-    (output,) = project.answers(f"{{onnx: m.onnx, {text}}}", [signal])
-    for task, (count, place) in places.items():
-        assert np.abs(output[task] - answers(signal, count)[place]).max() < 1e-6
+        # Outputs called like tasks need no words.
+        ({"arousal": 1, "vector": 4}, "tasks: [arousal]", {"arousal": (1, 0)}),
+    ):
+        onnx_model(project.folder / "m.onnx", outputs)
+        (signal,) = noises(800)
+        (output,) = project.answers(f"{{onnx: m.onnx, {text}}}", [signal])
+        for task, (count, place) in places.items():
+            assert np.abs(output[task] - answers(signal, count)[place]).max() < 1e-6
 
 
 def test_classes_and_their_probabilities(project):
@@ -144,19 +136,15 @@ def test_classes_and_their_probabilities(project):
         assert check_output(one, [BUILTIN["emotion"]])[0]["emotion"] == label["emotion"]
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("classes", '["Anger", "ang", "neutral", "sad"]'),
-        ("id2label", '{"0": "anger", "1": "happiness", "2": "neutral", "3": "sadness"}'),
-    ],
-)
-def test_the_file_may_say_what_classes_are(project, key, value):
-    onnx_model(project.folder / "m.onnx", {"logits": 4}, metadata={key: value})
-    (signal,) = noises(800)
-    keys = ", labels: {ang: happiness, sad: sadness}" if "ang" in value.split('"') else ""
-    (output,) = project.answers(f"{{onnx: m.onnx, tasks: [emotion]{keys}}}", [signal])
-    assert output["emotion"] == BUILTIN["emotion"].classes[answers(signal, 4).argmax()]
+def test_the_file_may_say_what_classes_are(project):
+    classes, (signal,) = BUILTIN["emotion"].classes, noises(800)
+    for key, value, labels in (
+        ("classes", '["Anger", "ang", "neutral", "sad"]', ", labels: {ang: happiness, sad: sadness}"),
+        ("id2label", '{"0": "anger", "1": "happiness", "2": "neutral", "3": "sadness"}', ""),
+    ):
+        onnx_model(project.folder / "m.onnx", {"logits": 4}, metadata={key: value})
+        (output,) = project.answers(f"{{onnx: m.onnx, tasks: [emotion]{labels}}}", [signal])
+        assert output["emotion"] == classes[answers(signal, 4).argmax()]
 
 
 def test_numbers_that_are_none_are_no_predictions(project):
@@ -223,23 +211,6 @@ def test_real_weights(tmp_path):
     session = runtime.InferenceSession(str(tmp_path / "dnsmos.onnx"))
     (direct,) = session.run(None, {"input_1": np.resize(signal, 144160)[None]})[0]
     assert np.abs(numbers([output], ["sig", "bak", "ovr"])[0] - direct).max() < 1e-6
-
-
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_what_the_page_shows_can_be_used(project, number):
-    ((_, entry),) = yaml.safe_load(example("models", "ONNX", number=number))["models"].items()
-    path = project.folder / entry["onnx"]
-    path.parent.mkdir(parents=True)
-    if path.suffix:
-        said = entry["outputs"].items()
-        items = {name: [*item.values()][0] if isinstance(item, dict) else item for name, item in said}
-        onnx_model(path, {name: len(item) for name, item in items.items()})
-    else:
-        path.mkdir()
-        onnx_model(path / "model.onnx")
-        (path / "labels.yaml").write_text("logits: [arousal, dominance, valence]\n")
-    text = yaml.safe_dump(entry, default_flow_style=True, width=1000).replace("null", "")
-    assert [set(output) for output in project.answers(text, noises(800, 1600))] == [set(entry["tasks"])] * 2
 
 
 def test_it_is_no_code_and_computes_with_one_thread(project):
