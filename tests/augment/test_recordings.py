@@ -220,7 +220,7 @@ def test_what_distances_lack_and_what_may_be_drawn(write, read):
 # Databases
 
 
-def test_a_database_with_a_column_that_tells_the_kind(tmp_path, write, read):
+def test_a_database_with_a_column_that_tells_the_kind(write, read):
     folder = write("db", "audio/all.wav", seconds=1.0)
     db = audformat.Database("sounds")
     db.schemes["category"] = audformat.Scheme("str", labels=["coughing", "sneezing"])

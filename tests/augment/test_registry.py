@@ -10,7 +10,7 @@ import yaml
 from made_sounds import sound, sounds
 
 from soundcheck.augment import level, registry
-from soundcheck.augment.base import TRANSFORMS, transform
+from soundcheck.augment.base import TRANSFORMS
 from soundcheck.augment.sounds import BASE, KINDS, OTHER
 from soundcheck.common import resources
 from soundcheck.common.errors import InputError
@@ -133,19 +133,6 @@ def test_a_bad_change_is_found_before_anything_runs():
         if name in TRANSFORMS and not any(isinstance(value, list | dict) for value in options.values()):
             with pytest.raises((ValueError, TypeError)):  # nor is it ever applied, to silence either
                 apply(Perturbation("Mine", name, options), np.zeros(9, np.float32))
-
-
-def test_a_transform_is_added_by_declaring_a_function_once(monkeypatch, rng):
-    monkeypatch.setattr("soundcheck.augment.base.TRANSFORMS", added := {})
-
-    @transform
-    def flip(signal):
-        """Turn the signal upside down."""
-        return -signal
-
-    assert list(added) == ["flip"] and flip([1.0, 2.0], RATE, rng).tolist() == [-1, -2]
-    with pytest.raises(ValueError, match="flip is defined in .* and in"):
-        transform(flip)
 
 
 def test_full_scale_is_kept_unless_a_change_clips_there(rng):

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problem, Problems, input_error
 
 
 def test_a_problem_is_one_sentence_with_place_and_remedy():
@@ -36,16 +36,3 @@ def test_twenty_are_told_and_one_cause_is_reported_once():
         "c: else.",
     ]
     assert str(InputError(missing[:3])).count("Look") == 3
-
-
-@pytest.mark.parametrize(
-    ("value", "allowed", "expected"),
-    [
-        ("MODELS", ["families", "models"], "Did you mean 'models'?"),
-        ("xyz", ["families", "models"], "Allowed: families"),
-        ("a", [], ""),
-        ("audio", ["model_seconds", "audio_seconds"], "Did you mean 'audio_seconds'?"),  # its first word
-    ],
-)
-def test_did_you_mean(value, allowed, expected):
-    assert did_you_mean(value, allowed).startswith(expected) and bool(expected) == bool(allowed)

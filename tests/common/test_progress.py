@@ -1,8 +1,5 @@
 """How far a step is: a bar for people, few lines for logs."""
 
-import io
-import sys
-
 import pytest
 
 from soundcheck.common.progress import EVERY, Progress
@@ -32,14 +29,3 @@ def test_a_log_gets_a_line_each_half_minute_with_the_time_left(log):
     (line,) = log("looking at audio", "files of \x1b[2Jcalls", 1, [40])
     assert line.startswith("looking at audio: 1 of 1 files of ") and line.endswith("calls")  # nothing is left
     assert "\x1b" not in line
-
-
-@pytest.mark.parametrize("visible", [True, False])
-def test_a_terminal_gets_a_bar_if_one_is_wanted_and_items_pass_unchanged(monkeypatch, visible):
-    screen = io.StringIO()
-    monkeypatch.setattr(screen, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stderr", screen)
-    with Progress("predictions", "inputs of prosody", 2, visible=visible) as progress:
-        progress.update(2)
-    assert ("predictions: inputs of prosody: 100%" in screen.getvalue()) == visible
-    assert list(Progress.over(iter("abc"), "speaking", "voices", 3)) == ["a", "b", "c"]

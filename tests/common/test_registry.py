@@ -41,11 +41,6 @@ def test_two_classes_of_one_word(kinds):
         list(kinds({"flat": "same", "inside/model": "same"}))
 
 
-def test_packages_that_cannot_be_imported(kinds):
-    with pytest.raises(ImportError, match="nothing_of_this_name"):
-        list(kinds({"inside/__init__": "import nothing_of_this_name\n"}))
-
-
 def test_optional_packages_are_imported_or_named_with_the_way_to_get_them(tmp_path, monkeypatch):
     assert extras.import_extra("json", "onnx", "suite.yml").__name__ == "json"
     message = r'no_such is not installed. Install it: pip install "soundcheck-speech\[onnx\]".$'

@@ -10,7 +10,7 @@ import pytest
 
 from soundcheck.common import files, store
 from soundcheck.common.files import OutputError
-from soundcheck.common.store import FileDigests, JsonCache, signature
+from soundcheck.common.store import FileDigests, JsonCache
 
 VALUES = {"mean": [1.5, -2.0], "names": ["a", None], "nothing": float("inf")}
 
@@ -126,17 +126,6 @@ def test_values_come_back_for_the_same_version_only(path):
     assert calls == ["1", "2"]
 
 
-def test_what_nobody_used_is_forgotten(path):
-    first = JsonCache(path)
-    first.put("old", 1)
-    first.put("new", 2)
-    first.save()
-    second = JsonCache(path)
-    assert second.get("new") == 2 and second.get("unknown") is None
-    second.save()
-    assert JsonCache(path).get("old") is None
-
-
 def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypatch):
     weights, kept, read, digest = tmp_path / "weights", tmp_path / "kept.json", [], files.digest
     monkeypatch.setattr(store.files, "digest", lambda path: read.append(path) or digest(path))
@@ -159,9 +148,3 @@ def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypa
     assert digested(0) == (digest(b"2"), 1)
     weights.write_text("3")
     assert [digested(60), digested(60)] == [(digest(b"3"), 1)] * 2  # it was written just now
-
-
-def test_what_is_no_file_has_no_digest(tmp_path):
-    os.mkfifo(tmp_path / "pipe")  # would never end if it were opened
-    for name in ("pipe", ".", "missing", "nul\0"):
-        assert signature(tmp_path / name) is None and FileDigests().digest(tmp_path / name) == ""

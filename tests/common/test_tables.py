@@ -89,18 +89,15 @@ def test_lists_and_one_object_a_line():
             read_json_lines(content, "x", FIELDS)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
+def test_what_is_no_json_is_refused(read):
+    for content, words in (
         (b"\n \n", "the file is empty"),
         (b"[" * 100_000, "is no JSON that can be read"),
         (b'{"a": 1}\n{"a": "\xff"}', "line 2: byte 16 is not UTF-8"),
-    ],
-)
-def test_what_is_no_json_is_refused(read, content, words):
-    with pytest.raises(InputError, match=words) as error:
-        read(content)
-    assert len(error.value.problems) == 1
+    ):
+        with pytest.raises(InputError, match=words) as error:
+            read(content)
+        assert len(error.value.problems) == 1
 
 
 @pytest.fixture

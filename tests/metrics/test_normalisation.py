@@ -79,12 +79,8 @@ def test_the_leaderboard_joins_letters_drops_ellipses_and_is_whisper_without_lat
     assert english("kinda") == "kinda"
 
 
-def test_known_traps_of_whisper():
-    assert english("O'Neil") == "0 neil"
-    assert english("[noise] He's twenty-one (laughs), um, and likes colour") == "he is 21 and likes color"
-    assert english(english("cent triple o")) != english("cent triple o")
-    assert basic_whisper("Don't (laughs) हिन्दी") == "don t ह न द"
-    number = "9" * 5000  # too long for the package, and does not end a run
+def test_numbers_that_are_too_long_for_the_package_of_whisper_are_kept():
+    number = "9" * 5000
     assert english(f"He said {number} twenty one times") == f"he said {number} 21 times"
 
 

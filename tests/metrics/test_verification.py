@@ -177,20 +177,17 @@ def test_threshold_of_the_lowest_cost_is_the_lower_one_in_the_middle_of_equal_on
     assert np.isnan(min_dcf_threshold(independent([0.1], [True])))
 
 
-@pytest.mark.parametrize(
-    ("scores", "target", "reason"),
-    [
+def test_no_value():
+    for scores, target, reason in (
         ([], [], "no trials"),
         ([0.1, 0.2], [True, True], "no non-target trials"),
         ([0.1, np.nan, np.nan], [True, False, False], "no score for 2 of 3 trials"),
-    ],
-)
-def test_no_value(scores, target, reason):
-    for name, make in ALL.items():
-        if name != "rejection" or "non-target" not in reason:
-            result = resample(make(independent(scores, target)), NO_BLOCKS, 100)
-            assert set(result.reasons) == {reason} and np.isnan(result.value).all(), name
-    assert np.isnan(equal_error_threshold(independent(scores, target)))
+    ):
+        for name, make in ALL.items():
+            if name != "rejection" or "non-target" not in reason:
+                result = resample(make(independent(scores, target)), NO_BLOCKS, 100)
+                assert set(result.reasons) == {reason} and np.isnan(result.value).all(), name
+        assert np.isnan(equal_error_threshold(independent(scores, target)))
 
 
 ZEROS, ONES = np.zeros(2, int), np.ones(2, bool)

@@ -72,18 +72,14 @@ def test_nothing_of_an_embedding_is_lost(vector):
     assert pack(np.array([1.0], dtype=">f4")) == pack(np.array([1.0])) == "AACAPw=="  # on any machine
 
 
-@pytest.mark.parametrize(
-    ("given", "likeliest", "shares"),
-    [
+def test_probabilities():
+    for probabilities, likeliest, shares in (
         ({"sadness": np.float32(0.75), "anger": 0.25}, "sadness", [0.25, 0.0, 0.0, 0.75]),
         ({"sadness": 0.5, "neutral": 0.5}, "neutral", [0.0, 0.0, 0.5, 0.5]),  # the first of the classes
         ({"anger": 0.999}, "anger", [0.999, 0.0, 0.0, 0.0]),  # they may be rounded
-    ],
-)
-def test_probabilities(given, likeliest, shares):
-    answer, problem = check_output({"emotion": given}, [EMOTION])
-    expected = {f"emotion.{name}": share for name, share in zip(EMOTION.classes, shares, strict=True)}
-    assert (answer, problem) == ({"emotion": likeliest} | expected, "")
+    ):
+        expected = {f"emotion.{name}": share for name, share in zip(EMOTION.classes, shares, strict=True)}
+        assert check_output({"emotion": probabilities}, [EMOTION]) == ({"emotion": likeliest} | expected, "")
 
 
 def test_words_are_kept_as_a_recogniser_gives_them():
@@ -103,7 +99,6 @@ def test_words_without_confidences_say_nothing(given):
 def test_a_task_called_confidence_is_a_task():
     task = Task("confidence", "regression", low=1, high=7)
     assert check_output({"confidence": 5}, [task]) == ({"confidence": 5.0}, "")
-    assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
 
 
 NO_PREDICTIONS = {
@@ -113,12 +108,9 @@ NO_PREDICTIONS = {
         (10**400, "is infinite"),
         (True, "is True, not a number"),
         (np.array([0.5]), "is an array of shape (1,)"),
-        ([0.5], "is a list of length 1"),
         ("0.5", "is the text '0.5'"),
-        (None, "is None"),
         ({"value": 0.5, "low": 0.7, "high": 0.4}, "whose low lies above its high"),
         ({"value": 0.5, "low": 0.4}, "without 'high'"),
-        ({"low": 0.5, "high": 0.4}, "without 'value'"),
         ({"value": 0.5, "low": 0.1, "high": math.nan}, "high is nan"),
     ],
     EMOTION: [
@@ -130,15 +122,12 @@ NO_PREDICTIONS = {
         ({"anger": math.nan, "sadness": 1.0}, "anger: nan"),
         ({"anger": True}, "True, not a number"),
         ({"angre": 1.0}, "unknown class 'angre' (Did you mean 'anger'?)"),
-        ({3: 1.0}, "unknown class '3'"),
     ],
     TRANSCRIPT: [
         (None, "is None, not a text"),
-        (["turn", "left"], "is a list of length 2, not a text"),
         ("x" * (TEXT_LIMIT + 1), f"{TEXT_LIMIT + 1} characters; at most {TEXT_LIMIT} are a transcript"),
     ],
     EMBEDDING: [
-        (None, "is None, not a vector of numbers"),
         ([True, False], "is a list of length 2, not a vector of numbers"),
         ([[0.1, 0.2], [0.3]], "is a list of length 2, not a vector of numbers"),
         (np.ones((2, 3)), "is an array of shape (2, 3), not a vector of numbers"),

@@ -52,11 +52,6 @@ def test_probabilities_are_those_of_what_counts(rng, how):
         assert one == pytest.approx(expected) and sum(one.values()) == pytest.approx(1)
 
 
-def test_what_is_said_to_be_probabilities_and_is_none_is_left_as_it_is():
-    predictions = class_answers(np.array([[0.5, 2.0], [0.0, 1.0]]), ["a", "b"], "given")
-    assert predictions == [{"a": 0.5, "b": 2.0}, {"a": 0.0, "b": 1.0}]
-
-
 @pytest.mark.parametrize("how", [None, "softmax"])
 def test_scores_that_are_none_give_no_class(how):
     rows = np.array([[np.nan, 1.0, 0.0], [np.inf, 1.0, 0.0], [-np.inf, -np.inf, 0.0]])

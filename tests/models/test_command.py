@@ -16,17 +16,10 @@ from programs import SIGNAL, World, emptied, gone, predict
 from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
 from soundcheck.models.answers import check_output, unpack
-from soundcheck.models.command import parse_command
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
-
-
-def test_commands_are_split_as_in_a_shell():
-    words = ["asr", "--in={audio}", "a b", "c d", "e f", ""]
-    assert parse_command("asr --in={audio} 'a b' \"c d\" e\\ f ''") == (words, "", "")
-
 
 REFUSED = yaml.safe_load(Path(__file__).with_name("refused_commands.yml").read_text())
 
@@ -45,15 +38,14 @@ def test_program_is_found_in_the_folder_then_on_the_path(world, tmp_path, monkey
     monkeypatch.setenv("PATH", f"bin{os.pathsep}{os.environ['PATH']}")  # a relative entry
     monkeypatch.setenv("HOME", str(tmp_path))
     World(tmp_path, world.temporary).program("echo path", "bin/my-asr")
-    assert world.ask() == "path"
-    (world.root / "my-asr").mkdir()
-    assert world.ask() == "path"  # a folder is no program
+    (world.root / "my-asr").mkdir()  # a folder is no program
+    assert world.ask() == world.ask("~/bin/my-asr {audio}") == "path"
     (world.root / "my-asr").rmdir()
     world.program("echo folder")
     world.program("echo below", "tools/my-asr")
-    places = {"./my-asr": "folder", "tools/my-asr": "below", "~/bin/my-asr": "path"}
-    for name, said in (places | {"my-asr": "folder", f"'{tmp_path / 'bin' / 'my-asr'}'": "path"}).items():
-        assert world.ask(f"{name} {{audio}}") == said
+    assert world.ask() == world.ask("./my-asr {audio}") == "folder"
+    assert world.ask("tools/my-asr {audio}") == "below"
+    assert world.ask(f"'{tmp_path / 'bin' / 'my-asr'}' {{audio}}") == "path"
 
 
 def test_a_suite_names_a_command_which_no_check_runs(world):
@@ -97,18 +89,15 @@ def test_audio_may_stand_anywhere_and_no_shell_runs_the_command(world):
     assert [path.name for path in world.root.iterdir()] == ["my-asr"]
 
 
-@pytest.mark.parametrize(
-    ("printed", "transcript"),
-    [
+def test_what_is_printed_is_the_transcript(world):
+    for printed, transcript in (
         ("  hello \\r\\n\\n\\tworld  \\n\\n", "hello world"),
         (" \\n\\n", ""),
         ("gr\\303\\274n \\377", "grün \ufffd"),
         ("<script>x</script> \\033[31mred\\001", "<script>x</script> \x1b[31mred\x01"),
-    ],
-)
-def test_what_is_printed_is_the_transcript(world, printed, transcript):
-    world.program(f"printf '{printed}'")
-    assert world.ask() == transcript
+    ):
+        world.program(f"printf '{printed}'")
+        assert world.ask() == transcript
 
 
 def predicted(world: World, printed: str, *tasks: str) -> tuple[dict, str]:
@@ -162,20 +151,17 @@ def test_a_program_hears_the_same_samples_as_a_python_model(world, rng):
         assert np.abs(written - heard).max() <= 1 / 32768, name
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
+def test_a_program_that_fails(world):
+    for body, message in (
         ("echo partial; exit 3", "the program ended with exit code 3"),
         ('echo 1 >&2; printf "no  $1\\tfound\\n\\n  \\n" >&2; exit 2', "exit code 2: no audio.wav found"),
         ("printf '50 percent\\r\\033[31mfailed\\033[0m \\001\\377' >&2; exit 1", "1: failed \\x01\ufffd"),
         ("yes | head -c 1000000 >&2; printf '%900s' x | tr ' ' y >&2; exit 9", "yyy…"),
-    ],
-)
-def test_a_program_that_fails(world, body, message):
-    world.program(body)
-    text = world.fails()
-    assert text.endswith(message)
-    assert "\n" not in text and len(text) < 300
+    ):
+        world.program(body)
+        text = world.fails()
+        assert text.endswith(message)
+        assert "\n" not in text and len(text) < 300
 
 
 def test_a_program_that_cannot_be_run(world):

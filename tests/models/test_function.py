@@ -75,8 +75,8 @@ def test_accepted_targets(root, target):
 
 
 def test_neighbours_hide_nothing_that_is_installed_and_a_model_may_be_called_like_it(root):
-    write(root, numpy="raise SystemError", json="import json as real\n" + GOOD, pytest=GOOD)
-    write(root, model="import json, numpy, helper\njson.dumps\nnumpy.zeros\n" + GOOD, helper="import json")
+    write(root, mailbox="raise SystemError", json="import json as real\n" + GOOD, pytest=GOOD)
+    write(root, model="import json, mailbox, helper\njson.dumps\nmailbox.mbox\n" + GOOD, helper="import json")
     for name in ("model", "pytest", "json"):
         assert check(root, f"{name}:predict")
 

@@ -5,13 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from load import load_model
 from pages import PAGES, example
-from tiny_transformers import SMALL
 from tones import make
 
-from soundcheck.common.errors import InputError
 from soundcheck.models.base import check_model
 from soundcheck.suite.suite_file import read_suite
 
@@ -91,39 +88,3 @@ def test_torchscript(folder):
         assert list(answer.values()) == pytest.approx(expected, rel=1e-5)
         assert list(answer) == DIMENSIONS
     assert [path.name for path in entry.about.named_files(entry, read)] == ["network.pt"]
-
-
-def test_a_head_of_its_own(folder):
-    """Weights are called as published ones are; the message for the folder itself leads to the page."""
-    transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
-    safetensors = pytest.importorskip("safetensors.torch")
-    weights_folder = folder / "dimensions"
-    settings = {"architectures": ["Wav2Vec2ForSpeechClassification"], "id2label": dict(enumerate(DIMENSIONS))}
-    config = transformers.Wav2Vec2Config(**SMALL | settings)
-    torch.manual_seed(0)
-    encoder = transformers.Wav2Vec2Model(config).eval()
-    weights = {f"wav2vec2.{name}": weight for name, weight in encoder.state_dict().items()}
-    for name, size in {"dense": (16, 16), "out_proj": (3, 16)}.items():
-        weights[f"classifier.{name}.weight"] = torch.randn(size)
-        weights[f"classifier.{name}.bias"] = torch.randn(size[0])
-    weights_folder.mkdir()
-    config.save_pretrained(weights_folder)
-    transformers.Wav2Vec2FeatureExtractor().save_pretrained(weights_folder)
-    safetensors.save_file(weights, weights_folder / "model.safetensors", {"format": "pt"})
-
-    refused = f"models:\n  m: {{transformers: dimensions, tasks: [{', '.join(DIMENSIONS)}]}}\n"
-    with pytest.raises(InputError, match="is no class of transformers .* section Other frameworks"):
-        load_model(*suite(folder, refused))
-
-    (folder / "my_network.py").write_text(recipe("A head of its own"))
-    suite_of_page = yaml.safe_load(example("models", "Other frameworks"))
-    suite_of_page["models"]["network"]["files"] = "dimensions/*.safetensors"
-    model = load_model(*suite(folder, yaml.safe_dump(suite_of_page)))
-    for signal, answer in zip(SIGNALS, model.predict(SIGNALS, 16000), strict=True):
-        values = torch.from_numpy((signal - signal.mean()) / np.sqrt(signal.var() + 1e-7))[None]
-        with torch.inference_mode():
-            mean = encoder(values).last_hidden_state.mean(1)
-            dense = torch.tanh(mean @ weights["classifier.dense.weight"].T + weights["classifier.dense.bias"])
-            numbers = dense @ weights["classifier.out_proj.weight"].T + weights["classifier.out_proj.bias"]
-        assert list(answer.values()) == pytest.approx(numbers[0].tolist(), abs=1e-5)

@@ -92,14 +92,8 @@ def test_random_model_draws_the_reference_in_the_nominal_range():
         gaussian.predict([np.zeros(3, np.float32)], 16000)
 
 
-@pytest.mark.parametrize(
-    ("target", "tasks", "words"),
-    [
-        ("gausian", (), "unknown random model 'gausian'. Did you mean 'gaussian'"),
-        ("gaussian", ("emotion",), "random: gaussian does not predict 'emotion'"),
-    ],
-)
-def test_what_does_not_fit_is_refused(target, tasks, words):
-    problems = [RandomModel.check_target(target, Path("suite.yml"))[1:]]
-    problems += RandomModel.check_tasks(target, [BUILTIN[name] for name in tasks])
-    assert words in " ".join(f"{what}. {remedy}" for what, remedy in problems if what)
+def test_what_does_not_fit_is_refused():
+    what, remedy = RandomModel.check_target("gausian", Path("suite.yml"))[1:]
+    assert what == "unknown random model 'gausian'" and remedy.startswith("Did you mean 'gaussian'")
+    ((what, _),) = RandomModel.check_tasks("gaussian", [EMOTION])
+    assert "random: gaussian does not predict 'emotion'" in what

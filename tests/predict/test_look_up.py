@@ -13,7 +13,7 @@ from benchmarks import large_tables
 
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import LookUpModel, check_model
-from soundcheck.predict.engine import look_up, predict_model
+from soundcheck.predict.engine import look_up, predict_models
 from soundcheck.predict.request import PredictionRequest, list_segments
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.suite_file import read_suite
@@ -31,7 +31,8 @@ def predict(suite_file: Path):
     corpus = load_corpus(suite.corpora["calls"], suite, out / "cache")
     entry = suite.models["model1"]
     fingerprint = check_model(entry, suite, [corpus])
-    report = predict_model(PredictionRequest(entry, suite, [corpus], {}, out, out / "cache", fingerprint))
+    request = PredictionRequest(entry, suite, [corpus], {}, out, out / "cache", fingerprint)
+    (report,) = predict_models([request])
     return corpus, report
 
 

@@ -1,8 +1,5 @@
 """Intervals and p-values from replicates: textbook tests, limits of scales, what they say of thresholds."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -152,19 +149,3 @@ def test_adjusted_p_values_are_those_of_scipy_to_the_last_bit(rng):
     for p in (rng.uniform(size=100), rng.integers(0, 3, 100) / 2, np.ones(1)):
         np.testing.assert_array_equal(adjusted_p_values(p), stats.false_discovery_control(p))
     assert len(adjusted_p_values(np.zeros(0))) == 0
-
-
-@pytest.mark.parametrize(
-    ("modules", "heavy"),
-    [
-        ("soundcheck.pipeline", "scipy.stats scipy.signal audformat matplotlib seaborn distributed nbformat"),
-        (
-            ", ".join(f"soundcheck_demo.models.{model}" for model in ("prosody", "biased", "voiceprint")),
-            "scipy.stats scipy.signal pandas joblib sklearn",
-        ),
-    ],
-)
-def test_what_every_run_loads_leaves_heavy_modules_alone(modules, heavy):
-    code = f"import {modules}, sys; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert set(heavy.split()).isdisjoint(loaded.split())

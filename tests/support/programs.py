@@ -23,7 +23,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.base import check_model
-from soundcheck.predict.engine import predict_model
+from soundcheck.predict.engine import predict_models
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest
 from soundcheck.suite.entries import ModelEntry, Suite
@@ -100,7 +100,9 @@ def predict(
     corpus = SimpleNamespace(name="demo", root=world.root, segments=segments)
     entry, suite = world.suite(target, time_limit=time_limit, **more)
     out = world.root / "out"
-    return predict_model(PredictionRequest(entry, suite, [corpus], {}, out, out / "cache"), jobs=jobs)
+    request = PredictionRequest(entry, suite, [corpus], {}, out, out / "cache")
+    (report,) = predict_models([request], jobs=jobs)
+    return report
 
 
 def soon(condition: Callable[[], bool], wait: float = 5.0) -> bool:

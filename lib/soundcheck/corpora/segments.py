@@ -318,7 +318,9 @@ def _check_duplicates(table: pd.DataFrame, tasks: Collection[str], reading: Read
     for conflict, ((where, what), *more) in faults.items():
         parts, ratings = "parts of a recording need the columns start and end", "ratings of several people"
         remedy = f"Give one row a segment: {parts}, {ratings} their mean or majority"
-        what += f", as are {len(more)} more segments" if more else ""
+        what += (
+            f"; so {'is' if len(more) == 1 else 'are'} {counted(len(more), 'more segment')}" if more else ""
+        )
         reading.problems.add(where, what, remedy if conflict else "Remove the repeated row")
 
 

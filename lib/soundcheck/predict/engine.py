@@ -37,12 +37,6 @@ if TYPE_CHECKING:
 AHEAD = 2  # models of which a few inputs are predicted again while another one predicts
 
 
-def predict_model(request: PredictionRequest, *, jobs: int = 1) -> PredictionReport:
-    """Predict all segments with one model and write its prediction tables, as :func:`predict_models` does."""
-    (report,) = predict_models([request], jobs=jobs)
-    return report
-
-
 def predict_models(
     requests: Iterable[PredictionRequest],
     *,

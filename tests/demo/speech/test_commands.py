@@ -16,13 +16,9 @@ slow = pytest.mark.slow
 KINDS = {"some": ["kitchen", "../up"], "others": ["a,b\n<c> [[d]]", "x\x00y", ""]}
 
 
-@pytest.fixture(scope="module")
-def table():
-    return corpus.table("full", "commands")
-
-
 @slow
-def test_grammar_accepts_every_command_and_probe(table):
+def test_grammar_accepts_every_command_and_probe():
+    table = corpus.table("full", "commands")
     decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL")
     with open(pocketsphinx.get_model_path("en-us/cmudict-en-us.dict"), encoding="utf-8") as file:
         known = {line.split(maxsplit=1)[0] for line in file}

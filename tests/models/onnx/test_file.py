@@ -84,21 +84,15 @@ def deep_file() -> bytes:
     return content
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
+def test_files_that_are_none(tmp_path):
+    for content, words in (
         (b"", "the file is empty"),
-        (b"hello world, this is no model", "no ONNX file"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1", "pointer of Git LFS"),
         (b"\x80\x04\x95pickle", "no ONNX file"),
-        (b"PK\x03\x04 a checkpoint of PyTorch", "no ONNX file"),
         (deep_file(), "no ONNX file"),
-    ],
-    ids=["empty", "text", "pointer", "pickle", "archive", "deep"],
-)
-def test_files_that_are_none(tmp_path, content, words):
-    (tmp_path / "m.onnx").write_bytes(content)
-    assert words in refused(tmp_path / "m.onnx")
+    ):
+        (tmp_path / "m.onnx").write_bytes(content)
+        assert words in refused(tmp_path / "m.onnx")
     os.mkfifo(tmp_path / "pipe.onnx")  # would never end if it were opened
     assert refused(tmp_path / "pipe.onnx") == "this is not a regular file"
 

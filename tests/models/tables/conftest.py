@@ -21,7 +21,7 @@ def load(tmp_path: Path) -> Callable:
 
 @pytest.fixture
 def check(tmp_path: Path) -> Callable:
-    """Write a file of predictions and check it against corpora, as a run does; gives the fingerprint."""
+    """Write a file of predictions and check it against corpora; gives the fingerprint."""
 
     def check(content, name: str, corpora: list, *tasks: str, **more) -> str:
         entry, suite = written(tmp_path, content, name, tasks or ("transcript",), **more)

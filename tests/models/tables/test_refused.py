@@ -40,30 +40,12 @@ def test_pickles_are_not_opened(load, name, tmp_path):
     assert not (tmp_path / "CANARY").exists()
 
 
-def test_all_problems_of_a_file_are_told(load):
-    with pytest.raises(InputError) as caught:
-        load("a (x)\nb\n{ (y)\nc (x)\n" + "d\n" * 30, "hyp.trn")
-    assert len(caught.value.problems) == 33
-    first, second, third = str(caught.value).splitlines()
-    assert first.startswith("hyp.trn line 2: 'b' does not end") and "There are 31 of this kind" in first
-    assert "hyp.trn line 3" in second and "duplicate id 'x'" in third
-
-
-@pytest.mark.parametrize(
-    ("name", "line", "tasks"),
-    [
-        ("hyp.trn", "turn (a)\n", "arousal"),
-        ("text", "a turn\n", "transcript emotion"),
-        ("hyp.stm", "a 1 A 0 1 turn\n", "arousal"),
-    ],
-)
-def test_files_of_transcripts_hold_nothing_else(load, name, line, tasks):
-    words = rf"^suite.yml, models.theirs.tasks: {name} holds transcripts only .* {tasks.split()[-1]}\. Give"
+def test_files_of_transcripts_hold_nothing_else(load):
+    words = r"^suite.yml, models.theirs.tasks: text holds transcripts only .* emotion\. Give"
     with pytest.raises(InputError, match=words):
-        load(line, name, *tasks.split())
-    with pytest.raises(InputError, match=f"{name} is no table with columns"):
-        load(line, name, columns={"file": "path"})
-    model = load(line, name)
-    assert not model.changes_audio
-    with pytest.raises(ValueError, match="changed signals"):
-        model.look_up(files("a.wav"), "noise")
+        load("a turn\n", "text", "transcript", "emotion")
+    with pytest.raises(InputError, match="text is no table with columns"):
+        load("a turn\n", "text", columns={"file": "path"})
+    for name, line in {"text": "a turn\n", "hyp.stm": "a 1 A 0 1 turn\n"}.items():
+        with pytest.raises(ValueError, match="changed signals"):
+            load(line, name).look_up(files("a.wav"), "noise")

@@ -158,47 +158,34 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
         assert touched == any(g == file and s < low + more and s + n > low for g, s, n in items)
 
 
-def test_many_lines_of_one_recording_are_quick(load):
-    lines = [f"m1 1 A {n} {n + 1} word{n}\n" for n in range(5_000)]
-    where = corpus(*[("m1.wav", n, n + 1) for n in range(len(lines))])
-    values, _ = load("".join(reversed(lines)), "hyp.stm").look_up(where, "")
-    assert values["transcript"].tolist() == [f"word{n}" for n in range(len(lines))]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "reasons"),
-    [
+def test_confidences_that_are_none_are_not_used(load):
+    for first, second, reasons in (
         ("0.5", "-12.5", ["line 2: -12.5 is not from 0 to 1"]),
         ("0.5", "sure", ["line 2: 'sure' is not a number"]),
         ("1.00", "1", ["all of them are 1"]),
         ("NA", "NA", []),
-    ],
-)
-def test_confidences_that_are_none_are_not_used(load, first, second, reasons):
-    model = load(f"m1 1 0.1 0.3 go {first}\nm1 1 0.6 0.3 go {second}\n", "hyp.ctm")
-    values, _ = model.look_up(MEETINGS, "")
-    assert [*values] == ["transcript"] and values["transcript"][0] == "go go"
-    assert model.remarks == [f"the confidences of hyp.ctm are not used: {why}" for why in reasons]
+    ):
+        model = load(f"m1 1 0.1 0.3 go {first}\nm1 1 0.6 0.3 go {second}\n", "hyp.ctm")
+        values, _ = model.look_up(MEETINGS, "")
+        assert [*values] == ["transcript"] and values["transcript"][0] == "go go"
+        assert model.remarks == [f"the confidences of hyp.ctm are not used: {why}" for why in reasons]
 
 
-@pytest.mark.parametrize(
-    ("lines", "texts", "remarks"),
-    [
+def test_labels_are_told_line_by_line_and_lines_not_to_be_scored_are_counted():
+    for lines, texts, remarks in (
         (["<O,F0> turn", "", "<o> left"], ["turn", "", "left"], []),
         (["<O,F0> turn", "right", "<o>"], ["turn", "right", ""], ["2 of 3 lines of x begin with a label"]),
         (["turn <x>", "< x > right", "<x>left"], ["turn <x>", "< x > right", "<x>left"], []),
         (
             ["<o> a", "<o> IGNORE_TIME_SEGMENT_IN_SCORING"],
             ["a"],
-            ["lines of x that say that they are not to"],
+            ["lines of x that say that they are not"],
         ),
-    ],
-)
-def test_labels_are_told_line_by_line_and_lines_not_to_be_scored_are_counted(lines, texts, remarks):
-    stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
-    timed = read(stm.encode(), "x", "stm")
-    assert timed.items["text"].tolist() == texts
-    assert [one[: len(words)] for one, words in zip(timed.remarks, remarks, strict=True)] == remarks
+    ):
+        stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
+        timed = read(stm.encode(), "x", "stm")
+        assert timed.items["text"].tolist() == texts
+        assert [one[: len(words)] for one, words in zip(timed.remarks, remarks, strict=True)] == remarks
 
 
 def test_what_a_line_of_a_ctm_may_leave_out():
