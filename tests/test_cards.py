@@ -35,10 +35,7 @@ corpora:
 models:
   ours: {predictions: ours.csv, tasks: [arousal, emotion]}
   other: {predictions: other.csv, tasks: [arousal, emotion]}
-  words:
-    predictions: words.csv
-    tasks: [transcript]
-    card: {languages: [en, de], id: us/best, version: '2.1.0', license: Our own}
+  words: {predictions: words.csv, tasks: [transcript], card: {languages: [en, de], license: Our own}}
 comparisons:
   both: {baseline: other, candidate: ours}
 families: [correctness_regression, correctness_classification, fairness_accent, asr_word_errors]

@@ -66,17 +66,12 @@ def test_speakers_are_verified(whole, segments):
     assert rate["blocks"] == cost["blocks"] == segments["speaker"].nunique() and 0 < cost["value"] <= 0.05
 
 
-@pytest.fixture(scope="module")
-def measured(segments, speech, tmp_path_factory):
-    """Give two recordings of each digit and speaker, with all measured columns."""
-    own, folder = segments.groupby(["speaker", "transcript"]).head(2), tmp_path_factory.mktemp("few")
+def test_measured_columns_are_plausible(segments, speech, tmp_path):
+    own = segments.groupby(["speaker", "transcript"]).head(2)
     for file in own["file"]:
-        (folder / file).parent.mkdir(exist_ok=True)
-        shutil.copyfile(speech / file, folder / file)
-    return human_speech.measured_corpus(write(folder, {"segments.csv": own}) / "segments.csv").segments
-
-
-def test_measured_columns_are_plausible(measured):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        shutil.copyfile(speech / file, tmp_path / file)
+    measured = human_speech.measured_corpus(write(tmp_path, {"segments.csv": own}) / "segments.csv").segments
     assert len(measured) == 120 and measured["bandwidth"].between(3300, 4000).all()  # recorded at 8 kHz
     assert measured["clipping"].max() < 0.001 and measured["level"].between(-55, -10).all()
     assert measured["signal_to_noise"].between(0, 70).all()

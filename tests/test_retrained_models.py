@@ -56,8 +56,9 @@ def train(folder, weight):
     write(folder, {f"{name}.txt": weight for name in (*SEEN, *UNSEEN)})
 
 
-def make(folder):
-    rows = []
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, rows = tmp_path_factory.mktemp("retrained"), []
     for number in range(INPUTS):
         sound(folder / "data" / f"{number}.wav", 0.1 * np.sin(np.arange(1600 + 160 * number) * 0.1))
         rows.append((f"{number}.wav", f"s{number // 2}", 0.05 * number + 0.1, "words"))
@@ -79,11 +80,6 @@ def predicted(out, model):
 
 def models_of(out):
     return {model["name"]: model for model in Run(out).record["models"]}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("retrained"))
 
 
 @pytest.fixture(scope="module")

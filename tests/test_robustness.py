@@ -114,17 +114,12 @@ def whole(folder, undrawn, shared_cache) -> Run:
 
 
 @pytest.fixture(scope="module")
-def changes(whole):
-    """Identity of each change that is judged, by its name."""
-    return {name: one.identity for family in FAMILIES for name, one in read_family(family).changes.items()}
-
-
-@pytest.fixture(scope="module")
-def predicted(whole, changes):
+def predicted(whole):
     """Predictions by file: ``predicted("Low Quality Phone")``, without signals left as they were."""
     table = whole.predictions("mine", "talk", None)
     table = table[~table["drawn"].str.contains('"unchanged": true', regex=False)]
     table = table.assign(file=table["key"].str.split("|").str[0])
+    changes = {name: one.identity for family in FAMILIES for name, one in read_family(family).changes.items()}
 
     def of(change=""):
         own = table[table["change"].eq(changes.get(change, change))].set_index("file")

@@ -239,8 +239,7 @@ def test_scores_and_tables_from_elsewhere_say_the_same_as_the_model(whole):
 
 def decisions(found, model, corpus):
     path = found.out / "scores" / model / f"{corpus}.{PLAIN}.txt"
-    sep = "," if path.read_text().startswith('"') else " "
-    return pd.read_csv(path, sep=sep, dtype={"enrol": str, "test": str})
+    return pd.read_csv(path, sep=" ", dtype={"enrol": str, "test": str})
 
 
 @pytest.mark.parametrize(("model", "corpus"), [("good", "voices"), ("scored", "listed")])
