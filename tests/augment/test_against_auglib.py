@@ -2,7 +2,6 @@
 
 Tolerance: auglib computes in float32, so samples may differ by 1e-5 of full scale; what both only copy must
 be equal.
-
 """
 
 import numpy as np

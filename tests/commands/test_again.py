@@ -14,11 +14,10 @@ MANY = to_frame([verdict(f"m{n % 4}", test=f"t{n}") for n in range(40)])
 
 def test_the_same_seed_draws_the_same_tests_in_any_order():
     drawn = set(again.draw(MANY, 5, 0)["test"])
-    assert len(drawn) == 5
     assert set(again.draw(MANY.sample(frac=1, random_state=1), 5, 0)["test"]) == drawn
     assert drawn < set(again.draw(MANY, 6, 0)["test"])
     assert set(again.draw(MANY, 5, 1)["test"]) != drawn
-    assert len(again.draw(MANY, 100, 0)) == 40
+    assert (len(drawn), len(again.draw(MANY, 100, 0))) == (5, 40)
 
 
 NONE = {"value": None, "low": None, "high": None, "passed": None}
@@ -31,10 +30,7 @@ NONE = {"value": None, "low": None, "high": None, "passed": None}
         ({"value": 0.6 + 1e-12}, ""),
         ({"holds": True}, ""),  # which depends on all tests of the run
         ({"value": 0.61}, "value 0.6, now 0.61 (by 0.01)"),
-        ({"low": 0.5}, "low 0.55, now 0.5 (by 0.05)"),
-        ({"segments": 199}, "segments 200, now 199 (by 1)"),
         ({"value": 0.4, "passed": False}, "value 0.6, now 0.4 (by 0.2), passed True, now False"),
-        ({"low": None, "high": None}, "low 0.55, now none, high 0.7, now none"),
         (NONE | {"certainty": None, "skipped": "error: it\nfailed"}, "('error: it\\nfailed')"),
     ],
 )

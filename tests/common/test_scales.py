@@ -75,9 +75,8 @@ def test_usual_scales_are_named_and_never_the_ends_of_the_values():
         assert usual_scales(np.array([ends[0], sum(ends) / 2, ends[1]])) == scales
 
 
-@pytest.mark.parametrize(
-    ("values", "stated", "another"),
-    [
+def test_a_dozen_far_outside_are_another_scale():
+    for numbers, stated, another in (
         ([-0.05, 0.3, 0.6, 1.08], False, False),
         ([-0.25, *np.linspace(0, 1, 30)], False, False),
         ([-0.25, -0.3, -0.8, *np.linspace(0, 1, 30)], False, True),
@@ -86,7 +85,5 @@ def test_usual_scales_are_named_and_never_the_ends_of_the_values():
         ([*np.full(12, -0.21), *np.linspace(0, 1, 50_000)], False, False),  # two in ten thousand
         ([*np.full(50, -0.4), *np.linspace(0, 1, 500)], True, True),
         ([1.1, 1.2, 0.5], False, True),  # most of them
-    ],
-)
-def test_a_dozen_far_outside_are_another_scale(values, stated, another):
-    assert another_scale(np.array(values), (0, 1), stated=stated) == another
+    ):
+        assert another_scale(np.array(numbers), (0, 1), stated=stated) == another

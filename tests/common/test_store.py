@@ -10,7 +10,7 @@ import pytest
 
 from soundcheck.common import files, store
 from soundcheck.common.files import OutputError
-from soundcheck.common.store import FileDigests, JsonCache
+from soundcheck.common.store import FileDigests, JsonCache, signature
 
 VALUES = {"mean": [1.5, -2.0], "names": ["a", None], "nothing": float("inf")}
 
@@ -148,3 +148,9 @@ def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypa
     assert digested(0) == (digest(b"2"), 1)
     weights.write_text("3")
     assert [digested(60), digested(60)] == [(digest(b"3"), 1)] * 2  # it was written just now
+
+
+def test_what_is_no_file_has_no_digest(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # would never end if it were opened
+    for name in ("pipe", ".", "missing", "nul\0"):
+        assert signature(tmp_path / name) is None and FileDigests().digest(tmp_path / name) == ""

@@ -34,9 +34,7 @@ families: [asr_word_errors]
 """
 
 
-@pytest.fixture
-def run(tmp_path, undrawn):
-    """Run some models and measure them: ``run(day)``, in days after 2030-01-01."""
+def test_the_table_has_all_models_with_a_time_and_the_page_names_nobody(undrawn, tmp_path):
     shutil.copy(Path(__file__).with_name("costs.py"), tmp_path)
     lines = []
     for number in range(9):
@@ -48,16 +46,12 @@ def run(tmp_path, undrawn):
     table.to_csv(tmp_path / "segments.csv", index=False)
     (tmp_path / "suite.yml").write_text(SUITE)
 
-    def measured(day: int) -> str:
+    def run(day: int) -> str:
         words = ("run", "suite.yml", "--no-book", "--efficiency", "0.2")
         done = undrawn(*words, cwd=tmp_path, SOURCE_DATE_EPOCH=str(1893456000 + 86400 * day))
         assert done.returncode in (0, 3), done.stderr  # a model fails now and then
         return done.stdout
 
-    return measured
-
-
-def test_the_table_has_all_models_with_a_time_and_the_page_names_nobody(run, tmp_path):
     assert "efficiency.html, measured with" in run(0)
     build = tmp_path / "build"
     frame = pd.read_csv(build / "efficiency.csv")

@@ -80,20 +80,17 @@ def sum_of(output):
     return output.substitutions + output.deletions + output.insertions
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
+def test_bad_alternatives():
+    for text, what in (
         ("go { left / right", "opened by { and not closed"),
         ("go left / right }", "} that { did not open"),
         ("go { left }", "only one alternative"),
         ("go {left/right}", "blanks stand around each /"),
         ("go { left / }", "an alternative is empty; @ stands for nothing"),
         ("{ a / " * 21 + "b" + " }" * 21, "nested more than 20 deep"),
-    ],
-)
-def test_bad_alternatives(text, what):
-    with pytest.raises(ValueError, match=what.replace("{", r"\{").replace("}", r"\}")):
-        alternatives.parse(text)
+    ):
+        with pytest.raises(ValueError, match=what.replace("{", r"\{").replace("}", r"\}")):
+            alternatives.parse(text)
 
 
 def test_synonyms_stand_for_each_other_and_are_not_said_again():

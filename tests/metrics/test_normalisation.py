@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from whisper_normalizer import basic as whisper_basic
 from whisper_normalizer import english as whisper_english
 
-from soundcheck.metrics.normalisation import (
-    NORMALISERS,
-    is_turkic,
-    noise_marks,
-)
+from soundcheck.metrics.normalisation import NORMALISERS, is_turkic, noise_marks
 
 none, basic = NORMALISERS["none"], NORMALISERS["basic"]
 basic_whisper, english = NORMALISERS["whisper-basic"], NORMALISERS["whisper-english"]

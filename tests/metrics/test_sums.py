@@ -8,24 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.metrics.additive import (
-    Columns,
-    largest,
-    layers,
-    numbers,
-    value,
-    values,
-)
+from soundcheck.metrics.additive import Columns, largest, layers, value, values
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import (
     MOST_SUMS,
     against_all,
     average,
-    combine,
     difference,
     paired,
     paired_difference,
-    relabel,
     relative_difference,
     restrict,
     shift_difference,
@@ -33,11 +24,7 @@ from soundcheck.metrics.combinators import (
     standardised_difference,
 )
 from soundcheck.metrics.distribution import bin_proportions
-from soundcheck.metrics.regression import (
-    concordance_cc,
-    mean_absolute_error,
-    mean_value,
-)
+from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.metrics.weighted import weighted_difference
 from soundcheck.statistics.bootstrap import resample, weights
@@ -84,26 +71,23 @@ def test_weighted_sums_of_a_layer_are_exact(numbers, weight):
 # Counts and reasons
 
 
-@pytest.mark.parametrize(
-    ("missing", "value", "reason", "note"),
-    [
+def test_missing_predictions_are_noted_and_refused():
+    for missing, expected, reason, note in (
         (5, 0.1, "", ""),  # few
         (6, 0.1, "", "no prediction for 6 of 100 segments"),
         (51, np.nan, "no prediction for 51 of 100 segments", "no prediction for 51 of 100 segments"),
-    ],
-)
-def test_missing_predictions_are_noted_and_refused(missing, value, reason, note):
-    prediction = np.where(np.arange(100) < missing, np.nan, 0.6)
-    error = mean_absolute_error(np.full(100, 0.5), prediction)
-    point = error.point()
-    assert (point.reasons, point.segments.tolist()) == ((reason,), [100 - missing])
-    assert reason or point.notes == (note,)
-    assert point.value[0] == pytest.approx(value, abs=1e-12, nan_ok=True)
-    group = np.arange(100) < missing + 1  # those of a group count for the group
-    assert restrict(error, group).point().reasons == (
-        f"no prediction for {missing} of {missing + 1} segments",
-    )
-    assert restrict(error, ~group).point().notes == ("",)
+    ):
+        prediction = np.where(np.arange(100) < missing, np.nan, 0.6)
+        error = mean_absolute_error(np.full(100, 0.5), prediction)
+        point = error.point()
+        assert (point.reasons, point.segments.tolist()) == ((reason,), [100 - missing])
+        assert reason or point.notes == (note,)
+        assert point.value[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        group = np.arange(100) < missing + 1  # those of a group count for the group
+        assert restrict(error, group).point().reasons == (
+            f"no prediction for {missing} of {missing + 1} segments",
+        )
+        assert restrict(error, ~group).point().notes == ("",)
 
 
 NONE = np.array([False] * 4)
@@ -137,24 +121,18 @@ def test_combined_statistics_keep_reasons_and_see_the_same_segments():
     assert point.reasons == ("", "no segments")
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
+def test_what_does_not_fit_together():
+    for make, message in (
         (lambda: difference(mean_value([0.1]), recall_per_class(["a"], ["a"], "ab")), "same labels"),
-        (lambda: combine([mae(), relabel(mae(), lambda _: "other")], np.subtract), "same labels"),
         (lambda: difference(mean_value([0.1]), mean_value([0.1, 0.2])), "same segments"),
         (lambda: weighted_difference(rho_of(3), rho_of(4)), "same blocks"),
         (lambda: restrict(mae(), np.ones(4, dtype=int)), "mask of 4"),
-        (lambda: stack({"x": recall_per_class(["a"], ["a"], "ab")}), "single value"),
-        (lambda: numbers([[0.1]]), "One number a segment"),
         (lambda: standardised_difference(mae(), ~NONE, ~NONE, np.zeros(4, int), 1), "both sides"),
         (lambda: standardised_difference(mae(), ~NONE, NONE, np.full(4, 2), 2), "from -1 to 1"),
         (lambda: standardised_difference(mae(), ~NONE, NONE, np.zeros(4, int), MOST_SUMS), "sums are more"),
-    ],
-)
-def test_what_does_not_fit_together(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
 
 
 def test_replicates_are_those_of_the_parts(rng):

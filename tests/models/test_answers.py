@@ -179,9 +179,8 @@ NUMBERS = {"pitch": 5.0, "pitch.low": 4.0, "pitch.high": 6.0, "emotion": "anger"
 GO = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "tasks", "distance"),
-    [
+def test_distance_of_what_is_said():
+    for one, other, tasks, distance in (
         (NUMBERS, NUMBERS, [PITCH, EMOTION], 0),
         (NUMBERS, NUMBERS | {"pitch.high": 7.0}, [PITCH, EMOTION], 0.1),
         (NUMBERS, NUMBERS | {"confidence": 0.9}, [PITCH, EMOTION], 0.4),
@@ -189,10 +188,8 @@ GO = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
         (GO, GO | {"transcript.words": '[["go", 0.75]]'}, [TRANSCRIPT], 0.25),
         (GO, GO | {"transcript.words": '[["Go", 0.5]]'}, [TRANSCRIPT], math.inf),
         (GO, {"transcript": "go"}, [TRANSCRIPT], math.inf),
-    ],
-)
-def test_distance_of_what_is_said(one, other, tasks, distance):
-    assert answers.distance(one, other, tasks) == pytest.approx(distance)
+    ):
+        assert answers.distance(one, other, tasks) == pytest.approx(distance)
 
 
 def test_reason_has_no_folders_and_one_line_is_bounded_and_survives_everything(tmp_path):

@@ -29,7 +29,6 @@ def vector(*numbers: float) -> Entry:
         (AROUSAL, entry(arousal=0.5), entry(arousal=0.5 + 2e-6), True),
         (Task("age", "regression", (), 0, 100), entry(age=50.0), entry(age=50.00009), False),
         (EMOTION, entry(emotion="joy"), entry(emotion="anger"), True),
-        (EMOTION, entry(emotion="joy", confidence=0.5), entry(emotion="joy", confidence=0.5 + 1e-7), False),
         (EMOTION, entry(emotion="joy", confidence=0.5), entry(emotion="joy", confidence=0.6), True),
         (EMOTION, entry(emotion="joy", confidence=0.5), entry(emotion="joy"), True),
         (TEXT, entry(transcript="turn left"), entry(transcript="turn  left"), True),

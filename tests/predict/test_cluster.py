@@ -1,5 +1,6 @@
 """Units on a Dask cluster of processes on this machine: the same bytes, whatever becomes of its workers."""
 
+import json
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import time
 
 import pytest
 from late import late
+from programs import soon
 from tests.predict.test_engine import TONE, World, failed
 
 from soundcheck.common.errors import InputError
@@ -51,8 +53,10 @@ def world(tmp_path):
 
 
 @pytest.fixture
-def cluster(scheduler):
-    with connect(scheduler.scheduler_address) as connected:
+def cluster(scheduler, tmp_path):
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": scheduler.scheduler_address}))
+    with connect(str(file)) as connected:
         yield connected
 
 
@@ -74,12 +78,7 @@ def odd_worker(world, scheduler, cluster):
     command += ["--no-dashboard", "--name", "odd", "--preload", str(preload)]
     nothing = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
     with subprocess.Popen(command, **nothing, cwd=world.root) as process:
-        end, names = time.monotonic() + 60, set()
-        while "odd" not in names:
-            assert time.monotonic() < end
-            time.sleep(0.1)
-            workers = cluster.client.scheduler_info(n_workers=-1)["workers"].values()
-            names = {str(info["name"]) for info in workers}
+        cluster.client.wait_for_workers(3, timeout=60)
         yield process
         process.kill()
 
@@ -106,11 +105,10 @@ def test_the_same_bytes_and_failures_as_on_this_machine_without_the_odd_worker(
 
 def test_a_worker_that_is_killed_costs_its_unit_only(world, cluster):
     (world.root / "slow").touch()
-    calls = world.root / "calls"
+    calls = world.write("calls", "")
 
     def kill():
-        while not calls.exists() or calls.stat().st_size < 60:
-            time.sleep(0.02)
+        assert soon(lambda: calls.stat().st_size > 60, 60.0)
         os.kill(int(calls.read_text().split()[-2]), signal.SIGKILL)
         (world.root / "slow").unlink()
 
@@ -118,6 +116,7 @@ def test_a_worker_that_is_killed_costs_its_unit_only(world, cluster):
     killer.start()
     remote, of_cluster = run(world, "there", cluster)
     killer.join(5)
+    assert not (world.root / "slow").exists()
     here, content = run(world, "here")
     assert of_cluster == content and remote.failures == here.failures
 
@@ -131,18 +130,12 @@ def test_no_worker_that_fits(world, cluster, monkeypatch):
 def test_addresses_where_nobody_answers(monkeypatch, tmp_path):
     assert cluster_module.CONNECT_SECONDS <= 12
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1.0)
-    (tmp_path / "scheduler.json").write_text("{}")
+    (tmp_path / "empty.json").write_text("{}")
     with socket.socket() as taken:  # nothing listens behind it
         taken.bind(("127.0.0.1", 0))
-        places = [f"tcp://127.0.0.1:{taken.getsockname()[1]}", "nowhere.json", "http://x", "/"]
-        for address in (*places, str(tmp_path / "scheduler.json")):
+        silent = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        for address in (silent, "nowhere.json", "http://x", "/", str(tmp_path / "empty.json")):
             start = time.monotonic()
             with pytest.raises(InputError, match="cannot be reached"):
                 connect(address)
             assert time.monotonic() - start < 7, address
-
-
-def test_a_scheduler_file(cluster, tmp_path):
-    cluster.client.write_scheduler_file(str(tmp_path / "scheduler.json"))
-    with connect(str(tmp_path / "scheduler.json")) as again:
-        assert len(again.threads()) == 2

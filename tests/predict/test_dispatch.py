@@ -13,15 +13,17 @@ from soundcheck.predict.protocol import Call, Item, Outcome, Result, Unit
 
 
 class Workers:
-    """Answers each batch of a unit by a function: ``None``, or the step that dies, or ``"late"``."""
+    """Answers each batch of a unit by a function: ``None``, or the step that dies, or ``"late"``.
 
-    def __init__(self, count=1, batch=1, die=lambda keys: None, seconds=0.0):
-        self.count, self._batch, self._die, self._seconds = count, batch, die, seconds
+    The answer to `last` says that there is none to anything else.
+    """
+
+    def __init__(self, count=1, batch=1, die=lambda keys: None, seconds=0.0, last=""):
+        self.count, self._batch, self._die, self._seconds, self._last = count, batch, die, seconds, last
         self._threads = ThreadPoolExecutor(count)
         self.units: list[list[str]] = []
         self.batches: list[list[str]] = []
         self.stopped = False
-        self.last = ""  # which answer says that there is none to anything else
 
     def submit(self, unit, emit):
         self.units.append(unit.keys)
@@ -34,20 +36,17 @@ class Workers:
         pass
 
     def answer(self, unit, emit):
-        begin, left = time.monotonic(), list(unit.keys)
-        size = 1 if unit.one_by_one else self._batch
-        while left and not self.stopped:
-            keys = left[:size]
-            self.batches.append(keys)
-            time.sleep(self._seconds * len(keys))
-            if step := self._die(keys):
-                late = step == "late"
-                step = protocol.CALLING if late else step
-                lost = () if step == protocol.STARTING else tuple(keys)
-                return Outcome(1.0, "it died", step, late, lost)
-            emit([Result(key, {"x": 1.0}, refusal="no more" if key == self.last else "") for key in keys])
-            left = left[size:]
-        return Outcome(problem="stopped") if left else Outcome(time.monotonic() - begin)
+        begin = time.monotonic()
+        for piece in unit.pieces(1 if unit.one_by_one else self._batch):
+            if self.stopped:
+                return Outcome(problem="stopped")
+            self.batches.append(piece.keys)
+            time.sleep(self._seconds * len(piece.keys))
+            if step := self._die(piece.keys):
+                late, lost = step == "late", () if step == protocol.STARTING else tuple(piece.keys)
+                return Outcome(1.0, "it died", protocol.CALLING if late else step, late, lost)
+            emit([Result(key, {"x": 1.0}, refusal="no more" * (key == self._last)) for key in piece.keys])
+        return Outcome(time.monotonic() - begin)
 
 
 def items(count: int, each: int = 1) -> list[Item]:
@@ -55,7 +54,8 @@ def items(count: int, each: int = 1) -> list[Item]:
     return [Item(f"{n}", None, None, f"{n}", of_item) for n, of_item in enumerate(calls)]
 
 
-def ask(workers: Workers, todo: list[Item], batch: int = 1) -> dict[str, Result]:
+def ask(workers: Workers, todo: list[Item], batch: int = 1) -> tuple[dict[str, Result], dict[str, str]]:
+    """Give results and problems by key."""
     results: dict[str, Result] = {}
 
     def finished(result: Result) -> None:
@@ -65,14 +65,7 @@ def ask(workers: Workers, todo: list[Item], batch: int = 1) -> dict[str, Result]
 
     Dispatcher(workers, batch, finished).run(todo)
     assert set(results) == set(Unit(tuple(todo)).keys)
-    return results
-
-
-def problems(results: dict[str, Result]) -> dict[str, str]:
-    return {key: result.problem for key, result in results.items() if result.problem}
-
-
-# Units ------------------------------------------------------------------------------------------------------
+    return results, {key: result.problem for key, result in results.items() if result.problem}
 
 
 def test_a_fast_model_gets_long_units_and_all_workers_end_together_a_slow_one_short_units(monkeypatch):
@@ -96,21 +89,14 @@ def test_batches_are_whole_and_the_same_for_any_number_of_workers(count, size):
     assert sorted(workers.batches) == sorted(expected)
 
 
-# Lost calls -------------------------------------------------------------------------------------------------
-
-
 def test_a_lost_batch_is_asked_one_by_one_and_the_culprit_twice():
     workers = Workers(2, batch=8, die=lambda keys: protocol.CALLING if "13-0" in keys else None)
-    results = ask(workers, items(40), batch=8)
-    assert problems(results) == {"13-0": "it died"}
-    assert results["13-0"].fault == protocol.BY_MODEL
-    todo = collections.Counter(tuple(batch) for batch in workers.batches)
-    assert todo[("13-0",)] == dispatch.TRIES
-    assert all(todo[(f"{n}-0",)] == 1 for n in range(8, 16) if n != 13)
-
-
-def test_a_signal_that_cannot_be_read_is_not_the_models_fault():
-    results = ask(Workers(die=lambda keys: protocol.READING if keys == ["2-0"] else None), items(5))
+    results, problems = ask(workers, items(40), batch=8)
+    assert problems == {"13-0": "it died"} and results["13-0"].fault == protocol.BY_MODEL
+    times = collections.Counter(tuple(batch) for batch in workers.batches)
+    assert times[("13-0",)] == dispatch.TRIES
+    assert all(times[(f"{n}-0",)] == 1 for n in range(8, 16) if n != 13)
+    results, _ = ask(Workers(die=lambda keys: protocol.READING if keys == ["2-0"] else None), items(5))
     assert [key for key, result in results.items() if result.fault == protocol.BY_SIGNAL] == ["2-0"]
 
 
@@ -123,7 +109,8 @@ def test_some_deaths_among_answers_give_nothing_up_and_one_may_be_by_chance():
         return protocol.CALLING if by_chance or keys[0].endswith("7-0") else None
 
     workers = Workers(2, die=often)
-    assert {*problems(ask(workers, items(1000)))} == {f"{n}-0" for n in range(7, 1000, 10)}
+    _, problems = ask(workers, items(1000))
+    assert {*problems} == {f"{n}-0" for n in range(7, 1000, 10)}
     assert not workers.stopped
 
 
@@ -141,15 +128,12 @@ def test_room_for_one_process_only():
             finally:
                 room.release()
 
-    assert not problems(ask(Small(3), items(200)))
-
-
-# Giving up --------------------------------------------------------------------------------------------------
+    assert not ask(Small(3), items(200))[1]
 
 
 def test_a_model_that_always_dies_is_given_up_after_calls_far_apart():
     workers = Workers(die=lambda keys: protocol.CALLING)
-    reasons = collections.Counter(problems(ask(workers, items(2000))).values())
+    reasons = collections.Counter(ask(workers, items(2000))[1].values())
     tried = [int(batch[0].split("-")[0]) for batch in workers.batches]
     # In the beginning a loss may be a second try.
     first, last = dispatch.GIVE_UP_AFTER - dispatch.NO_RETRY_AFTER, dispatch.GIVE_UP_AFTER
@@ -160,7 +144,7 @@ def test_a_model_that_always_dies_is_given_up_after_calls_far_apart():
 
 def test_a_model_that_never_answers_in_time_is_given_up_soon():
     workers = Workers(die=lambda keys: "late")
-    assert len(problems(ask(workers, items(100)))) == 100
+    assert len(ask(workers, items(100))[1]) == 100
     assert len(workers.batches) <= dispatch.HANGING_AFTER + 1
 
 
@@ -176,9 +160,8 @@ def test_a_model_that_does_not_start_is_not_asked_in_another_round_either():
 
 
 def test_nothing_is_asked_when_the_model_says_that_it_has_no_more_answers():
-    workers = Workers(batch=2)  # of several, one may answer all before another says it
-    workers.last = "5-0"
-    results = ask(workers, items(100), batch=2)
+    workers = Workers(batch=2, last="5-0")  # of several, one may answer all before another says it
+    results, problems = ask(workers, items(100), batch=2)
     given = {key for key, result in results.items() if result.answer}
     assert {"4-0", "5-0"} <= given and len(given) <= dispatch.AHEAD * dispatch.FIRST_CALLS
-    assert {result.problem for result in results.values()} == {"", "not asked: no more"}
+    assert set(problems.values()) == {"not asked: no more"}

@@ -4,9 +4,7 @@ import contextlib
 import dataclasses
 import datetime
 import os
-import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +22,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from programs import soon
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
@@ -138,17 +137,16 @@ def failed(report: PredictionReport) -> dict[str, str]:
 # What comes out ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_a_second_run_asks_nothing_but_a_few_to_confirm(world):
+def test_a_second_run_asks_nothing_but_a_few_to_confirm(world, asked_twice):
     world.model(COUNTED)
     first = world.run(TONE)
     assert (first.inputs, first.computed, first.reused, first.failed, first.asked) == (12, 12, 0, 0, 12)
+    assert first.notes() == []
     rows = table(first)
     assert rows.columns.tolist() == ["key", "change", "arousal", "emotion", "error", "drawn"]
     assert rows["key"].tolist() == [f"{number}.wav||" for number in range(6) for _ in "ab"]
     assert rows["arousal"].tolist() == pytest.approx([number / 10 for number in range(6) for _ in "ab"])
     assert rows["drawn"].str.contains("frequency").tolist() == [False, True] * 6
-    assert first.notes() == []
     calls = 12 + 6  # six clean inputs are asked twice
     assert world.calls() == calls
     second = world.run(TONE)
@@ -157,7 +155,6 @@ def test_a_second_run_asks_nothing_but_a_few_to_confirm(world):
     assert second.days == {datetime.date.today().isoformat(): 12}
     assert first.tables["demo"].read_bytes() == second.tables["demo"].read_bytes()
     world.run(TONE, [world.corpus(), world.corpus("again", [2, 3])])  # the same sound in another corpus
-    assert world.calls() == calls + 2 * 5
     assert world.run(TONE, confirm=False).reused == 12  # as a second round of one run does
     assert world.calls() == calls + 2 * 5
     fresh = world.run(TONE, fresh=True)
@@ -166,8 +163,7 @@ def test_a_second_run_asks_nothing_but_a_few_to_confirm(world):
     assert world.run(TONE).computed == 12
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_models_are_confirmed_before_their_turn_and_twins_share_their_answers(world):
+def test_models_are_confirmed_before_their_turn_and_twins_share_their_answers(world, asked_twice):
     """Of three names of one model, and another one: nothing is asked twice, and an interruption ends all."""
     world.model(f"if os.path.exists('hold'): time.sleep(99)\n{COUNTED}")
     world.write("other.py", (world.root / "model.py").read_text().replace("/ 10", "/ 20"))
@@ -190,12 +186,10 @@ def test_models_are_confirmed_before_their_turn_and_twins_share_their_answers(wo
 def test_changes_reach_the_model_and_the_number_of_jobs_does_not_matter(world):
     world.model(POWER)
     first = world.run(TONE, jobs=1)
-    rows = table(first)
-    clean, changed = (rows.loc[rows["change"] == change, "arousal"].to_numpy() for change in ("", "tone"))
-    assert ((changed / clean > 1.01) & (changed / clean < 1.2)).all()
-    first = first.tables["demo"].read_bytes()
-    world.cache = world.root / "other cache"
-    assert world.run(TONE, jobs=3, out=world.root / "other").tables["demo"].read_bytes() == first
+    answers = table(first).pivot(index="key", columns="change", values="arousal")
+    assert (answers["tone"] / answers[""]).between(1.01, 1.2).all()
+    content = first.tables["demo"].read_bytes()
+    assert world.run(TONE, jobs=3, fresh=True).tables["demo"].read_bytes() == content
 
 
 def test_signals_that_a_change_leaves_as_they_were_are_marked(world):
@@ -204,12 +198,11 @@ def test_signals_that_a_change_leaves_as_they_were_are_marked(world):
     options = {"gain": {"gain_db": -6}, "clip": {"ratio": 0}, "crop_beginning": {"percent": 5}}
     changes = {name: Perturbation(name, name, option) for name, option in options.items()}
     world.model("")
-    other = [False] * 6
-    expected = {"": other, "gain": [True, *other[1:]], "clip": [True] * 6, "crop_beginning": other}
     for _ in ("asked", "from the cache"):
         rows = table(world.run(changes))
-        same = rows["drawn"].str.contains('"unchanged": true', regex=False)
-        assert {change: same[rows["change"] == change].tolist() for change in expected} == expected
+        rows = rows[rows["drawn"].str.contains('"unchanged": true', regex=False)]
+        assert rows["change"].value_counts().to_dict() == {"clip": 6, "gain": 1}
+        assert rows.loc[rows["change"] == "gain", "key"].item() == "0.wav||"
 
 
 def test_each_segment_is_read_at_its_times(world):
@@ -233,13 +226,11 @@ def test_a_model_is_prepared_once_and_only_if_it_is_asked(world):
 
 def test_every_round_has_a_log_and_the_environment_one_thread(world, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    world.model("print('first', os.environ['OMP_NUM_THREADS'])")
+    world.model("print('threads', os.environ['OMP_NUM_THREADS'])")
     world.run()
-    world.model("print('second')")
-    world.run(part="words")
-    names = {path.name for path in (world.out / "logs").glob("*")}
-    assert {"mine.1.log", "mine.words.1.log"} <= names
-    assert "first 1\n" in world.log() and "second" in world.log()
+    world.run(part="words", fresh=True)
+    names = ("mine.1.log", "mine.words.1.log")
+    assert all("threads 1\n" in (world.out / "logs" / name).read_text() for name in names)
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
@@ -270,7 +261,7 @@ WRONG = {  # what a model does -> why there is no answer, or none
 }
 
 
-def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd, left_behind):
+def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd):
     """Every other input is answered as ever: a process that was replaced begins with one."""
     world = World(tmp_path, segments=2 * len(WRONG))
     body = "\n".join(f"if number == {2 * place}:\n    {code}" for place, code in enumerate(WRONG))
@@ -304,12 +295,11 @@ def test_what_failed_is_asked_again_and_the_same_reason_told_once(world):
     assert report.notes() == ["12 of 12 inputs have no prediction", "12 times: ValueError: no weights"]
     assert report.failures[:2] == [("demo", "0.wav", name, "ValueError: no weights") for name in ("", "Tone")]
     world.model("if number == 2 and not os.path.exists('up'): raise ValueError('no server')")
-    first, second = world.run(TONE), world.run(TONE)
-    assert (first.computed, second.computed, second.reused, second.failed) == (10, 0, 10, 2)
-    assert first.tables["demo"].read_bytes() == second.tables["demo"].read_bytes()
-    (world.root / "up").touch()
-    third = world.run(TONE)
-    assert (third.computed, third.reused, third.failed) == (2, 10, 0)
+    for counts in ((10, 0, 2), (0, 10, 2), (2, 10, 0)):
+        report = world.run(TONE)
+        assert (report.computed, report.reused, report.failed) == counts
+        if report.reused:
+            world.write("up", "")
 
 
 def test_a_model_that_cannot_be_loaded(world):
@@ -338,17 +328,12 @@ def test_what_cannot_be_read_or_changed_is_not_the_models_fault(world):
     assert "the change Wrong cannot be applied" in reasons["0.wav", "Wrong"]
 
 
-@pytest.mark.usefixtures("asked_twice")
 @pytest.mark.parametrize(
-    ("task", "body"),
-    [
-        ("arousal", "return {'arousal': random.random()}"),
-        ("embedding", "return {'embedding': [random.random(), 1.0]}"),
-    ],
+    ("task", "answer"), [("arousal", "random.random()"), ("embedding", "[random.random(), 1.0]")]
 )
-def test_a_model_that_does_not_repeat_is_told_and_its_answers_are_kept(world, task, body):
+def test_a_model_that_does_not_repeat_is_told_and_its_answers_are_kept(world, asked_twice, task, answer):
     world.tasks = (task,)
-    world.model(body)
+    world.model(f"return {{{task!r}: {answer}}}")
     report = world.run()
     assert report.repeated == 6 and report.repeated_different >= 2
     text = f"{report.repeated_different} of 6 inputs predicted twice gave another prediction"
@@ -360,29 +345,22 @@ def test_a_model_that_does_not_repeat_is_told_and_its_answers_are_kept(world, ta
 
 def test_of_a_batch_that_fails_each_signal_is_asked_alone(tmp_path):
     """One number of each batch of four makes trouble; the last one only among others."""
-    trouble = """
-        if 1 in numbers: raise ValueError("one")
-        if 5 in numbers: os._exit(1)
-        if 9 in numbers: time.sleep(99)
-        if 13 in numbers and len(numbers) > 1: numbers = numbers[:1]
-    """
     world = World(tmp_path, segments=20)
-    world.source(f"""
-import os, time
-def predict(signals, sampling_rate):
-    numbers = [len(signal) // 160 - 10 for signal in signals]
-    with open({str(tmp_path / "calls")!r}, "a") as calls:
-        calls.write(f"{{len(numbers)}} ")
-{textwrap.indent(textwrap.dedent(trouble), "    ")}
-    return [{{"arousal": number / 20, "emotion": "anger"}} for number in numbers]
-""")
+    world.source("""
+        import os, pathlib, time
+        def predict(signals, sampling_rate):
+            numbers = [len(signal) // 160 - 10 for signal in signals]
+            pathlib.Path(__file__).with_name("calls").open("a").write(f"{len(numbers)} ")
+            if 1 in numbers: raise ValueError("one")
+            if 5 in numbers: os._exit(1)
+            if 9 in numbers: time.sleep(99)
+            if 13 in numbers and len(numbers) > 1: numbers = numbers[:1]
+            return [{"arousal": number / 20, "emotion": "anger"} for number in numbers]
+    """)
     report = world.run(entry={"batch": 4, "time_limit": 1.0})
     assert (tmp_path / "calls").read_text().split().count("4") >= 5
-    assert failed(report) == {
-        "1.wav": "ValueError: one",
-        "5.wav": DEATH.format("exit code 1"),
-        "9.wav": LATE,
-    }
+    reasons = {"1.wav": "ValueError: one", "5.wav": DEATH.format("exit code 1"), "9.wav": LATE}
+    assert failed(report) == reasons
     rows = table(report)
     right = rows["error"] == ""
     assert rows.loc[right, "arousal"].tolist() == pytest.approx(np.flatnonzero(right) / 20)
@@ -411,10 +389,9 @@ def test_answers_are_scaled_and_kept_as_given(tmp_path):
 
 def test_another_scale_stops_before_the_rest_is_asked(tmp_path):
     world = on_scale(tmp_path, 1, 7, segments=60)
-    with pytest.raises(InputError) as caught:
-        world.run(TONE)
     where = r"suite.yml, models.mine: arousal: (all|19) of the first 20 answers are not in 0 to 1 \("
-    assert re.match(where, str(caught.value)) and "`range: [1, 7]`" in str(caught.value)
+    with pytest.raises(InputError, match=rf"^{where}.*`range: \[1, 7\]`"):
+        world.run(TONE)
     asked = world.calls()
     assert 20 <= asked <= 24  # one worker is at most a few calls ahead
     assert not (world.out / "predictions").exists()
@@ -449,9 +426,10 @@ def test_a_few_answers_outside_are_kept_and_a_dozen_far_outside_are_another_scal
 WEIGHT = "number = float(open('weights.txt').read())"
 SEGMENTS, HALF = 24, 12  # HALF: answers after which a model stands still that is held
 SCRIPT = """
-import pathlib, runpy
-world = runpy.run_path({file!r})["World"](pathlib.Path({root!r}), segments={segments})
-world.run(jobs=2, entry={{"time_limit": 600.0}})
+import pathlib, sys
+sys.path[:] = {path!r}
+from tests.predict.test_engine import World
+World(pathlib.Path({root!r}), segments={segments}).run(jobs=2, entry={{"time_limit": 600.0}})
 """
 
 
@@ -461,11 +439,10 @@ def start(preloaded):
 
     @contextlib.contextmanager
     def started(world: World) -> Iterator[subprocess.Popen]:
-        code = SCRIPT.format(file=__file__, root=str(world.root), segments=world.segments)
+        code = SCRIPT.format(path=sys.path, root=str(world.root), segments=world.segments)
         nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         environment = os.environ | {"SOUNDCHECK_TEST": str(world.root)}
-        command = [sys.executable, "-c", code]
-        process = preloaded().subprocess().Popen(command, **nothing, env=environment)
+        process = preloaded().subprocess().Popen([sys.executable, "-c", code], **nothing, env=environment)
         try:
             yield process
         finally:
@@ -475,50 +452,35 @@ def start(preloaded):
     return started
 
 
-@pytest.fixture
-def left_behind():
-    """List processes of models, and what they have started: their environment knows the cache of the test."""
+def left_behind(world: World) -> bool:
+    """Tell if processes of models stay, or what they started: their environment knows the folder."""
 
-    def alive(world: World) -> list[int]:
-        known = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                of_test = process.ppid() == forkserver._forkserver._forkserver_pid
-                if of_test or any(str(world.root) in value for value in process.environ().values()):
-                    known.append(process.pid)
-        return known
+    def is_alive(process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.Error):
+            of_test = process.ppid() == forkserver._forkserver._forkserver_pid
+            return of_test or any(str(world.root) in value for value in process.environ().values())
+        return False
 
-    def left(world: World) -> list[int]:
-        end = time.monotonic() + 5
-        while (known := alive(world)) and time.monotonic() < end:
-            time.sleep(0.05)
-        return known
-
-    return left
+    return not soon(lambda: not any(map(is_alive, psutil.process_iter())))
 
 
-def slow(world: World, then: str = "number /= 10", held: bool = False) -> Path:
+def slow(world: World, held: bool = False) -> Path:
     """Write a model that notes when it was asked; held, it waits half-way until the file `hold` is gone."""
     waits = f"while os.path.getsize('calls') >= {16 * HALF} and os.path.exists('hold'):\n    time.sleep(0.02)"
     notes = "time.sleep(0.05)\nprint(f'{time.time():.4f}', file=open('calls', 'a'))"  # 16 letters
-    world.model(f"{waits}\n{notes}\n{then}")
+    world.model(f"{waits}\n{notes}\nnumber /= 10")
     if held:
         world.write("hold", "")
     return world.write("calls", "")
 
 
-def wait_for(path: Path, asked: int) -> None:
-    end = time.monotonic() + 120
-    while path.stat().st_size < 16 * asked:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def wait_for(calls: Path, asked: int) -> None:
+    assert soon(lambda: calls.stat().st_size >= 16 * asked, 120.0)
 
 
-def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path, start, left_behind):
-    """Unless weights change before the next run."""
+def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path, start):
     world = World(tmp_path, segments=SEGMENTS)
-    world.write("weights.txt", "1")
-    calls = slow(world, WEIGHT, held=True)
+    calls = slow(world, held=True)
     late = store.WRITE_SECONDS + 0.7  # half a second may be lost, and this machine may be busy
     with start(world) as process:
         wait_for(calls, HALF)
@@ -528,26 +490,18 @@ def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path, start, left_b
     assert not left_behind(world)
     (world.root / "hold").unlink()
     ended = [float(line) for line in calls.read_text().splitlines()]
-    kept = shutil.copytree(world.cache, tmp_path / "kept")
-    world.write("weights.txt", "2")
-    other = world.run(jobs=2)
-    assert other.reused == 0 and other.upkeep.outdated > 0 and arousal(other) == {0.2}
-    assert world.run().reused == SEGMENTS
-    world.write("weights.txt", "1")
-    world.cache = kept
     calls.write_text("")
     report = world.run(jobs=2)
     assert HALF <= sum(end < killed - late for end in ended) <= report.reused <= HALF + 1
     assert (report.computed + report.reused, report.failed) == (SEGMENTS, 0)
     asked = len(calls.read_text().splitlines())
     assert asked == report.computed + report.repeated + report.confirmation.asked
-    world.cache = tmp_path / "undisturbed"
-    undisturbed = world.run(jobs=2, out=tmp_path / "undisturbed")
-    assert undisturbed.tables["demo"].read_bytes() == report.tables["demo"].read_bytes()
+    content = report.tables["demo"].read_bytes()
+    assert world.run(jobs=2, fresh=True).tables["demo"].read_bytes() == content
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_no_process(tmp_path, number, start, left_behind):
+def test_an_interrupted_run_leaves_no_process(tmp_path, number, start):
     world = World(tmp_path, segments=SEGMENTS)
     calls = slow(world, held=True)
     with start(world) as process:
@@ -557,7 +511,7 @@ def test_an_interrupted_run_leaves_no_process(tmp_path, number, start, left_behi
     assert not left_behind(world)
 
 
-def test_a_disk_that_is_full_while_the_store_grows_and_a_store_that_is_damaged(world, left_behind, caplog):
+def test_a_disk_that_is_full_while_the_store_grows(world):
     world.model("")
     world.run()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -571,12 +525,6 @@ def test_a_disk_that_is_full_while_the_store_grows_and_a_store_that_is_damaged(w
     assert not left_behind(world)
     report = world.run(TONE)
     assert (report.reused, report.computed, report.upkeep.damage) == (6, 6, ())
-    path.write_bytes(b"no database")
-    report = world.run(TONE)
-    assert (report.reused, report.computed) == (0, 12)
-    (note,) = report.notes()
-    assert "of all models are lost" in note and "set aside as predictions.damaged.sqlite" in note
-    assert f"mine: {note}" in caplog.text
 
 
 def test_two_runs_at_once_share_a_cache(tmp_path, start):
@@ -586,17 +534,15 @@ def test_two_runs_at_once_share_a_cache(tmp_path, start):
         report = world.run(jobs=1, out=tmp_path / "second")
         assert process.wait(120) == 0
     assert (report.failures, report.computed + report.reused) == ([], SEGMENTS)
-    first, second = world.out / "predictions" / "mine" / "demo.parquet", report.tables["demo"]
-    pd.testing.assert_frame_equal(read_predictions(first), read_predictions(second))  # says what differs
-    assert first.read_bytes() == second.read_bytes()
+    first = world.out / "predictions" / "mine" / "demo.parquet"
+    assert first.read_bytes() == report.tables["demo"].read_bytes()
     assert world.run().reused == SEGMENTS
 
 
 # Files that a model opens -----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_answers_of_other_weights_are_not_used(world, caplog):
+def test_answers_of_other_weights_are_not_used(world, asked_twice, caplog):
     path = world.write("weights.txt", "1")
     world.model(WEIGHT)
     assert world.run(TONE).seen_files.keys() == {"model.py", "weights.txt"}
@@ -609,26 +555,19 @@ def test_answers_of_other_weights_are_not_used(world, caplog):
     assert "mine: 12 inputs were predicted again" in caplog.text and "weights.txt" in caplog.text
     third = world.run(TONE)
     assert (third.reused, third.upkeep.outdated, third.notes(), arousal(third)) == (12, 0, [], {0.2})
-    path.unlink()
-    assert (world.run().reused, world.run().failed) == (0, 6)
-    path.write_text("2")
-    assert world.run().computed == 6
-    path.unlink()
-    path.mkdir()
-    assert (world.run().reused, world.run().failed) == (0, 6)
+    for gone in (path.unlink, path.mkdir):
+        gone()
+        assert (world.run().reused, world.run().failed) == (0, 6)
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_a_file_that_changes_while_the_model_answers(world, caplog):
+def test_a_file_that_changes_while_the_model_answers(world, asked_twice, caplog):
     world.write("weights.txt", "1")
-    world.write("other.txt", "2")
     # Another process writes: what the model's own writes is no source.
-    change = "if number == 3: subprocess.run(['cp', 'other.txt', 'weights.txt'])"
+    change = "if number == 3: subprocess.run(['cp', 'model.py', 'weights.txt'])"
     world.model(f"open('weights.txt').read()\n{change}", "import subprocess")
     report = world.run()
     assert (report.computed, report.failed) == (6, 0)
     assert (report.upkeep.dropped, report.upkeep.dropped_by) == (12, ("weights.txt",))  # each was asked twice
-    assert any("not cached for later runs" in note and "weights.txt" in note for note in report.notes())
     assert "not cached for later runs" in caplog.text
     assert world.run().reused == 0
 
@@ -668,22 +607,15 @@ os.unlink("short-lived")
 
 # Kept answers that are asked again --------------------------------------------------------------------------
 
-# Reads what no audit hook sees.
+# Another process reads, which no audit hook sees.
 UNSEEN = """
-import ctypes
+import subprocess
 def unseen(name):
-    c = ctypes.CDLL(None)
-    c.fopen.restype = ctypes.c_void_p
-    file = ctypes.c_void_p(c.fopen(name.encode(), b"r"))
-    text = ctypes.create_string_buffer(20)
-    c.fread(text, 1, 19, file)
-    c.fclose(file)
-    return float(text.value)
+    return float(subprocess.check_output(["cat", name]))
 """
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_another_answer_empties_the_cache(world, caplog):
+def test_another_answer_empties_the_cache(world, asked_twice, caplog):
     world.write("weights.txt", "0.5")
     world.model("number = unseen('weights.txt')", UNSEEN)
     world.run(TONE)
@@ -691,33 +623,27 @@ def test_another_answer_empties_the_cache(world, caplog):
     assert world.run(TONE).confirmation.different == 0
     world.write("weights.txt", "0.50002")
     report = world.run(TONE)
-    assert (report.computed, report.reused) == (12, 0)
-    assert arousal(report) == {0.50002 / 10}
+    assert (report.computed, report.reused, arousal(report)) == (12, 0, {0.50002 / 10})
     assert (report.confirmation.asked, report.confirmation.different) == (5, 5)
     assert "mine: 5 of 5 cached predictions were different when they were computed again" in caplog.text
     assert "under files:" in " ".join(report.notes())
-    again = world.run(TONE)
-    assert (again.reused, again.confirmation.different) == (12, 0)
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_files_of_the_suite_tell_what_nobody_sees(world):
+def test_files_of_the_suite_tell_what_nobody_sees(world, asked_twice):
     for name in ("a.bin", "b.bin"):
         world.write(name, "1")
     world.model("number = unseen('a.bin')", UNSEEN)
     named = {"files": ("*.bin",)}
     first = world.run(entry=named)
     assert first.seen_files.keys() == {"a.bin", "b.bin", "model.py"}
-    world.write("b.bin", "2")
-    second = world.run(entry=named)
-    assert (second.computed, second.confirmation.asked) == (6, 0)
-    assert second.fingerprint != first.fingerprint
-    world.write("c.bin", "1")  # one more that the pattern means
-    assert world.run(entry=named).computed == 6
+    for changed in ("b.bin", "c.bin"):  # the pattern means this one, too
+        world.write(changed, "2")
+        second = world.run(entry=named)
+        assert (second.computed, second.confirmation.asked) == (6, 0)
+        assert second.fingerprint != first.fingerprint
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_a_model_that_does_not_repeat_is_emptied_if_it_is_another_one(world):
+def test_a_model_that_does_not_repeat_is_emptied_if_it_is_another_one(world, asked_twice):
     world.write("weights.txt", "1")
     world.model("number = unseen('weights.txt') + random.random() / 100", UNSEEN)
     world.run()
@@ -729,32 +655,18 @@ def test_a_model_that_does_not_repeat_is_emptied_if_it_is_another_one(world):
     assert world.run().reused == 6
 
 
-@pytest.mark.usefixtures("asked_twice")
-def test_a_model_that_rarely_repeats_is_emptied_at_most_once(world):
-    """Only changed signals get another answer each time, which the check of clean ones cannot know."""
-    world.model("number = 10 * random.random() if signal.std() > 0.1005 else 5")
-    world.run(TONE)
-    assert [world.run(TONE).reused for _ in range(2)] == [12, 12]
-
-
-@pytest.mark.usefixtures("asked_twice")
-def test_kept_answers_that_cannot_be_confirmed_stay(world, caplog):
-    world.write("up", "")
+def test_kept_answers_that_cannot_be_confirmed_stay(world, asked_twice):
+    up = world.write("up", "")
     world.model("if not os.path.exists('up'): raise OSError('no server')")
     first = table(world.run())
-    (world.root / "up").unlink()
+    up.unlink()
     report = world.run()
     assert (report.reused, report.confirmation.unanswered) == (6, 5)
     assert "5 of 5 cached predictions could not be confirmed: OSError: no server" in report.notes()
-    assert "could not be confirmed" in caplog.text
     assert table(report).equals(first)
 
 
-# Embeddings -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("asked_twice")
-def test_embeddings_are_kept_unless_they_have_no_direction_or_another_length(world):
+def test_embeddings_are_kept_unless_they_have_no_direction_or_another_length(world, asked_twice):
     odd = {1: "[0.0, 0.0]", 2: "[1.0, float('nan')]", 4: "[1.0, 2.0]"}
     cases = "\n".join(f"if number == {number}: return {{'embedding': {odd[number]}}}" for number in odd)
     world.model(f"{cases}\nreturn {{'embedding': np.array([number, 1.0, -0.5])}}", "import numpy as np")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import large_tables
+from benchmarks.large_tables import make_segments
 
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import LookUpModel, check_model
@@ -21,30 +21,24 @@ from soundcheck.suite.suite_file import read_suite
 pytestmark = pytest.mark.slow
 
 
-def make_suite(folder: Path, segments: int, files: int) -> Path:
-    return large_tables.make_segments(folder, segments, files, 1, ("correctness_regression",))
-
-
-def predict(suite_file: Path):
-    """Do what a run does with its corpus and its model before anything is computed."""
-    suite, out = read_suite(suite_file), suite_file.parent / "out"
-    corpus = load_corpus(suite.corpora["calls"], suite, out / "cache")
+def predict(folder: Path, segments: int, files: int):
+    """Make a table, and do what a run does with its corpus and its model before anything is computed."""
+    suite = read_suite(make_segments(folder, segments, files, 1, ("correctness_regression",)))
+    corpus = load_corpus(suite.corpora["calls"], suite, folder / "cache")
     entry = suite.models["model1"]
     fingerprint = check_model(entry, suite, [corpus])
-    request = PredictionRequest(entry, suite, [corpus], {}, out, out / "cache", fingerprint)
-    (report,) = predict_models([request])
-    return corpus, report
+    asked = PredictionRequest(entry, suite, [corpus], {}, folder / "out", folder / "cache", fingerprint)
+    return corpus, *predict_models([asked])
 
 
 @pytest.mark.parametrize("in_one_file", [True, False])
 def test_calls_grow_with_the_segments(tmp_path, in_one_file):
     def calls(count: int) -> int:
         """Count the functions, Python's and others, that are called."""
-        folder = tmp_path / str(len([*tmp_path.iterdir()]))
-        suite, counts = make_suite(folder, count, 1 if in_one_file else count // 50), []
+        folder, counts = tmp_path / str(count), []
         sys.setprofile(lambda frame, event, argument: counts.append(event))
         try:
-            predict(suite)
+            predict(folder, count, 1 if in_one_file else count // 50)
         finally:
             sys.setprofile(None)
         return counts.count("call") + counts.count("c_call")
@@ -56,8 +50,15 @@ def test_calls_grow_with_the_segments(tmp_path, in_one_file):
 
 
 def test_answers_are_those_of_the_table_and_memory_is_small(tmp_path):
-    suite, count = make_suite(tmp_path, 6000, 20), 6000
-    corpus, report = predict(suite)
+    count = 6000
+    gc.collect()
+    tracemalloc.start()
+    try:
+        corpus, report = predict(tmp_path, count, 20)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak / count < 3000  # bytes a segment
     assert (report.inputs, report.computed, report.unusable) == (count, count, 0)
     rows = read_predictions(report.tables["calls"])
     given = pd.read_csv(tmp_path / "model1.csv", dtype=str).astype({"start": float, "end": float})
@@ -65,14 +66,6 @@ def test_answers_are_those_of_the_table_and_memory_is_small(tmp_path):
     assert rows["key"].tolist() == corpus.segments["key"].tolist()
     assert rows["arousal"].tolist() == given["arousal"].astype(float).tolist()
     assert rows["emotion"].tolist() == given["emotion"].tolist()
-    gc.collect()
-    tracemalloc.start()
-    try:
-        predict(suite)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak / count < 3000  # bytes a segment
 
 
 class Numbered(LookUpModel):
@@ -100,7 +93,9 @@ def test_changes_stand_behind_their_segment():
 
     report, tables = look_up(Numbered(), [corpus], changes, wanted)
     table = tables["demo"]
-    rows = [(s.key, change) for s in list_segments(corpus, list(changes), wanted) for change in s.changes]
+    segments = list(list_segments(corpus, list(changes), wanted))
+    assert [one.label for one in segments] == ["a.wav", "b.wav from 0 s to 1.5 s", "b.wav from 1.5 s"]
+    rows = [(one.key, change) for one in segments for change in one.changes]
     assert list(zip(table.key, table.change, strict=True)) == rows
     assert rows == [("a", ""), ("a", "low"), ("a", "high"), ("b", ""), ("b", "high"), ("c", ""), ("c", "low")]
     assert table.answers["arousal"][table.answered].tolist() == [1.0, 201.0, 2.0, 102.0]

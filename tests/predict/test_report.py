@@ -37,11 +37,9 @@ def test_rounds_are_joined():
     assert both.upkeep.files == {"w": "1", "pipe": "", "/secret/v": "2", "gone": ""}
     notes = " ".join(both.notes())
     assert "secret" not in notes
-    for words in (
-        *("1 inputs were predicted again", "2 predictions are not cached", "pipe, gone"),
-        *("3 cached predictions were damaged", "lost or cannot be read, so they are computed again: cut"),
-    ):
-        assert words in notes
+    words = ("1 inputs were predicted again", "2 predictions are not cached", "pipe, gone")
+    words += ("3 cached predictions were damaged", "lost or cannot be read, so they are computed again: cut")
+    assert all(each in notes for each in words)
 
 
 FILES = {"w.json": "1", "/home/me/v.json": "2"}

@@ -47,11 +47,8 @@ def test_what_a_model_says_of_its_answers_stands_behind_all_else(tmp_path):
     assert confidence.isna().tolist() == [True, True, True, False] and confidence[3] == 0.5
 
 
-# What two models both answered ------------------------------------------------------------------------------
-
 KEYS = {"key": ["a", "b", "a", "b"], "change": ["", "", "noise", "noise"], "error": [""] * 4}
 CASES = {  # answers of a model, of the other one -> answers that stay, columns that lost some
-    "all": (["x"] * 4, ["y"] * 4, ["x"] * 4, set()),
     "other lost one": (["x"] * 4, ["y", None, "y", "y"], ["x", None, "x", "x"], {"t"}),
     "own lost one": (["x", None, "x", "x"], ["y"] * 4, ["x", None, "x", "x"], set()),
     "numbers": ([1.0] * 4, [1.0, np.nan, 1.0, 1.0], [1.0, None, 1.0, 1.0], {"t"}),

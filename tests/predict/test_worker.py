@@ -13,16 +13,7 @@ from soundcheck.predict import protocol, worker
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Unit
 
-HEAVY = {
-    "papermill",
-    "matplotlib",
-    "sklearn",
-    "pandas",
-    "pyarrow",
-    "parselmouth",
-    "distributed",
-    "scipy.signal",
-}
+HEAVY = set("papermill matplotlib sklearn pandas pyarrow parselmouth distributed scipy.signal".split())
 
 
 def test_a_worker_starts_light():

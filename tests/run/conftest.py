@@ -74,8 +74,8 @@ SEGMENTS = 12
 @pytest.fixture(scope="module")
 def small_suite(tmp_path_factory) -> Callable[[str], Path]:
     """Write the suite into a new folder: ``small_suite("plan")``."""
-    parameters = nbformat.v4.new_code_cell('run = ""', metadata={"tags": ["parameters"]})
-    cells = [parameters, nbformat.v4.new_code_cell(CODE)]
+    cells = [nbformat.v4.new_code_cell(code) for code in ('run = ""', CODE)]
+    cells[0].metadata["tags"] = ["parameters"]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     notebook = nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata=kernel))
     rows = [f"{number}.wav,s{number // 2},0.5" for number in range(SEGMENTS)]
@@ -103,14 +103,12 @@ class Project:
         self.folder, self._command, self.calls = folder, command, folder / "calls.txt"
 
     def soundcheck(self, *words: str, cache: str = "", **more: str) -> subprocess.CompletedProcess:
-        """Run the command."""
         settings = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": cache} | more
         done = self._command(*words, cwd=self.folder, **settings)
         assert "Traceback" not in done.stderr
         return done
 
     def change(self, file: str, old: str, new: str) -> None:
-        """Replace some words in a file."""
         path = self.folder / file
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))

@@ -1,6 +1,7 @@
 """What a run of a part keeps of the book, and what it refuses to mix with it."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -26,42 +27,35 @@ comparisons:
 CORRECTNESS, TILT, SEX = "correctness_regression", "robustness_spectral_tilt", "fairness_sex"
 
 
-class Book:
-    """An output folder with the record of a run, as if models had been asked."""
-
-    def __init__(self, folder) -> None:
-        self.folder = folder
-        self.output = Output(folder / "out")
-        self.output.prepare()
-
-    def suite(self, old: str = "", new: str = ""):
-        assert old in SUITE
-        (self.folder / "suite.yml").write_text(SUITE.replace(old, new))
-        return read_suite(self.folder / "suite.yml")
-
-    def write(self, pairs, **changes) -> None:
-        """Write the record of a run of some models and families."""
-        table = pd.DataFrame(pairs, columns=["model", "family"]).assign(task="arousal", corpus="c")
-        usual = {
-            **{"title": "Small", "order": [*table["model"].unique()], "suite": self.suite().describe()},
-            **{"corpora": corpora_of(table), "models": models_of(table, {})},
-            "notebooks": [{"model": m, "family": f, "status": "ok", "error": ""} for m, f in pairs],
-            "families": [
-                {"name": name, "title": name, "category": "fairness", "question": "", "digest": ""}
-                for name in table["family"].unique()
-            ],
-        }
-        record(**(usual | changes)).write(self.output.record)
-
-    def plan(self, models=(), families=(), suite=None) -> selection.Plan:
-        suite = suite or self.suite()
-        chosen = dataclasses.replace(selection.select(suite, models, families), comparisons={})
-        return selection.plan_part(suite, chosen, self.output)
-
-
 @pytest.fixture
 def book(tmp_path):
-    return Book(tmp_path)
+    """Make an output folder with the record of a run, as if models had been asked."""
+    output = Output(tmp_path / "out")
+    output.prepare()
+
+    def suite(old="", new=""):
+        assert old in SUITE
+        (tmp_path / "suite.yml").write_text(SUITE.replace(old, new))
+        return read_suite(tmp_path / "suite.yml")
+
+    def write(pairs, **changes) -> None:
+        """Write the record of a run of some models and families."""
+        table = pd.DataFrame(pairs, columns=["model", "family"]).assign(task="arousal", corpus="c")
+        about = {"category": "fairness", "question": "", "digest": ""}
+        usual = {
+            **{"title": "Small", "order": [*table["model"].unique()], "suite": suite().describe()},
+            **{"corpora": corpora_of(table), "models": models_of(table, {})},
+            "notebooks": [{"model": m, "family": f, "status": "ok", "error": ""} for m, f in pairs],
+            "families": [{"name": name, "title": name} | about for name in table["family"].unique()],
+        }
+        record(**(usual | changes)).write(output.record)
+
+    def plan(models=(), families=(), given=None) -> selection.Plan:
+        given = given or suite()
+        chosen = dataclasses.replace(selection.select(given, models, families), comparisons={})
+        return selection.plan_part(given, chosen, output)
+
+    return SimpleNamespace(suite=suite, write=write, plan=plan)
 
 
 def families_of(plan) -> dict[str, list[str]]:
@@ -71,12 +65,9 @@ def families_of(plan) -> dict[str, list[str]]:
     }
 
 
-def test_without_a_book_a_part_is_all(book):
-    plan = book.plan(["a"], [SEX])
-    assert (list(plan.suite.models), plan.suite.families, plan.fingerprints) == (["a"], (SEX,), {})
-
-
 def test_what_the_book_has_stays(book):
+    plan = book.plan(["a"], [SEX])  # there is no book yet
+    assert (list(plan.suite.models), plan.suite.families, plan.fingerprints) == (["a"], (SEX,), {})
     book.write([("a", CORRECTNESS), ("b", TILT)])
     plan = book.plan(["b"], [SEX])
     assert plan.chosen == {"b"} and plan.fingerprints == {"a": "f" * 40}
@@ -86,10 +77,7 @@ def test_what_the_book_has_stays(book):
     plan = book.plan(families=[SEX])
     assert plan.chosen == {"a", "b", "e"}
     assert families_of(plan) == {"a": [CORRECTNESS, SEX], "b": [TILT, SEX], "e": [SEX]}
-
-
-def test_a_model_that_no_family_of_the_book_tests_gets_no_new_ones(book):
-    book.write([("a", CORRECTNESS)], order=["a", "e"])
+    book.write([("a", CORRECTNESS)], order=["a", "e"])  # no family tests e
     assert families_of(book.plan(["b"])) == {"a": [CORRECTNESS], "b": [CORRECTNESS, TILT, SEX], "e": []}
 
 
@@ -105,14 +93,14 @@ def test_names_that_are_gone_are_told(book):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "record"),
+    ("old", "new", "changes"),
     [
         ("title: Small", "title: Large", {}),
         ("  c: {", "  d: {", {}),
         ("", "", {"order": ["x", "y"], "notebooks": []}),
     ],
 )
-def test_the_book_of_another_suite_is_refused(book, old, new, record):
-    book.write([("a", CORRECTNESS)], **record)
+def test_the_book_of_another_suite_is_refused(book, old, new, changes):
+    book.write([("a", CORRECTNESS)], **changes)
     with pytest.raises(InputError, match="^--out .*: the folder holds the book of another suite"):
-        book.plan(["b"], suite=book.suite(old, new))
+        book.plan(["b"], given=book.suite(old, new))

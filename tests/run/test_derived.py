@@ -19,22 +19,16 @@ class World:
 
     def find(self, depends, value):
         """One run that asks for a value."""
-        known = derived.Derived(self.output)
-        answer = known.find("value", depends, lambda: self.calls.append(depends) or value)
-        known.save()
+        derivations = derived.Derived(self.output)
+        answer = derivations.find("value", depends, lambda: self.calls.append(depends) or value)
+        derivations.save()
         return answer
 
     def write(self, text):
         """One run that writes a table."""
-
-        def make():
-            self.calls.append(text)
-            files.write_text(self.table, text)
-            return [self.table]
-
-        known = derived.Derived(self.output)
-        assert known.write("table", 1, make) == [self.table]
-        known.save()
+        derivations = derived.Derived(self.output)
+        derivations.write("table", 1, lambda: (files.write_text(self.table, text), [self.table])[1])
+        derivations.save()
         return self.table.read_text()
 
 
@@ -50,19 +44,19 @@ def test_a_value_is_computed_once_as_long_as_it_depends_on_the_same(world, monke
     assert world.find(1, "d") == "d"
 
 
-@pytest.mark.parametrize("harm", [None, "edit", "link", "folder"])
+HARM = {
+    "edit": lambda table: table.write_text("b"),
+    "link": lambda table: (table.rename(table.with_name("moved")), table.symlink_to("moved")),
+    "folder": lambda table: (table.unlink(), table.parent.rmdir()),
+}
+
+
+@pytest.mark.parametrize("harm", [None, *HARM])
 def test_a_table_that_is_not_what_was_written_is_written_again(world, harm):
     world.write("a")
     before = world.table.stat()
     if harm:
-        world.table.unlink()
-    if harm == "edit":
-        world.table.write_text("b")
-    elif harm == "link":
-        (world.output.folder / "elsewhere").write_text("a")
-        world.table.symlink_to(world.output.folder / "elsewhere")
-    elif harm == "folder":
-        world.table.parent.rmdir()
+        HARM[harm](world.table)
     assert world.write("c" if harm else "?") == ("c" if harm else "a")
     after = world.table.stat()
     assert ((before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)) is (harm is None)
@@ -73,15 +67,13 @@ def test_rows_and_failures_count(tmp_path):
     rows = tmp_path / "rows.json"
     job = SimpleNamespace(model="m", family="f", rows=rows)
 
-    def seen(status="ok", error=""):
-        return derived.of_rows([SimpleNamespace(job=job, status=status, error=error)])
+    def seen(content, status="ok", error=""):
+        if content:
+            rows.write_text(content)
+        return repr(derived.of_rows([SimpleNamespace(job=job, status=status, error=error)]))
 
-    nothing = seen()
-    rows.write_text("[]")
-    some = seen()
-    rows.write_text("[1]")
-    different = [nothing, some, seen(), seen("failed"), seen("failed", "it broke")]
-    assert len({repr(one) for one in different}) == 5
+    cases = [("",), ("[]",), ("[1]",), ("[1]", "failed"), ("[1]", "failed", "it broke")]
+    assert len({seen(*case) for case in cases}) == 5
 
 
 def test_thresholds_ask_nobody_anything(world):

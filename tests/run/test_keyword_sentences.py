@@ -24,9 +24,8 @@ def evaluation(sentences=50, **options):
 
 
 def kinds(robust=(), lost=(), between=()):
-    words = [Localised(word, 4, 4, NOT_ROBUST) for word in lost]
-    words += [Localised(word, 4, 1, BETWEEN) for word in between]
-    return words + [Localised(word, 4, 0, ROBUST) for word in robust]
+    counts = ((robust, 0, ROBUST), (lost, 4, NOT_ROBUST), (between, 1, BETWEEN))
+    return [Localised(word, 4, missing, kind) for words, missing, kind in counts for word in words]
 
 
 def chosen(localised, sentences=50, languages=None, **options):
@@ -67,10 +66,10 @@ def test_a_suite_may_name_the_group():
 def test_the_order_depends_on_the_words_alone():
     many = [f"word{letter}" for letter in "abcdefghijklmnop"]
     first = chosen({EVERYBODY: kinds(many)}, 5)
-    assert len(first.kinds[ROBUST]) == 5 and first.surplus == 11
-    assert "11 more words were not drawn" in str(views.keyword_notes("tones", first, 5))
     again = chosen({EVERYBODY: kinds(many[::-1], lost=["spoons"])}, 5)
     assert again.kinds[ROBUST] == first.kinds[ROBUST] != many[:5]
+    assert len(first.kinds[ROBUST]) == 5 and first.surplus == 11
+    assert "11 more words were not drawn" in str(views.keyword_notes("tones", first, 5))
 
 
 def test_what_cannot_be_spoken_is_told():
@@ -78,10 +77,8 @@ def test_what_cannot_be_spoken_is_told():
     assert probed.kinds == {ROBUST: ["thick"], NOT_ROBUST: ["don't"]}
     assert probed.refused["<b>"] == "it holds signs that cannot be spoken"
     assert "tones: not spoken, it holds digits: 5, 7" in str(views.keyword_notes("tones", probed, 100))
-    probed = chosen(LOCALISED, languages=["deu", "en"])
-    assert "read in English" in probed.reason and not any(probed.kinds.values())
-    for languages in (["en", "deu"], ["en-GB", None]):  # of welsh and of others
-        assert not chosen(LOCALISED, languages=languages).reason
+    for languages in (["deu", "en"], ["en", "deu"], ["en-GB", None]):  # of welsh and of others
+        assert ("read in English" in chosen(LOCALISED, languages=languages).reason) == (languages[0] == "deu")
 
 
 class Probe:
@@ -89,9 +86,9 @@ class Probe:
 
     def __init__(self, rows):
         self.rows = rows
-        self.segments = pd.DataFrame({"item": [word for word, *_ in rows]})
-        clean, changed = (np.array([row[n] for row in rows], dtype=object) for n in (1, 2))
-        self.predictions = Predictions(clean, changed)
+        words, *answers = np.array(rows, dtype=object).T
+        self.segments = pd.DataFrame({"item": words})
+        self.predictions = Predictions(*answers)
 
     def __len__(self):
         return len(self.rows)
@@ -126,9 +123,6 @@ def test_missing_words_are_counted_for_each_kind():
     assert missing.loc["difference", "changed"] == pytest.approx(0.18)
     assert missing.loc["relative difference", "changed"] == pytest.approx(9 / 21)
     assert np.isfinite(missing.loc["difference", ["changed_low", "changed_high"]].astype(float)).all()
-    text = str(views.keyword_table(missing.reset_index(), "missing"))
-    cells = (">50<", "42.9\xa0%", "18.0\xa0points", "relative to 0", "42.0\xa0%", " to ")
-    assert [cell for cell in cells if cell not in text] == []
 
 
 def test_few_words_have_no_interval():

@@ -9,7 +9,6 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.run import planning
-from soundcheck.run.outcome import Stages
 from soundcheck.suite.entries import CorpusEntry, ModelEntry
 from soundcheck.suite.thresholds import read_family
 
@@ -50,8 +49,8 @@ def test_families_share_what_they_want():
     assert {both[change.identity] for change in small.changes.values()} == {"abc"}
     assert {both[change.identity] for change in LABELLED.changes.values()} == {"a"}
     assert planning.changes_of([TILT], []) == {}  # it does not apply
-    families = [read_family("robustness_background_noise"), TILT]
-    assert planning.sounds_of(families) == {"babble", "coughing", "environmental", "music", "sneezing"}
+    of_noise = {"babble", "coughing", "environmental", "music", "sneezing"}
+    assert planning.sounds_of([read_family("robustness_background_noise"), TILT]) == of_noise
 
 
 GENERATED = SimpleNamespace(origin="generated")
@@ -91,14 +90,6 @@ def test_probes_get_the_changes_and_corpora_the_steps():
         assert {segments[change.identity] for change in family.stepped} == {stepped}
 
 
-def test_a_corpus_for_other_families_is_asked_nothing():
-    sex, other = read_family("fairness_sex"), corpus(families=("fairness_sex",))
-    assert set(wanted([TILT], [AROUSAL], other).values()) == {""}
-    assert planning.evaluated_corpora(TILT, model(), [other]) == []
-    assert planning.evaluated_corpora(sex, model(), [other]) == [other]
-    assert planning.evaluated_corpora(sex, model(corpora=("another",)), [other]) == []
-
-
 WORDS = {"name": "words", "probes_of": "c"}
 
 
@@ -120,19 +111,3 @@ def test_a_model_is_asked_about_the_corpora_that_it_names(named, about, listens)
     families = [read_family("asr_word_errors"), read_family("fairness_sex")]
     asked = planning.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
     assert asked == ([known] if listens else [])
-
-
-def test_a_table_knows_nothing_about_probes():
-    probes = CorpusEntry("words of c", "csv", probes_of="c")
-    assert model().listens_to(probes) and not model(kind="predictions").listens_to(probes)
-
-
-def test_stages_follow_each_other_and_are_told_in_logs(capsys):
-    times = iter([0.0, 1.0, 5.0, 5.0, 65.0, 65.0, 69.0])
-    stages = Stages(lambda: next(times))
-    for name in ("corpora", "predictions", "corpora"):
-        stages.begin(name)
-    stages.end()
-    assert stages.seconds == {"corpora": 8.0, "predictions": 60.0}
-    assert stages.account == "Time: 1 min 8 s (corpora 8 s, predictions 1 min 0 s)"
-    assert capsys.readouterr().err.startswith("[1 s] corpora\n[5 s] predictions\n[1 min 5 s] corpora\n")

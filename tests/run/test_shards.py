@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from killed import killed_run
 from tests.run.conftest import Project
 
 from soundcheck import cli, pipeline
@@ -15,7 +14,6 @@ from soundcheck.run.selection import RunOptions
 
 pytestmark = pytest.mark.slow
 
-SHARES = ("1/3", "2/3", "3/3")
 PICKY = '  picky: {python: "my_model:picky", tasks: [arousal]}\n  chance:'
 
 
@@ -31,20 +29,14 @@ class Sharded(Project):
             file.write('\nopen(__file__.replace("my_model.py", "weights.txt")).close()\n')
         (folder / "weights.txt").write_text("0.5")
 
-    def output_of(self, *words: str, **more: str) -> str:
-        """Run the command, and give what it prints; a shard may have none of the inputs that fail."""
-        done = self.soundcheck(*words, **more)
+    def output_of(self, command: str, *words: str, **more: str) -> str:
+        """Run a command, and give what it prints; a shard may have none of the inputs that fail."""
+        done = self.soundcheck(command, "suite.yml", *words, **more)
         assert done.returncode in ((0, 3) if "--shard" in words else (3,)), done.stderr + done.stdout
         return done.stdout + done.stderr
 
-    def shard(self, share: str, out: str, **more: str) -> str:
-        return self.output_of("run", "suite.yml", "--shard", share, "--out", out, **more)
-
-    def merge(self, *folders: str, out: str, **more: str) -> str:
-        return self.output_of("merge", "suite.yml", *folders, "--no-book", "--out", out, **more)
-
     def answers(self) -> int:
-        return len(self.calls.read_text().split()) if self.calls.exists() else 0
+        return len(self.calls.read_text().split())
 
     def tables(self, out: str) -> dict[str, bytes]:
         folder = self.folder / out
@@ -62,14 +54,15 @@ def models_of(folder: Path) -> dict[str, dict]:
 def project(small_suite, command):
     """One run; three shards, the last with a cache elsewhere; their merge where no model loads."""
     project = Sharded(small_suite("shards"), command)
-    project.output_of("run", "suite.yml", "--no-book", "--out", "one")
+    project.output_of("run", "--no-book", "--out", "one")
     project.calls.unlink()
-    elsewhere = str(project.folder / "elsewhere")
-    project.said = [project.shard(share, f"shards/{share[0]}") for share in SHARES[:2]]
-    project.said.append(project.shard("3/3", "shards/3", cache=elsewhere))
+    elsewhere, project.said = str(project.folder / "elsewhere"), []
+    for number, cache in (("1", ""), ("2", ""), ("3", elsewhere)):
+        words = ("--shard", f"{number}/3", "--out", f"shards/{number}")
+        project.said.append(project.output_of("run", *words, cache=cache))
     project.before = project.answers()
-    shards = [f"shards/{share[0]}" for share in SHARES]
-    project.merged = project.merge(*shards, out="merged", cache=elsewhere, NOT_HERE="1")
+    words = ("shards/1", "shards/2", "shards/3", "--no-book", "--out", "merged")
+    project.merged = project.output_of("merge", *words, cache=elsewhere, NOT_HERE="1")
     project.after = project.answers()
     shutil.copytree(elsewhere, project.folder / "shards" / "3" / "cache")
     return project
@@ -79,12 +72,11 @@ def test_merged_shards_are_the_run_and_ask_nothing(project):
     one, merged = project.tables("one"), project.tables("merged")
     assert len(one) == 2 + 4 and merged == one
     assert project.after == project.before > 0
-    assert {name: model["asked"] for name, model in project.models("merged").items()} == dict.fromkeys(
-        ("loud", "several", "picky", "chance"), 0
-    )
-    both = project.models("one"), project.models("merged")
-    first, second = ({m["name"]: (m["fingerprint"], m["seen_files"]) for m in r.values()} for r in both)
-    assert first == second and set(first["loud"][1]) == {"my_model.py", "weights.txt"}
+    first, second = project.models("one"), project.models("merged")
+    assert [model["asked"] for model in second.values()] == [0] * 4
+    for name, model in first.items():
+        assert all(model[key] == second[name][key] for key in ("fingerprint", "seen_files")), name
+    assert set(first["loud"]["seen_files"]) == {"my_model.py", "weights.txt"}
     assert "loud could not be loaded here, its predictions are those of the shards" in project.merged
     assert "no weights on this machine" in project.merged
 
@@ -102,37 +94,8 @@ def test_shards_share_the_work_tell_failures_and_write_no_results(project):
     assert all(problem.startswith("ValueError: too loud") for problem in problems)
     assert any("without a prediction: ValueError: too loud" in said for said in project.said)
     assert f"picky gave no prediction for {failures} inputs" in project.merged
-    plan = project.output_of("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
+    plan = project.output_of("run", "--shard", "1/3", "--out", "shards/1", "--plan")
     assert f"loud: {inputs[0]} inputs" in plan and "0 to predict" in plan
-    assert "Plan of shard 1/3" in plan and "book " not in plan
-
-
-def test_a_run_after_the_merge_asks_failed_inputs_only(project):
-    shutil.copytree(project.folder / "merged", project.folder / "again")
-    elsewhere = str(project.folder / "elsewhere")
-    said = project.output_of("run", "suite.yml", "--no-book", "--out", "again", cache=elsewhere)
-    for name, failed in (("loud", 0), ("several", 0), ("picky", project.models("one")["picky"]["failed"])):
-        assert f"{name}: predictions: {36 - failed} from the cache" in said
-        assert f"{failed} computed now" in said
-    assert project.tables("again") == project.tables("one")
-
-
-def test_shards_in_one_folder_one_of_which_was_killed_and_goes_on_where_it_stopped(project):
-    words = ("run", "suite.yml", "--shard", "1/2", "--out", "all")
-    settings = {"CALLS": str(project.folder / "killed.txt"), "SOUNDCHECK_CACHE": ""}
-    killed_run(*words, "--jobs", "1", cwd=project.folder, answers=3, **settings)
-    assert not list((project.folder / "all").glob("shard-*"))
-    said = project.shard("1/2", "all")
-    inputs = models_of(project.folder / "all")["loud"]["inputs"]
-    assert f"loud: {inputs} inputs of the share, {inputs - 3} computed now" in said
-    project.shard("2/2", "all")
-    before = project.answers()
-    project.merge("all", out="all")
-    assert project.answers() == before
-    assert project.tables("all") == project.tables("one")
-
-
-# Refusals ---------------------------------------------------------------------------------------------------
 
 
 def edit(folder: Path, **changes: object) -> None:
@@ -144,21 +107,15 @@ ANOTHER_MODEL = "shard 1/3 in {1}, code and files of models: '%s' is another one
 REFUSED = {  # what is done to folders 1, 2, 3, which of them (or others) are merged -> where and what
     "missing": (None, "13", ["shard 2/3 is missing. Name its folder, or run it"]),
     "twice": (None, "1231", ["shard 1/3: it is there 2 times, in {1} and {1}"]),
-    "numbers": (
-        *(lambda one, two, three: edit(two, share={"number": 2, "of": 4}), "123"),
-        ["they do not belong together (1/3 in"],
-    ),
+    "numbers": (lambda _, two: edit(two, share={"number": 2, "of": 4}), "123", ["belong together (1/3 in"]),
     "no shards": (
-        *(lambda one, two, three: edit(two), ["1", "2", "data", "nowhere"]),
+        *(lambda _, two: edit(two), ["1", "2", "data", "nowhere"]),
         ["shard-2-of-3.json: the file is not one that a shard has left"]
         + ["there is no shard in this folder", "there is no such folder"],
     ),
-    "version": (
-        *(lambda one, two, three: edit(one, version="0.0.9"), "123"),
-        ["shard 1/3 in {1}: its version is 0.0.9, this is"],
-    ),
+    "version": (lambda one, _: edit(one, version="0.0.9"), "123", ["1/3 in {1}: its version is 0.0.9, this"]),
     "answers that are gone": (
-        *(lambda one, two, three: shutil.rmtree(two / "cache"), "123"),
+        *(lambda _, two: shutil.rmtree(two / "cache"), "123"),
         ["shard 2/3 in {2}: {inputs} inputs of 'loud' have no prediction in its cache"],
     ),
     "suite": (("suite.yml", b"batch: 4", b"batch: 2"), "123", [ANOTHER_MODEL % "several"]),
@@ -180,7 +137,7 @@ def test_what_does_not_belong_together_is_refused_and_nothing_written(project, m
     copies = [tmp_path / "suite" / "shards" / number for number in "123"]
     inputs = models_of(copies[1])["loud"]["inputs"]
     if callable(change):
-        change(*copies)
+        change(*copies[:2])
     elif change:
         file, old, new = change
         Path(file).write_bytes(new.join(Path(file).read_bytes().rsplit(old, 1)))
@@ -192,9 +149,13 @@ def test_what_does_not_belong_together_is_refused_and_nothing_written(project, m
     assert {path.name for path in (tmp_path / "out").glob("*")} <= {".soundcheck", ".lock"}
 
 
-def test_bad_shares_and_parts_of_a_suite_are_refused():
-    part = "A shard is part of the whole suite"
-    cases = {"4/3": "such as 1/3", "": "K/N", "1/2 --model loud": part, "1/2 --family plain": part}
-    for words, problem in (cases | {"1/2 --fresh": part}).items():
-        done = CliRunner().invoke(cli.commands, ["run", "suite.yml", "--shard", *(words.split() or [""])])
-        assert done.exit_code == 2 and problem in done.output
+PART = ("1/2 --model loud", "1/2 --family plain", "1/2 --fresh")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [("4/3", "such as 1/3"), *((words, "A shard is part of the whole suite") for words in PART)],
+)
+def test_bad_shares_and_parts_of_a_suite_are_refused(words, problem):
+    done = CliRunner().invoke(cli.commands, ["run", "suite.yml", "--shard", *words.split()])
+    assert done.exit_code == 2 and problem in done.output

@@ -137,27 +137,23 @@ def test_cells_with_few_speakers_on_a_side_and_missing_values_are_left_out():
     assert result.counterpart == pytest.approx(0.95)
 
 
-@pytest.mark.parametrize(
-    ("draw", "frequent"),
-    [
+def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own():
+    for make, frequent in (
         (lambda rng: rng.integers(0, 4, 800).astype(float), [0.0, 1.0, 2.0, 3.0]),
         (lambda rng: np.clip(rng.normal(size=800), -0.8, 0.8), [-0.8, 0.8]),
         (lambda rng: np.where(rng.random(800) < 0.3, np.inf, rng.normal(size=800)), [np.inf]),  # of silence
-    ],
-)
-def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own(draw, frequent):
-    blocks, group, rng = sides()
-    x = draw(rng)
-    result = cells(x, blocks, group)
-    assert result.reason == "" and result.n_cells >= 2
-    for number in frequent:
-        assert len(set(result.codes[x == number])) == 1
-        assert number < 0 or not np.isin(result.codes[x < number], result.codes[x == number]).any()
+    ):
+        blocks, group, rng = sides()
+        x = make(rng)
+        result = cells(x, blocks, group)
+        assert result.reason == "" and result.n_cells >= 2
+        for number in frequent:
+            assert len(set(result.codes[x == number])) == 1
+            assert number < 0 or not np.isin(result.codes[x < number], result.codes[x == number]).any()
 
 
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
+def test_what_cannot_be_adjusted_by_is_refused_with_words():
+    for make, reason in (
         (lambda g, r: np.full(len(g), 3.0), "x is the same for all"),
         (lambda g, r: np.where(g, "a", "b").astype(object), "x decides the group"),
         (lambda g, r: r.random(len(g)) - 2 * g, "x decides the group"),
@@ -165,11 +161,9 @@ def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own
         (lambda g, r: np.where(g, "a", None), "x is not known of the others"),
         (lambda g, r: np.where(np.arange(len(g)) % 3, np.nan, r.random(len(g))), "x is missing in 66 % of"),
         (lambda g, r: np.where(r.random(len(g)) < 0.01, 0.0, 1 + g + r.random(len(g))), "only 19 % of the"),
-    ],
-)
-def test_what_cannot_be_adjusted_by_is_refused_with_words(make, reason):
-    blocks, group, rng = sides()
-    assert cells(make(group, rng), blocks, group).reason.startswith(reason)
+    ):
+        blocks, group, rng = sides()
+        assert cells(make(group, rng), blocks, group).reason.startswith(reason)
 
 
 def test_cells_are_the_tenths_of_both_sides_or_the_fifths_and_two_columns_make_their_product():

@@ -13,14 +13,7 @@ from soundcheck.metrics.combinators import difference, restrict, stack
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics import bootstrap
-from soundcheck.statistics.bootstrap import (
-    block_codes,
-    blocks_of,
-    crossing,
-    first_reached,
-    resample,
-    weights,
-)
+from soundcheck.statistics.bootstrap import block_codes, blocks_of, crossing, first_reached, resample, weights
 from soundcheck.statistics.evidence import Scale
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -72,9 +72,8 @@ def test_without_replicates_blocks_or_spread():
         assert p_value(value, np.full(10, value), 9, rule, 0.5) == expected  # the sign test
 
 
-@pytest.mark.parametrize(
-    ("rule", "low", "high", "expected"),
-    [
+def test_what_an_interval_says_of_a_threshold():
+    for rule, low, high, expected in (
         (">", 0.51, 0.6, CLEAR_PASS),
         (">", 0.4, 0.49, CLEAR_FAIL),
         ("<", 0.4, 0.6, OPEN),
@@ -82,10 +81,8 @@ def test_without_replicates_blocks_or_spread():
         ("|value| <", -0.05, 0.07, CLEAR_PASS),
         ("|gap| <", -0.8, -0.6, CLEAR_FAIL),
         (">", np.nan, np.nan, NO_INTERVAL),
-    ],
-)
-def test_what_an_interval_says_of_a_threshold(rule, low, high, expected):
-    assert evidence(rule, low, high, 0.5) == expected
+    ):
+        assert evidence(rule, low, high, 0.5) == expected
 
 
 def test_intervals_and_certainties_of_given_replicates():

@@ -132,9 +132,8 @@ def test_draws_follow_from_setting_and_seed_and_not_from_jobs():
     assert len(one) == len(wanted) and one.equals(simulation.simulate_all(wanted, runs=20, jobs=2))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_impossible_settings():
+    for arguments, message in (
         (("cc", 2, 20, "gaussian"), "unknown metric 'cc'"),
         (("mean", 2, 20, "uniform"), "prediction of mean is 'uniform'"),
         (("recall", 2, 20, "uniform"), "truth of recall is ''"),
@@ -142,11 +141,9 @@ def test_draws_follow_from_setting_and_seed_and_not_from_jobs():
         (("mean", 2, 1, "gaussian"), "at least 2 segments"),
         (("recall", 2, 20, "uniform", "uniform", True), "cannot vary"),
         (("recall", 2, 20, "uniform", "uniform", False, 51), "cannot be of 51 classes"),
-    ],
-)
-def test_impossible_settings(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Setting(*arguments)
+    ):
+        with pytest.raises(ValueError, match=message):
+            Setting(*arguments)
 
 
 def test_seven_classes_drawn_segment_by_segment(rng):

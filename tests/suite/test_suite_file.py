@@ -94,6 +94,8 @@ SHOWN = [  # pages and headings
     *(("suite", heading) for heading in OF_SUITES),
     *(("models", "Recognisers"), ("groups", "Groups")),
     ("models", "Predictions that you have already"),
+    *(("models", "Transformers"), ("models", "onnx-asr")),
+    *(("models", "ONNX", "yaml", number) for number in range(3)),
     *(("measured_columns", "Measured columns"), ("history", "A history of runs")),
     *(("answers", "Cached predictions"), ("pipelines", "Accepted failures")),
     *(("cards", "What only people know"), ("methods/asr_formatting", "Data")),

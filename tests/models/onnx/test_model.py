@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import yaml
 from library_models import Project, noises
 from networks import answers, installed_file, onnx_model
-from pages import example
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import check_output
@@ -100,9 +98,8 @@ def test_signals_are_resampled(project):
     assert np.abs(outputs - answers(resampled(signal, 16000, 8000), 3)).max() < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("outputs", "text", "places"),
-    [
+def test_which_numbers_are_those_of_a_task(project):
+    for outputs, text, places in (
         (
             {"a": 3, "b": 2, "vector": 5},
             "tasks: [valence, embedding, arousal], "
@@ -111,14 +108,12 @@ def test_signals_are_resampled(project):
         ),
         # Outputs called like tasks need no words.
         ({"arousal": 1, "vector": 4}, "tasks: [arousal]", {"arousal": (1, 0)}),
-    ],
-)
-def test_which_numbers_are_those_of_a_task(project, outputs, text, places):
-    onnx_model(project.folder / "m.onnx", outputs)
-    (signal,) = noises(800)
-    (output,) = project.answers(f"{{onnx: m.onnx, {text}}}", [signal])
-    for task, (count, place) in places.items():
-        assert np.abs(output[task] - answers(signal, count)[place]).max() < 1e-6
+    ):
+        onnx_model(project.folder / "m.onnx", outputs)
+        (signal,) = noises(800)
+        (output,) = project.answers(f"{{onnx: m.onnx, {text}}}", [signal])
+        for task, (count, place) in places.items():
+            assert np.abs(output[task] - answers(signal, count)[place]).max() < 1e-6
 
 
 def test_classes_and_their_probabilities(project):
@@ -216,23 +211,6 @@ def test_real_weights(tmp_path):
     session = runtime.InferenceSession(str(tmp_path / "dnsmos.onnx"))
     (direct,) = session.run(None, {"input_1": np.resize(signal, 144160)[None]})[0]
     assert np.abs(numbers([output], ["sig", "bak", "ovr"])[0] - direct).max() < 1e-6
-
-
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_what_the_page_shows_can_be_used(project, number):
-    ((_, entry),) = yaml.safe_load(example("models", "ONNX", number=number))["models"].items()
-    path = project.folder / entry["onnx"]
-    path.parent.mkdir(parents=True)
-    if path.suffix:
-        said = entry["outputs"].items()
-        items = {name: [*item.values()][0] if isinstance(item, dict) else item for name, item in said}
-        onnx_model(path, {name: len(item) for name, item in items.items()})
-    else:
-        path.mkdir()
-        onnx_model(path / "model.onnx")
-        (path / "labels.yaml").write_text("logits: [arousal, dominance, valence]\n")
-    text = yaml.safe_dump(entry, default_flow_style=True, width=1000).replace("null", "")
-    assert [set(output) for output in project.answers(text, noises(800, 1600))] == [set(entry["tasks"])] * 2
 
 
 def test_it_is_no_code_and_computes_with_one_thread(project):

@@ -75,28 +75,24 @@ OTHERWISE = ["1 name in scores.txt fits with another", "1 name in scores.txt fit
 EXTRA = ["1 score belongs to no trial that is evaluated"]
 
 
-@pytest.mark.parametrize(
-    ("text", "corpora", "only", "expected"),
-    [
+def test_notices_of_scores(load):
+    for text, corpora, only, expected in (
         ("1 a b\n2 a c\n3 d e\n4 x y\n", [VOICES, OTHERS], (), EXTRA),
         ("1 a b\n2 a c\n3 d e\n", [VOICES, OTHERS], ("voices",), EXTRA),
         ("1 enroll/id1.wav id1-a\n", [corpus(("id1", "test/id1-a.wav"))], (), OTHERWISE),
         ("1 a b\n2 a c\n", [VOICES, ALSO], (), []),  # the same sounds
         ("a b 0.7 target\na c 0.2 tgt\n", [VOICES], (), []),
         ("a b 7 0.7\na c 2 0.2\n", [VOICES], (), ["scores.txt is read as lines `enrol test 0.107 ...`; "]),
-    ],
-)
-def test_notices_of_scores(load, text, corpora, only, expected):
-    notices = load(text, corpora=only).notices(corpora)
-    assert [notice[: len(one)] for notice, one in zip(notices, expected, strict=True)] == expected
+    ):
+        notices = load(text, corpora=only).notices(corpora)
+        assert [notice[: len(one)] for notice, one in zip(notices, expected, strict=True)] == expected
 
 
 TWINS = [VOICES, corpus(("a", "b"), ("a", "c"), name="others")]
 
 
-@pytest.mark.parametrize(
-    ("text", "corpora", "words"),
-    [
+def test_scores_that_do_not_fit_the_trials_are_refused(load):
+    for text, corpora, words in (
         ("1\n2\n", [corpus(("a", "b"), listed=3)], "2 scores without names, the list 3 trials. Give one"),
         ("1\n2\n", TWINS, r"models.theirs: .*several corpora have trials. Name .* corpora: \[voices\]"),
         ("0.7 a b\n0.1 a c\n", TWINS, r"scores.txt line 1: .*two sounds.*`corpora: \[voices\]`"),
@@ -104,8 +100,6 @@ TWINS = [VOICES, corpus(("a", "b"), ("a", "c"), name="others")]
         ("1 a x\n2 a y\n", [VOICES], "scores.txt line 1: no score belongs to a trial: .*'a' 'x', .*'a' 'b'"),
         ("a b 0.7 target\na c 0.2 nontarget\n", [VOICES], "line 2: the label beside the score is not that"),
         ("1 a b\n", [SimpleNamespace(name="x", entry=CorpusEntry("x", "csv"))], "no corpus .* trials. Add"),
-    ],
-)
-def test_scores_that_do_not_fit_the_trials_are_refused(load, text, corpora, words):
-    with pytest.raises(InputError, match=words):
-        load(text).notices(corpora)
+    ):
+        with pytest.raises(InputError, match=words):
+            load(text).notices(corpora)

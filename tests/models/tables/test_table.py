@@ -39,22 +39,19 @@ def test_missing_and_empty_predictions_are_named_and_extra_rows_counted(load):
     assert model.notices([where]) == ["1 row belongs to no segment of the corpora"]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        "a.wav,1.5,2.25,0.2\na.wav,2.25,3.0,0.3\na.wav,0,1.5,0.1\n",
-        "a.wav,0 days 00:00:01.5,0:00:02.25,0.2\na.wav,0:00:02.25,NaT,0.3\na.wav,,0 days 00:00:01.5,0.1\n",
-    ],
-)
-def test_times_tell_segments_of_a_file_apart(load, rows):
+def test_times_tell_segments_of_a_file_apart(load):
     times = ("a.wav", 0.0, 1.5, 1.5), ("a.wav", 1.5, 2.25, 0.75), ("a.wav", 2.25, NAN, 0.75)
     cut = corpus(*times)  # as one that cuts durations into groups
     cut.segments = cut.segments.rename(columns={"duration": number_of("duration")}).assign(duration="short")
-    table = "file,start,end,arousal\n" + rows
-    for one in (corpus(*times), cut):
-        assert predictions(load(table, "hyp.csv", "arousal"), one, "arousal") == [0.1, 0.2, 0.3]
-    other = load(table.replace("2.25", "2.23", 1), "hyp.csv", "arousal")  # 0.01 s may differ
-    assert other.look_up(cut, "")[1][1] == "not asked: no row in hyp.csv"
+    for rows in (
+        "a.wav,1.5,2.25,0.2\na.wav,2.25,3.0,0.3\na.wav,0,1.5,0.1\n",
+        "a.wav,0 days 00:00:01.5,0:00:02.25,0.2\na.wav,0:00:02.25,NaT,0.3\na.wav,,0 days 00:00:01.5,0.1\n",
+    ):
+        table = "file,start,end,arousal\n" + rows
+        for one in (corpus(*times), cut):
+            assert predictions(load(table, "hyp.csv", "arousal"), one, "arousal") == [0.1, 0.2, 0.3]
+        other = load(table.replace("2.25", "2.23", 1), "hyp.csv", "arousal")  # 0.01 s may differ
+        assert other.look_up(cut, "")[1][1] == "not asked: no row in hyp.csv"
 
 
 def test_parquet_with_times_in_its_index(load):

@@ -47,9 +47,8 @@ def test_all_formats_give_the_same_transcripts(load, content, name, noun, change
     assert model.notices([files("a.wav", "b.wav")]) == [f"1 {noun} belongs to no segment of the corpora"]
 
 
-@pytest.mark.parametrize(
-    ("words", "transcript"),
-    [
+def test_words_of_trn():
+    for words, transcript in (
         ("turn { left / right } now", "turn left now"),
         ("{ @ / um } turn @ { the long way / @ }", "turn the long way"),
         ("{ { a / b } c / { d / e } f } g", "a c g"),
@@ -57,10 +56,8 @@ def test_all_formats_give_the_same_transcripts(load, content, name, noun, change
         ("either / or :) (laughs) a@b {x}", "either / or :) (laughs) a@b {x}"),
         ("Ümlaut <script>alert(1)</script> \x07\x1b[31m ;; & 你好", None),
         ("a\u2028b\x0bc\x1cd\x85e\u00a0f", None),  # no ends of lines, and no blanks
-    ],
-)
-def test_words_of_trn(words, transcript):
-    assert read(f"{words} (s01-a)\nnext(s01-b)") == {"s01-a": transcript or words, "s01-b": "next"}
+    ):
+        assert read(f"{words} (s01-a)\nnext(s01-b)") == {"s01-a": transcript or words, "s01-b": "next"}
 
 
 def test_ids_of_trn_may_hold_parentheses_and_blanks_and_words_of_kaldi_are_kept():
@@ -102,18 +99,15 @@ def test_endless_transcripts_are_no_prediction(load):
     assert problems == ["", f"{what}; at most {TEXT_LIMIT} are a transcript"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "form"),
-    [
+def test_name_and_content_decide_the_format():
+    for name, content, form in (
         ("hyp.TRN", b"file,transcript\n", "trn"),
         ("hyp.txt", b"a open the file, please\n", "kaldi"),
         ("text", b"\xef\xbb\xbf\r\n\n transcript , file\r\n", ""),
         ("text.Parquet", b"a turn left\n", ""),
         ("text", b"PAR1", ""),
-    ],
-)
-def test_name_and_content_decide_the_format(name, content, form):
-    assert transcript_format(name, content) == form
+    ):
+        assert transcript_format(name, content) == form
 
 
 def test_nothing_but_regular_files_is_opened(tmp_path):
@@ -129,20 +123,17 @@ def test_fingerprint_is_content_and_format(load):
     assert len(set(prints)) == 5 and prints[0] == prints[-1]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
+def test_a_check_refuses_a_file_of_other_recordings(check):
+    for name, content, words in (
         ("text", "\nq-1 turn left\n", "line 2: no utterance belongs .* 'q-1', the .* 'a.wav'"),
         ("hyp.jsonl", '{"audio_filepath": "q.wav", "pred_text": ""}', "line 1.*: no line .*'q.wav'.*'b.wav'"),
         ("hyp.jsonl", '{"audio_filepath": "sample_0", "pred_text": ""}', "line 1.*'sample_0'.* only numbers"),
         ("hyp.stm", ";;\nm1 1 A 0 1.5 on\n", "line 2: no line belongs .* 'm1', from 0 to 1.5 s, .* 'a.wav'"),
-    ],
-)
-def test_a_check_refuses_a_file_of_other_recordings(check, name, content, words):
-    with pytest.raises(InputError, match=f"^{name} {words}"):
-        check(content, name, [files("a.wav", "b.wav")])
-    known = files("a/q-1.wav", "q.wav", "sample_0.wav", "m1.wav")
-    assert check(content, name, []) == check(content, name, [known])
+    ):
+        with pytest.raises(InputError, match=f"^{name} {words}"):
+            check(content, name, [files("a.wav", "b.wav")])
+        known = files("a/q-1.wav", "q.wav", "sample_0.wav", "m1.wav")
+        assert check(content, name, []) == check(content, name, [known])
 
 
 def lines(*items: dict) -> str:

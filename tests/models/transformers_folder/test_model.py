@@ -12,7 +12,6 @@ import yaml
 from late import late
 from library_models import Project, noises
 from load import load_model
-from pages import example
 from tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
@@ -287,17 +286,3 @@ def test_a_run_in_several_processes_gives_what_the_library_gives(tmp_path, netwo
     for key, value in zip(table["key"], table["arousal"], strict=True):
         sound = soundfile.read(world / "data" / key.split("|")[0], dtype="float32")[0]
         assert value == pytest.approx(float(logits_of(networks / "values", sound)[0]), abs=1e-6)
-
-
-def test_the_example_of_the_page(copy, project):
-    """Networks of the names that the page shows are loaded and answer."""
-    copies = {"emotions": "emotion", "dimensions": "values", "whisper-small": "whisper"}
-    for name, network in (copies | {"voices": "voices", "wavlm": "encoder"}).items():
-        copy(network, f"models/{name}")
-    models = yaml.safe_load(example("models", "Transformers"))["models"]
-    assert len(models) == 5
-    for keys in models.values():
-        text = yaml.safe_dump(keys, default_flow_style=True, width=1000).replace("null", "")
-        entry, suite = project.read(text)
-        (output,) = load_model(entry, suite).predict(SIGNALS[:1], 16000)
-        assert check_output(output, [suite.tasks[name] for name in entry.tasks])[1] == ""
