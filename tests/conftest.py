@@ -12,10 +12,9 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
-from browser import missing, started_browser
+from browser import started_browser
 from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
-from runs import Run
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
@@ -29,9 +28,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-hypothesis.settings.register_profile(
-    "tests", max_examples=30, deadline=None
-)  # others in each run, on busy machines, too
+# Other examples in each run, on busy machines, too
+hypothesis.settings.register_profile("tests", max_examples=30, deadline=None)
 hypothesis.settings.load_profile("tests")
 
 # For workers: matrices are small, and threads of one test would take cores from the others.
@@ -121,13 +119,6 @@ def recorded():
     return record
 
 
-@pytest.fixture(scope="session")
-def shown() -> Callable[..., str]:
-    """Give the HTML that a notebook has made: ``shown(folder / "out", "my model", "fairness_sex")``."""
-
-    return lambda output, *names, kind="notebooks": Run(output).shown(*names, kind=kind)
-
-
 def common(factory: pytest.TempPathFactory, name: str) -> Path:
     """Give a folder that all processes of a test session share."""
     base = factory.getbasetemp()
@@ -176,8 +167,6 @@ def browser():
 
     It ends with the module of tests: as long as it is there, no other event loop can run.
     """
-    if why := missing():
-        pytest.skip(why)
     with started_browser() as started:
         yield started
 

@@ -141,25 +141,8 @@ def test_a_sheet_without_a_book_and_in_it(grown):
     assert "Worse on 0 and better on 0 of" in (grown.folder / "q.html").read_text()
 
     book = Run(grown.out)
-    sheet, comparison = book.page("sheets/loud"), book.page("sheets/comparisons/both")
-    for text, words in (
-        (sheet, 'href="../models/loud.html"'),
-        (book.page("models/loud"), 'href="../sheets/loud.html"'),
-        (book.page("comparisons/both"), 'href="../sheets/comparisons/both.html"'),
-        (comparison, 'href="../../comparisons/both.html"'),
-        (comparison, "both: quiet against loud"),
-    ):
-        assert words in text
-    grown("sheet", "out", "--comparison", "both", "--out", "out/html-copy/both.html")
-    beside = (grown.out / "html-copy" / "both.html").read_text()
-    without_mark = re.sub(r'<footer class="sc-footer.*?</footer>', "", comparison)
-    assert without_mark.replace("../../comparisons", "../html/comparisons") == beside
-    for words, message in (
-        (("sheet", "nowhere"), "does not exist"),
-        (("sheet", "out", "--model", "loud", "--comparison", "both"), "leave --model and --baseline out"),
-        (("sheet", "out", "--out", "out/results.csv"), "does not end in .html or .htm"),
-    ):
-        assert message in grown(*words, code=2)
+    assert 'href="../models/loud.html"' in book.page("sheets/loud")
+    assert "both: quiet against loud" in book.page("sheets/comparisons/both")
 
 
 # A book without voices has no sound and no picture of one, whatever was before ------------------------------

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from finished import FAILED, finished, verdict
 
-from soundcheck.book import build
-from soundcheck.common import files, manifest, resources
+from soundcheck.common import files, manifest
 from soundcheck.results.record import RunRecord
 from soundcheck.results.verdict import RESULT_COLUMNS
 
@@ -97,15 +96,3 @@ def test_check_sheet_and_card_are_of_one_day(evening, command, tmp_path, zone):
     assert made.returncode == 0, made.stderr
     texts = [path.read_text() for path in (tmp_path / "card").iterdir() if path.suffix in (".md", ".json")]
     assert DAY in "".join(texts) and NEXT not in "".join(texts)
-
-
-def test_predictions_are_of_that_day_on_the_page_of_a_model(monkeypatch, evening):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EVENING))
-    assert build.pages_part(RunRecord.read(evening / "run.json").models[0]).days == {DAY: 200}
-
-
-def test_nothing_asks_for_the_local_day():
-    """Of the local clock there is the time at which a run has begun, in the message to others."""
-    local = re.compile(r"date\.today\(|datetime\.now\(\)|localtime|fromtimestamp\([^,)]*\)|strftime")
-    paths = [*resources.PACKAGE.parent.rglob("*.py"), *(resources.root() / "notebooks").glob("*.ipynb")]
-    assert {path.name for path in paths if local.search(path.read_text("utf-8"))} == {"output.py"}

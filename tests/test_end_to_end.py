@@ -92,16 +92,6 @@ def test_pages_show_the_own_family_and_nothing_that_is_live_or_of_this_machine(w
     assert not any("<img src=x" in text for text in pages) and any("&lt;img src=x" in text for text in pages)
 
 
-def test_a_second_run_and_one_with_other_jobs_give_the_same(whole, project):
-    before = (whole.out / "results.csv").read_bytes()
-    message = project.run("--jobs", "1", "--no-book")
-    assert "loud: predictions: 24 from the cache of" in message and "0 computed now" in message
-    assert project.asked() == {"l": 5}  # that confirm cached predictions
-    assert (whole.out / "results.csv").read_bytes() == before
-    project.run("--jobs", "1", "--no-book", out="anew")
-    assert (project.folder / "anew" / "results.csv").read_bytes() == before
-
-
 def test_a_killed_run_goes_on(whole, project):
     project.calls.unlink()
     words = ("run", "suite.yml", "--out", "killed", "--no-book")
@@ -125,20 +115,10 @@ def test_a_notebook_that_fails_is_told_and_others_go_on(whole, project):
     project("check", "broken", code=1)
 
 
-@pytest.mark.parametrize(
-    ("replaced", "message"),
-    [
-        ({"families:": "familys:", "100": "many"}, ("bad.yml line ", "familys", "'families'", "many")),
-        ({"segments.csv": "segmnets.csv"}, ("segmnets.csv", "segments.csv")),
-        ({"my_model:loud": "my_model:lout"}, ("lout", "loud")),
-        ({"data/segments": "x" * 5000}, ("the name is too long here",)),
-    ],
-)
-def test_a_bad_suite_is_refused(project, replaced, message):
-    write(project.folder, {"bad.yml": changed(SUITE, replaced)})
+def test_a_name_that_is_too_long_is_refused(project):
+    write(project.folder, {"bad.yml": changed(SUITE, {"data/segments": "x" * 5000})})
     refusal = refused(project.command, project.folder, "run", "bad.yml", "--out", "bad")
-    assert [words for words in message if words not in refusal] == []
-    assert not (project.folder / "bad" / "results.csv").exists()
+    assert "the name is too long here" in refusal
 
 
 def test_other_folders_are_left_alone(project, tmp_path):

@@ -17,8 +17,6 @@ from soundcheck.statistics import permutation, simulated_thresholds
 
 pytestmark = pytest.mark.slow
 
-EMOTIONS = BUILTIN["emotion"].classes
-
 
 def few_arrangements(blocks: int, members: int, *_: object):
     """Yield twenty of the thousands of arrangements that p-values rest on."""
@@ -52,12 +50,11 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
     def run(family: str, table: pd.DataFrame, thresholds: str = "") -> Found:
         numbers = [f"{n:06d}" for n in range(len(table))]
         table = table.assign(key=numbers, file=numbers, start=0.0, end=1.0)
-        columns = {"predicted": "arousal", "predicted emotion": "emotion"}
-        columns = {column: task for column, task in columns.items() if column in table}
         paths = {name: tmp_path / f"{name}.parquet" for name in ("segments", "predictions")}
-        predictions = table[["key", *columns]].rename(columns=columns).assign(change="", error="", drawn="")
+        predictions = table[["key", "predicted"]].rename(columns={"predicted": "arousal"})
+        predictions = predictions.assign(change="", error="", drawn="")
         predictions.to_parquet(paths["predictions"])
-        table.drop(columns=[*columns]).to_parquet(paths["segments"])
+        table.drop(columns="predicted").to_parquet(paths["segments"])
         write(tmp_path, {f"thresholds/{family}.yml": thresholds} if thresholds else {})
         known = "speaker" in table and table["speaker"].notna().all()
         corpus = CorpusDescription(
@@ -65,8 +62,9 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
             **{"base_condition": "", "probes_of": "", "trials": None},
             **{"blocks": ("speaker",) if known else ("file",), **paths},
         )
-        tasks = tuple(BUILTIN[task] for task in columns.values())
-        describe(family, replicates=20, tasks=tasks, corpora=(corpus,)).write(tmp_path / "run.json")
+        describe(family, replicates=20, tasks=(BUILTIN["arousal"],), corpora=(corpus,)).write(
+            tmp_path / "run.json"
+        )
         shown: list[str] = []
         space = {"display": lambda what: shown.append(str(what))}
         for cell in nbformat.read(resources.root() / "notebooks" / f"{family}.ipynb", 4).cells:
@@ -109,17 +107,13 @@ def published_table(family: str, low: int, high: int) -> pd.DataFrame:
         places = np.concatenate([table.index[n::1000] for n in range(1000)])
         table.loc[places, "arousal"] = in_bins(len(table), low, high)
         return table.assign(predicted=1 - table["arousal"])
-    if family == "accent":
-        table = pd.concat([people("accent", f"accent {n:02d}", 5, 5) for n in range(31)], ignore_index=True)
-    else:
-        table = pd.DataFrame({"language": np.repeat(["de", "en", "es", "fr", "it", "zh"], 2000)})
+    table = pd.concat([people("accent", f"accent {n:02d}", 5, 5) for n in range(31)], ignore_index=True)
     return table.assign(predicted=np.random.default_rng(0).permutation(in_bins(len(table), low, high)))
 
 
 BINS, QUALITY = "Relative Difference Per Bin", "Recall Per Bin"
 PUBLISHED = [
     ("accent", BINS, "accent: accent 07", 4, 3),
-    ("language", BINS, "language: de", 67, 66),
     ("pitch", QUALITY, "pitch: high", 69, 66),  # balanced groups have multiples of 3, and 66 are too few
 ]
 LOWEST, HIGHEST = "(-inf, 0.25]", "(0.75, inf]"
@@ -145,23 +139,6 @@ def test_least_number_below_the_published_size(evaluate):
         found = evaluate("fairness_language", table)
         own = [found.row(BINS, f"language: {name}", LOWEST) for name in ("de", "en", "fr")]
         assert {row["skipped"] for row in own} == ({""} if judged else {"22 segments, 23 needed"})
-
-
-def test_languages_weigh_the_same(evaluate):
-    """As in a corpus of 1160 segments of which 808 are English."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"language": np.repeat(["en", "de", "es", "fr", "it"], [808, 88, 88, 88, 88])})
-    table["predicted"] = rng.normal(0.4, 0.05, len(table)).round(4) + 0.1 * table["language"].eq("en")
-    table["predicted emotion"] = rng.choice(EMOTIONS, len(table), p=(0.1, 0.2, 0.3, 0.4))
-    found = evaluate("fairness_language", shuffled(table))
-    means = table.groupby("language")["predicted"].mean()
-    value = {name: found.row("Mean Value", f"language: {name}")["value"] for name in means.index}
-    assert value == pytest.approx((means - means.mean()).to_dict(), abs=1e-7)
-    assert value["en"] == pytest.approx(0.08, abs=0.01)  # pooled: 0.03
-    assert value["de"] == pytest.approx(-0.02, abs=0.01)  # pooled: -0.07
-    anger = table["predicted emotion"].eq("anger").groupby(table["language"]).mean()
-    difference = found.row("Relative Difference Per Class", "language: it", "anger")["value"]
-    assert difference == pytest.approx(anger["it"] - anger.mean(), abs=1e-12)
 
 
 def archive(*more: pd.DataFrame) -> pd.DataFrame:

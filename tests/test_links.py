@@ -113,18 +113,14 @@ def runs(tmp_path, recorded, monkeypatch):
 
 COMMANDS = """
 one/cards: card one
-one/cards: card one --out one/cards/mine
 README.md: card one --out .
 one/sheets: sheet one
-one/sheets: sheet one --out one/sheets/a/b.html
 s.html: sheet one --out s.html
 lines.md: sheet one --out s.html --text lines.md
 one/junit.xml: check one
-j.xml: check one --junit j.xml
 one/history: history one two --out one/history
 history.csv: history one two --out .
 t.csv: thresholds simulate --runs 1 --groups 2 --samples 4 --out t.csv
-suite.yml: init .
 my_model.py: init .
 new/notebooks: init new --family mine
 """.strip().splitlines()

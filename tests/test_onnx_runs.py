@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
-from killed import killed_run
 from networks import answers, installed_file, onnx_model, onnx_recogniser
 from runs import Run, run, sound, write
 
@@ -89,14 +88,3 @@ def test_predictions_are_those_of_the_network_clean_and_under_changes(folder, wh
     assert (
         "16,000 Hz are assumed; write sampling_rate:" in notes["tiny"] and "assumed" not in notes["quality"]
     )
-
-
-def test_a_killed_run_goes_on_with_two_jobs_and_gives_the_same(folder, whole, undrawn):
-    words = ("run", "suite.yml", "--out", "killed", "--no-book", "--no-code")
-    killed_run(*words, "--jobs", "1", cwd=folder, answers=9)
-    assert not (folder / "killed" / "results.csv").exists()
-    again = run(undrawn, folder, "--no-book", "--no-code", "--jobs", "2", out="killed")
-    paths = [whole.out / "results.csv", *whole.out.glob("predictions/**/*.parquet")]
-    assert len(paths) == 4
-    for path in paths:
-        assert (again.out / path.relative_to(whole.out)).read_bytes() == path.read_bytes()

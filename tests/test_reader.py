@@ -65,16 +65,6 @@ def test_artie_and_crema_d_as_a_whole(pages):
     assert "Random references: guess unweighted average recall of emotion6 0.16" in text
 
 
-@pytest.mark.parametrize("make", [states.page_of_words(2, 20), states.page_of_values(2, 20)])
-def test_a_fair_model(make):
-    """Simulated: two groups of 20 speakers of the same quality."""
-    results = make(np.random.default_rng(3)).assign(model="fair")
-    assert not results["state"].eq("fail").any()
-    text, rows = first_page(record_of(results, estimate_frame([])), results)
-    assert "no group shown to be worse; largest difference: " in rows["fair"]
-    assert "The largest findings" in text and ("None of" in text or "Nothing could be concluded" in text)
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_only_what_fails_is_an_accusation(seed):
     """So whole pages of fair models accuse somebody as rarely as their states do: in 5 of 100 books."""

@@ -199,31 +199,6 @@ def test_pages_show_words_and_nothing_live(whole):
 # Violations -------------------------------------------------------------------------------------------------
 
 
-def tables_of(page, beginning):
-    return re.findall(rf"<caption>({beginning}[^<]*)</caption>(.*?)</table>", page, re.DOTALL)
-
-
-def counts_of(table):
-    """Give the numbers of each row of a table of violations, by the row's two names."""
-    cells = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[2:]]
-    return {(kind, name): [int(cell.replace(",", "")) for cell in rest] for kind, name, *rest in cells}
-
-
-def test_a_pair_has_the_same_counts_on_all_pages(whole):
-    tables = {
-        name: tables_of(whole.shown(name, "asr_fairness"), "Violations of each group, tones, accent")[0]
-        for name in ("good", "poor", "strict")
-    }
-    assert tables["good"] == tables["poor"] == tables["strict"]
-    rows = counts_of(tables["good"][1])
-    pairs = {name for kind, name in rows if kind == "by pair"}
-    assert pairs == {"good–poor", "good–strict", "poor–strict"}
-    total = np.array(rows["in all", ""])
-    assert total.sum() > 0 and (np.array(rows["comprehensible", ""]) <= total).all()
-    for kind in ("by pair", "by τ", "by transformation"):
-        assert np.array_equal(np.sum([row for (own, _), row in rows.items() if own == kind], axis=0), total)
-
-
 def test_a_recogniser_without_answers_is_not_compared(whole):
     why = "no segment was answered under all settings by both that are compared"
     of = {"family": "asr_fairness"}

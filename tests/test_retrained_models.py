@@ -1,8 +1,6 @@
 """Retrained models through the real command: no prediction of old weights is believed, and all are told."""
 
-import contextlib
 import shutil
-import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -58,8 +56,9 @@ def train(folder, weight):
     write(folder, {f"{name}.txt": weight for name in (*SEEN, *UNSEEN)})
 
 
-def make(folder):
-    rows = []
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, rows = tmp_path_factory.mktemp("retrained"), []
     for number in range(INPUTS):
         sound(folder / "data" / f"{number}.wav", 0.1 * np.sin(np.arange(1600 + 160 * number) * 0.1))
         rows.append((f"{number}.wav", f"s{number // 2}", 0.05 * number + 0.1, "words"))
@@ -81,11 +80,6 @@ def predicted(out, model):
 
 def models_of(out):
     return {model["name"]: model for model in Run(out).record["models"]}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("retrained"))
 
 
 @pytest.fixture(scope="module")
@@ -150,29 +144,3 @@ def test_card_history_and_baseline_say_that_it_is_another_model(folder, runs, co
     assert last["reason"].eq("another model (other content of use.txt)").all()
     done = command("check", "retrained", "--baseline", "first", cwd=folder)
     assert "model use is another one (other content of use.txt)" in done.stdout
-
-
-def test_fresh_asks_one_model_anew_and_keeps_the_others(folder, runs, undrawn):
-    with contextlib.closing(sqlite3.connect(folder / "out/cache/predictions.sqlite")) as store:
-        before = {*store.execute("SELECT fingerprint FROM answers")}
-    write(folder, {"use.txt": "0.5"})
-    done = run(undrawn, folder, "--fresh", "--model", "import", "--no-book").done
-    # A model that is not named is asked again with new weights, as it stays in the book.
-    assert "these files are not what they were: use.txt" in done.stdout + done.stderr
-    model = models_of(folder / "out")["import"]
-    assert (model["asked"], model["days"], model["confirmed"]) == (INPUTS, {}, 0)
-    # Predictions are kept by the model's code; what is told of it covers the files that it opened, too.
-    with contextlib.closing(sqlite3.connect(folder / "out/cache/predictions.sqlite")) as store:
-        assert {*store.execute("SELECT fingerprint FROM answers")} == before >= {(model["code"],)}
-    assert "at_import.py" in model["seen_files"] and model["fingerprint"] != model["code"]
-
-
-def test_a_damaged_store_is_told(folder, runs, undrawn):
-    store = folder / "out" / "cache" / "predictions.sqlite"
-    store.write_bytes(store.read_bytes()[:10_000])
-    done = run(undrawn, folder, "--model", "use", "--no-book").done
-    model = models_of(folder / "out")["use"]
-    (message,) = model["notes"]
-    assert (model["asked"], model["days"]) == (INPUTS, {}) and f"use: {message}" in done.stderr
-    assert message.startswith("cached predictions of all models are lost or cannot be read")
-    assert message.endswith("it was set aside as predictions.damaged.sqlite")

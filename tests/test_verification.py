@@ -239,8 +239,7 @@ def test_scores_and_tables_from_elsewhere_say_the_same_as_the_model(whole):
 
 def decisions(found, model, corpus):
     path = found.out / "scores" / model / f"{corpus}.{PLAIN}.txt"
-    sep = "," if path.read_text().startswith('"') else " "
-    return pd.read_csv(path, sep=sep, dtype={"enrol": str, "test": str})
+    return pd.read_csv(path, sep=" ", dtype={"enrol": str, "test": str})
 
 
 @pytest.mark.parametrize(("model", "corpus"), [("good", "voices"), ("scored", "listed")])
@@ -326,10 +325,6 @@ def test_changes_are_those_of_plain_loops(whole, stressed):
         assert row["low"] <= row["value"] <= row["high"]
     same = whole.row("Minimum Detection Cost Change", "Packet Loss 5", model="good", corpus="made")
     assert (same["value"], same["skipped"]) == (0, "interval withheld: nothing varies")
-    scores, target = stressed("good")
-    steps = (("", ""), ("Noise", "10"), ("Noise", "2"))
-    clean, mild, severe = (equal_error(scores[step], target) for step in steps)
-    assert clean < mild < severe
     row = whole.row("Equal Error Rate Change", "Noise 10", model="failing")
     assert row["value"] > 0.1 and row["passed"] is False  # no answer is no gain
 

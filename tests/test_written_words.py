@@ -7,10 +7,7 @@ import jiwer
 import numpy as np
 import pandas as pd
 import pytest
-from rapidfuzz.distance import Levenshtein
 from runs import Run, refused, run, write
-
-from soundcheck.metrics.formatting import split_marks
 
 pytestmark = pytest.mark.slow
 
@@ -229,17 +226,6 @@ def test_errors_of_marks_and_entities_are_those_of_plain_loops(whole):
     assert not own.loc["Entity Error Rate"].loc["money", "passed"]
     page = whole.shown("loses", "asr_formatting")
     assert "<b>" not in page and "hannah (6)" in page and "$20 (6)" in page
-
-
-def test_spoken_and_written_references_stand_side_by_side(whole):
-    page = whole.shown("perfect", "asr_formatting")
-    table = page.partition("Word error rate against spoken and")[2].partition("</table>")[0]
-    rows = [re.sub(r"<[^>]*>", " ", row) for row in table.split("<tr")[2:]]
-    sides = [[split_marks(row[side].casefold())[0] for row in FORMATTED] for side in (0, 1)]
-    wrong = sum(Levenshtein.distance(*pair) for pair in zip(*sides, strict=True))
-    rate = 100 * wrong / sum(map(len, sides[0]))
-    (spoken,) = [row for row in rows if re.search(r"> *spoken", row)]
-    assert len(rows) == 3 and rate > 0 and f"{rate:.1f}" in spoken
 
 
 def test_what_references_do_not_have_is_skipped(whole):

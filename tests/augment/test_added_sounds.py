@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
-from made_sounds import sound, sounds
+from tests.augment.made_sounds import sound, sounds
 
 from soundcheck.augment import noise, registry, unspoken
 from soundcheck.augment.level import decibel, peak, rms

@@ -7,7 +7,7 @@ be equal.
 import numpy as np
 import pytest
 from late import late
-from made_sounds import sound, sounds
+from tests.augment.made_sounds import sound, sounds
 
 from soundcheck.augment import edits, filters, level, rooms
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from made_sounds import sound, sounds
+from tests.augment.made_sounds import sound, sounds
 
 from soundcheck.augment import level, registry
 from soundcheck.augment.base import TRANSFORMS

@@ -8,7 +8,7 @@ import numpy as np
 import parselmouth
 import pytest
 import soundfile
-from made_sounds import sound, sounds
+from tests.augment.made_sounds import sound, sounds
 
 from soundcheck.augment import codec, edits, filters, level, registry
 from soundcheck.augment.level import decibel, rms

@@ -1,7 +1,5 @@
 """Studies of intervals: their data have the truth that they claim, and agree with what is published."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from benchmarks.interval_studies import (
@@ -14,9 +12,7 @@ from benchmarks.interval_studies import (
 )
 from scipy import stats
 
-from soundcheck.common import resources
 from soundcheck.metrics.additive import value, values
-from soundcheck.report import page
 from soundcheck.report.study_figures import monte_carlo_error, recorded
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -46,7 +42,7 @@ def test_the_recorded_table_agrees_with_the_published_one():
         assert 0.93 <= row["blockwise_coverage"] <= 0.97
 
 
-def test_the_recorded_coverages_are_what_is_promised_and_what_the_book_says():
+def test_the_recorded_coverages_are_what_is_promised():
     frame, _ = recorded("coverage")
     frame = frame[frame["blocks"].eq("speakers")]
     assert set(frame["design"]) == set(DESIGNS)
@@ -57,16 +53,6 @@ def test_the_recorded_coverages_are_what_is_promised_and_what_the_book_says():
             assert row["speakers"] < 40 or 0.92 - slack <= coverage <= 0.97, row
         if row["design"] == "eer by trial" and correlated:
             assert coverage < (0.85 if row["speakers"] < 40 else 0.75)
-    prose = (resources.root() / "book" / "statistics.md").read_text(encoding="utf-8")
-    few_speakers = (Path(page.__file__).parents[1] / "templates" / "verdicts.html.j2").read_text("utf-8")
-    few = frame["design"].isin(["ccc", "unchanged"])
-    shown = frame["design"].ne("unpaired")
-    for row in frame[shown & (few | (frame["speakers"] >= 40))].to_dict("records"):
-        assert f"{100 * row['percentile']:.1f} ({100 * row['expanded']:.1f})" in prose, row
-    for (_, speakers), rows in frame[few].groupby(["design", "speakers"]):
-        if speakers <= 20:
-            ends = (f"{round(100 * end + 1e-9)}" for end in (rows.percentile.min(), rows.percentile.max()))
-            assert f"{' to '.join(ends)} %" in few_speakers
 
 
 def test_the_recorded_verdicts_are_as_sure_as_they_should_be():

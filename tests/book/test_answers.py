@@ -6,10 +6,9 @@ import re
 
 import pytest
 from bs4 import BeautifulSoup
-from tests.support.findings import FIGURE
+from tests.support.findings import CORRECT, FEW, FIGURE, PLAIN, row
 from tests.support.finished import finished
 from tests.support.first_pages import first_page, page_html, plain
-from tests.support.rows import CORRECT, FEW, PLAIN, row
 
 from soundcheck.book import executed, overview
 from soundcheck.report.formats import state_mark

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import soundfile
 from tests.report.given import HOSTILE
-from tests.support.rows import row
+from tests.support.findings import row
 
 from soundcheck.book import corpus_page
 from soundcheck.book.corpus_page import ALL, audited, measured_in, recorded_otherwise, summary

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
-from segment_rows import rows
 from tests.corpora.refusals import refusals
+from tests.corpora.segment_rows import rows
 
 from soundcheck.corpora.labels import without_nobody
 

@@ -1,13 +1,11 @@
 """What is concluded from groups and values: gaps, intervals, p-values, thresholds and their remarks."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
 import pandas as pd
 import pytest
-from judging import judging
+from tests.evaluation.judging import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.conclusions import estimate_rows
@@ -18,7 +16,6 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.results import states
 from soundcheck.results.estimates import Estimate, collected
 from soundcheck.results.states import decide
 from soundcheck.statistics.bootstrap import resample
@@ -65,24 +62,23 @@ def rows_of(subset: Subset, tests=TESTS, column="sex", names=("female", "male"),
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 
 
-@pytest.mark.parametrize(("thresholds", "interval"), [("published", "percentile"), ("simulated", "t")])
-def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds, interval):
-    frame = rows_of(voices(right_for_women), thresholds=thresholds, interval=interval)
-    assert frame["gap"].abs().eq(1).all() and frame["holds"].eq(True).all()
-    assert frame["evidence"].eq("clear fail").all()
+@pytest.mark.parametrize("thresholds", ["published", "simulated"])
+def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds):
+    frame = rows_of(voices(right_for_women), thresholds=thresholds)
+    assert (
+        frame["gap"].abs().eq(1).all() and frame["holds"].all() and frame["evidence"].eq("clear fail").all()
+    )
     judged = frame["passed"].notna()
-    assert frame.loc[judged, "passed"].eq(False).all()
+    assert frame.loc[judged, "passed"].eq(False).all() and judged.any()
     assert frame.loc[~judged, "skipped"].str.contains("too few segments to tell").all()
-    assert judged.any() and judged.all() == (thresholds != "simulated")
     if thresholds == "published":  # the value compares with all, the gap with the others
         row = frame.set_index(["test", "group"]).loc["Unweighted Average Recall", "sex: female"]
-        assert (row["value"], row["gap"], row["rule"]) == (0.5, 1.0, "|value| <")
-        assert (row["threshold"], row["matters"]) == (0.075, 0.075)
+        assert (row["value"], row["gap"], row["threshold"]) == (0.5, 1.0, 0.075) and judged.all()
 
 
 def test_a_model_that_guesses_is_accused_by_nothing_that_holds():
-    accused = [rows_of(voices(guesses, seed=seed))["holds"].eq(True).any() for seed in range(12)]
-    assert np.mean(accused) <= 0.1
+    accused = [rows_of(voices(guesses, seed=seed))["holds"].eq(True).any() for seed in range(8)]
+    assert sum(accused) <= 1
 
 
 def test_everything_right_is_no_proof_with_few_speakers():
@@ -98,23 +94,19 @@ def test_too_few_speakers_on_one_side():
     subset = voices(guesses)
     subset.segments["sex"] = np.where(subset.blocks < 4, "female", "male")
     frame = rows_of(subset)
-    assert frame[["low", "high", "gap_low", "gap_high", "bound", "certainty"]].isna().all(axis=None)
-    assert frame["evidence"].eq("none").all() and frame["passed"].notna().all()
+    unknown = ["low", "high", "gap_low", "gap_high", "bound", "certainty", "p_value"]
+    assert frame[unknown].isna().all(axis=None) and frame["passed"].notna().all()
+    assert frame["evidence"].eq("none").all()
     assert frame["skipped"].str.contains("4 (?:block|speaker).*5 needed").all()
-    assert frame["p_value"].isna().all()
 
 
-def test_p_values_of_permutations_and_what_few_speakers_can_show():
+def test_p_values_of_permutations_are_those_of_groups_of_speakers():
     subset = voices(guesses)
     subset.segments["sex"] = np.where(np.arange(len(subset)) % 3, "female", "male")
     within = rows_of(subset)  # groups that vary within speakers are not permuted
     assert within["p_value"].notna().all() and within["least_p"].isna().all()
     frame = rows_of(voices(right_for_women, speakers=10))
-    assert frame[["least_p", "p_value"]].to_numpy() == pytest.approx(2 / 252)
-    assert not states.cannot_be_significant(frame).any()  # two groups are one test: five tests
-    more = pd.concat([frame, frame.assign(corpus="d")], ignore_index=True)
-    assert states.cannot_be_significant(more).all()  # each by itself; together they can
-    assert frame["holds"].all()
+    assert frame[["least_p", "p_value"]].to_numpy() == pytest.approx(2 / 252) and frame["holds"].all()
 
 
 def test_values_without_groups_are_compared_with_their_threshold():
@@ -122,19 +114,16 @@ def test_values_without_groups_are_compared_with_their_threshold():
     judge = judging("correctness_regression", AROUSAL)
     judge.judge(subset, "Concordance Correlation Coeff", lambda s, p: concordance_cc(s.truth, p.clean))
     (row,) = judge.frame().query("value.notna()").itertuples(index=False)
-    gap = [row.gap, row.gap_low, row.gap_high]
-    assert gap == pytest.approx([number - 0.5 for number in (row.value, row.low, row.high)])
+    assert (row.gap, row.gap_low, row.gap_high) == pytest.approx(
+        (row.value - 0.5, row.low - 0.5, row.high - 0.5)
+    )
     assert (row.evidence, row.bound) == ("clear pass", row.low)
     assert row.high < 1 and row.p_value > 0.999 and np.isnan(row.matters)
 
 
 def test_statements_do_not_depend_on_the_order_of_segments():
     subset = voices(guesses)
-    order = np.random.default_rng(5).permutation(len(subset))
-    turned = {name: getattr(subset, name).take(order) for name in ("predictions", "reference")}
-    turned |= {name: getattr(subset, name)[order] for name in ("truth", "blocks")}
-    segments = subset.segments.iloc[order].reset_index(drop=True)
-    shuffled = dataclasses.replace(subset, segments=segments, **turned)
+    shuffled = subset.take(np.random.default_rng(5).permutation(len(subset)))
     pd.testing.assert_frame_equal(rows_of(subset), rows_of(shuffled))
 
 
@@ -144,12 +133,10 @@ def test_without_threshold_a_group_is_reported_unless_a_margin_judges_it():
     tests = {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
     about = {"tests": tests, "family": "fairness_accent", "thresholds": "published"}
     frame = rows_of(subset, **about)
-    assert len(frame) == 10 and frame["state"].eq("reported").all() and frame["holds"].isna().all()
-    assert frame[["value", "gap", "gap_low", "gap_high"]].notna().all(axis=None)
-    assert frame[["p_value", "least_p", "matters", "threshold", "certainty"]].isna().all(axis=None)
+    assert len(frame) == 10 and frame["state"].eq("reported").all() and frame["gap_low"].notna().all()
+    assert frame[["holds", "p_value", "matters", "threshold", "certainty"]].isna().all(axis=None)
     assert frame["skipped"].str.contains("for 4 classes, not 5").all()
     frame = rows_of(subset, **about, margin=Margin(0.1, relative=None))
-    assert frame["rule"].eq("|gap| <").all() and frame[["threshold", "matters"]].eq(0.1).all(axis=None)
     assert frame["passed"].eq(frame["gap"].abs() < 0.1).all() and frame["p_value"].notna().all()
     assert frame["skipped"].str.startswith("no threshold: judged by the margin").all()
 
@@ -185,23 +172,18 @@ def noisy():
 
 
 def test_a_gap_that_is_all_noise_goes_and_one_of_the_accent_stays(noisy):
-    noise = adjusted_rows(noisy).loc["accent: irish"]
+    frame, without = adjusted_rows(noisy), adjusted_rows(noisy, ())
+    noise, accent = (one.loc["accent: irish"] for one in (frame, adjusted_rows(accents(accent=0.1))))
     assert noise["gap"] > 0.06
     assert abs(noise["adjusted"]) < 0.15 * noise["gap"] and noise["adjusted_low"] < 0 < noise["adjusted_high"]
-    accent = adjusted_rows(accents(accent=0.1)).loc["accent: irish"]
     assert accent["adjusted"] == pytest.approx(accent["gap"], rel=0.1)
     assert accent["adjusted_low"] < 0.1 < accent["adjusted_high"]
     for row in (noise, accent):
         assert row["adjusted_by"] == "noise" and 0.9 < row["counterpart"] <= 1
-
-
-def test_nothing_else_of_a_row_changes(noisy):
-    frame, without = adjusted_rows(noisy), adjusted_rows(noisy, ())
+    # Nothing else of a row changes, and two groups mirror each other.
     pd.testing.assert_frame_equal(frame.drop(columns=NEWER), without.drop(columns=NEWER))
     assert without["adjusted_by"].eq("").all() and without[NEWER[:4]].isna().all(axis=None)
-    assert frame["adjusted"].notna().all() and frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)
-    ends = frame["adjusted_low"]["accent: irish"], frame["adjusted_high"]["accent: welsh"]
-    assert ends[0] == pytest.approx(-ends[1])
+    assert frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)
 
 
 def test_what_cannot_adjust_is_refused_with_words_and_accuses_all_the_same():
@@ -209,11 +191,9 @@ def test_what_cannot_adjust_is_refused_with_words_and_accuses_all_the_same():
     alone = np.where(np.arange(len(subset)) % 5 > 0, subset.segments["device"], "both")
     frame = adjusted_rows(subset.with_column("fifth", alone), ["fifth"])
     assert frame["adjusted_by"].eq("none: only 20 % of the group have a counterpart").all()
-    assert frame["holds"].eq(True).all() and frame[NEWER[:3]].isna().all(axis=None)
-    assert frame["counterpart"].eq(0.2).all()
+    assert frame["holds"].all() and frame["adjusted"].isna().all() and frame["counterpart"].eq(0.2).all()
     nowhere = adjusted_rows(subset, ("noise", "device"))
     assert nowhere["adjusted_by"].eq("none: device decides the group").all()
-    assert nowhere["counterpart"].isna().all()
 
 
 def test_ranges_of_a_number_are_not_adjusted_by_that_number(noisy):
@@ -243,17 +223,13 @@ def judge(describe):
             np.linspace(0, 1, ROWS) if task.is_regression else np.resize(task.classes, ROWS)
         )
         segments = pd.DataFrame({"key": [str(n) for n in range(ROWS)]})
-        rows = Subset("c", task, segments, None, answers, answers, np.arange(ROWS) % 10)
-        rows = rows.sized(groups, size) if groups else rows
-        measure = lambda *_: mean_value(np.full(ROWS, 0.01))  # noqa: E731
-        (verdict,) = evaluation.judge(rows, test, measure, "accent: welsh")
+        rows = Subset("c", task, segments, None, answers, answers, np.arange(ROWS) % 10).sized(groups, size)
+        (verdict,) = evaluation.judge(rows, test, lambda *_: mean_value(np.full(ROWS, 0.01)), "accent: welsh")
         return verdict, evaluation
 
     return row
 
 
-SIMULATED = "published threshold: simulations are for 2 groups or more of at least 2 segments"
-CHANGED = "changed in this suite: 0.075 → 0.3 (agreed)"
 OWN = {MEAN_VALUE: OwnTest({"arousal": 0.3}, None, "agreed")}
 PUBLISHED = {"thresholds": "published"}
 SEXES = {"family": "fairness_sex", "test": RECALL}
@@ -262,11 +238,9 @@ SEXES = {"family": "fairness_sex", "test": RECALL}
 @pytest.mark.parametrize(
     ("settings", "threshold", "remark"),
     [
-        ({"groups": 1}, 0.075, SIMULATED),
-        ({"size": 1}, 0.075, SIMULATED),
-        ({"groups": 1} | PUBLISHED, 0.075, ""),
-        ({"groups": 0}, 0.075, ""),  # a value that compares no groups
-        ({"tests": OWN} | PUBLISHED, 0.3, CHANGED),
+        ({"groups": 1}, 0.075, "published threshold: simulations are for 2 groups or more of at least 2"),
+        (PUBLISHED, 0.075, ""),
+        ({"tests": OWN} | PUBLISHED, 0.3, "changed in this suite: 0.075 → 0.3 (agreed)"),
         (SEXES | PUBLISHED | {"task": of_classes(7)}, 0.075, "threshold: simulated for 4 classes, not 7"),
         (SEXES | {"task": of_classes(MOST_CLASSES + 1)}, 0.075, f"for at most {MOST_CLASSES} classes"),
     ],
@@ -274,7 +248,7 @@ SEXES = {"family": "fairness_sex", "test": RECALL}
 def test_a_row_says_where_its_threshold_is_from(judge, settings, threshold, remark):
     row, _ = judge(**settings)
     assert row.passed and row.threshold == threshold
-    assert (remark in row.skipped) if remark else "threshold" not in row.skipped
+    assert remark in row.skipped and ("threshold" in row.skipped) <= bool(remark)
 
 
 def test_thresholds_of_seven_classes_and_tests_that_a_suite_leaves_out(judge):
@@ -284,7 +258,7 @@ def test_thresholds_of_seven_classes_and_tests_that_a_suite_leaves_out(judge):
     simulated = simulated_threshold(test.threshold_for(task), test.simulation, 2, 1000, 7).threshold
     assert [row.threshold] == [simulated] == evaluation.simulated()["simulated"].tolist()
     row, _ = judge(tests={MEAN_VALUE: OwnTest(run=False, why="noise")})
-    assert row.skipped == "switched off in this suite: noise" and row.passed is None and row.group == ""
+    assert row.skipped == "switched off in this suite: noise" and row.passed is None
 
 
 def estimated(measure, statistic, speakers, kind="t"):
@@ -304,39 +278,27 @@ def errors_of(errors, count):
     return word_error_rate(np.full(count, 5.0), np.full(count, errors))
 
 
-FEW = "interval withheld: all of 12 speakers at {}, 20 needed"
-NOTHING = "interval withheld: nothing varies"
-
-
-# statistic of 8 recordings a speaker -> why there is no interval for new speakers, and the share of 0 or 1
-# that has one for these
+# statistic of 8 recordings a speaker -> why there is no interval for new speakers, and whether these have one
 @pytest.mark.parametrize(
-    ("measure", "statistic", "speakers", "why", "share"),
+    ("measure", "statistic", "speakers", "why", "known"),
     [
-        ("recall", recall_of(96, 96), 12, FEW.format(1), 1.0),
-        ("recall", recall_of(240, 240), 30, "", 1.0),
-        ("recall", recall_of(0, 96), 12, FEW.format(0), 0.0),
-        ("word_error_rate", errors_of(0.0, 96), 12, FEW.format(0), None),
-        ("word_error_rate", errors_of(1.0, 96), 12, NOTHING, None),
+        ("recall", recall_of(96, 96), 12, "all of 12 speakers at 1, 20 needed", True),
+        ("recall", recall_of(240, 240), 30, "", True),
+        ("word_error_rate", errors_of(0.0, 96), 12, "all of 12 speakers at 0, 20 needed", False),
+        ("word_error_rate", errors_of(1.0, 96), 12, "nothing varies", False),
     ],
 )
-def test_values_that_do_not_vary(measure, statistic, speakers, why, share):
+def test_values_that_do_not_vary(measure, statistic, speakers, why, known):
     row = estimated(measure, statistic, speakers)
-    assert (row.low is None, row.excluded) == (why != "", why)
-    if share is None:
-        assert row.low_sample is None
-    else:
-        ends = value_ends(share, 0.0, np.nan, Scale(0, 1), 8 * speakers)(0.025)
-        assert (row.low_sample, row.high_sample) == pytest.approx(ends)
+    assert (row.low is None, row.excluded) == (why != "", why and f"interval withheld: {why}")
+    expected = value_ends(1.0, 0.0, np.nan, Scale(0, 1), 8 * speakers)(0.025) if known else (None, None)
+    assert (row.low_sample, row.high_sample) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("kind", "speakers"), [("t", 5), ("gaussian", 8), ("percentile", 8), ("expanded", 40)]
-)
+@pytest.mark.parametrize(("kind", "speakers"), [("t", 5), ("expanded", 40)])
 def test_intervals_lie_within_the_possible_range(kind, speakers, rng):
-    n = 4 * speakers
+    n, truth = 4 * speakers, rng.random(4 * speakers)
     errors = np.where((rng.random(n) < 0.1) | (np.arange(n) == 0), 30.0, 0.0)
-    truth = rng.random(n)
     for measure, statistic, low, high in (
         ("word_error_rate", word_error_rate(np.full(n, 9.0), errors), 0, np.inf),
         ("recall", recall_of(n - 1, n), 0, 1),
@@ -349,7 +311,7 @@ def test_intervals_lie_within_the_possible_range(kind, speakers, rng):
 
 def test_a_group_that_one_family_compares_keeps_its_interval():
     row = {"model": "m", "corpus": "c", "task": "transcript", "measure": "word_error_rate", "value": 0.1}
-    row |= {"part": "accent: us", "low_sample": 0.08, "high_sample": 0.12, "segments": 40, "speakers": 9}
+    row |= {"part": "accent: us", "segments": 40, "speakers": 9}
     small = Estimate(family="asr_word_errors", excluded="40 segments, 50 needed", **row)
     compared = Estimate(family="fairness_groups", low=0.05, high=0.15, **row)
     assert collected([small, compared]) == collected([compared, small]) == [compared]

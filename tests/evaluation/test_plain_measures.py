@@ -20,7 +20,6 @@ from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import LEAST_BLOCKS
-from soundcheck.statistics.rules import INTERVALS
 
 REPLICATES = 100
 CLASSES = ("anger", "happiness", "neutral", "sadness")
@@ -40,7 +39,7 @@ def subset(task="arousal", sizes=(1, 7, 40, 3, 12, 2, 25, 9), missing=(), seed=0
         truth, clean, changed, random = (rng.choice(CLASSES, n).astype(object) for _ in range(4))
     keys, sexes = [f"k{i}" for i in range(n)], rng.choice(["female", "male"], n)
     segments = pd.DataFrame({"key": keys, "speaker": blocks, "sex": sexes})
-    predictions, reference = Predictions(clean, changed), Predictions(random, random)
+    predictions, reference = Predictions(clean, changed), Predictions(random, random, random=True)
     return Subset("c", BUILTIN[task], segments, truth, predictions, reference, blocks)
 
 
@@ -82,10 +81,6 @@ def same(rows: Subset, plain, additive) -> None:
     alike = (ours.blocks == theirs.blocks) | (theirs.blocks >= LEAST_BLOCKS)
     withheld = np.array([[bool(text) for text in each.withheld] for each in (ours, theirs)])
     assert (withheld[0] == withheld[1])[alike].all() and (ours.blocks >= theirs.blocks).all()
-    kinds = INTERVALS if (ours.blocks == theirs.blocks).all() else ("percentile", "gaussian")
-    for kind in kinds:
-        bounds = (np.array(each.interval(kind))[:, alike] for each in (ours, theirs))
-        np.testing.assert_allclose(*bounds, atol=1e-9)
 
 
 @settings(max_examples=8, deadline=None)
@@ -103,11 +98,9 @@ def test_rows_without_answer_are_left_out_and_counted():
     without = np.isnan(rows.predictions.clean).sum()
     assert point.segments.tolist() == [22 - without]
     assert f"no prediction for {without} of 22 segments" in point.notes[0]
-    texts = np.array(["a b", None, "c", ""], dtype=object)
-    lengths = lambda _, p: float(np.mean([len(text) for text in p.clean]))  # noqa: E731
-    statistic = PlainStatistic(lengths, subset("emotion", (1, 1, 1, 1)), Predictions(texts))
-    assert statistic.rows.tolist() == [True, False, True, True]
-    assert statistic.point().value[0] == pytest.approx(4 / 3)
+    texts = Predictions(np.array(["a b", None, "c", ""], dtype=object))
+    statistic = PlainStatistic(lambda _, p: max(map(len, p.clean)), subset("emotion", (1, 1, 1, 1)), texts)
+    assert statistic.rows.tolist() == [True, False, True, True] and statistic.point().value[0] == 3
 
 
 def test_undefined_replicates_are_noted_or_withhold_the_interval():
@@ -134,26 +127,20 @@ def always(answer):
     return in_replicates(answer, answer)
 
 
-def spoils(s, _):
-    s.truth[:] = 0
-
-
-def named_after(s, p):
-    return {"x" if p.clean[0] == s.predictions.clean[0] else "y": 1.0}
-
-
 NUMBERS = itertools.count()
 FAULTS = {
     "raises": (always(ValueError(f"no\nluck in {Path('/home/me/x')}")), "raised ValueError: no luck in …"),
     "raises later": (in_replicates(1.0, KeyError("gone")), "raised KeyError in a replicate: 'gone'"),
-    "spoils": (spoils, "raised ValueError: .*read-only"),
+    "spoils": (lambda s, _: s.truth.fill(0), "raised ValueError: .*read-only"),
     "none": (always(None), r"returned 'None' \(NoneType\)"),
     "truth value": (always(True), r"returned 'True' \(bool\) where"),
-    "list": (in_replicates(1, [1, 2]), r"returned '\[1, 2\]' \(list\)"),
     "text in a mapping": (always({"a": 1, "b": "x"}), r"x.* \(str\) in a mapping"),
     "other values": (lambda *_: next(NUMBERS), "other values when it was called again"),
     "other labels": (in_replicates({"a": 1, "b": 1}, {"a": 1, "c": 1}), "labels in a replicate.*'b', 'c'"),
-    "other labels for the reference": (named_after, "other labels for the random reference"),
+    "other labels for the reference": (
+        lambda _, p: {str(p.random): 1.0},
+        "labels for the random reference",
+    ),
 }
 
 
@@ -162,36 +149,32 @@ def evaluation(describe) -> Evaluation:
     return Evaluation(describe("correctness_regression", replicates=REPLICATES, seconds=20.0))
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, name):
-    measure, why = FAULTS[name]
+@pytest.mark.parametrize(("measure", "why"), FAULTS.values(), ids=FAULTS)
+def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, measure, why):
     rows = subset()
     before = rows.truth.copy()
     (row,) = evaluation.judge(rows, TEST, measure)
     assert (row.passed, row.value, row.test) == (None, None, TEST)
     assert re.search(why, row.skipped) and row.skipped.startswith("error: ")  # so that `check` fails
     assert "/home" not in row.skipped and "\n" not in row.skipped
-    assert any(TEST in note and row.skipped in note for note in evaluation.notes)
     np.testing.assert_array_equal(rows.truth, before)
     evaluation.judge(rows, TEST, measure)  # the same fault for another group is no second row
     evaluation.judge(rows, OTHER, error)
     frame = evaluation.frame()
     assert len(frame) == 2 and frame["passed"].notna().sum() == 1
-    evaluation.save()
 
 
 @pytest.mark.parametrize(
     ("rows", "measure", "why"),
     [
         (subset(missing=range(99)), error, "no prediction for 99 segments"),
-        (subset().take(np.array([], dtype=int)), error, "no prediction"),
         (subset(), lambda *_: {"a": np.inf, "b": -np.inf}, "the value is infinite"),
+        (subset(), in_replicates(0.5, -np.inf), "interval withheld: undefined in"),
     ],
 )
 def test_no_predictions_and_infinite_values_are_no_errors(evaluation, rows, measure, why):
-    assert all(row.skipped.startswith(why) for row in evaluation.judge(rows, TEST, measure))
-    (row,) = evaluation.judge(subset(), OTHER, in_replicates(0.5, -np.inf))
-    assert "undefined in" in row.skipped and row.low is None and row.value == 0.5
+    for row in evaluation.judge(rows, TEST, measure):
+        assert row.skipped.startswith(why) and row.low is None
 
 
 def test_verdict_reference_and_curve_are_those_of_the_statistic(evaluation):
@@ -207,13 +190,9 @@ def test_verdict_reference_and_curve_are_those_of_the_statistic(evaluation):
 
 
 def test_functions_of_a_notebook_share_its_time_and_what_takes_too_long_is_refused_at_once(evaluation):
-    def waits(seconds):
-        return lambda *_: time.sleep(seconds) or 0.5
-
     assert evaluation._seconds_left == 16  # of the 20 s that a notebook may take
-    (row,) = evaluation.judge(subset(), TEST, waits(0.002))
+    (row,) = evaluation.judge(subset(), TEST, lambda *_: time.sleep(0.002) or 0.5)
     assert row.passed is not None and 0 < evaluation._seconds_left < 15.8
-    (row,) = evaluation.judge(subset(), TEST, waits(0.2))
+    (row,) = evaluation.judge(subset(), TEST, lambda *_: time.sleep(0.2) or 0.5)
     needed = r"100 calls of the measure at about 0\.\d s each would take \d\d s.*fewer replicates"
-    assert re.search(needed, row.skipped), row.skipped
-    assert evaluation._seconds_left > 10
+    assert re.search(needed, row.skipped) and evaluation._seconds_left > 10, row.skipped

@@ -1,6 +1,6 @@
 """Golden files: what runs of whole suites, and commands with bad input, gave before a change of the code.
 
-    python tests/golden/golden.py [NAME ...] [--record] [--against FOLDER]
+    python tests/golden/golden.py [NAME ...] [--record]
 
 Each world is run by the real command in a new folder with an empty cache. Its tables and texts are compared
 with those recorded, byte for byte; of a table that differs the rows are joined by their key, and what changed
@@ -14,6 +14,7 @@ import argparse
 import collections
 import concurrent.futures
 import difflib
+import functools
 import gzip
 import io
 import os
@@ -100,32 +101,25 @@ def run_commands(folder: Path) -> dict[str, bytes]:
         return {"commands.txt": "".join(pool.map(one, range(len(entries)), entries)).encode()}
 
 
-def of_suite(make: Callable[[Path], Path]) -> Callable[[Path], dict[str, bytes]]:
-    return lambda folder: run_suite(make(folder), folder)
-
-
-WORLDS: dict[str, Callable[[Path], dict[str, bytes]]] = {
-    "commands": run_commands,
-    "kinds": of_suite(worlds.kinds),
-    "demo": of_suite(lambda folder: resources.root() / "suite.yml"),
-    "full": of_suite(lambda folder: resources.root() / "suites" / "full.yml"),
-    "artie": of_suite(worlds.artie),
-    "crema_d": of_suite(worlds.crema_d),
+SUITES: dict[str, Callable[[Path], Path]] = {
+    "kinds": worlds.kinds,
+    "demo": lambda folder: resources.root() / "suite.yml",
+    "full": lambda folder: resources.root() / "suites" / "full.yml",
+    **{name: functools.partial(worlds.published, name) for name in worlds.PUBLISHED},
 }
-PUBLISHED = ("artie", "crema_d")
+WORLDS = ("commands", *SUITES)
 
 
 def differences(name: str, before: bytes, after: bytes) -> Iterable[str]:
     """Say what changed in a file: rows of a table by their key, lines of a text."""
-    if name not in KEYS:
+    if name not in KEYS or not before or not after:
         texts = (content.decode("utf-8", "replace").splitlines() for content in (before, after))
         lines = list(difflib.unified_diff(*texts, "recorded", "now", n=0, lineterm=""))
         yield f"  {len(lines)} lines of the comparison"
         yield from (f"    {line[:300]}" for line in lines[: 20 * EXAMPLES])
         return
-    old, new = (
-        pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False) for content in (before, after)
-    )
+    read = functools.partial(pd.read_csv, dtype=str, keep_default_na=False)
+    old, new = read(io.BytesIO(before)), read(io.BytesIO(after))
     if list(old.columns) != list(new.columns):
         yield f"  columns: {' '.join(old.columns)} -> {' '.join(new.columns)}"
     key = [column for column in KEYS[name] if column in old and column in new]
@@ -143,47 +137,33 @@ def differences(name: str, before: bytes, after: bytes) -> Iterable[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(WORLDS)}; default all")
+    parser.add_argument("names", nargs="*", choices=WORLDS, metavar="NAME", help=", ".join(WORLDS))
     parser.add_argument("--record", action="store_true", help="write what is found in the place of the old")
-    parser.add_argument("--against", type=Path, default=HERE / "recorded", help="folder of recorded files")
     options = parser.parse_args()
-    unknown = set(options.names) - set(WORLDS)
-    if unknown:
-        parser.error(f"no such world: {', '.join(sorted(unknown))}")
     failed = False
     for name in options.names or WORLDS:
-        if name in PUBLISHED and not os.environ.get("SOUNDCHECK_PUBLISHED"):
+        if name in worlds.PUBLISHED and not os.environ.get("SOUNDCHECK_PUBLISHED"):
             print(f"{name}: left out, SOUNDCHECK_PUBLISHED is not set", flush=True)
             continue
-        with tempfile.TemporaryDirectory(prefix="golden-") as folder:
-            found = WORLDS[name](Path(folder).resolve())
+        with tempfile.TemporaryDirectory(prefix="golden-") as temporary:
+            folder = Path(temporary).resolve()
+            now = run_commands(folder) if name == "commands" else run_suite(SUITES[name](folder), folder)
+        place = HERE / "recorded" / name
         if options.record:
-            shutil.rmtree(options.against / name, ignore_errors=True)
-            for file, content in found.items():
-                path = options.against / name / f"{file}.gz"
+            shutil.rmtree(place, ignore_errors=True)
+            for file, content in now.items():
+                path = place / f"{file}.gz"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(gzip.compress(content, mtime=0))
-            print(f"{name}: recorded {len(found)} files", flush=True)
-            continue
-        place = options.against / name
-        old = {
-            str(path.relative_to(place))[:-3]: gzip.decompress(path.read_bytes())
-            for path in place.rglob("*.gz")
-        }
-        names = sorted({*old, *found})
-        for file in names:
-            if old.get(file) == found.get(file):
-                continue
-            failed = True
-            print(f"{name}/{file} differs", flush=True)
-            if file in old and file in found:
-                print("\n".join(differences(file, old[file], found[file])), flush=True)
-            else:
-                print(f"  {'no longer written' if file in old else 'not recorded'}", flush=True)
-        print(
-            f"{name}: {sum(old.get(f) == found.get(f) for f in names)} of {len(names)} files as recorded",
-            flush=True,
-        )
+        paths = place.rglob("*.gz")
+        old = {str(path.relative_to(place))[:-3]: gzip.decompress(path.read_bytes()) for path in paths}
+        files = sorted({*old, *now})
+        different = [file for file in files if old.get(file) != now.get(file)]
+        for file in different:
+            changes = differences(file, old.get(file, b""), now.get(file, b""))
+            print("\n".join([f"{name}/{file} differs", *changes]), flush=True)
+        print(f"{name}: {len(files) - len(different)} of {len(files)} files as recorded", flush=True)
+        failed = failed or bool(different)
     return int(failed)
 
 

@@ -118,6 +118,7 @@ families:
    fairness_groups]
 studies: false
 """
+PUBLISHED = {"artie": ARTIE, "crema_d": CREMA_D}
 
 
 def labelled(rng: np.random.Generator) -> pd.DataFrame:
@@ -202,19 +203,9 @@ def kinds(folder: Path) -> Path:
     return folder / "suite.yml"
 
 
-def published(folder: Path, name: str, suite: str) -> Path:
-    """Copy published results beside a suite."""
+def published(name: str, folder: Path) -> Path:
+    """Copy published results beside their suite."""
     shutil.copytree(Path(os.environ["SOUNDCHECK_PUBLISHED"]) / name, folder / name)
     (folder / name).chmod(0o755)
-    (folder / name / "suite.yml").write_text(suite, encoding="utf-8")
+    (folder / name / "suite.yml").write_text(PUBLISHED[name], encoding="utf-8")
     return folder / name / "suite.yml"
-
-
-def artie(folder: Path) -> Path:
-    """The Artie Bias Corpus with what three systems wrote."""
-    return published(folder, "artie", ARTIE)
-
-
-def crema_d(folder: Path) -> Path:
-    """CREMA-D with what listeners heard."""
-    return published(folder, "crema_d", CREMA_D)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from load import load_model
+from library_models import load_model
 from programs import SIGNAL, World, emptied, gone, predict
 
 from soundcheck.augment import registry
@@ -230,7 +230,7 @@ def test_what_programs_do_to_a_run(world):
         esac
         """
     )
-    report = predict(world, 5, time_limit=2.0)
+    report = predict(world, 5)
     rows = read_predictions(report.tables["demo"])
     assert rows["transcript"].tolist() == ["heard", None, None, None, "heard"]
     assert rows["error"].tolist() == [

@@ -7,8 +7,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from library_models import noises
-from load import load_model
+from library_models import load_model, noises
 from networks import onnx_model
 
 from soundcheck.common import extras

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from load import load_model
+from library_models import load_model
 from pages import PAGES, example
 from tones import make
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import psutil
 import pytest
-from load import load_model
+from library_models import load_model
 from programs import World, emptied, gone, predict
 
 from soundcheck.models import command
@@ -125,7 +125,7 @@ if number == 2: time.sleep(1000)
 if number == 4: os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1000"); print("a child", file=sys.stderr)
 print(path, f"number {number}")""",
     )
-    report = predict(world, 8, time_limit=2.0, target="my-asr", stays=True)
+    report = predict(world, 8, "my-asr", stays=True)
     rows = read_predictions(report.tables["demo"])
     problems = ["", "the program ended with exit code 1: no weights", "no answer within 2 s", *[""] * 5]
     assert rows["error"].tolist() == problems

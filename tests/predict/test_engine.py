@@ -104,7 +104,6 @@ class World:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
 
     def calls(self) -> int:
-        """Count the calls that a model noted in the file `calls`."""
         return len((self.root / "calls").read_text())
 
 

@@ -104,9 +104,6 @@ def test_an_answer_that_cannot_be_written_stops_the_run(answers, monkeypatch, se
         answers.close()
 
 
-# Files ------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def weights(tmp_path) -> Path:
     path = tmp_path / "weights"
@@ -148,6 +145,15 @@ def test_a_file_that_is_gone(tmp_path, weights, answers):
     assert load(tmp_path) == ENTRIES and answers.files == {"weights": ""}
 
 
+def test_answers_that_rest_on_another_file_are_forgotten(tmp_path, weights):
+    fill(tmp_path, opened=opened(weights))
+    weights.write_text("2")
+    assert load(tmp_path) == {}
+    new = {"new": Entry({}, {})}
+    fill(tmp_path, new, opened=opened(weights))
+    assert load(tmp_path) == new
+
+
 @pytest.mark.parametrize("change", ["weights", "missing"])
 def test_answers_of_another_run(tmp_path, weights, change):
     """Its files may be missing here, but not be others."""
@@ -162,9 +168,6 @@ def test_answers_of_another_run(tmp_path, weights, change):
         assert [new.merge(tmp_path / NAME) for _ in range(2)] == [len(ENTRIES), 0]
         assert undated(new.load()) == ENTRIES and not new.outdated
         assert [*seen_files(new.files)] == ["weights"]
-
-
-# Processes --------------------------------------------------------------------------------------------------
 
 
 def test_kills_while_answers_are_written_and_removed(tmp_path):
@@ -194,9 +197,6 @@ def test_a_file_that_others_have_locked_for_too_long(tmp_path, answers, monkeypa
             answers.load()
         other.execute("ROLLBACK")
     assert undated(answers.load()) == ENTRIES
-
-
-# Damage -----------------------------------------------------------------------------------------------------
 
 
 def with_other_database(path: Path) -> None:

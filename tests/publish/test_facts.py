@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
+from tests.support.findings import FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
@@ -20,6 +20,9 @@ from soundcheck.publish.markdown import inline
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
 from soundcheck.suite.card import Card
+
+FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}
+FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "gap_high": None, "blocks": 2}
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 from tests.report.given import HOSTILE, cells, subset
-from tests.support.findings import FIGURE, GAP
+from tests.support.findings import CORRECT, FEW, FIGURE, GAP, row
 from tests.support.finished import finished, verdict
-from tests.support.rows import CORRECT, FEW, row
 
 from soundcheck.book.overview import figures_table
 from soundcheck.report import failures, page

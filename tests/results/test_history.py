@@ -2,15 +2,13 @@
 
 import concurrent.futures
 import datetime
-import json
 import os
 import re
-import shutil
+import unittest.mock
 
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.histories import history as simulated
 from tests.results.made import TASK
 
 from soundcheck.book.history_page import write_history
@@ -36,13 +34,13 @@ def test_one_thing_better_another_worse_and_nothing_else(write, judged):
     marks = frame[frame["mark"].isin(["better", "worse"])]
     expected = [["A", 2, "better", 1], ["B", 3, "worse", 2]]
     assert marks[["test", "position", "mark", "against"]].values.tolist() == expected
-    assert set(marks["pairing"]) == {"paired"} and set(marks["changed"]) == {"model"}
     later = frame[frame["position"] > 1]
-    assert later["joined"].eq("to another model").all()
-    assert later["reason"].eq("another model (other code, options or files)").all()
-    row, alone = marks.iloc[0], compared_alone(runs[0][0], runs[1][0])
-    assert (row["difference"], row["p_value"]) == (alone.difference, alone.p_value)
-    assert (row["difference_low"], row["difference_high"]) == (alone.low, alone.high)
+    about = ["pairing", "changed", "joined", "reason"]
+    expected = ("paired", "model", "to another model", "another model (other code, options or files)")
+    assert set(later[about].itertuples(index=False, name=None)) == {expected}
+    alone = compared_alone(runs[0][0], runs[1][0])
+    numbers = marks[["difference", "difference_low", "difference_high", "p_value"]].iloc[0]
+    assert tuple(numbers) == (alone.difference, alone.low, alone.high, alone.p_value)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,6 @@ def test_one_thing_better_another_worse_and_nothing_else(write, judged):
         ({"threshold": 0.6}, {}, "another threshold (> 0.5 then, > 0.6 now)", "paired"),
         ({"count": 90}, {}, "other segments (100 then, 90 now)", "unpaired"),
         ({}, {"corpus": {"digest": "other"}}, "other sounds", "unpaired"),
-        ({"rule": "<", "threshold": 0.9}, {}, "another rule (> then, < now)", ""),
         ({}, {"families": [FAMILY]}, "another threshold file", ""),
         ({}, {"suite": {"tasks": {"arousal": TASK | {"low": 0.5}}}}, "another definition of the task", ""),
         ({"task": "transcript"}, {"suite": {"normaliser": "none"}}, "normaliser None then, none now", ""),
@@ -79,8 +76,8 @@ def test_what_is_compared_all_the_same(write, judged):
     assert (row["joined"], row["against"], row["mark"]) == ("across a gap", 1, "worse")
     (runs[2] / "run.json").unlink()
     row = of(runs[0], runs[2] / "results.csv").iloc[1]
-    assert (row["pairing"], row["joined"], row["reason"]) == ("unpaired", "", "no record of the data")
-    assert row["mark"] == "worse" and row["model_version"] == ""
+    assert (row["mark"], row["pairing"], row["joined"]) == ("worse", "unpaired", "")
+    assert row["reason"] == "no record of the data"
 
 
 def test_small_differences_do_not_matter(write, judged):
@@ -88,14 +85,6 @@ def test_small_differences_do_not_matter(write, judged):
     assert of(*runs).iloc[-1]["mark"] == "no evidence" and of(*runs).iloc[-1]["p_value"] < 0.01
     runs.append(write("c", [judged(number=0.684)], matters_worse=0.001))
     assert of(*runs)["mark"].tolist() == ["", "worse", "worse"]
-
-
-def test_histories_without_change_rarely_mark_anything():
-    rng = np.random.default_rng(1)
-    marked = [simulated(rng, "correlated", 0.0, n)["mark"].isin(["better", "worse"]).any() for n in range(4)]
-    assert sum(marked) <= 2  # of four at 5 %: once in two thousand times more
-    marks = simulated(rng, "correlated", 0.3, 0).set_index(["test", "position"])["mark"]
-    assert marks["00", 3] == "better" and marks["02", 4] == "worse"
 
 
 NOON = datetime.datetime(2027, 3, 1, 12, 0, 5, tzinfo=datetime.UTC)
@@ -107,31 +96,28 @@ def test_a_kept_run_stands_for_the_folder_that_it_came_from(write, judged, tmp_p
     place = finished_run.keep(tmp_path / "kept", one, NOON)
     assert place.name == f"2027-03-01T120005Z-{files.digest(one / 'results.csv')[:12]}"
     assert sorted(os.listdir(place)) == ["kept.json", "replicates.parquet", "results.csv", "run.json"]
-    assert set(json.loads((place / "kept.json").read_text())) == {"replicates", "tables"}
+    assert str(tmp_path) not in "".join(path.read_text("utf-8") for path in place.glob("*.[cj]s*"))
     finished_run.keep(tmp_path / "kept", other, LATER)
-    fresh, points = (history_of(read_runs(runs)).points for runs in ([one, other], [tmp_path / "kept"]))
+    fresh, points = of(one, other), of(tmp_path / "kept")
     assert points["date"].tolist() == ["2027-03-01 12:00", "2027-03-02 12:00", "2027-03-01 12:00"]
     assert points["pairing"].tolist() == fresh["pairing"].tolist() == ["", "paired", ""]
     assert np.allclose(points["p_value"].dropna(), fresh["p_value"].dropna(), rtol=1e-3)
-    assert str(tmp_path) not in "".join(path.read_text("utf-8") for path in place.glob("*.[cj]s*"))
     (tmp_path / "kept" / "2027-03-05T120005Z-0123456789ab").symlink_to(one)
     assert len(folders_in(tmp_path / "kept")) == 2  # links are not followed
 
 
 def test_the_same_results_are_kept_once_even_at_the_same_time(write, judged, tmp_path):
-    folders = [write(f"{n}", [judged(number=0.6 + n / 10)]) for n in range(2)]
+    runs = [write(f"{n}", [judged(number=0.6 + n / 10)]) for n in range(2)]
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         moments = [NOON + datetime.timedelta(seconds=n) for n in range(6)]
-        list(pool.map(finished_run.keep, [tmp_path / "kept"] * 6, folders * 3, moments))
-    digests = sorted(files.digest(folder / "results.csv")[:12] for folder in folders)
-    assert sorted(path.name[-12:] for path in folders_in(tmp_path / "kept")) == digests
+        list(pool.map(finished_run.keep, [tmp_path / "kept"] * 6, runs * 3, moments))
+    digests = {files.digest(run / "results.csv")[:12] for run in runs}
+    assert sorted(path.name[-12:] for path in folders_in(tmp_path / "kept")) == sorted(digests)
     assert not list((tmp_path / "kept").glob(f"{files.TEMPORARY}*"))
 
 
 def test_a_disk_that_is_full_leaves_nothing(write, judged, tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
+    full = unittest.mock.Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(finished_run, "save_replicates", full)
     with pytest.raises(SoundcheckError, match="No space left"):
         finished_run.keep(tmp_path / "kept", write("a", [judged()]), NOON)
@@ -155,20 +141,16 @@ def test_labels_count_as_data(write, judged):
         (folder / "corpora").mkdir()
         table = pd.DataFrame({"file": ["a.wav"], "arousal": [label], "pitch": [pitch]})
         table.to_parquet(folder / "corpora" / "c.parquet")
-    frame = history_of(read_runs(runs)).points
-    assert frame["reason"].tolist() == ["", "other labels", ""]
-    assert frame["changed"].tolist() == ["", "data", ""]
-    assert frame["pairing"].tolist() == ["", "unpaired", "paired"]
+    columns = of(*runs)[["reason", "changed", "pairing"]]
+    assert columns.values.tolist() == [[""] * 3, ["other labels", "data", "unpaired"], ["", "", "paired"]]
 
 
 def test_places_where_nothing_can_be_kept(tmp_path):
     (tmp_path / "file").write_text("")
-    about = tmp_path / "out", {"calls": tmp_path / "data"}
     places = {"file": "cannot be written", "out/kept": "output folder", "data/kept": "corpus 'calls'"}
     for folder, words in places.items():
         with pytest.raises(InputError, match=words):
-            finished_run.check_place(tmp_path / folder, *about)
-    finished_run.check_place(tmp_path / "kept", *about)
+            finished_run.check_place(tmp_path / folder, tmp_path / "out", {"calls": tmp_path / "data"})
 
 
 SUITE = """
@@ -190,14 +172,15 @@ def project(tmp_path_factory, undrawn):
     folder = tmp_path_factory.mktemp("history")
     (folder / "data").mkdir()
     (folder / "suite.yml").write_text(SUITE)
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"file": [f"{n}.wav" for n in range(240)], "duration": 2.0})
-    table["speaker"] = [f"s{n % 20}" for n in range(240)]
-    table[["arousal", "valence"]] = rng.uniform(0.1, 0.9, (240, 2)).round(3)
-    table.to_csv(folder / "data" / "segments.csv", index=False)
+    rng, tasks = np.random.default_rng(0), ["arousal", "valence"]
+    table = pd.DataFrame(rng.uniform(0.1, 0.9, (240, 2)).round(3), columns=tasks)
+    table = table.assign(file=[f"{n}.wav" for n in range(240)], duration=2.0)
+    table.assign(speaker=[f"s{n % 20}" for n in range(240)]).to_csv(
+        folder / "data" / "segments.csv", index=False
+    )
     errors = rng.normal(0, 0.15, (240, 2))
     for sizes, book in (((1, 1), ["--no-book"]), ((0.2, 3), [])):
-        heard = table[["arousal", "valence"]] + sizes * errors + rng.normal(0, 0.02, (240, 2))
+        heard = table[tasks] + sizes * errors + rng.normal(0, 0.02, (240, 2))
         table[["file"]].join(heard.clip(0, 1)).to_csv(folder / "answers.csv", index=False)
         done = undrawn("run", "suite.yml", *book, "--out", "build", cwd=folder, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -210,11 +193,9 @@ def test_a_model_that_improves_in_one_thing_and_breaks_in_another(project, undra
     assert "2 runs, 6 tests: 3 values became worse, 3 values became better, among 6" in done.stdout
     frame = pd.read_csv(project / "pages" / "history.csv").query("position > 1")
     assert {*zip(frame["task"], frame["mark"], strict=True)} == {("arousal", "better"), ("valence", "worse")}
-    assert frame["joined"].eq("to another model").all()
     text = (project / "pages" / "history.html").read_text(encoding="utf-8")
-    assert text.count("▼ worse") == 3
     outside = re.findall(r"""(?:src|href)=["'](?!data:image/|history\.csv)|url\(|@import|<script""", text)
-    assert outside == [] and str(project) not in text
+    assert text.count("▼ worse") == 3 and outside == [] and str(project) not in text
 
 
 @pytest.mark.slow
@@ -222,7 +203,6 @@ def test_the_book_has_a_page_and_the_same_results_again_are_kept_once(project, u
     html, runs = project / "build" / "html", sorted(os.listdir(project / "kept"))
     text = (html / "over_time.html").read_text(encoding="utf-8")
     assert "2 runs, 6 tests" in text and "▼ worse" in text and str(project) not in text
-    assert 'href="over_time.html"' in (html / "index.html").read_text(encoding="utf-8")
     pages = {path: files.digest(path) for path in html.rglob("*") if path.is_file()}
     assert undrawn("run", "suite.yml", "--out", "build", cwd=project).returncode == 0
     assert pages == {path: files.digest(path) for path in html.rglob("*") if path.is_file()}
@@ -252,13 +232,12 @@ def test_a_history_changes_no_result_and_a_run_is_not_lost_with_it(project, undr
 
 def test_bad_input_is_refused_with_all_problems(write, judged, tmp_path):
     one, other = write("a", [judged()]), write("b", [judged(number=0.6)])
-    strange = write("c", [judged("Another", 0.6)])
-    edited = shutil.copytree(other, tmp_path / "edited")
+    strange, edited = write("c", [judged("Another", 0.6)]), write("edited", [judged(number=0.6)])
     (edited / "results.csv").write_text((edited / "results.csv").read_text().replace("0.6", "0.9"))
     (tmp_path / "empty").mkdir()
+    changed = "edited: results.csv: the file is not the one that the run wrote"
     for runs, models, words in (
-        ([edited], [], "edited: results.csv: the file is not the one that the run wrote"),
-        ([edited, tmp_path / "gone", tmp_path / "empty"], [], "neither results nor kept runs"),
+        ([edited, tmp_path / "empty"], [], f"(?s)neither results nor kept runs.*{changed}"),
         ([one, other, strange], [], "RUN c: it has no test in common"),
         ([one, one], [], "all runs have the same results"),
         ([one, other], ["n"], "no run has such a model"),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,6 @@ from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
-from soundcheck.common.tasks import BUILTIN
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
@@ -22,9 +22,8 @@ from soundcheck.results.estimates import Estimate, estimate_frame, write_estimat
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.schema import read_parquet
 from soundcheck.results.table import read_results, to_frame, to_verdicts, write_results
-from soundcheck.results.verdict import RESULT_COLUMNS, RESULTS, judge, skipped_rows
+from soundcheck.results.verdict import RESULT_COLUMNS, RESULTS, judge
 from soundcheck.statistics.bootstrap import resample
-from soundcheck.suite.families import Family, TestDefinition
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -39,13 +38,10 @@ def error_of(size: float, count: int = 40):
     return mean_absolute_error(np.zeros(count), np.full(count, size))
 
 
-@pytest.mark.parametrize(
-    ("error", "rule", "passed"),
-    [(0.1, "<", False), (0.1, ">", False), (0.099, "<", True)],
-)
-def test_a_value_on_the_threshold_fails(error, rule, passed):
-    (row,) = judged(error_of(error), rule, 0.1)
-    assert (row.value, row.passed, row.certainty) == (error, passed, 1.0)
+def test_a_value_on_the_threshold_fails():
+    for error, rule, passed in ((0.1, "<", False), (0.1, ">", False), (0.099, "<", True)):
+        (row,) = judged(error_of(error), rule, 0.1)
+        assert (row.value, row.passed, row.certainty) == (error, passed, 1.0)
 
 
 def test_the_stored_value_gives_the_same_verdict(tmp_path):
@@ -71,44 +67,20 @@ def test_what_lacks_of_a_verdict_is_said():
     (row,) = judged(error_of(0, 2), "<", 0.1, np.zeros(2, int))
     assert (row.passed, row.value, row.low, row.high, row.certainty, row.blocks) == (True, 0, *[None] * 3, 1)
     assert row.skipped == "interval withheld: 1 block, 5 needed"
-    (row,) = judged(mean_absolute_error([0.1, 0.2] * 3, [0.1, 0.3] * 3), "<", None, reference=[0.2])
-    assert row.value == 0.05 and row.low is not None and row.evidence == "shown"
-    assert (row.passed, row.certainty, row.reference_passed) == (None, None, None)
-    assert row.skipped == "no threshold for arousal: shown without verdict"
+    (row,) = judged(error_of(0.1), "<", None, reference=[0.2])
+    assert (row.value, row.passed, row.certainty, row.reference_passed) == (0.1, None, None, None)
+    assert row.skipped == "no threshold for arousal: shown without verdict" and row.evidence == "shown"
 
 
 def test_one_row_a_label():
-    truth, prediction = ["a"] * 6 + ["b"] * 6, ["a"] * 12
-    statistic = require_count(recall_per_class(truth, prediction, ["a", "b", "c"]), [12, 12, 3], 4)
+    statistic = recall_per_class(["a"] * 6 + ["b"] * 6, ["a"] * 12, ["a", "b", "c"])
+    statistic = require_count(statistic, [12, 12, 3], 4)
     rows = judged(statistic, ">", 0.5, reference=[0.9, np.nan, np.nan])
-    assert [(row.label, row.passed, row.reference_passed) for row in rows] == [
-        *(("a", True, True), ("b", False, None), ("c", None, None))
-    ]
+    verdicts = [(row.label, row.passed, row.reference_passed) for row in rows]
+    assert verdicts == [("a", True, True), ("b", False, None), ("c", None, None)]
     assert rows[2].skipped == "3 segments, 4 needed"
     with pytest.raises(ValueError, match="2 reference values do not fit 3 labels"):
         judged(statistic, ">", 0.5, reference=[0.1, 0.2])
-
-
-@pytest.mark.parametrize(
-    ("cells", "message"),
-    [
-        ({"high": float("inf")}, "high of T is inf"),
-        ({"passed": None}, "neither a verdict nor a reason"),
-        ({"threshold": None, "passed": True}, "verdict without value or threshold"),
-    ],
-)
-def test_a_verdict_cannot_be_made_wrong(cells, message):
-    with pytest.raises(ValueError, match=message):
-        value(**cells)
-
-
-def test_skipped_rows_of_a_family():
-    limits = {"A": (">", {"regression": 0.5}), "B": ("<", {"arousal": 0.1}), "C": ("<", {"emotion": 0.1})}
-    tests = {name: TestDefinition(name, *limit) for name, limit in limits.items()}
-    family = Family(name="f", category="fairness", title="F", kinds=("regression",), tests=tests)
-    rows = skipped_rows("m", "c", family, BUILTIN["arousal"], "error: broken")
-    assert [(row.test, row.threshold, row.rule) for row in rows] == [("A", 0.5, ">"), ("B", 0.1, "<")]
-    assert {(row.passed, row.skipped, row.segments) for row in rows} == {(None, "error: broken", 0)}
 
 
 def table() -> pd.DataFrame:
@@ -129,45 +101,36 @@ def test_columns_of_the_contract():
 
 def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
     frame, path = table(), tmp_path / "results.csv"
-    shuffled = to_frame(to_verdicts(frame.sample(frac=1, random_state=1)).values())
-    pd.testing.assert_frame_equal(frame, shuffled)
     digest, data = write_results(frame, tmp_path), path.read_bytes()
     assert digest == write_results(frame.sample(frac=1, random_state=3), tmp_path)
     assert data == path.read_bytes() and data.endswith(b"\n") and b"\r\n" not in data
     for read in (read_results(path), read_parquet(tmp_path / "results.parquet", RESULTS)):
         pd.testing.assert_frame_equal(read, frame)
+    pd.testing.assert_frame_equal(to_frame(to_verdicts(frame[::-1]).values()), frame)
     rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"))))  # as other programs read it
     assert (rows[0]["model"], rows[0]["label"], rows[0]["value"]) == ("'=cmd", "'@x", "-0.5")
     assert {one["passed"] for one in rows} == {"True", "False", ""}
-    assert "0.0333333333333" in {one["value"] for one in rows}
     assert pq.read_table(tmp_path / "results.parquet")["model"][0].as_py() == "=cmd"  # the true text
     write_estimates(estimate_frame([Estimate(*"mcfta", label="-a\rb", value=0.3)]), tmp_path)
-    estimates = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
-    assert estimates["label"].tolist() == ["'-a\rb"] and estimates["value"].tolist() == [0.3]
+    assert pd.read_csv(tmp_path / "estimates.csv")["label"].tolist() == ["'-a\rb"]
     with pytest.raises(ValueError, match="Two verdicts for m / c / f / arousal / T"):
         to_frame([value(), value()])
 
 
 RULE = "contradicts its number, rule or threshold"
-APART = "is above high, or one of them is missing"
 
 
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
         ({"value": "nan"}, "line 2, column value: 'nan' is not a finite number"),
-        ({"segments": "4.5"}, "column segments: '4.5' is not a number"),
         ({"segments": "-1"}, "line 2, column segments: '-1' is negative"),
         ({"passed": "true"}, "column passed: 'true' is not a valid verdict"),
         ({"value": "0.2"}, f"column passed: 'True' {RULE}"),
-        ({"value": ""}, f"column passed: 'True' {RULE}"),
-        ({"threshold": "", "reference_passed": ""}, f"column passed: 'True' {RULE}"),
         ({"rule": ">="}, "column rule: '>=' is none of >, <"),
         ({"passed": "", "certainty": ""}, "column passed: '' and neither a verdict nor"),
         ({"p_sample": "-1"}, "column p_sample: '-1.0' is not between 0 and 1"),
-        ({"low": "0.8"}, f"column low: '0.8' {APART}"),
-        ({"low": ""}, f"column low: '' {APART}"),
-        ({"adjusted_low": "0.1"}, "column adjusted_low: '0.1' is above adjusted_high"),
+        ({"low": "0.8"}, "column low: '0.8' is above high, or one of them is missing"),
         ({"reference": "0.6"}, f"column reference_passed: 'False' {RULE}"),
         ({"model": ""}, "column model: '' is empty"),
         ({"state": "holds"}, "column state: 'holds' is none of pass, fail, inconclusive"),
@@ -177,13 +140,9 @@ def test_rows_that_contradict_themselves(tmp_path, cells, message):
     row = value(certainty=0.99, reference=0.3, reference_passed=False)
     write_results(to_frame([row]), tmp_path)
     path = tmp_path / "results.csv"
-    header, values = path.read_text().splitlines()
-    edited = dict(zip(header.split(","), values.split(","), strict=True)) | cells
-    texts = [f'"{text}"' if "," in text else text for text in edited.values()]
-    path.write_text(f"{header}\n{','.join(texts)}\n")
-    with pytest.raises(InputError) as caught:
+    pd.read_csv(path, dtype=str, keep_default_na=False).assign(**cells).to_csv(path, index=False)
+    with pytest.raises(InputError, match=re.escape(message)):
         read_results(path)
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -196,16 +155,18 @@ def test_rows_that_contradict_themselves(tmp_path, cells, message):
         (lambda data: data + b"a,b\n", "line 11: 2 cells instead of 46"),
         (lambda data: data + b'"a,b\n', "results.csv line"),
         (lambda data: data + b"\xff\n", "is not UTF-8"),
-        (lambda data: data[:700], ""),
+        (lambda data: data[:700], "results.csv"),
     ],
 )
 def test_damaged_files(tmp_path, damage, message):
     write_results(table(), tmp_path)
     path = tmp_path / "results.csv"
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=re.escape(message)):
         read_results(path)
-    assert message in str(caught.value)
+
+
+def test_a_suite_is_no_table(tmp_path):
     (tmp_path / "suite.yml").write_text("corpora: {}\n")
     with pytest.raises(InputError, match="this is a suite, .* `soundcheck run suite.yml --plan`"):
         read_results(tmp_path / "suite.yml")
@@ -221,15 +182,8 @@ NAMES = ("=1+1", "new")
 def test_comparisons_come_back_as_they_were_or_are_refused(tmp_path, recorded):
     rows = [Contrast(*NAMES, **CELLS, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))]
     frame = contrast_frame([*rows, Contrast("other", "new", **CELLS, test="T")])
-    entry = {
-        "name": "a",
-        "slug": "a",
-        "baseline": NAMES[0],
-        "candidate": NAMES[1],
-        "status": "ok",
-        "error": "",
-    }
-    entry["outcomes"] = {"better": 2, "worse": 0, "no evidence": 0}
+    entry = {"name": "a", "slug": "a", "baseline": NAMES[0], "candidate": NAMES[1], "status": "ok"}
+    entry |= {"error": "", "outcomes": {"better": 2, "worse": 0, "no evidence": 0}}
     run = read_run(finished(tmp_path, recorded, [verdict("new")], comparisons=[entry]))
     path = tmp_path / "comparisons.csv"
     write_bytes(path, contrast_csv(frame))
@@ -239,7 +193,6 @@ def test_comparisons_come_back_as_they_were_or_are_refused(tmp_path, recorded):
     text = path.read_text()
     for edited, message in (
         (text.replace("better", "worse", 1), "not those that the run counted"),
-        (text.replace("pairing", "pairs", 1), "columns are missing: pairing"),
         (text.replace("0.001", "lots", 1), "column p_value: 'lots' is not a number"),
     ):
         path.write_text(edited)

@@ -114,6 +114,5 @@ class Project:
         path.write_text(path.read_text().replace(old, new))
 
     def models(self, out: str = "build") -> dict[str, dict]:
-        """Give what the record of a run says of its models."""
         models = json.loads((self.folder / out / "run.json").read_text())["models"]
         return {model["name"]: model for model in models}

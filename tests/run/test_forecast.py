@@ -30,8 +30,8 @@ class Planned(Project):
 
     def outside_cache(self) -> dict[Path, tuple[int, bytes]]:
         build = self.folder / "build"
-        files = [path for path in build.rglob("*") if path.is_file() and path.name != ".lock"]
-        files = [path for path in files if "cache" not in path.relative_to(build).parts]
+        files = {path for path in build.rglob("*") if path.is_file()}
+        files -= {*build.glob("cache/**/*"), build / ".lock"}
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 

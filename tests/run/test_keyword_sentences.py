@@ -29,7 +29,6 @@ def kinds(robust=(), lost=(), between=()):
 
 
 def chosen(localised, sentences=50, languages=None, **options):
-    """Choose what is spoken."""
     columns = {"accent": ["welsh", "scottish"]} | ({"language": languages} if languages else {})
     subset = SimpleNamespace(segments=pd.DataFrame(columns))
     return words_to_speak(evaluation(sentences, **options), subset, localised)

@@ -18,10 +18,9 @@ def make(folder, describe):
     folder.mkdir(exist_ok=True)
     for name in ("f.ipynb", *FILES):
         (folder / name).write_text(name)
-    corpus = CorpusDescription(
-        **{"name": "c", "title": "C", "synthetic": False, "blocks": ("speaker",), "base_condition": ""},
-        **{"probes_of": "", "audio": True, "root": folder, **{name: folder / name for name in FILES}},
-    )
+    about = {"name": "c", "title": "C", "synthetic": False, "blocks": ("speaker",), "base_condition": ""}
+    about |= {"probes_of": "", "audio": True, "root": folder, **{name: folder / name for name in FILES}}
+    corpus = CorpusDescription(**about)
     places = {"suite_root": folder, "media": folder / "media", "rows": folder / "rows.json"}
     return folder / "f.ipynb", describe("f", **places, corpora=(corpus,), tasks=(BUILTIN["arousal"],))
 

@@ -45,7 +45,6 @@ class Sharded(Project):
 
 
 def models_of(folder: Path) -> dict[str, dict]:
-    """Give what a shard says of its models."""
     (path,) = folder.glob("shard-*.json")
     return json.loads(path.read_text())["models"]
 

@@ -2,9 +2,9 @@
 
 import gzip
 import io
-import json
 import os
 import re
+import runpy
 import textwrap
 from pathlib import Path
 
@@ -65,28 +65,19 @@ def make(folder, name):
         with (gzip.open if file.endswith(".gz") else open)(folder / file, "wt") as opened:
             opened.write("".join(f"{line}\n" for line in text))
     if "table" in row:
-        recordings = []
+        rows = []
         for n, text in enumerate(WORDS):
-            file = io.BytesIO()
-            soundfile.write(file, tone(n), 16000, format="WAV")
-            recordings.append({"audio": {"bytes": file.getvalue(), "path": f"{n}.wav"}, "text": text})
+            soundfile.write(file := io.BytesIO(), tone(n), 16000, format="WAV")
+            rows.append({"audio": {"bytes": file.getvalue(), "path": f"{n}.wav"}, "text": text})
         (folder / row["table"]).parent.mkdir(parents=True)
-        pa.parquet.write_table(pa.Table.from_pylist(recordings), folder / row["table"])
+        pa.parquet.write_table(pa.Table.from_pylist(rows), folder / row["table"])
     return row["says"], {*row["tasks"]}
 
 
 def manifest(path, names, **more):
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [
-        {"audio_filepath": one, "duration": 0.2, "text": WORDS[number]} for number, one in enumerate(names)
-    ]
-    path.write_text("".join(json.dumps(row | more) + "\n" for row in rows))
-
-
-def plain(value):
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else str(value)
+    table = pd.DataFrame({"audio_filepath": names, "duration": 0.2, "text": WORDS}).assign(**more)
+    table.to_json(path, orient="records", lines=True)
 
 
 @pytest.fixture
@@ -95,7 +86,7 @@ def begin(tmp_path):
     (tmp_path / "data").mkdir()
 
     def write(rows=None, kind=None, data="data", delimiter=","):
-        if rows:
+        if rows is not None:
             data = "data/t.tsv" if delimiter == "\t" else "data/t.csv"
             pd.DataFrame(rows).to_csv(tmp_path / data, sep=delimiter, index=False)
         write.said = suites.write_suite(tmp_path / "new", kind, tmp_path / data)
@@ -115,7 +106,7 @@ def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
     expected, tasks = make(tmp_path / "data", name)
     text = begin()
     assert f"format {expected['format']}" in begin.said and str(tmp_path) not in text
-    corpus = plain(read_yaml(tmp_path / "new" / "suite.yml", "suite.yml", []).data["corpora"]["data"])
+    corpus = read_yaml(tmp_path / "new" / "suite.yml", "suite.yml", []).data["corpora"]["data"]
     assert {key: corpus.get(key) for key in expected} == expected, text
     suite, loaded = read_new(tmp_path)
     assert set(suite.models["mine"].tasks) == tasks and len(loaded.segments) == COUNT
@@ -126,34 +117,31 @@ def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
 def test_families_that_fit_are_those_of_a_run(begin, tmp_path, undrawn):
     make(tmp_path / "data", "csv")
     text = begin()
-    fit = re.findall(r"^    #   (\w+)$", text, re.MULTILINE)
-    unfit = re.findall(r"^    #   (\w+) \(", text, re.MULTILINE)
-    assert "asr_word_errors" not in fit + unfit and "groups: [device, {age: " in text
-    looked = ["correctness_regression", "correctness_classification", "fairness_accent", "fairness_language"]
-    assert {*looked[:2]} <= {*fit} and {*looked[2:]} <= {*unfit}
-    short = text.replace("families: all", f"families: {looked}\nstudies: false\nreplicates: 100")
-    (tmp_path / "new" / "suite.yml").write_text(short.replace("'", ""))
+    fit, unfit = (set(re.findall(rf"^    #   (\w+){end}", text, re.MULTILINE)) for end in ("$", r" \("))
+    assert "asr_word_errors" not in fit | unfit and "groups: [device, {age: " in text
+    fitting, others = ["correctness_regression", "correctness_classification"], ["fairness_accent"]
+    assert fit.issuperset(fitting) and unfit.issuperset(others)
+    short = f"families: [{', '.join(fitting + others)}]\nstudies: false\nreplicates: 100"
+    (tmp_path / "new" / "suite.yml").write_text(text.replace("families: all", short))
     done = undrawn("run", "new/suite.yml", "--out", "out", "--no-book", "--model", "mine", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     frame = pd.read_csv(tmp_path / "out" / "results.csv")
-    assert set(frame.loc[frame["value"].notna(), "family"]) == {*looked[:2]}
+    assert set(frame[frame["value"].notna()]["family"]) == set(fitting)
     assert frame.query("family in @unfit")["skipped"].str.startswith("the corpus has no column").all()
 
 
 def test_the_suite_without_data_names_the_model_beside_it_which_predicts(tmp_path):
-    summary = suites.write_suite(tmp_path / "new", None, None)
-    assert str(tmp_path / "new" / "suite.yml") in summary
-    suite = read_suite(tmp_path / "new" / "suite.yml")
+    folder = tmp_path / "new"
+    suites.write_suite(folder, None, None)
+    suite = read_suite(folder / "suite.yml")
     assert list(suite.models) == ["mine", "random-gaussian"] and "correctness_regression" in suite.families
-    names: dict = {}
-    exec((tmp_path / "new" / "my_model.py").read_text(), names)
-    signals = [np.full(100, level, np.float32) for level in (0.001, 0.5)]
-    quiet, loud = (names["predict"](signal, 16000)["arousal"] for signal in signals)
+    predict = runpy.run_path(str(folder / "my_model.py"))["predict"]
+    quiet, loud = (predict(np.full(100, level, np.float32), 16000)["arousal"] for level in (0.001, 0.5))
     assert 0 <= quiet < loud <= 1
-    (tmp_path / "new" / "suite.yml").unlink()
+    (folder / "suite.yml").unlink()
     with pytest.raises(InputError, match="my_model.py.*exists already"):
-        suites.write_suite(tmp_path / "new", None, None)
-    assert not (tmp_path / "new" / "suite.yml").exists()
+        suites.write_suite(folder, None, None)
+    assert not (folder / "suite.yml").exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,24 +149,24 @@ def test_each_kind_has_an_entry_with_all_its_keys(begin, tmp_path, undrawn, kind
     """Those that are commented out, too, are known to the reader, with values that it takes."""
     make(tmp_path / "data", "csv")
     text, path = begin(kind=kind), tmp_path / "new" / "suite.yml"
-    mine = text.index("  mine:")
-    start, end = text.index("    tasks:", mine), text.index("  random-", mine)
-    keys = set(re.findall(r"^    (?:# )?([\w-]+):", text[mine:end], re.MULTILINE))
+    head, mine, tail = re.split(r"(?=  mine:)|(?=  random-)", text, maxsplit=2)
+    keys = set(re.findall(r"^    (?:# )?([\w-]+):", mine, re.MULTILINE))
     refused = {"range", "values"} if kind in ("endpoint", "onnx-asr") else {"missing"}  # of words, or not
     refused |= {"endpoint": {"batch"}, "predictions": {"batch", "time_limit", "files"}}.get(kind, set())
     expected = {kind, *(MODEL_KINDS[kind].keys or ModelKeys).model_fields} - refused
     assert expected <= keys and not refused & keys
-    target = re.search(rf"^    {kind}: (.+)$", text, re.MULTILINE)[1]
+    target = re.search(rf"^    {kind}: (.+)$", mine, re.MULTILINE)[1]
     if kind in ("onnx", "onnx-asr", "transformers"):
         with pytest.raises(InputError, match="does not exist"):  # the only thing that is missing
             read_suite(path)
         (tmp_path / "new" / target).mkdir() if "folder" in target else (tmp_path / "new" / target).touch()
     if kind in ("command", "python"):  # what is written to be replaced predicts
-        line = ("run", "new/suite.yml", "--plan", "--model", "mine", "--family", "correctness_regression")
-        done = undrawn(*line, "--out", "out", cwd=tmp_path)
+        line = "run new/suite.yml --plan --model mine --family correctness_regression --out out"
+        done = undrawn(*line.split(), cwd=tmp_path)
         assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-    used = re.sub(r"^    # (\w+:)", r"    \1", text[start:end], flags=re.MULTILINE)
-    text = text[:start] + used + text[end:]
+    about, tasks, keys = mine.partition("    tasks:")
+    used = re.sub(r"^    # (\w+:)", r"    \1", keys, flags=re.MULTILINE)
+    text = "".join((head, about, tasks, used, tail))
     path.write_text(text.replace(" {audio}", "") if "stays: true" in used else text)
     for name in ("weights", "my_program.py"):
         (tmp_path / "new" / name).touch()
@@ -192,7 +180,6 @@ def test_predictions_beside_the_data_are_taken(begin, tmp_path, labels):
     manifest(tmp_path / "data" / "whisper.json", names, pred_text=WORDS[0])
     begin()
     assert "whisper.json: predictions of a model (pred_text)" in begin.said
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["suite.yml"]
     suite, corpus = read_new(tmp_path)
     assert (corpus.entry.path.name, suite.models["mine"].path.name) == (labels, "whisper.json")
 
@@ -201,114 +188,88 @@ def test_a_corpus_without_sound_gets_a_table_to_fill_in(begin, tmp_path):
     manifest(tmp_path / "data" / "m.jsonl", eight("/home/them/<n>.wav"))
     sounds(tmp_path / "data" / "other", "0.wav", "1.wav")  # a few files of the same name
     assert "audio: false # most of the first files are not there" in begin(data="data/m.jsonl")
-    predictions = pd.read_csv(tmp_path / "new" / "predictions.csv")
-    assert list(predictions) == ["file", "transcript"] and len(predictions) == COUNT
-    assert len(read_new(tmp_path)[1].segments) == COUNT
+    table = pd.read_csv(tmp_path / "new" / "predictions.csv")
+    assert (
+        list(table) == ["file", "transcript"] and len(table) == len(read_new(tmp_path)[1].segments) == COUNT
+    )
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [  # as a run would refuse it
-        (lambda n: {"file": f"{n // 2}.wav", "arousal": n % 5}, "there 2 times with different arousal"),
-        (lambda n: {"file": "" if n == 3 else f"{n}.wav", "arousal": 0.5}, "line 5, column file"),
-    ],
-)
-def test_what_is_refused_of_a_table(begin, row, words):
-    with pytest.raises(InputError, match=words):
-        begin([row(n) for n in range(20)])
+def test_what_is_refused_of_a_table(begin):  # as a run would refuse it
+    twice = [{"file": f"{n // 2}.wav", "arousal": n % 5} for n in range(20)]
+    with pytest.raises(InputError, match="there 2 times with different arousal"):
+        begin(twice)
+    nameless = [{"file": "" if n == 3 else f"{n}.wav", "arousal": 0.5} for n in range(20)]
+    with pytest.raises(InputError, match="line 5, column file"):
+        begin(nameless)
 
 
 def test_what_is_not_recognised(begin, tmp_path, monkeypatch):
-    deep, elsewhere = tmp_path / "data" / "deep", tmp_path / "elsewhere"
-    deep.mkdir(parents=True)
-    elsewhere.mkdir()
-    (deep / "notes.txt").write_text("hello\n")
-    (tmp_path / "data" / "broken.jsonl").write_bytes(b"\xff{{{")
-    (tmp_path / "data" / "list.json").write_text("[1, 2]")
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    (data / "broken.jsonl").write_bytes(b"\xff{{{")
+    (data / "list.json").write_text("[1, 2]")
     make(elsewhere, "csv")
     for name in ("", "labels.csv"):  # links are not followed out
-        os.symlink(elsewhere / name, tmp_path / "data" / f"link{name}")
-    with pytest.raises(InputError, match="no format is recognised among 3 files"):
+        os.symlink(elsewhere / name, data / f"link{name}")
+    with pytest.raises(InputError, match="no format is recognised among 2 files"):
         begin()
     assert not (tmp_path / "new").exists()
-    monkeypatch.setattr(detect, "MOST_AUDIO", 5)
-    sounds(deep, *(f"{number}.wav" for number in range(6)))
-    assert len(detect.FolderIndex(tmp_path).audio) == 5  # of huge folders only a part is looked at
+    monkeypatch.setattr(detect, "MOST_AUDIO", 5)  # of huge folders only a part is looked at
+    assert len(detect.FolderIndex(elsewhere).audio) == 5
 
 
 def test_texts_stay_what_they_are(tmp_path):
     for text in ("no", "a: b", "x # y", "", " a", "1", "é, [", "-"):
-        (tmp_path / "a.yml").write_text(f"given: {flow({'list': [text], text or 'empty': text})}\n")
-        given = read_yaml(tmp_path / "a.yml", "a.yml", []).data["given"]
-        assert given["list"] == [text] and given[text or "empty"] == text
+        (tmp_path / "a.yml").write_text(f"given: {flow([text])}\n")
+        assert read_yaml(tmp_path / "a.yml", "a.yml", []).data["given"] == [text]
 
 
 @pytest.mark.parametrize(
     ("splits", "delimiter", "line", "evaluated"),
     [
         ("Train Test", "\t", "split: Test # there are Test (4), Train (4)", "Test"),
-        ("train val", ";", "split: val # there are train (4), val (4)", "val"),
         ("Train Test1 Test2", ",", "# split: all # there are Test1 (3), Test2 (2), Train (3)", "Test1 Test2"),
         ("train", ",", "split: train # there are train (8)", "train"),
     ],
 )
 def test_splits_are_chosen_as_in_a_run(begin, tmp_path, splits, delimiter, line, evaluated):
-    names, splits = sounds(tmp_path / "data", *eight("<n>.wav")), splits.split()
-    column = "split" if delimiter == "," else "mode"
-    rows = [
-        {"file": name, column: splits[n % len(splits)], "transcript": "a"} for n, name in enumerate(names)
-    ]
-    text = begin(rows, delimiter=delimiter)
+    names, column = sounds(tmp_path / "data", *eight("<n>.wav")), "split" if delimiter == "," else "mode"
+    table = pd.DataFrame({"file": names, column: np.resize(splits.split(), COUNT), "transcript": "a"})
+    text = begin(table, delimiter=delimiter)
     assert f"    {line}\n" in text and "groups: [mode]" not in text
     assert set(read_new(tmp_path)[1].segments["split"]) == {*evaluated.split()}
 
 
-COLUMNS = {  # name of a column, its values by number -> what the suite says, or does not say
-    "label": (lambda n: f"spk{n % 5:02d}", "columns: {speaker: label}"),
-    "class": (lambda n: f"{'MF'[n % 2]}{n % 6:03d}", "columns: {speaker: class}"),
-    "category": (lambda n: f"name {chr(97 + n // 2)}", "tasks: [arousal]"),  # nothing to test
-    "EmoClass": (lambda n: ("ANG", "HAP", "NEU", "SAD")[n % 4], "{emotion: EmoClass}"),
-    "intent": (lambda n: ("off", "on")[n % 2], "columns: {own_intent: intent}"),
-    "mos": (lambda n: 1 + n % 9 / 2, "range: [1, 5]"),
-    "arousal": (lambda n: 1.86 + n / 10, "range: {arousal: [1, 7]}"),
-    "speaker": (lambda n: ("NA", "s1")[n % 2], "embedding"),  # two speakers: can be verified
-    "Speaker": (lambda n: ("Unknown", "s1")[n % 2], "not embedding"),  # a word for nobody
-}
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_what_a_column_is_taken_for(begin, tmp_path, column):
-    value, says = COLUMNS[column]
-    text = begin([{"file": f"{n}.wav", column: value(n)} for n in range(40)])
-    assert (says.removeprefix("not ") in text) != says.startswith("not ")
+@pytest.mark.parametrize(
+    ("column", "value", "text"),
+    [  # values by number -> what the suite says
+        ("label", lambda n: f"spk{n % 5:02d}", "columns: {speaker: label}"),
+        ("category", lambda n: f"name {chr(97 + n // 2)}", "tasks: [arousal]"),  # nothing to test
+        ("intent", lambda n: ("off", "on")[n % 2], "columns: {own_intent: intent}"),
+        ("mos", lambda n: 1 + n % 9 / 2, "range: [1, 5]"),
+        ("arousal", lambda n: 1.86 + n / 10, "range: {arousal: [1, 7]}"),
+        ("speaker", lambda n: ("NA", "s1")[n % 2], "embedding"),  # two speakers: can be verified
+    ],
+)
+def test_what_a_column_is_taken_for(begin, tmp_path, column, value, text):
+    assert text in begin([{"file": f"{n}.wav", column: value(n)} for n in range(40)])
     read_suite(tmp_path / "new" / "suite.yml")
 
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.mark.parametrize(
-    ("name", "like"),
-    [
-        *(("true", ""), ("MY_TITLE_NAME", ""), ("mine", "speaker_verification")),
-    ],
-)
+@pytest.mark.parametrize(("name", "like"), [("MY_TITLE_NAME", ""), ("mine", "speaker_verification")])
 def test_the_files_of_a_family_are_valid_and_not_overwritten(tmp_path, name, like):
     suites.write_suite(tmp_path, None, None)
-    summary = suites.write_family(tmp_path, name, like)
+    suites.write_family(tmp_path, name, like)
     family, title = read_family(name, tmp_path), name.replace("_", " ").capitalize()
     assert (family.name, family.title) == (name, title)
     assert name in read_suite(tmp_path / "suite.yml").families
     notebook = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
-    assert notebook.cells[0].source.startswith(f"# {title}\n")
     assert notebook.cells[-1].source == "evaluation.save()"
     assert (tmp_path / "book" / "methods" / f"{name}.md").read_text().startswith(f"# {title}\n")
-    assert f"add {name} to families:" in summary and str(tmp_path / "suite.yml") in summary
     if like:
         shipped = read_family(like, tmp_path)
-        assert family.category == shipped.category
-        assert (family.tests, family.changes) == (shipped.tests, shipped.changes)
+        about = ("category", "tests", "changes")
+        assert [getattr(family, one) for one in about] == [getattr(shipped, one) for one in about]
     (tmp_path / "thresholds" / f"{name}.yml").unlink()
     with pytest.raises(InputError, match=f"notebooks/{name}.ipynb: the file exists already"):
         suites.write_family(tmp_path, name)
@@ -316,7 +277,7 @@ def test_the_files_of_a_family_are_valid_and_not_overwritten(tmp_path, name, lik
 
 
 def test_names_that_cannot_be_used(tmp_path):
-    for name in ("", "../a", "9a", "é", "a\n", "a" * 41, "ALL", "Null", "Fairness_Sex", "comparison"):
+    for name in ("", "../a", "a\n", "a" * 41, "Null", "Fairness_Sex", "comparison"):
         with pytest.raises(InputError, match="cannot be the name of a family|of this name already"):
             suites.write_family(tmp_path, name)
     with pytest.raises(InputError, match="Did you mean 'fairness_sex'"):
@@ -337,17 +298,15 @@ families: [rare_errors, by_sex]
 
 def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
     """The command and the code that the handbook prints, on a small table, up to the book."""
-    text = (ROOT / "book" / "extending.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "book" / "extending.md").read_text(encoding="utf-8")
     guide = text.partition("## A family of tests")[2].partition("\n## ")[0]
     (command,) = re.findall(r"soundcheck (init --family .*?) my-suite", guide)
-    assert command == "init --family rare_errors"
     folder, rng, n = tmp_path / "my-suite", np.random.default_rng(0), 60
     folder.mkdir()
     table = pd.DataFrame([(f"{i}.wav", f"s{i % 12}") for i in range(n)], columns=["file", "speaker"])
-    table["sex"] = np.where(np.arange(n) % 2, "female", "male")
-    table["arousal"] = rng.random(n).round(3)
-    predicted = table[["file"]].assign(arousal=(table["arousal"] + rng.normal(0, 0.1, n)).round(3))
+    table = table.assign(sex=["male", "female"] * (n // 2), arousal=rng.random(n).round(3))
     table.to_csv(folder / "calls.csv", index=False)
+    predicted = table[["file"]].assign(arousal=(table["arousal"] + rng.normal(0, 0.1, n)).round(3))
     predicted.to_csv(folder / "predictions.csv", index=False)
     (folder / "suite.yml").write_text(SUITE)
     for line in (command, "init --family by_sex"):
@@ -370,10 +329,8 @@ def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
     (row,) = rows["rare_errors"].to_dict("records")
     assert row["value"] == pytest.approx(errors.quantile(0.9), abs=1e-9)
     assert row["passed"] and (row["segments"], row["blocks"]) == (n, 12)
-    assert row["low"] < row["value"] < row["high"] and row["reference"] > row["value"]
     by_sex = rows["by_sex"].set_index("label")["value"].to_dict()
     assert by_sex == pytest.approx(errors.groupby(table["sex"]).mean().to_dict(), abs=1e-9)
     html = tmp_path / "out" / "html"
-    page = (html / "results" / "table" / "rare_errors.html").read_text()
-    assert "Rarely Exceeded Error" in page and "calling the measure again for each replicate" in page
+    assert "Rarely Exceeded Error" in (html / "results" / "table" / "rare_errors.html").read_text()
     assert "a first guess" in (html / "methods" / "rare_errors.html").read_text()

@@ -1,17 +1,14 @@
-"""Small corpora, and files of predictions for them."""
+"""Small corpora, for files of predictions."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.tables.rows import FileModel
-from soundcheck.models.tables.table import TableModel
-from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.entries import CorpusEntry, Suite
 
 NAN = float("nan")
 TASKS = BUILTIN | {"age": Task("age", "regression", (), 20, 80)}
@@ -34,25 +31,3 @@ def files(*names: str, **more: object) -> SimpleNamespace:
 
 def suite_of(folder: Path) -> Suite:
     return Suite("t", 0, 100, "percentile", (), {}, {}, TASKS, folder, folder / "suite.yml")
-
-
-def written(
-    folder: Path,
-    content: str | bytes | list | pd.DataFrame,
-    name: str,
-    tasks: tuple[str, ...] = ("transcript",),
-    **more: object,
-) -> tuple[ModelEntry, Suite]:
-    """Write a file of predictions; gives what names it."""
-    path = folder / name
-    if isinstance(content, pd.DataFrame):
-        content.to_parquet(path)
-    else:
-        content = json.dumps(content) if isinstance(content, list) else content
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return ModelEntry("theirs", "predictions", name, tasks, path=path, **more), suite_of(folder)
-
-
-def loaded(*what: object, **more: object) -> FileModel:
-    """Write a file of predictions, and load it."""
-    return TableModel.load(*written(*what, **more))

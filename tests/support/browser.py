@@ -6,17 +6,20 @@ Playwright, ``browser.complaints(path)`` says what is wrong with one.
 
 from __future__ import annotations
 
-import importlib.util
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 SIZES = {1400: 900, 390: 844}  # pixels: a desk and a telephone
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Chromium of its own accord would look for updates and fonts elsewhere.
 SWITCHES = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars")
+INSIDE = re.compile("file:|data:|blob:|about:")
 LIMITS = {"timeout": 20_000}  # milliseconds that a page may take on a machine that is busy
 # All that a reader may open is open; pictures that wait to be scrolled to are there.
 OPENED = """() => {
@@ -27,9 +30,8 @@ OPENED = """() => {
 SETTLED = "() => window.MathJax?.startup?.promise?.then(() => true)"
 FOUND = """async (options) => {
   const found = await axe.run(document, options);
-  return found.violations.flatMap(rule => rule.nodes.map(node => ({
-    rule: rule.id, impact: rule.impact || '', where: node.target.join(' '), html: node.html,
-    why: (node.failureSummary || '').replace(/\\s+/g, ' ')})));
+  const words = node => `${node.html.slice(0, 200)} (${(node.failureSummary || '').slice(0, 200)})`;
+  return found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${words(node)}`));
 }"""
 WIDER = """() => {
   const root = document.documentElement, most = root.clientWidth;
@@ -44,25 +46,16 @@ WIDER = """() => {
 }"""
 
 
-def missing() -> str:
-    """Say why no page can be opened here; nothing if one can."""
-    for package in ("playwright", "axe_playwright_python"):
-        if importlib.util.find_spec(package) is None:
-            return f"{package} is not installed"
-    return "" if _chromium() else "there is no Chromium on this system"
-
-
-def _chromium() -> str | None:
-    return next((path for path in map(shutil.which, NAMES) if path), None)
-
-
 @contextmanager
 def started_browser() -> Iterator[Browser]:
-    """Start Chromium and end it; meanwhile the thread has an event loop that runs, so no other can."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=_chromium(), args=list(SWITCHES))
+    """Start Chromium and end it, or skip; meanwhile the thread has an event loop, so no other can run."""
+    playwright_api = pytest.importorskip("playwright.sync_api")
+    pytest.importorskip("axe_playwright_python.base")
+    paths = [path for path in map(shutil.which, NAMES) if path]
+    if not paths:
+        pytest.skip("there is no Chromium on this system")
+    with playwright_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=paths[0], args=list(SWITCHES))
         try:
             yield Browser(chromium)
         finally:
@@ -84,11 +77,10 @@ class Browser:
         }
         context = self._chromium.new_context(**(usual | options))
         page = context.new_page()
-        noted: list[str] = []
-        self._noted[page] = noted
+        noted = self._noted[page] = []
         page.on("console", lambda said: said.type == "error" and noted.append(f"console: {said.text}"))
         page.on("pageerror", lambda error: noted.append(f"error: {error}"))
-        page.on("request", lambda asked: _outside(asked.url) and noted.append(f"asks for {asked.url}"))
+        page.on("request", lambda asked: INSIDE.match(asked.url) or noted.append(f"asks for {asked.url}"))
         page.on("requestfailed", lambda asked: noted.append(f"does not get {asked.url}: {asked.failure}"))
         page.goto(path if str(path).startswith("file:") else Path(path).resolve().as_uri(), **LIMITS)
         return page
@@ -102,16 +94,15 @@ class Browser:
         """Give errors, and requests for what is not on the disk or not there, as far as they happened."""
         return list(self._noted[page])
 
-    def findings(self, page: Any, rules: Mapping[str, bool] | None = None) -> list[dict[str, str]]:
+    def findings(self, page: Any) -> list[str]:
         """Have axe-core look at a page, with all opened that a reader may open."""
         from axe_playwright_python.base import AXE_SCRIPT
 
         page.evaluate(OPENED)
         page.evaluate(SETTLED)
         page.evaluate(AXE_SCRIPT)
-        wanted = {name: {"enabled": on} for name, on in (rules or {}).items()}
         # Style sheets are not fetched once more: pages of the disk may not be, and one rule wants them.
-        return page.evaluate(FOUND, {"resultTypes": ["violations"], "preload": False, "rules": wanted})
+        return page.evaluate(FOUND, {"resultTypes": ["violations"], "preload": False})
 
     def wider(self, page: Any) -> str | None:
         """Say how much wider a page is than its window and what sticks out; ``None`` if it is not."""
@@ -121,14 +112,7 @@ class Browser:
         """List all that is wrong with a page: errors, requests, findings of axe-core, and its width."""
         page = self.open(path, width=width, theme=theme)
         try:
-            found = [
-                f"{one['rule']}: {one['html'][:200]} ({one['why'][:200]})" for one in self.findings(page)
-            ]
-            wide = self.wider(page)
+            found, wide = self.findings(page), self.wider(page)
             return [*self.noted(page), *found, *([f"wider than its window: {wide}"] if wide else [])]
         finally:
             self.close(page)
-
-
-def _outside(address: str) -> bool:
-    return not address.startswith(("file:", "data:", "blob:", "about:"))

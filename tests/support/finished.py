@@ -12,6 +12,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import Verdict
 
+FAMILY = {"question": "How good?", "digest": "0" * 40}
 NAMES = ["model", "corpus", "family", "category", "task"]
 FAILED = {
     **{"value": 0.4, "low": 0.3, "high": 0.45, "passed": False, "evidence": "clear fail"},
@@ -60,7 +61,10 @@ def finished(
         "run": digest[:12],
         "order": [*listed["model"].unique()],
         "models": models_of(listed, kinds or {}),
-        "families": [_family(name, category) for name, category in families.items()],
+        "families": [
+            {"name": name, "title": name.replace("_", " ").capitalize(), "category": category, **FAMILY}
+            for name, category in families.items()
+        ],
         "corpora": corpora_of(listed),
     }
     recorded(**(usual | changes)).write(folder / "run.json")
@@ -88,8 +92,3 @@ def corpora_of(results: pd.DataFrame) -> list[dict[str, object]]:
         **{"seconds": 600.0, "left_out": (), "notices": (), "digest": "d" * 40},
     }
     return [usual | {"name": name, "slug": name, "title": name} for name in results["corpus"].unique()]
-
-
-def _family(name: str, category: str) -> dict[str, object]:
-    title = name.replace("_", " ").capitalize()
-    return {"name": name, "title": title, "category": category, "question": "How good?", "digest": "0" * 40}

@@ -21,8 +21,6 @@ from soundcheck.suite.thresholds import read_family
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recorded"
 MEASURES = ("concordance_cc", "unweighted_average_recall", "word_error_rate", "equal_error_rate")
-
-
 RANDOM = ("random-gaussian", "random-categorical", "guess")
 
 

@@ -3,12 +3,16 @@
 from pathlib import Path
 
 import numpy as np
-from load import load_model
 
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model, check_model
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
+
+
+def load_model(entry: ModelEntry, suite: Suite) -> Model:
+    """Load a model into this process, which the library does in children only."""
+    return entry.about.load(entry, suite)
 
 
 class Project:
@@ -42,9 +46,9 @@ class Project:
             return str(error)
         raise AssertionError("the model was not refused")
 
-    def answers(self, text: str, signals: list[np.ndarray], rate: int = 16000) -> list[dict]:
+    def answers(self, text: str, signals: list[np.ndarray]) -> list[dict]:
         """Load the model and ask it once."""
-        return self.load(text).predict(signals, rate)
+        return self.load(text).predict(signals, 16000)
 
 
 def noises(*lengths: int) -> list[np.ndarray]:

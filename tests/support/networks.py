@@ -52,52 +52,39 @@ def onnx_model(
     model before it is written.
     """
     onnx = pytest.importorskip("onnx")
-    helper, numpy_helper = onnx.helper, onnx.numpy_helper
-    outputs = outputs or {"logits": 3}
-    rank, first = len(shape), shape[0] if len(shape) > 1 else 1
-    nodes, constants = [], {"axis": np.array([-1])}
-    if rank == 1:
-        constants["front"] = np.array([0])
-        nodes.append(helper.make_node("Unsqueeze", ["signal", "front"], ["x"]))
-    else:
-        nodes.append(helper.make_node("Identity", ["signal"], ["x"]))
-    nodes += [helper.make_node("Abs", ["x"], ["abs"]), helper.make_node("Mul", ["x", "x"], ["squares"])]
-    features = []
+    value, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
+    first = shape[0] if len(shape) > 1 else 1
+    constants = {"axis": [-1], "front": [0, -1] if len(shape) > 1 else [1, -1]}
+    constants["form"] = [-1] if squeezed else [0, -1]
+    inputs, described, nodes = [value("signal", getattr(kinds, kind), shape)], [], []
+
+    def node(operator: str, *given: str, gives: str, **options: object) -> None:
+        nodes.append(onnx.helper.make_node(operator, given, [gives], **options))
+
+    node("Reshape", "signal", "front", gives="x")
+    node("Abs", "x", gives="abs")
+    node("Mul", "x", "x", gives="squares")
+    features = ("x", "abs", "squares")
+    for name in features:
+        node("ReduceSum" if lengths else "ReduceMean", name, "axis", gives=f"all {name}", keepdims=1)
+    node("Concat", *(f"all {name}" for name in features), gives="sums" if lengths else "features", axis=-1)
     if lengths:
-        constants["column"] = np.array([1])
-        nodes.append(helper.make_node("Cast", [lengths], ["size"], to=onnx.TensorProto.FLOAT))
-        nodes.append(helper.make_node("Unsqueeze", ["size", "column"], ["sizes"]))
-    for name in ("x", "abs", "squares"):
-        if lengths:
-            nodes.append(helper.make_node("ReduceSum", [name, "axis"], [f"sum {name}"], keepdims=1))
-            nodes.append(helper.make_node("Div", [f"sum {name}", "sizes"], [f"mean {name}"]))
-        else:
-            nodes.append(helper.make_node("ReduceMean", [name, "axis"], [f"mean {name}"], keepdims=1))
-        features.append(f"mean {name}")
-    nodes.append(helper.make_node("Concat", features, ["features"], axis=-1))
-    described = []
-    for name, count in outputs.items():
-        weight, bias = weights(count)
-        constants |= {f"weight {name}": weight, f"bias {name}": bias}
-        rows = f"rows {name}" if squeezed else name
-        nodes.append(helper.make_node("Gemm", ["features", f"weight {name}", f"bias {name}"], [rows]))
-        if squeezed:
-            constants["first"] = np.array([0])
-            nodes.append(helper.make_node("Squeeze", [rows, "first"], [name]))
-        size = (count,) if squeezed else (first, count)
-        described.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, size))
+        constants["column"] = [-1, 1]
+        inputs.append(value(lengths, kinds.INT64, (first,)))
+        node("Cast", lengths, gives="size", to=kinds.FLOAT)
+        node("Reshape", "size", "column", gives="sizes")
+        node("Div", "sums", "sizes", gives="features")
+    for name, count in (outputs or {"logits": 3}).items():
+        constants[f"weight {name}"], constants[f"bias {name}"] = weights(count)
+        node("Gemm", "features", f"weight {name}", f"bias {name}", gives=f"rows {name}")
+        node("Reshape", f"rows {name}", "form", gives=name)
+        described.append(value(name, kinds.FLOAT, (count,) if squeezed else (first, count)))
     for name in frames:
-        constants["frame"] = np.array([0, -1, 100])
-        nodes.append(helper.make_node("Reshape", ["x", "frame"], [name]))
-        size = (first, f"{name} t", 100)
-        described.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, size))
-    inputs = [helper.make_tensor_value_info("signal", getattr(onnx.TensorProto, kind), shape)]
-    if lengths:
-        inputs.append(helper.make_tensor_value_info(lengths, onnx.TensorProto.INT64, (first,)))
-    initializers = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
-    graph = helper.make_graph(nodes, "tiny", inputs, described, initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    helper.set_model_props(model, metadata or {})
+        constants["frame"] = [0, -1, 100]
+        node("Reshape", "x", "frame", gives=name)
+        described.append(value(name, kinds.FLOAT, (first, f"{name} t", 100)))
+    model = _model(onnx, nodes, inputs, described, constants)
+    onnx.helper.set_model_props(model, metadata or {})
     if change is not None:
         change(model)
     saving = {"save_as_external_data": True, "location": external, "size_threshold": 60} if external else {}
@@ -105,39 +92,33 @@ def onnx_model(
     return path
 
 
+def _model(onnx, nodes: list, inputs: list, outputs: list, constants: dict):
+    tensors = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
+    graph = onnx.helper.make_graph(nodes, "tiny", inputs, outputs, tensors)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
+
+
 LETTERS = "abcdefgh"
 
 
-def onnx_recogniser(folder: Path, *, name: str = "model.onnx", seed: int = 0, config: bool = True) -> Path:
+def onnx_recogniser(folder: Path, *, name: str = "model.onnx", seed: int = 0) -> Path:
     """Write a folder with a random recogniser of NeMo's layout; skips the test without the package onnx.
 
     Each frame of features, and its neighbours, is a word of one letter, or nothing.
     """
     onnx = pytest.importorskip("onnx")
-    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    node, value, kinds = onnx.helper.make_node, onnx.helper.make_tensor_value_info, onnx.TensorProto
     folder.mkdir(parents=True, exist_ok=True)
-    rng = np.random.default_rng(seed)
-    kernel = rng.normal(0, 0.3, (len(LETTERS) + 1, 80, 8)).astype(np.float32)
+    kernel = np.random.default_rng(seed).normal(0, 0.3, (len(LETTERS) + 1, 80, 8)).astype(np.float32)
     nodes = [
-        helper.make_node("Conv", ["audio_signal", "kernel"], ["scores"], strides=[8], pads=[4, 4]),
-        helper.make_node("Transpose", ["scores"], ["frames"], perm=[0, 2, 1]),
-        helper.make_node("LogSoftmax", ["frames"], ["logprobs"], axis=-1),
+        node("Conv", ["audio_signal", "kernel"], ["scores"], strides=[8], pads=[4, 4]),
+        node("Transpose", ["scores"], ["frames"], perm=[0, 2, 1]),
+        node("LogSoftmax", ["frames"], ["logprobs"], axis=-1),
     ]
-    floats = onnx.TensorProto.FLOAT
-    graph = helper.make_graph(
-        nodes,
-        "tiny recogniser",
-        [
-            helper.make_tensor_value_info("audio_signal", floats, ("b", 80, "t")),
-            helper.make_tensor_value_info("length", onnx.TensorProto.INT64, ("b",)),
-        ],
-        [helper.make_tensor_value_info("logprobs", floats, ("b", "frames", len(LETTERS) + 1))],
-        [numpy_helper.from_array(kernel, "kernel")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    onnx.save(model, str(folder / name))
+    inputs = [value("audio_signal", kinds.FLOAT, ("b", 80, "t")), value("length", kinds.INT64, ("b",))]
+    outputs = [value("logprobs", kinds.FLOAT, ("b", "frames", len(LETTERS) + 1))]
+    onnx.save(_model(onnx, nodes, inputs, outputs, {"kernel": kernel}), str(folder / name))
     tokens = [*(f"\u2581{letter}" for letter in LETTERS), "<blk>"]
     folder.joinpath("vocab.txt").write_text("".join(f"{one} {n}\n" for n, one in enumerate(tokens)), "utf-8")
-    if config:
-        folder.joinpath("config.json").write_text('{"model_type": "nemo-conformer-ctc", "features_size": 80}')
+    folder.joinpath("config.json").write_text('{"model_type": "nemo-conformer-ctc", "features_size": 80}')
     return folder

@@ -33,7 +33,7 @@ import types
 from contextlib import suppress
 from multiprocessing import forkserver
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 COMMAND, SCRIPT = "command", "-c"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
@@ -76,13 +76,12 @@ class Preloaded:
                 with socket.socket(socket.AF_UNIX) as listening:
                     listening.bind(server._address)
                     listening.listen()
-                    server._process = (
-                        subprocess.Popen(  # kept, else Python would warn that nobody waits for it
-                            [sys.executable, "-P", __file__, server._address, str(listening.fileno())],
-                            pass_fds=[listening.fileno()],
-                            env=environment | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"},
-                            stdin=subprocess.DEVNULL,
-                        )
+                    # It is kept, else Python would warn that nobody waits for it.
+                    server._process = subprocess.Popen(
+                        [sys.executable, "-P", __file__, server._address, str(listening.fileno())],
+                        pass_fds=[listening.fileno()],
+                        env=environment | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"},
+                        stdin=subprocess.DEVNULL,
                     )
                 server._connection = server.connected()
         return server
@@ -97,15 +96,7 @@ class Preloaded:
         return types.SimpleNamespace(**vars(subprocess) | {"Popen": self._popen})
 
     def _popen(
-        self,
-        arguments: list[str],
-        *,
-        stdin: int,
-        stdout: int | IO,
-        stderr: int | IO | None,
-        env: dict[str, str],
-        start_new_session: bool = False,
-        pass_fds: list[int] = (),
+        self, arguments, *, stdin, stdout, stderr, env, start_new_session=False, pass_fds=()
     ) -> Forked:
         python, *words = arguments
         module, *words = words if words[0] == SCRIPT else words[2:]
@@ -116,19 +107,20 @@ class Preloaded:
             numbers = {None: 2, subprocess.DEVNULL: nothing.fileno()}
             streams = [stdin, stdout, stdout if module in (BOOKS, NOTEBOOKS) else stderr]
             streams = [one.fileno() if hasattr(one, "fileno") else numbers.get(one, one) for one in streams]
-            return Forked(self.connected(), module, words, os.getcwd(), env, *streams, *pass_fds)
+            return self._forked(module, words, os.getcwd(), env, *streams, *pass_fds)
+
+    def _forked(self, kind: str, arguments: list, folder: str, environment: dict, *streams: int) -> Forked:
+        request = {"kind": kind, "arguments": arguments, "folder": folder, "environment": dict(environment)}
+        return Forked(self.connected(), request, *streams)
 
     def command(
         self, arguments: list[str], folder: str, environment: dict[str, str], timeout: float
     ) -> subprocess.CompletedProcess:
         """Run the command, as ``subprocess.run`` would."""
-        with (
-            open(os.devnull) as nothing,
-            tempfile.TemporaryFile("w+") as output,
-            tempfile.TemporaryFile("w+") as errors,
-        ):
-            streams = [file.fileno() for file in (nothing, output, errors)]
-            process = Forked(self.connected(), COMMAND, arguments, folder, environment, *streams)
+        file = tempfile.TemporaryFile
+        with open(os.devnull) as nothing, file("w+") as output, file("w+") as errors:
+            streams = [one.fileno() for one in (nothing, output, errors)]
+            process = self._forked(COMMAND, arguments, folder, environment, *streams)
             try:
                 code = process.wait(timeout)
             except subprocess.TimeoutExpired:
@@ -143,18 +135,9 @@ class Preloaded:
 class Forked:
     """A process that was forked, and what is asked of a ``subprocess.Popen``."""
 
-    def __init__(
-        self,
-        server: socket.socket,
-        kind: str,
-        arguments: list[str],
-        folder: str,
-        environment: dict[str, str],
-        *descriptors: int,
-    ) -> None:
+    def __init__(self, server: socket.socket, request: dict[str, Any], *descriptors: int) -> None:
         self._server = server
         self.returncode: int | None = None
-        request = {"kind": kind, "arguments": arguments, "folder": folder, "environment": dict(environment)}
         with tempfile.TemporaryFile() as file:  # a stream may cut a long message
             file.write(json.dumps(request).encode())
             file.seek(0)
@@ -166,11 +149,6 @@ class Forked:
         if not received:
             raise RuntimeError("the preloaded process has ended")
         return int.from_bytes(received, "little", signed=True)
-
-    def poll(self) -> int | None:
-        with suppress(subprocess.TimeoutExpired):
-            self.wait(0)
-        return self.returncode
 
     def kill(self) -> None:
         if self.returncode is None:
@@ -288,7 +266,7 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
 
 
 def _tell(connection: socket.socket, number: int) -> None:
-    with suppress(OSError):  # who asked may be gone
+    with suppress(OSError):  # whoever asked may be gone
         connection.sendall(number.to_bytes(NUMBER, "little", signed=True))
 
 

@@ -17,7 +17,7 @@ import audiofile
 import numpy as np
 import pandas as pd
 import pytest
-from load import load_model
+from library_models import load_model
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
@@ -80,15 +80,8 @@ class World:
         return text
 
 
-def predict(
-    world: World,
-    count: int,
-    jobs: int = 1,
-    time_limit: float = 30.0,
-    target: str = "my-asr {audio}",
-    **more: object,
-) -> PredictionReport:
-    """Ask a program about 0.wav, 1.wav, ... in workers."""
+def predict(world: World, count: int, target: str = "my-asr {audio}", **more: object) -> PredictionReport:
+    """Ask a program, which has two seconds for each, about 0.wav, 1.wav, ... in a worker."""
     rng = np.random.default_rng(0)
     files = [f"{number}.wav" for number in range(count)]
     for number, file in enumerate(files):
@@ -98,22 +91,22 @@ def predict(
     segments["key"] = segments["file"] + "||"
     segments["audio"] = [digest(world.root / file) for file in files]
     corpus = SimpleNamespace(name="demo", root=world.root, segments=segments)
-    entry, suite = world.suite(target, time_limit=time_limit, **more)
+    entry, suite = world.suite(target, time_limit=2.0, **more)
     out = world.root / "out"
     request = PredictionRequest(entry, suite, [corpus], {}, out, out / "cache")
-    (report,) = predict_models([request], jobs=jobs)
+    (report,) = predict_models([request], jobs=1)
     return report
 
 
-def soon(condition: Callable[[], bool], wait: float = 5.0) -> bool:
+def soon(condition: Callable[[], bool]) -> bool:
     """Say whether something becomes true within some seconds."""
-    end = time.monotonic() + wait
+    end = time.monotonic() + 5.0
     while not (met := condition()) and time.monotonic() < end:
         time.sleep(0.05)
     return met
 
 
-def gone(pid: int, wait: float = 5.0) -> bool:
+def gone(pid: int) -> bool:
     """Say whether a process ends, or is killed here."""
 
     def ended() -> bool:
@@ -122,12 +115,12 @@ def gone(pid: int, wait: float = 5.0) -> bool:
         except (FileNotFoundError, ProcessLookupError):
             return True
 
-    if soon(ended, wait):
+    if soon(ended):
         return True
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     return False
 
 
-def emptied(folder: Path, wait: float = 5.0) -> bool:
-    return soon(lambda: not list(folder.iterdir()), wait)
+def emptied(folder: Path) -> bool:
+    return soon(lambda: not list(folder.iterdir()))

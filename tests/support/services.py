@@ -18,14 +18,13 @@ from contextlib import contextmanager, suppress
 
 @dataclasses.dataclass
 class Asked:
-    """A request: the fields of its form, the file, and how long it is."""
+    """A request: the fields of its form, the file, and how many samples it has."""
 
     path: str
     headers: Mapping[str, str]
     fields: dict[str, str]
     name: str
     content: bytes
-    seconds: float
     samples: int
 
 
@@ -82,13 +81,10 @@ def _parse(handler: http.server.BaseHTTPRequestHandler, body: bytes) -> Asked:
             name, content = part.get_filename(), part.get_payload(decode=True)
         else:
             fields[label] = part.get_payload(decode=True).decode()
-    seconds, samples = 0.0, 0
-    if content:
-        with wave.open(io.BytesIO(content)) as sound:
-            assert (sound.getnchannels(), sound.getsampwidth()) == (1, 2)
-            samples = sound.getnframes()
-            seconds = samples / sound.getframerate()
-    return Asked(handler.path, dict(handler.headers), fields, name, content, seconds, samples)
+    with wave.open(io.BytesIO(content)) as sound:
+        assert (sound.getnchannels(), sound.getsampwidth()) == (1, 2)
+        samples = sound.getnframes()
+    return Asked(handler.path, dict(handler.headers), fields, name, content, samples)
 
 
 def _send(handler: http.server.BaseHTTPRequestHandler, reply: Reply) -> None:
@@ -130,7 +126,6 @@ def serving(answer: Callable[[Asked, int], Reply], port: int = 0) -> Iterator[Se
             pass
 
     class Server(http.server.ThreadingHTTPServer):
-        daemon_threads = True
         request_queue_size = 64
 
         def handle_error(self, *_: object) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import soundfile
+from runs import changed, sound, write
 
 from soundcheck.common.files import digest
 
@@ -49,18 +49,14 @@ sweeps: false
 def make(folder: Path) -> Path:
     """Write twelve tones of six speakers, whose arousal is about their level, models and the suite."""
     rng = np.random.default_rng(1)
-    (folder / "data").mkdir(parents=True)
     rows = ["file,speaker,sex,arousal"]
     for number in range(12):
         level = rng.uniform(0.05, 0.25)
         signal = level * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000)
-        soundfile.write(folder / "data" / f"{number}.wav", signal.astype(np.float32), 16000)
+        sound(folder / "data" / f"{number}.wav", signal)
         arousal = np.clip(5 * level / np.sqrt(2) + rng.normal(0, 0.1), 0, 1)
         rows.append(f"{number}.wav,s{number // 2},{('female', 'male')[number // 2 % 2]},{arousal:.3f}")
-    (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
-    (folder / "my_model.py").write_text(MODEL)
-    (folder / "suite.yml").write_text(SUITE)
-    return folder
+    return write(folder, {"data/segments.csv": rows, "my_model.py": MODEL, "suite.yml": SUITE})
 
 
 class Project:
@@ -86,9 +82,7 @@ class Project:
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace a part of a file."""
-        text = (self.folder / name).read_text()
-        assert old in text
-        (self.folder / name).write_text(text.replace(old, new, 1))
+        write(self.folder, {name: changed((self.folder / name).read_text(), {old: new})})
 
     def content(self, out: str = "out", part: str = "html") -> dict[str, str]:
         """Give the digest of each file of a part of an output folder."""

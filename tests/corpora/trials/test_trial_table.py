@@ -9,8 +9,8 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from segment_rows import rows
 from tests.corpora.refusals import refusals
+from tests.corpora.segment_rows import rows
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError

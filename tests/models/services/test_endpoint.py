@@ -11,7 +11,7 @@ import audiofile
 import numpy as np
 import pytest
 import yaml
-from load import load_model
+from library_models import load_model
 from services import Asked, Reply, serving, text
 
 from soundcheck.common.errors import InputError

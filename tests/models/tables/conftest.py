@@ -1,30 +1,46 @@
 """What tests of files with predictions share."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from answer_files import loaded, written
+from answer_files import suite_of
 
 from soundcheck.models.base import check_model
+from soundcheck.models.tables.table import TableModel
+from soundcheck.suite.entries import ModelEntry
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Callable:
+def written(tmp_path: Path) -> Callable:
+    """Write a file of predictions: a table as Parquet, a list as JSON; gives what names it."""
+
+    def written(content, name: str, tasks: tuple[str, ...], **more):
+        path = tmp_path / name
+        if isinstance(content, pd.DataFrame):
+            content.to_parquet(path)
+        else:
+            content = json.dumps(content) if isinstance(content, list) else content
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        tasks = tasks or ("transcript",)
+        return ModelEntry("theirs", "predictions", name, tasks, path=path, **more), suite_of(tmp_path)
+
+    return written
+
+
+@pytest.fixture
+def load(written) -> Callable:
     """Write a file of predictions and load it: ``load(content, "hyp.csv", "arousal", columns={...})``."""
-
-    def load(content, name: str = "hyp.csv", *tasks: str, **options):
-        return loaded(tmp_path, content, name, tasks or ("transcript",), options=options)
-
-    return load
+    return lambda content, name="hyp.csv", *tasks, **options: TableModel.load(
+        *written(content, name, tasks, options=options)
+    )
 
 
 @pytest.fixture
-def check(tmp_path: Path) -> Callable:
+def check(written) -> Callable:
     """Write a file of predictions and check it against corpora; gives the fingerprint."""
-
-    def check(content, name: str, corpora: list, *tasks: str, **more) -> str:
-        entry, suite = written(tmp_path, content, name, tasks or ("transcript",), **more)
-        return check_model(entry, suite, corpora)
-
-    return check
+    return lambda content, name, corpora, *tasks, **more: check_model(
+        *written(content, name, tasks, **more), corpora
+    )

@@ -10,9 +10,8 @@ import pytest
 import soundfile
 import yaml
 from late import late
-from library_models import Project, noises
-from load import load_model
-from tiny_transformers import moonshine, paired, wav2vec2, whisper
+from library_models import Project, load_model, noises
+from tests.models.transformers_folder.tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
 from soundcheck.common.errors import InputError

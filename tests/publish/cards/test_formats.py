@@ -16,9 +16,8 @@ import yaml
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from markdown_it import MarkdownIt
-from tests.support.findings import GAP, NOTHING
+from tests.support.findings import FIGURE, GAP, NOTHING
 from tests.support.finished import FAILED, finished, verdict
-from tests.support.tested_models import DAY, HOSTILE, MODELS, context_of, facts_of, figure
 
 from soundcheck.common.errors import InputError
 from soundcheck.publish.cards import card_format
@@ -50,7 +49,61 @@ TASKS = {
     name: {"name": name, "kind": kind, "classes": [], "low": 0.0, "high": 1.0}
     for name, kind in (("transcript", "transcription"), ("arousal", "regression"))
 }
-HOLLOW = figure("m", "arousal", "concordance", value=0.0, low=-0.1, high=0.1, guessing=0.0, standing="hollow")
+DAY = datetime.date(2026, 11, 5)
+HOSTILE = '</script><img src=x onerror=alert(1)>|`"*_\n# [y](javascript:z) {{7*7}} ${x}$ \u202e --- & \\'
+NOBODY = {"reference": None, "reference_passed": None}  # guessing was not tested
+VOICES = {"family": "speaker_verification", "task": "embedding", "rule": "<", "segments": 9000} | NOBODY
+WORDS = {"family": "asr_word_errors", "task": "transcript", "rule": "<"} | NOBODY
+WELSH = GAP | {"group": "accent: welsh"}
+WORSE = WELSH | {"gap": 0.18, "gap_low": 0.11, "gap_high": 0.32}
+UNKNOWN = NOTHING | {"family": "fairness_accent", "category": "fairness", "test": "Mean Value", "blocks": 0}
+UNKNOWN |= {"rule": "|gap| <", "threshold": 0.075, "segments": 0}
+RATES = FIGURE | {"task": "embedding", "segments": 9000}
+GREAT = {"test": "Word Error Rate Difference", "rule": "gap <", "gap": 1.25, "gap_high": 1.4}
+HOLLOW = FIGURE | {"value": 0.0, "low": -0.1, "high": 0.1, "standing": "hollow"}
+SPOKEN = FIGURE | {"task": "transcript", "measure": "word error rate", "guessing": 1.0}
+ANYTHING = {"corpus": HOSTILE, "task": HOSTILE, "family": HOSTILE}
+MODELS = {
+    "fairness only": {
+        "rows": [
+            verdict(**WELSH),
+            verdict(**UNKNOWN | {"group": "accent", "skipped": "fewer than 2 groups"}),
+        ]
+    },
+    "verification": {
+        "rows": [
+            verdict("m", "Equal Error Rate", **VOICES | FAILED | {"threshold": 0.1}),
+            verdict("m", "Change Eer White Noise", **VOICES, value=-0.1, low=-0.2, high=0.01),
+            verdict(**WORSE | VOICES | {"test": "False Rejection Rate Difference", "rule": "gap <"}),
+        ],
+        "figures": [
+            RATES | {"measure": "equal error rate", "value": 0.25, "low": 0.125, "guessing": 0.5},
+            RATES | {"measure": "false rejection rate", "guessing": None, "standing": "", "threshold": 0.33},
+        ],
+        "kinds": {"m": "onnx"},
+    },
+    "recogniser": {
+        "rows": [
+            verdict("m", "Word Error Rate", **WORDS | FAILED | {"value": 1.5, "low": 1.2, "high": 1.8}),
+            verdict("m", "Character Error Rate", **WORDS, value=0.25, low=0.2, high=0.375),
+            verdict(**WORSE | WORDS | GREAT),
+        ],
+        "figures": [FIGURE | {"task": "transcript", "measure": "word error rate", "value": 1.5, "high": 1.8}],
+    },
+    "hostile": {
+        "rows": [
+            verdict(HOSTILE, HOSTILE, **ANYTHING | FAILED | {"label": HOSTILE}),
+            verdict(HOSTILE, **GAP | {"group": f"{HOSTILE}: {HOSTILE}", "corpus": HOSTILE, "label": HOSTILE}),
+            verdict(HOSTILE, **UNKNOWN | {"group": "accent: b", "skipped": HOSTILE}),
+        ],
+        "figures": [FIGURE | {"model": HOSTILE, "corpus": HOSTILE, "task": HOSTILE, "guessing": 1.0}],
+        "title": HOSTILE,
+        "card": dict.fromkeys(
+            ("intended_use", "license", "owner", "training_data", "limitations", "version", "contact", "id"),
+            HOSTILE,
+        ),
+    },
+}
 LISTED = {"card": SAID, "accepted": [ACCEPTED], "corpora": [CORPUS | {"benchmark": BENCHMARK}]}
 VARIANTS = dict.fromkeys(MODELS, {}) | {"recogniser, said": LISTED}
 VARIANTS |= {"fairness only, hollow": {"figures": [HOLLOW]}}
@@ -65,6 +118,16 @@ ESTIMATES = [
 ]
 
 
+def facts_of(name, folder, recorded, **changes):
+    """Write the run of one of the models and read its facts."""
+    return ModelFacts.read(finished(folder, recorded, **MODELS[name] | changes))
+
+
+def context_of(facts, book_url="https://example.org/book"):
+    """Give what cards say beside the facts, on a fixed day."""
+    return CardContext.of(facts, book_url, DAY)
+
+
 @pytest.fixture
 def cards(tmp_path, recorded, monkeypatch):
     """Give all cards of a model, by the keyword of their format."""
@@ -72,9 +135,8 @@ def cards(tmp_path, recorded, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(noon.timestamp())))
 
     def make(name, book_url="https://example.org/book", **changes):
-        content = MODELS[name.partition(",")[0]]() | VARIANTS[name] | changes
         write_estimates(estimate_frame(ESTIMATES), tmp_path)
-        facts = ModelFacts.read(finished(tmp_path, recorded, **content))
+        facts = facts_of(name.partition(",")[0], tmp_path, recorded, **VARIANTS[name] | changes)
         context, forms = context_of(facts, book_url), {key: form() for key, form in CARD_FORMATS.items()}
         fitting = {key: form for key, form in forms.items() if not form.obstacle(facts, context)}
         return {key: form.text(facts, context) for key, form in fitting.items()}
@@ -266,7 +328,9 @@ def test_numbers_of_a_run(tmp_path, recorded):
     row = verdict("m", group="sex: female", rule="|value| <", **of)
     (found,) = measurements(facts_of("fairness only", tmp_path, recorded, rows=[row])).itertuples()
     assert found.value == -0.1 and math.isnan(found.group_value)  # a group that is judged by its value
-    beyond = {"figures": [figure("m", "transcript", "equal error rate", value=1.5)]}  # takes its limit away
+    beyond = {
+        "figures": [FIGURE | {"task": "transcript", "measure": "equal error rate", "value": 1.5}]
+    }  # takes its limit away
     blocks = {"suite": {"corpora": {"c": {"blocks": "call"}}}}
     facts = facts_of("recogniser", tmp_path, recorded, **beyond, **blocks)
     assert next(measurements(facts).itertuples()).measure.limits == (0, math.inf)

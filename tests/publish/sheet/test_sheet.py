@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import datetime
 import io
+import json
 import re
 import sys
 
@@ -12,12 +13,12 @@ import pypdf
 import pytest
 import soundfile
 from bs4 import BeautifulSoup
-from played import flac, played
-from tests.support.findings import FIGURE, GAP, HOSTILE, OPEN, many
+from tests.support.findings import FIGURE, GAP, HOSTILE, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
+from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.publish.sheet.content import Table, model_sheet, since
 from soundcheck.publish.sheet.sounds import LONGEST, carried, model_scenes
 from soundcheck.publish.sheet.writing import MOST_BYTES, page, typeset
@@ -30,6 +31,38 @@ from soundcheck.results.judged import Judged, save
 pytestmark = pytest.mark.slow
 
 DAY = datetime.date(2027, 3, 1)
+
+
+def flac(seconds=0.5, seed=0):
+    """Make a recording of noise, which no format can shorten."""
+    noise = np.random.default_rng(seed).uniform(-0.5, 0.5, round(16000 * seconds)).astype(np.float32)
+    buffer = io.BytesIO()
+    soundfile.write(buffer, noise, 16000, format="FLAC", subtype="PCM_16")
+    return buffer.getvalue()
+
+
+def played(folder, sounds, title="", family="correctness_regression", **about):
+    """Write the executed notebook of a family that plays sounds; give the files of these."""
+    media = MediaStore(folder / "media", "../../media/")
+    shown = []
+    for label, data in sounds.items():
+        names = {"sound": media.add(data, ".flac"), "picture": media.add(b"png" + data[-9:], ".png")}
+        names = {kind: address.removeprefix(media.prefix) for kind, address in names.items()}
+        shown.append({"label": label, "caption": "said; 1 s", **names})
+    example = {"title": title, "group": "", "words": [], "sounds": shown} | about
+    output = {"output_type": "display_data", "data": {EXAMPLES: [example]}, "metadata": {}}
+    path = folder / "notebooks" / "m" / f"{family}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"cells": [{"cell_type": "markdown"}, {"outputs": [output]}]}))
+    return [folder / "media" / media.name(data, ".flac") for data in sounds.values()]
+
+
+def many():
+    """Make rows of 40 families with long names: of each a failure and an inconclusive test."""
+    for number in range(40):
+        gap = GAP | {"family": f"family_{number}_" + "x" * 60}
+        yield verdict(**gap | {"group": f"device: {'long ' * 30}{number}"})
+        yield verdict(**gap | OPEN | {"group": f"accent: {number}", "bound": 0.2, "gap": 0.05})
 
 
 def addresses(soup):

@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from late import Late
+
+tokenizers, torch, transformers = map(Late, ("tokenizers", "torch", "transformers"))
 SMALL = {
     **{"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20},
     **{"conv_dim": (32, 32, 32), "conv_stride": (4, 4, 4), "conv_kernel": (8, 8, 8)},
@@ -27,9 +30,6 @@ def wav2vec2(
     **more: Any,
 ) -> Path:
     """Save a model such as ``head="ForSequenceClassification"``; weights are large enough to matter."""
-    import torch
-    import transformers
-
     if labels:
         more["id2label"] = dict(enumerate(labels))
     config = transformers.Wav2Vec2Config(**SMALL | more)
@@ -59,8 +59,6 @@ END, START = TOKENS["<|endoftext|>"], TOKENS["<|startoftranscript|>"]
 
 def whisper(folder: Path) -> Path:
     """Save a recogniser that hears windows of two seconds and knows two languages."""
-    import transformers
-
     config = transformers.WhisperConfig(
         **{"vocab_size": len(TOKENS), "num_mel_bins": 80, "d_model": 16, "encoder_layers": 2},
         **{"decoder_layers": 2, "encoder_attention_heads": 2, "decoder_attention_heads": 2},
@@ -79,8 +77,6 @@ def whisper(folder: Path) -> Path:
 
 def moonshine(folder: Path) -> Path:
     """Save a recogniser that hears samples."""
-    import transformers
-
     config = transformers.MoonshineConfig(
         **{"vocab_size": len(TOKENS), "hidden_size": 16, "intermediate_size": 20},
         **{"encoder_num_hidden_layers": 2, "decoder_num_hidden_layers": 2},
@@ -93,8 +89,6 @@ def moonshine(folder: Path) -> Path:
 
 def paired(folder: Path) -> Path:
     """Save a recogniser of an encoder and a decoder of different kinds."""
-    import transformers
-
     decoder = transformers.BertConfig(
         **{"vocab_size": len(TOKENS), "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2},
         **{"intermediate_size": 20, "is_decoder": True, "add_cross_attention": True},
@@ -108,10 +102,6 @@ def paired(folder: Path) -> Path:
 
 def _recogniser(folder: Path, kind: Any, config: Any, extractor: Any, **generation: Any) -> Path:
     """Save a network that says sixteen words, whatever it hears."""
-    import tokenizers
-    import torch
-    import transformers
-
     torch.manual_seed(0)
     network = kind(config)
     _spread(network)
@@ -132,8 +122,6 @@ def _recogniser(folder: Path, kind: Any, config: Any, extractor: Any, **generati
 
 def _spread(network: Any) -> None:
     """Make random weights large, so that different signals have different answers."""
-    import torch
-
     with torch.no_grad():
         for name, weight in network.named_parameters():
             if weight.ndim > 1:

@@ -19,19 +19,18 @@ class Made(Sound):
     """A sound in memory."""
 
     signal: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
-    rate: int = RATE
 
     def read(self, sampling_rate: int) -> np.ndarray:
-        if sampling_rate == self.rate:
+        if sampling_rate == RATE:
             return self.signal
-        return audresample.resample(self.signal, self.rate, sampling_rate)[0]
+        return audresample.resample(self.signal, RATE, sampling_rate)[0]
 
 
-def sound(name: str, signal: np.ndarray, rate: int = RATE, **more: object) -> Made:
+def sound(name: str, signal: np.ndarray, **more: object) -> Made:
     """Make a sound of samples."""
     signal = np.ascontiguousarray(signal, dtype=np.float32)
-    about = {"duration": len(signal) / rate, "digest": files.digest(signal.tobytes())}
-    return Made(name, signal=signal, rate=rate, **about, **more)
+    about = {"duration": len(signal) / RATE, "digest": files.digest(signal.tobytes())}
+    return Made(name, signal=signal, **about, **more)
 
 
 def sounds(**kinds: Iterable[Sound | np.ndarray]) -> Sounds:
