@@ -1,5 +1,7 @@
 """Data flows one way, and the page *Architecture* tells what the code is: both are made from the imports."""
 
+import pkgutil
+import re
 import subprocess
 import sys
 
@@ -40,3 +42,11 @@ def test_the_page_shows_the_packages_as_they_are():
     assert all(first.endswith(".") for first in rooms().values())
     assert TABLE.search(PAGE.read_text(encoding="utf-8")).group() == table()
     assert PICTURE.read_text(encoding="utf-8") == picture()
+
+
+def test_the_functions_of_the_walk_exist():
+    walk = PAGE.read_text("utf-8").partition("on its way to a page")[2]
+    names = re.findall(r"`(soundcheck(?:\.\w+)+)`", walk)
+    assert len(set(names)) == 13
+    for name in names:
+        pkgutil.resolve_name(name)
