@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from benchmarks import states
+from benchmarks import published_results, states
 from bs4 import BeautifulSoup
 from first_pages import first_page, golden, page_html, record_of
 
-from soundcheck.results.estimates import estimate_frame
+from soundcheck.results.estimates import estimate_frame, read_estimates
+from soundcheck.results.record import RunRecord
+from soundcheck.results.table import read_results
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,31 @@ def test_artie_and_crema_d_as_a_whole(pages):
     text, rows = pages("crema_d")
     assert list(rows) == ["humans"]
     assert "Random references: guess unweighted average recall of emotion6 0.16" in text
+
+
+@pytest.mark.slow
+def test_digits(tmp_path):
+    """900 digits of 6 speakers, two of them German, who are misunderstood more often."""
+    list(published_results.digits(tmp_path))
+    out = tmp_path / "build"
+    record = RunRecord.read(out / "run.json")
+    text, rows = first_page(record, read_results(out / "results.csv"), read_estimates(out))
+    text = text.replace("\xa0", " ")
+    for row in rows.values():
+        assert "no group shown to be worse; largest difference: de-DE speakers" in row
+        assert "too few speakers to generalise" in row
+    few = text[text.index("Too few speakers to generalise: what these speakers show") :]
+    assert re.search(r"de-DE speakers: word error rate is 23 % against 4.* of the others", few)
+
+
+@pytest.mark.parametrize("make", [states.page_of_words(2, 20), states.page_of_values(2, 20)])
+def test_a_fair_model(make):
+    """Simulated: two groups of 20 speakers of the same quality."""
+    results = make(np.random.default_rng(3)).assign(model="fair")
+    assert not results["state"].eq("fail").any()
+    text, rows = first_page(record_of(results, estimate_frame([])), results)
+    assert "no group shown to be worse; largest difference: " in rows["fair"]
+    assert "The largest findings" in text and ("None of" in text or "Nothing could be concluded" in text)
 
 
 @pytest.mark.parametrize("seed", range(6))
