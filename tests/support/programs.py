@@ -98,9 +98,9 @@ def predict(world: World, count: int, target: str = "my-asr {audio}", **more: ob
     return report
 
 
-def soon(condition: Callable[[], bool]) -> bool:
+def soon(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
     """Say whether something becomes true within some seconds."""
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + seconds
     while not (met := condition()) and time.monotonic() < end:
         time.sleep(0.05)
     return met
