@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from soundcheck.book import methods, pages
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
 from soundcheck.metrics import regression
+from soundcheck.report import method_views
 from soundcheck.report.method_views import recorded as recorded_table
 from soundcheck.results.contrast import CONTRAST_COLUMNS
 from soundcheck.results.estimates import COLUMNS
@@ -40,9 +40,8 @@ def method_page(tmp_path):
 
 @pytest.mark.parametrize(("name", "groups", "panels"), [("fairness_accent", 30, 3), ("fairness_sex", 2, 6)])
 def test_fairness_pages_show_simulated_maxima(method_page, monkeypatch, name, groups, panels):
-    drawn, draw = [], methods.method_views.simulated_maxima
-    method_views = SimpleNamespace(simulated_maxima=lambda *given: drawn.append(given) or draw(*given))
-    monkeypatch.setattr(methods, "method_views", method_views)
+    drawn, draw = [], method_views.simulated_maxima
+    monkeypatch.setattr(method_views, "simulated_maxima", lambda *given: drawn.append(given) or draw(*given))
     family = read_family(name)
     text = method_page(family)
     ((rows, marked),) = drawn
@@ -209,6 +208,7 @@ def test_the_handbook_names_every_written_page():
 
 KILLED = """
 import os, sys, time
+from soundcheck.book import pages
 
 def slow():
     os.write(1, b"at work ")
@@ -223,7 +223,7 @@ def test_processes_that_make_pages_end_with_a_killed_run():
     process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE)
     said = b""
     while said.count(b"at work") < 2:
-        said += os.read(process.stdout.fileno(), 100)
+        said += os.read(process.stdout.fileno(), 100) or pytest.fail("it ended by itself")
     process.kill()
     process.wait()
     ready, _, _ = select.select([process.stdout], [], [], 20)
