@@ -21,8 +21,7 @@ from soundcheck.results.states import decide
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
-from soundcheck.statistics.simulation import MOST_CLASSES
+from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import OwnTest
 
