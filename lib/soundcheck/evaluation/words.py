@@ -40,7 +40,7 @@ from soundcheck.metrics.word_rates import (
     wer,
     word_information_lost,
 )
-from soundcheck.results.estimates import ALL
+from soundcheck.results.rows import ALL
 from soundcheck.statistics.bootstrap import Resampled, every_segment
 from soundcheck.statistics.evidence import Scale
 
