@@ -37,8 +37,8 @@ from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rat
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
-from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
+from soundcheck.results.rows import CHANCE, Estimate
 from soundcheck.results.states import compared
 from soundcheck.run.made_of import made_of
 from soundcheck.run.material import Material
