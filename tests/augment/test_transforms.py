@@ -43,7 +43,9 @@ def test_levels_are_exact_matched_and_limited_as_a_whole(noise):
     matched = level.level_match(noise, 0.01 * noise[::-1])
     assert level.rms(matched) == pytest.approx(level.rms(noise), rel=1e-6)
     silent, loud = np.zeros(4), np.array([1.0, -1.0, 1.0, -1.0])
-    assert not level.level_match(loud, silent).any() and not level.level_match(silent, loud).any()
+    assert not level.level_match(silent, loud).any()
+    matched = level.level_match(loud, silent)
+    assert not matched.any() and matched is not silent
     assert level.limit(loud) is loud  # full scale is no excess
     limited = level.limit(np.array([-0.5, -2.0, 1.0]))
     assert np.allclose(limited, [-0.25, -1, 0.5], rtol=1e-6) and level.peak(limited) <= 1
@@ -63,10 +65,12 @@ def test_clip_cuts_exactly_the_share(rng, ratio, samples):
 
 def test_the_text_clips_a_share_of_any_speech_and_the_released_definition_at_full_scale(rng):
     speech = rng.laplace(size=RATE)
+    speech -= speech.mean()
     speech = (0.3 * speech / np.abs(speech).max()).astype(np.float32)
     released = level.clipped_at(speech, RATE, rng, limit=0.05, definition="released")
     np.testing.assert_allclose(released, np.clip(speech / 1.414, -0.05, 0.05), atol=1e-7)
     text = level.clipped_at(speech, RATE, rng, limit=0.05)
+    np.testing.assert_allclose(level.clipped_at(speech + 1, RATE, rng, limit=0.05), text + 1, atol=1e-5)
     assert (np.abs(text) >= 0.999 * 0.3).mean() == pytest.approx((np.abs(speech) >= 0.015).mean(), abs=1e-3)
 
 
