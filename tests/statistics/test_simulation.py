@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulated_thresholds import SERIES
 from scipy import special, stats
 
 from soundcheck.common import resources
@@ -25,7 +26,6 @@ from soundcheck.statistics.simulation import (
     METRICS,
     RUNS,
     SAMPLES,
-    SERIES,
     SPARSE,
     Setting,
     grid,
