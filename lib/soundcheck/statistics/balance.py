@@ -164,12 +164,11 @@ def draw_speakers(
     keys = [f"{group}|{speaker}" for group, speaker in zip(known["group"], known["speaker"], strict=True)]
     known = known.assign(draw=draw(keys), key=keys).sort_values(["draw", "key"], kind="stable")
     drawn = known[known.groupby(["group", "sex"]).cumcount() < known["sex"].map(wanted).astype(int)]
-    counts = {}
-    for group in sorted(set(table["group"]), key=str):
-        of_drawn, of_known = (
-            each.loc[each["group"] == group, "sex"].value_counts() for each in (drawn, known)
-        )
-        counts[str(group)] = {sex: (int(of_drawn.get(sex, 0)), int(of_known.get(sex, 0))) for sex in wanted}
+    sizes = [each.value_counts(["group", "sex"]) for each in (drawn, known)]
+    counts = {
+        str(group): {sex: tuple(int(size.get((group, sex), 0)) for size in sizes) for sex in wanted}
+        for group in sorted(set(table["group"]), key=str)
+    }
     pairs = pd.MultiIndex.from_frame(table[["group", "speaker"]])
     usable, chosen = (
         pairs.isin(pd.MultiIndex.from_frame(each[["group", "speaker"]])) for each in (known, drawn)
