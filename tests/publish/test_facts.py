@@ -19,7 +19,7 @@ from soundcheck.publish.facts import as_markdown, verdict_lines
 from soundcheck.publish.markdown import inline
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
-from soundcheck.suite.card import Card
+from soundcheck.suite.model_kind import Card
 
 FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}
 FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "gap_high": None, "blocks": 2}

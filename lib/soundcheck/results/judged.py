@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.json_file import JsonFile
+from soundcheck.common.store import JsonFile
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.verdict import KEY, Verdict
 

@@ -17,10 +17,10 @@ from soundcheck.augment.registry import missing
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.common.resources import library_digest
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.evaluation.description import (
     ComparisonDescription,
     CorpusDescription,

@@ -9,7 +9,7 @@ import numpy as np
 from soundcheck.augment.registry import kind_of_sounds, missing
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.evaluation import changed_segments
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation

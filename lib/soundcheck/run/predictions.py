@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.load import load_corpus
+from soundcheck.corpora.load import Corpus, load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
 from soundcheck.predict.cluster import Cluster

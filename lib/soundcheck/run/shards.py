@@ -18,7 +18,7 @@ from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Problems
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_file import JsonFile
+from soundcheck.common.store import JsonFile
 from soundcheck.predict.engine import predict_share
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import BY_MODEL, Result

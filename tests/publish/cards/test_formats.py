@@ -32,7 +32,7 @@ from soundcheck.publish.cards.measurements import interval_methods, measure_of_t
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
-from soundcheck.suite.card import Card
+from soundcheck.suite.model_kind import Card
 from soundcheck.suite.thresholds import read_family
 
 RECORDED = Path(__file__).with_name("recorded")
