@@ -9,7 +9,7 @@ import pytest
 import soundfile
 from benchmarks import measured as known
 
-from soundcheck.augment.codec import codec
+from soundcheck.augment.transmission import codec
 from soundcheck.corpora import audio
 from soundcheck.corpora.repeats import (
     STEP,

@@ -25,9 +25,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.wording import counted
 from soundcheck.results.record import Provenance, RunRecord
-from soundcheck.results.schema import columns_of
-from soundcheck.results.table import read_results
-from soundcheck.results.verdict import KEY, RESULTS
+from soundcheck.results.rows import KEY
+from soundcheck.results.table import RESULTS, columns_of, read_results
 from soundcheck.run.selection import RunOptions
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite

@@ -32,13 +32,12 @@ from soundcheck.metrics.verification import (
     false_rejection_rate,
 )
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_errors import CHARACTER, unit_of, word_errors
 from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rates
-from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
-from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
+from soundcheck.results.rows import CHANCE, Estimate
 from soundcheck.results.states import compared
 from soundcheck.run.made_of import made_of
 from soundcheck.run.material import Material
