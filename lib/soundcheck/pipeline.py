@@ -32,14 +32,19 @@ from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
 from soundcheck.results.contrast import ContrastsFile, contrast_csv, contrast_frame
-from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.finished_run import check_place, keep
-from soundcheck.results.judged import load_all
 from soundcheck.results.record import KeyFigure, RunRecord
-from soundcheck.results.schema import read_parquet
+from soundcheck.results.rows import Estimate, Verdict, load_all, skipped_rows
 from soundcheck.results.states import decide
-from soundcheck.results.table import to_frame, write_results
-from soundcheck.results.verdict import RESULTS, Verdict, skipped_rows
+from soundcheck.results.table import (
+    RESULTS,
+    collected,
+    estimate_frame,
+    read_parquet,
+    to_frame,
+    write_estimates,
+    write_results,
+)
 from soundcheck.run import key_figures, notebook_jobs, tables
 from soundcheck.run.forecast import forecast
 from soundcheck.run.material import Material, evaluated_corpora, load, supported_tasks, tasks_of

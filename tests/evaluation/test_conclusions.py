@@ -16,8 +16,9 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.results.estimates import Estimate, collected
+from soundcheck.results.rows import Estimate
 from soundcheck.results.states import decide
+from soundcheck.results.table import collected
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends

@@ -15,7 +15,7 @@ from soundcheck.metrics.word_errors import error_rates, word_errors
 from soundcheck.metrics.writing import unit_of
 from soundcheck.report.words import rates_by_speech as drawn
 from soundcheck.report.words import speech_table
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.rows import Estimate
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
 from soundcheck.suite.thresholds import read_family

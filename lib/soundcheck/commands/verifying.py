@@ -28,10 +28,9 @@ from soundcheck.common.progress import Progress
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.wording import counted
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
-from soundcheck.results.schema import columns_of
+from soundcheck.results.rows import KEY
 from soundcheck.results.states import STATES, decide
-from soundcheck.results.table import read_results
-from soundcheck.results.verdict import KEY, RESULTS
+from soundcheck.results.table import RESULTS, columns_of, read_results
 from soundcheck.run.output import Output, sealed
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite

@@ -49,7 +49,7 @@ from soundcheck.metrics.verification import (
 )
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.models.reference import reference_scores
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.rows import Estimate
 
 HALF = "half of the speakers"
 AS_THEY_ARE = "as they are"

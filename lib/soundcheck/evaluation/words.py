@@ -32,7 +32,7 @@ from soundcheck.metrics.word_rates import (
     word_information_lost,
 )
 from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
-from soundcheck.results.estimates import ALL
+from soundcheck.results.rows import ALL
 from soundcheck.statistics.bootstrap import Resampled, every_segment
 from soundcheck.statistics.evidence import Scale
 

@@ -33,7 +33,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
 from soundcheck.report.players import side
 from soundcheck.report.style import show
-from soundcheck.results.verdict import Verdict
+from soundcheck.results.rows import Verdict
 from soundcheck.suite.measures import info_of
 
 MOST_NAMED = 20  # words of a list

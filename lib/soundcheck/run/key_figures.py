@@ -38,8 +38,8 @@ from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rat
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
-from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
+from soundcheck.results.rows import CHANCE, Estimate
 from soundcheck.results.states import compared
 from soundcheck.run.material import Material, tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all

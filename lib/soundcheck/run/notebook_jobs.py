@@ -28,8 +28,7 @@ from soundcheck.evaluation.description import (
 )
 from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names, reduced
-from soundcheck.results.estimates import Estimate
-from soundcheck.results.judged import load_all
+from soundcheck.results.rows import Estimate, load_all
 from soundcheck.run.material import (
     answers_changes,
     evaluated_corpora,

@@ -25,9 +25,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.failures import summary_lines
 from soundcheck.report.key_figures import reversed_caveats
-from soundcheck.results.conclusion import summary_of
-from soundcheck.results.contrast import WORSE
-from soundcheck.results.estimates import read_estimates
+from soundcheck.results.contrast import WORSE, summary_of
 from soundcheck.results.facts import counts, facts_by_model
 from soundcheck.results.record import (
     ComparisonRecord,
@@ -42,6 +40,7 @@ from soundcheck.results.record import (
     SoundsRecord,
     StudyRecord,
 )
+from soundcheck.results.table import read_estimates
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
