@@ -33,9 +33,8 @@ from soundcheck.metrics.verification import (
     false_rejection_rate,
 )
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_errors import CHARACTER, unit_of, word_errors
 from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rates
-from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import KeyFigure
