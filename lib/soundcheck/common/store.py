@@ -17,6 +17,7 @@ Conventions
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import functools
 import json
@@ -26,7 +27,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from soundcheck.common import files
 from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
@@ -34,6 +35,8 @@ from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
 if TYPE_CHECKING:
     from pydantic import ConfigDict, TypeAdapter
 
+
+T = TypeVar("T")
 
 CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 MARK = "complete.json"
@@ -252,3 +255,16 @@ def _adapter(kind: type) -> TypeAdapter:
     from pydantic import TypeAdapter  # late: a model's process knows such classes, but reads none
 
     return TypeAdapter(kind)
+
+
+def made_of(kind: type[T], *sources: object, **more: object) -> T:
+    """Make a dataclass of what is given, and of attributes of the same names of the first source with one.
+
+    Fields that nothing has keep their defaults.
+    """
+    for field in dataclasses.fields(kind):
+        if field.name not in more:
+            source = next((source for source in sources if hasattr(source, field.name)), None)
+            if source is not None:
+                more[field.name] = getattr(source, field.name)
+    return kind(**more)
