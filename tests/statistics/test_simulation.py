@@ -13,7 +13,7 @@ from benchmarks.simulated_thresholds import SERIES
 from scipy import special, stats
 
 from soundcheck.common import resources
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from soundcheck.common.scales import seven_digits
+from soundcheck.common.tasks import seven_digits
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
 MISSING_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
@@ -398,7 +398,7 @@ def numbers(array: Numbers) -> np.ndarray:
     """Copy to float64 ``(N,)``; missing, infinite and absurdly large numbers become NaN.
 
     Arrays of single precision are read with the seven digits that they carry, see
-    :func:`soundcheck.common.scales.seven_digits`.
+    :func:`soundcheck.common.tasks.seven_digits`.
     """
     single = getattr(array, "dtype", None) == np.float32
     array = seven_digits(array) if single else np.array(array, dtype=np.float64)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.scales import DECIMAL
+from soundcheck.common.tasks import DECIMAL
 from soundcheck.metrics.additive import Statistic, numbers, of_cells, ratio, same_length, total
 
 TOLERANCE = 0.05  # a difference as large as this is a change

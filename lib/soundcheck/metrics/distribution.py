@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from soundcheck.common.scales import DECIMAL
+from soundcheck.common.tasks import DECIMAL
 from soundcheck.metrics.additive import Numbers, Statistic, numbers, of_cells, ratio, same_length, total
 from soundcheck.metrics.classification import Names, class_numbers, paired_codes
 from soundcheck.metrics.regression import BINS, bin_numbers
