@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from soundcheck.efficiency.costs import GIVEN, MEASURED, costs
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
+from soundcheck.efficiency.page import GIVEN, MEASURED, costs
 from soundcheck.efficiency.step import named_bytes, parameters
 
 

@@ -10,8 +10,8 @@ import soundfile
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import protocol, worker
-from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Unit
+from soundcheck.predict.same_model import Watch
 
 HEAVY = set("papermill matplotlib sklearn pandas pyarrow parselmouth distributed scipy.signal".split())
 
