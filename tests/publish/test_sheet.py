@@ -22,10 +22,10 @@ from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.publish.sheet import MOST_BYTES, Table, html_page, model_sheet, since, typeset
 from soundcheck.publish.sheet_sounds import LONGEST, carried, model_scenes
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
-from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.finished_run import read_run, rows_file
-from soundcheck.results.judged import Judged, save
+from soundcheck.results.rows import Estimate, Judged, save
+from soundcheck.results.table import estimate_frame, write_estimates
 
 pytestmark = pytest.mark.slow
 

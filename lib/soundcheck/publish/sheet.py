@@ -20,7 +20,7 @@ from soundcheck.common import files, templates
 from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, xml_text
-from soundcheck.common.extras import import_extra
+from soundcheck.common.packages import import_extra
 from soundcheck.common.wording import counted, duration
 from soundcheck.publish.facts import INCONCLUSIVE as INCONCLUSIVE_LINE
 from soundcheck.publish.facts import as_markdown, page, plain, verdict_lines
@@ -30,9 +30,8 @@ from soundcheck.report.formats import JUDGED, estimate, remark, significant, sta
 from soundcheck.report.html import Html, standalone
 from soundcheck.report.style import label, svg
 from soundcheck.report.views import forest
-from soundcheck.results import page_names, worse
-from soundcheck.results.conclusion import conclusion
-from soundcheck.results.contrast import BETTER, PAIRED, WORSE
+from soundcheck.results import history
+from soundcheck.results.contrast import BETTER, PAIRED, WORSE, conclusion
 from soundcheck.results.facts import ModelFacts, findings, headline, read_recorded
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import ComparisonRecord, CorpusRecord
@@ -132,7 +131,7 @@ def comparison_sheet(
         pictures=comparison_pictures(frame, facts),
         tables=[differing, *failing(facts), unknown(facts)],
         scenes=comparison_scenes(facts, entry),
-        page=f"{page_names.comparison_page(entry.slug)}.html",
+        page=f"{entry.page}.html",
     )
 
 
@@ -332,12 +331,12 @@ def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> "Tabl
 def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
     frame = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
     now = dataclasses.replace(facts.run, frame=frame)
-    changes, margin = worse.changes(now, baseline), facts.record.matters_worse
+    changes, margin = history.changes(now, baseline), facts.record.matters_worse
     if changes.empty:
         models = ", ".join(quoted(name) for name in list(dict.fromkeys(baseline.frame["model"]))[:20])
         what = f"it has no judged test in common with {quoted(facts.model.name)}: its models are {models}"
         raise input_error("--baseline", what, "Name an earlier run with a model of this name")
-    (rows,) = worse.with_outcomes([changes], margin)
+    (rows,) = history.decided_changes([changes], margin)
     tested, paired = int(rows["p_value"].notna().sum()), int(rows["pairing"].eq(PAIRED).sum())
     lost, won = (int(rows["outcome"].eq(outcome).sum()) for outcome in (WORSE, BETTER))
     notes = [
@@ -347,7 +346,7 @@ def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
     if tested < len(rows):
         left = counted(len(rows) - tested, "test")
         notes.append(f"{left} could not be compared: no interval, or too few speakers.")
-    notes += [f"The earlier run differs: {what}." for what in worse.differences(now, baseline)]
+    notes += [f"The earlier run differs: {what}." for what in history.differences(now, baseline)]
     p_value = rows["p_value"].where(rows["outcome"].eq(WORSE), 1 - rows["p_value"])
     return changed(SINCE, rows.assign(p_value=p_value), notes)
 
@@ -379,14 +378,14 @@ def write(
         facts = ModelFacts.read(results, model)
         earlier = read_run(baseline, f"--baseline {baseline}") if baseline is not None else None
         made = model_sheet(facts, _day(facts.run), earlier)
-        name = page_names.model_sheet(facts.model.slug)
+        name = facts.model.sheet
     else:
         run = read_recorded(results)
         entry = run.comparison(comparison)
         frame = run.contrasts(entry)
         facts = ModelFacts(run, entry.candidate)
         made = comparison_sheet(facts, entry, frame, _day(run))
-        name = page_names.comparison_sheet(entry.slug)
+        name = entry.sheet
     target = facts.run.path.parent / f"{name}.html" if out is None else out
     contents: dict[Path, str | bytes] = {target: html_page(made, _book(facts, made, target))}
     if pdf:

@@ -15,10 +15,10 @@ from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import inline, page, sentence
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import label, significant
-from soundcheck.results.estimates import ALL
 from soundcheck.results.facts import ModelFacts, counts
+from soundcheck.results.rows import ALL
 from soundcheck.results.states import ASPECTS, aspects
-from soundcheck.suite.card import FIELDS
+from soundcheck.suite.model_kind import CARD_FIELDS
 
 FIRST = 10  # rows of a table that are shown at once
 MOST = 60  # rows of a table
@@ -35,7 +35,7 @@ def text(
         facts=facts,
         context=context,
         title=Html(heading(facts.model.name)),
-        fields=FIELDS,
+        fields=CARD_FIELDS,
         findings={one: list(facts.findings[about.eq(one)].itertuples()) for one in ASPECTS},
         counts={one: counts(facts.counted[counted_about.eq(one)]) for one in ASPECTS},
         few=list(facts.few.itertuples()),
