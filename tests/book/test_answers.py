@@ -77,8 +77,8 @@ def test_models_in_rows_and_nothing_from_data_is_live(run):
 
 
 def test_the_heat_map_leads_to_families_and_counts_what_fails(run):
-    shown = BeautifulSoup(page_html(*run(), NOTHING), "html.parser").select_one(".sc-heat")
-    cells = {cell["href"]: (cell.get_text(), cell.parent["class"]) for cell in shown.select("td a")}
+    heat_map = BeautifulSoup(page_html(*run(), NOTHING), "html.parser").select_one(".sc-heat")
+    cells = {cell["href"]: (cell.get_text(), cell.parent["class"]) for cell in heat_map.select("td a")}
     assert cells["results/good/fairness_accent.html"] == ("✗ 1", ["sc-fail"])
     assert cells["results/worse/fairness_accent.html"] == ("✓ ", ["sc-pass"])
     assert cells["results/constant/fairness_accent.html"][0] == "– "  # not counted
@@ -108,9 +108,9 @@ def test_an_accepted_failure_is_listed_with_its_reason(run):
 def test_few_speakers_are_listed_the_largest_first_and_a_run_without_anything_evaluated_has_its_page(run):
     rows = [row(**FEW | {"group": f"accent: {n}", "gap": 0.1 + n / 100}) for n in range(40)]
     rows.append(row(**FEW | {"group": "sex: male", "mirrors": "sex: female"}))
-    shown = str(overview.of_few_speakers(*run(rows), "../../"))
-    assert re.findall(r"<em>(\w+) speakers", shown) == ["39", "38", "37", "36", "35"]
-    assert '<a href="../../all_results.html">35 more' in shown and "<strong>" not in shown
+    listed = str(overview.of_few_speakers(*run(rows), "../../"))
+    assert re.findall(r"<em>(\w+) speakers", listed) == ["39", "38", "37", "36", "35"]
+    assert '<a href="../../all_results.html">35 more' in listed and "<strong>" not in listed
     record, frame = run([row(**SILENT)])
     for rows in (frame, frame.iloc[:0]):
         assert "Nothing could be concluded" in first_page(record, rows)[0]
@@ -171,8 +171,8 @@ def test_the_final_table_replaces_the_first_of_a_notebook(rows_of, record, tmp_p
     assert [after.count(str(state_mark(state))) for state in (FAIL, INCONCLUSIVE, PASS)] == [1, 1, 1]
     assert after.count("among 3 tests") == 2 and after.count("accepted: &lt;img") == 1 and "<img" not in after
     outcome, text = StudyRecord(name="f", status="ok", error=""), "<p>x</p>"
-    for shown, wanted in (([before, text, before], [after, text, ""]), ([text], [text, after])):
-        outputs = [{"output_type": "display_data", "data": {"text/html": html}} for html in shown]
+    for tables, wanted in (([before, text, before], [after, text, ""]), ([text], [text, after])):
+        outputs = [{"output_type": "display_data", "data": {"text/html": html}} for html in tables]
         cell = {"cell_type": "code", "source": "1", "outputs": outputs}
         (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [cell]}))
         _, _, *cells = executed.cells(tmp_path / "n.ipynb", "m: F", outcome, tmp_path, after)

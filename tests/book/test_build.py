@@ -115,11 +115,11 @@ class Book:
 
     def _notebook(self, name):
         media = MediaStore(self.output.media, "../../media/")
-        own, silence = self.results[self.results["model"] == MODEL], np.zeros(1600, dtype=np.float32)
-        figure = style.show(media, views.forest(own, name="test"), HOSTILE[0])
+        rows, silence = self.results[self.results["model"] == MODEL], np.zeros(1600, dtype=np.float32)
+        figure = style.show(media, views.forest(rows, name="test"), HOSTILE[0])
         sound = players.player(media, silence, 16000, HOSTILE[0], caption=HOSTILE[5])
-        shown = verdict_table(own.assign(state="")), figure, sound
-        outputs = [{"output_type": "display_data", "data": {"text/html": str(one)}} for one in shown]
+        contents = verdict_table(rows.assign(state="")), figure, sound
+        outputs = [{"output_type": "display_data", "data": {"text/html": str(one)}} for one in contents]
         outputs.append({"output_type": "stream", "name": "stdout", "text": "\n".join(HOSTILE)})
         cell = {"cell_type": "code", "source": "show()", "outputs": outputs}
         path = self.output.notebooks / files.slug(name) / f"{FAMILY}.ipynb"
@@ -195,10 +195,10 @@ def test_nothing_from_data_is_live_and_data_is_shown_as_it_is(book):
 
 def test_headings_are_the_names_and_no_two_pages_have_the_same(book):
     heading = re.compile(r"<h1>([^<]*)<a class=\"headerlink\"")
-    found = [html.unescape(text) for name in book.pages() for text in heading.findall(book.text(name))]
+    headings = [html.unescape(text) for name in book.pages() for text in heading.findall(book.text(name))]
     names = ["模型一", NAMES[1], "a \xa0b", "a b", "\u05e9 " + r"\u202erev\u200f"]
-    assert {TITLE, f"Corpus {CORPUS}"} | {f"Model {name}" for name in names} <= set(found)
-    assert len(found) == len({*found}) > len(NAMES)
+    assert {TITLE, f"Corpus {CORPUS}"} | {f"Model {name}" for name in names} <= set(headings)
+    assert len(headings) == len({*headings}) > len(NAMES)
     page = book.text("index.html")
     assert html.unescape(re.search("<title>(.*?)</title>", page)[1]) == f"{TITLE} \u2014 {TITLE}"
     index = book.text("searchindex.js")

@@ -63,10 +63,10 @@ def page(tmp_path, blank_figures):
             **{"left_out": left_out, "notices": notices},
         )
         media = MediaStore(tmp_path / "media", "../media/")
-        found = audit(corpus, {}, tmp_path / "cache") if audited else None
-        made = corpus_page.cells(record, corpus, BUILTIN, media, tmp_path / "cache", found)
-        shown = [output["data"]["text/html"] for cell in made for output in cell.get("outputs", [])]
-        return "\n".join([*(cell["source"] for cell in made), *shown])
+        findings = audit(corpus, {}, tmp_path / "cache") if audited else None
+        made = corpus_page.cells(record, corpus, BUILTIN, media, tmp_path / "cache", findings)
+        outputs = [output["data"]["text/html"] for cell in made for output in cell.get("outputs", [])]
+        return "\n".join([*(cell["source"] for cell in made), *outputs])
 
     return made
 
@@ -89,13 +89,13 @@ def test_medians_ranges_and_counts_by_group():
     segments["bandwidth"] = "wide"  # a column of the data, of words
     measured = {name: name for name in ("level", "duration", "pitch")}
     assert measured_in(segments) == measured | {"speaking_rate": "speaking_rate (number)"}
-    found = summary(segments, ["accent", "device"]).set_index(["group", "measure"])
-    duration, expected = found.loc[(ALL, "duration")], np.percentile(segments["duration"], [5, 50, 95])
+    rows = summary(segments, ["accent", "device"]).set_index(["group", "measure"])
+    duration, expected = rows.loc[(ALL, "duration")], np.percentile(segments["duration"], [5, 50, 95])
     assert duration[["low", "median", "high"]].tolist() == pytest.approx(expected.tolist())
     assert (duration["segments"], duration["speakers"], duration["measured"]) == (40, 4, 40)
-    assert found.loc[(ALL, "level")]["measured"] == 30
-    irish, own = found.loc[("accent: irish", "speaking_rate")], segments["accent"].eq("irish")
-    assert irish["median"] == segments["speaking_rate (number)"][own].median()
+    assert rows.loc[(ALL, "level")]["measured"] == 30
+    irish, is_irish = rows.loc[("accent: irish", "speaking_rate")], segments["accent"].eq("irish")
+    assert irish["median"] == segments["speaking_rate (number)"][is_irish].median()
     assert (irish["segments"], irish["speakers"]) == (20, 2)
 
 
@@ -110,7 +110,7 @@ OTHERS = dataclasses.replace(NOTHING, others=20_000)
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("audit", "said"),
     [
         (an_audit(LEVEL), "level −30.0 dB, the others −20.0 dB (difference −12.0 to −8.0 dB, p &lt; 0.001)"),
         (
@@ -122,10 +122,10 @@ OTHERS = dataclasses.replace(NOTHING, others=20_000)
         (an_audit(measured={"silence": (0, 1000)}), "In 1,000 of 1,000 segments nothing stands out"),
     ],
 )
-def test_what_an_audit_found_is_said(found, said):
-    text = str(audited(found, audio=True))
+def test_what_an_audit_found_is_said(audit, said):
+    text = str(audited(audit, audio=True))
     assert said in text and "<img" not in text
-    assert ("is there speech" in text) == (found.measured != {})
+    assert ("is there speech" in text) == (audit.measured != {})
 
 
 def test_copies_and_overlaps_are_counted():
@@ -147,7 +147,7 @@ BY_LEVEL = an_audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))
 
 
 @pytest.mark.parametrize(
-    ("given", "found", "said"),
+    ("given", "audit", "said"),
     [
         ({}, an_audit(LEVEL), ['href="../c.html#audit"', "<code>adjust: [level]<"]),
         (ADJUSTED, BY_LEVEL, ["differences adjusted for it", "<code>adjust: [level, bandwidth]</code>"]),
@@ -157,7 +157,7 @@ BY_LEVEL = an_audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))
         ({}, an_audit(LEVEL | {"name": "arousal", "recorded": False}), []),  # labels are no recordings
     ],
 )
-def test_pages_of_fairness_name_groups_that_were_recorded_otherwise(given, found, said):
+def test_pages_of_fairness_name_groups_that_were_recorded_otherwise(given, audit, said):
     rows = to_frame([row(**{"corpus": "c", "group": f"accent: {HOSTILE}"} | given)])
-    text = str(recorded_otherwise(rows, {"c": found}, {"c": "../c.html"}))
+    text = str(recorded_otherwise(rows, {"c": audit}, {"c": "../c.html"}))
     assert all(part in text for part in said) and bool(said) == bool(text) and "<img" not in text

@@ -57,8 +57,8 @@ def test_one_box_a_page_shows_all_code_and_parameters_are_removed(clean):
 
 
 def test_no_trace_of_papermill_or_this_machine(clean, tmp_path):
-    shown = stream(f"saved {tmp_path}/x and {Path.home()}/y"), data({"text/html": f"<p>{tmp_path}/z</p>"})
-    cells = clean(code(outputs=shown), words("papermill-error here", tags=["papermill-error-cell-tag"]))
+    outputs = stream(f"saved {tmp_path}/x and {Path.home()}/y"), data({"text/html": f"<p>{tmp_path}/z</p>"})
+    cells = clean(code(outputs=outputs), words("papermill-error here", tags=["papermill-error-cell-tag"]))
     text = json.dumps(cells)
     assert "papermill" not in text and str(tmp_path) not in text and f"{Path.home()}/" not in text
     assert "…/x" in html(cells[1])
@@ -66,19 +66,19 @@ def test_no_trace_of_papermill_or_this_machine(clean, tmp_path):
 
 def test_long_many_and_large_outputs_stay_below_the_limit_of_a_page_and_say_so(clean):
     for text in ("x" * 200_000, "line\n" * 20_000):
-        shown = json.dumps(clean(code(outputs=[stream(text)])))
-        assert len(shown) < 50_000 and "left out" in shown
+        page = json.dumps(clean(code(outputs=[stream(text)])))
+        assert len(page) < 50_000 and "left out" in page
     large = data({"text/html": f"<p>{'x' * 100_000}</p>"})
-    shown = json.dumps(clean(*[code(outputs=[large])] * 20))
-    assert len(shown) < 800_000
-    assert shown.count("an output of 100 kB, which would make the page too large") == 15
+    page = json.dumps(clean(*[code(outputs=[large])] * 20))
+    assert len(page) < 800_000
+    assert page.count("an output of 100 kB, which would make the page too large") == 15
 
 
 def test_text_that_no_file_can_hold(clean):
     outputs = data({"text/html": "<p>\ud800\0</p>"}), stream("\ud800\0 \x1b[31mred\x1b[0m <script>x</script>")
     for cell in clean(words("a\ud800"), code("s = '\ud800\0'", outputs)):
-        shown = [output["data"]["text/html"] for output in cell.get("outputs", [])]
-        text = "\n".join([cell["source"], *shown])
+        html = [output["data"]["text/html"] for output in cell.get("outputs", [])]
+        text = "\n".join([cell["source"], *html])
         assert text.encode("utf-8") and not set(text) & set("\0\x1b") and "<script" not in text
 
 
@@ -121,8 +121,8 @@ PIXEL = "iVBORw0KGgo="
     ],
 )
 def test_an_output_is_shown_or_named(clean, given, present, absent):
-    shown = html(clean(code(outputs=[data(given)]))[1])
-    assert present in shown and absent not in shown
+    content = html(clean(code(outputs=[data(given)]))[1])
+    assert present in content and absent not in content
 
 
 def test_a_formula_is_left_to_the_book_and_a_section_of_details_is_folded_with_its_outputs(clean):

@@ -78,9 +78,9 @@ def hard_suite(folder: Path) -> Path:
         names = {0: "<b>&'.wav", 1: f"{RIGHT_TO_LEFT[:12]}.wav", 2: "a b%20#?.wav"}
         name = names.get(number, f"{number}.wav")
         seconds = {3: 0.1, 4: 0.0125}.get(number, 0.4)
-        own = np.random.default_rng(speaker).uniform(200, 2000, 3)
+        tones = np.random.default_rng(speaker).uniform(200, 2000, 3)
         time = np.arange(int(seconds * 8000)) / 8000
-        signal = sum(np.sin(2 * np.pi * tone * time) for tone in own) * rng.uniform(0.02, 0.2)
+        signal = sum(np.sin(2 * np.pi * tone * time) for tone in tones) * rng.uniform(0.02, 0.2)
         signal = 0 * signal if number == 5 else signal + 0.01 * rng.standard_normal(len(signal))
         sound(folder / "data" / name, signal, 8000)
         words = " ".join(rng.choice(["go", "left", "right", "stop", "door"], 4))
@@ -283,9 +283,9 @@ def index(tmp_path):
 def test_what_a_reader_may_look_for_is_in_the_search(index):
     script, table = index
     assert "<" not in script and script.isascii()
-    found = json.loads(script[script.index(",") + 1 : script.rindex(")")])
-    pages = [page for page, _ in found["pages"]]
-    entries = {(kind, name): places for name, kind, places in found["entries"]}
+    content = json.loads(script[script.index(",") + 1 : script.rindex(")")])
+    pages = [page for page, _ in content["pages"]]
+    entries = {(kind, name): places for name, kind, places in content["entries"]}
     failing = table[table["label"].eq("fails") & table["mirrors"].eq("")]
     place = anchor_of(next(failing.itertuples()))
     assert entries["group", "accent: spanish"] == [[pages.index(PAGE), place, "1 test fails"]]

@@ -112,7 +112,7 @@ def site(tmp_path) -> Path:
     return html
 
 
-def found(site: Path, **options: bool) -> str:
+def faults(site: Path, **options: bool) -> str:
     return "\n".join(map(str, inspect(site, ["index", "models/one"], site.parent, **options)))
 
 
@@ -139,27 +139,27 @@ def test_faults_are_found(site, monkeypatch, name, text, said):
         monkeypatch.setenv(variable, value)
     text = text.replace("{out}", str(site.parent))
     (site / name).write_text(page(text) if name.endswith("html") else text)
-    told = found(site)
-    assert told.count("\n") == 0 and said in told and bool(told) == bool(said)
+    problems = faults(site)
+    assert problems.count("\n") == 0 and said in problems and bool(problems) == bool(said)
 
 
 def test_missing_pages_and_paths_as_html_has_them(site, tmp_path):
     (site / "models" / "one.html").unlink()
-    assert found(site) == "html/models/one.html: the page is missing."
+    assert faults(site) == "html/models/one.html: the page is missing."
     moved = (tmp_path / "out").rename(tmp_path / "it's out") / "html"
     (moved / "index.html").write_text(page(escape(moved.parent, None)))
-    assert "html/index.html: the file holds the path of the output folder" in found(moved)
+    assert "html/index.html: the file holds the path of the output folder" in faults(moved)
 
 
 def test_sounds_are_found_in_a_book_that_is_to_have_none(site):
     (site / "index.html").write_text("<p>an audio file, &lt;audio src=x&gt;</p>")
-    assert found(site, sounds=False) == ""
+    assert faults(site, sounds=False) == ""
     (site / "media" / "a.FLAC").touch()
     (site / "a.html").write_text("<AUDIO controls>")
     (site / "b.html").write_text("<source src='data:audio/wav;base64,UklG'>")
-    told = found(site, sounds=False)
-    assert all(name in told for name in ("html/media/a.FLAC", "html/a.html", "html/b.html"))
-    assert found(site) == ""
+    problems = faults(site, sounds=False)
+    assert all(name in problems for name in ("html/media/a.FLAC", "html/a.html", "html/b.html"))
+    assert faults(site) == ""
 
 
 @pytest.fixture
@@ -215,6 +215,6 @@ def test_each_page_and_sheet_of_paper_says_of_which_run_it_is_and_a_title_cannot
     for part in ("Demo", "run of 2026-02-03, results 0123456789ab", "Soundcheck 1.2.3, page ", "@page"):
         assert part in plain
     for title in ('"; } * { display: none', "a\\", "line\nbreak", "</style>", "\u202eزمن 🎙", "x" * 5000):
-        told = style(title)
-        assert told.isascii() and len(told) < 3000
-        assert all(told.count(character) == plain.count(character) for character in '"{}\n<>'), title
+        sheet = style(title)
+        assert sheet.isascii() and len(sheet) < 3000
+        assert all(sheet.count(character) == plain.count(character) for character in '"{}\n<>'), title

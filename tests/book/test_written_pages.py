@@ -108,15 +108,15 @@ def test_the_page_on_pipelines_tells_the_recorded_simulation():
 
 
 def with_recipes(text: str) -> str:
-    def shown(found: re.Match) -> str:
-        return f"<!-- {found[1]} -->\n\n```yaml\n{(ROOT / found[1]).read_text(encoding='utf-8')}```\n"
+    def filled(match: re.Match) -> str:
+        return f"<!-- {match[1]} -->\n\n```yaml\n{(ROOT / match[1]).read_text(encoding='utf-8')}```\n"
 
-    return RECIPE.sub(shown, text)
+    return RECIPE.sub(filled, text)
 
 
 def test_the_page_shows_the_recipes_as_they_are_and_that_for_github_has_no_right_but_to_comment():
     text = page("pipelines")
-    names = [found[1] for found in RECIPE.finditer(text)]
+    names = [match[1] for match in RECIPE.finditer(text)]
     assert len(names) == 2 and with_recipes(text) == text
     recipe = yaml.safe_load((ROOT / names[0]).read_text(encoding="utf-8"))
     assert recipe["permissions"] == {"contents": "read", "pull-requests": "write"}
@@ -132,7 +132,7 @@ def test_the_page_shows_the_recipes_as_they_are_and_that_for_github_has_no_right
 def test_each_column_is_explained_once(name, columns):
     section = page("columns").split(f"## {name}\n")[1].split("\n## ")[0]
     first = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
-    assert sorted(found for cell in first for found in re.findall(r"`(\w+)`", cell)) == sorted(columns)
+    assert sorted(one for cell in first for one in re.findall(r"`(\w+)`", cell)) == sorted(columns)
 
 
 def test_recorded_tables_are_filled_in():
@@ -142,11 +142,11 @@ def test_recorded_tables_are_filled_in():
 
 
 def test_the_page_on_measured_columns_says_what_the_tables_show():
-    found, _ = recorded_table("signal_to_noise")
-    steady = found["noise"].isin(["white", "pink", "telephone", "hum"])
-    assert found.loc[steady & found["speech"].eq("syllables"), "error"].abs().max() < 1
-    assert found.loc[steady & found["ratio"].isin([10, 20, 30]), "error"].abs().max() < 1
-    assert found.loc[found["ratio"].eq(40) & found["speech"].ne("syllables") & steady, "error"].max() < 0
+    errors, _ = recorded_table("signal_to_noise")
+    steady = errors["noise"].isin(["white", "pink", "telephone", "hum"])
+    assert errors.loc[steady & errors["speech"].eq("syllables"), "error"].abs().max() < 1
+    assert errors.loc[steady & errors["ratio"].isin([10, 20, 30]), "error"].abs().max() < 1
+    assert errors.loc[errors["ratio"].eq(40) & errors["speech"].ne("syllables") & steady, "error"].max() < 0
     accents, _ = recorded_table("human_accents")
     assert accents["least_p"].round(3).eq(0.067).all() and accents["p_value"].min() >= 0.0666
     people, _ = recorded_table("human_speech")
@@ -180,22 +180,22 @@ def test_every_public_function_that_gives_a_statistic_is_listed_once_with_its_do
 
 def test_the_examples_of_measures_run(rng):
     truth = rng.random(40)
-    own = subset(truth, truth + 0.1, changed=truth + 0.3, blocks=np.arange(40) % 8)
+    made = subset(truth, truth + 0.1, changed=truth + 0.3, blocks=np.arange(40) % 8)
     names = {"np": np}
     blocks = re.findall(r"```python\n(.*?)```", page("measures"), re.DOTALL)
     exec("".join(map(textwrap.dedent, blocks)), names)
-    assert names["rarely_exceeded_error"](own, own.predictions) == pytest.approx(0.1)
-    loss = resample(names["loss"](own, own.predictions), own.blocks, 100)
+    assert names["rarely_exceeded_error"](made, made.predictions) == pytest.approx(0.1)
+    loss = resample(names["loss"](made, made.predictions), made.blocks, 100)
     assert loss.value[0] == pytest.approx(0.2)
 
 
 def test_links_to_the_manual_lead_to_the_handbook_or_nowhere():
     absent = pages.missing(["fairness_thresholds"])
     text = "[a](../suite.md#keys) [b](../statistics.md) [c](../confidence_intervals.ipynb) [d](https://e.org/x.md)"
-    kept = "[b](../statistics.md) c [d](https://e.org/x.md)"
-    assert pages.linked(text, "methods/x", absent) == f"a {kept}"
-    there = pages.linked(text, "methods/x", absent, "https://e.org/h")
-    assert there == f"[a](https://e.org/h/book/suite.html#keys) {kept}"
+    others = "[b](../statistics.md) c [d](https://e.org/x.md)"
+    assert pages.linked(text, "methods/x", absent) == f"a {others}"
+    link = pages.linked(text, "methods/x", absent, "https://e.org/h")
+    assert link == f"[a](https://e.org/h/book/suite.html#keys) {others}"
     assert pages.linked("[x](fairness_thresholds.ipynb)", "x", absent) == "[x](fairness_thresholds.ipynb)"
 
 

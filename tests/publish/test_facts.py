@@ -62,8 +62,11 @@ def test_values_of_groups_are_estimates(read, tmp_path):
     rows += [Estimate(*balanced[:4], "pearson_cc", part="sex: male", value=0.1)]
     rows += [Estimate(*balanced, part="sex: male", condition="Noise 10", value=0.1)]
     write_estimates(estimate_frame(rows), tmp_path)
-    found = ModelFacts.read(tmp_path).group_values
-    assert list(zip(found["part"], found["value"], strict=True)) == [("sex: male", 0.5), ("sex: female", 0.7)]
+    groups = ModelFacts.read(tmp_path).group_values
+    assert list(zip(groups["part"], groups["value"], strict=True)) == [
+        ("sex: male", 0.5),
+        ("sex: female", 0.7),
+    ]
 
 
 FRENCH = GAP | OPEN | {"group": "accent: french", "gap": 0.05, "gap_high": 0.21, "bound": 0.21}

@@ -43,12 +43,12 @@ def flac(seconds=0.5, seed=0):
 def played(folder, sounds, title="", family="correctness_regression", **about):
     """Write the executed notebook of a family that plays sounds; give the files of these."""
     media = MediaStore(folder / "media", "../../media/")
-    shown = []
+    players = []
     for label, data in sounds.items():
         names = {"sound": media.add(data, ".flac"), "picture": media.add(b"png" + data[-9:], ".png")}
         names = {kind: address.removeprefix(media.prefix) for kind, address in names.items()}
-        shown.append({"label": label, "caption": "said; 1 s", **names})
-    example = {"title": title, "group": "", "words": [], "sounds": shown} | about
+        players.append({"label": label, "caption": "said; 1 s", **names})
+    example = {"title": title, "group": "", "words": [], "sounds": players} | about
     output = {"output_type": "display_data", "data": {EXAMPLES: [example]}, "metadata": {}}
     path = folder / "notebooks" / "m" / f"{family}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,8 +142,8 @@ def test_values_of_groups_and_classes_the_worst_first(sheet, tmp_path):
     write_estimates(estimate_frame(Estimate(**about | row, speakers=9) for row in rows), tmp_path)
     _, groups, classes, _ = sheet([verdict(), verdict(task="emotion")], figures=[FIGURE]).tables
     assert groups.columns == ["", "concordance of arousal", "speakers"]
-    shown = [" ".join(row).replace(" (no interval) 9", "") for row in groups.rows + classes.rows]
-    assert shown == ["female speakers 0.40", "male speakers 0.70", "anger 0.20"]
+    lines = [" ".join(row).replace(" (no interval) 9", "") for row in groups.rows + classes.rows]
+    assert lines == ["female speakers 0.40", "male speakers 0.70", "anger 0.20"]
 
 
 def sheets(data):

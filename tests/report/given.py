@@ -16,9 +16,9 @@ HOSTILE = '<img src=x onerror="alert(1)">'
 
 def texts(values) -> np.ndarray:
     """Give texts, or None, as an array of objects."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = list(values)
-    return found
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
 
 
 def subset(truth, predicted, task: str | Task = "arousal", *, changed=None, blocks=None, **columns) -> Subset:

@@ -105,22 +105,22 @@ def test_predictions_without_labels_go_in_the_direction_of_the_gap():
 def test_a_page_plays_a_few_lists_all_and_keeps_what_is_played_as_data(evaluation, tmp_path):
     number = examples.of_errors(subset([0.5] * 3, [0.5, 0.6, 0.9], root=tmp_path, speaker=HOSTILE))
     assert number.size == pytest.approx(0.5 / 3)
-    shown = listening.show(evaluation, [number])
-    assert str(shown) == str(listening.show(evaluation, [number]))
-    assert str(shown).count("<audio") == 3 and "<details" not in shown
-    assert HOSTILE not in shown and "labelled 0.50; predicted 0.90" in shown
-    (record,) = shown._repr_mimebundle_()[EXAMPLES]
+    html = listening.show(evaluation, [number])
+    assert str(html) == str(listening.show(evaluation, [number]))
+    assert str(html).count("<audio") == 3 and "<details" not in html
+    assert HOSTILE not in html and "labelled 0.50; predicted 0.90" in html
+    (record,) = html._repr_mimebundle_()[EXAMPLES]
     assert (record["corpus"], record["task"], record["words"]) == ("c", "arousal", [])
     assert [one["label"] for one in record["sounds"]] == ["2.wav", "1.wav", "0.wav"]
     for sound in record["sounds"]:
         assert all((evaluation.media.folder / sound[kind]).is_file() for kind in ("sound", "picture"))
     evaluation.guesses = True  # of a model that guesses segments are only read
-    shown = str(listening.show(evaluation, [number]))
-    assert "<audio" not in shown and "0.wav" in shown and shown.count("<tr>") == 4
+    html = str(listening.show(evaluation, [number]))
+    assert "<audio" not in html and "0.wav" in html and html.count("<tr>") == 4
     evaluation.guesses = False
     (tmp_path / "0.wav").unlink()
-    shown = show(evaluation, [number])
-    assert shown.count("<audio") == 2 and "the sound cannot be read" in shown
+    html = show(evaluation, [number])
+    assert html.count("<audio") == 2 and "the sound cannot be read" in html
     evaluation.seen.audio = False
     assert "cannot be read" not in show(evaluation, [number])
 
@@ -178,7 +178,7 @@ def test_a_lost_word_is_shown_at_the_worst_level(evaluation, spoken):
 
 def test_the_group_that_suffers_most_is_shown_where_a_setting_counts(evaluation, spoken):
     pair = RecogniserPair(spoken, "accent", ["a", "b"], TRUTH, "m")
-    evaluation.series = lambda own, name: [own.truth] * 3 if name == TRUTH else list(WRITTEN.values())
+    evaluation.series = lambda one, name: [one.truth] * 3 if name == TRUTH else list(WRITTEN.values())
     evaluation.distances = lambda pair: group_distances(WRITTEN.values(), [spoken.truth] * 3, pair.masks)
     scenes = [
         examples.most_violated(evaluation, [pair], {"c": np.full(2, counts)}) for counts in (True, False)
@@ -226,12 +226,12 @@ def test_the_level_is_kept_and_said(media):
 
 @pytest.mark.parametrize("text", ['"><script>x</script>', "' onx='1", "\x00\x1b[31m\ud800\u202e\U0001f600"])
 def test_text_from_data_stays_text(media, text):
-    def shown(text):
+    def said_of(text):
         sides = [Side(tone(0.1), text, text)] * 2
         one = row([player(media, tone(0.1), HERTZ, text, caption=text)], title=text)
         return f"{one}{switched(media, sides, text)}{sweep(media, sides, text)}"
 
-    plain, hostile = shown("x"), shown(text)
+    plain, hostile = said_of("x"), said_of(text)
     assert hostile.count("<") == plain.count("<") and hostile.count('"') == plain.count('"')
     assert not set(hostile) & set("\x00\x1b\ud800\u202e")
 

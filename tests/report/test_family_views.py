@@ -36,7 +36,7 @@ from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 
 @pytest.fixture
-def shown(monkeypatch):
+def collected_figures(monkeypatch):
     """Collect figures, alt texts and findings in place of displaying them."""
     collected = []
     monkeypatch.setattr(severity_views.page, "show", lambda _, *what: collected.append(what))
@@ -55,7 +55,7 @@ def marks(figure):
     return [line.get_xdata()[0] for line in figure.axes[0].lines]
 
 
-def test_quality_before_and_under_each_change_and_shares_of_unchanged_predictions(shown):
+def test_quality_before_and_under_each_change_and_shares_of_unchanged_predictions(collected_figures):
     about = ("m", "c", "f", "arousal", "concordance_cc")
     sides = {"before A": 0.75, "A": 0.5, "before B": 0.7, "B": 0.72, "A 20": 0.1}
     rows = [Estimate(*about, condition=name, value=value, low=0.0, high=1.0) for name, value in sides.items()]
@@ -64,14 +64,14 @@ def test_quality_before_and_under_each_change_and_shares_of_unchanged_prediction
     rows = rows.assign(corpus="c", task="arousal", value=[0.4, 0.1], low=0.1, high=0.6, threshold=0.95)
     rows = rows.assign(passed=False, state="", low_sample=np.nan, high_sample=np.nan)
     severity_views.unchanged(SimpleNamespace(frame=lambda: rows))
-    (figure, _, loss), (unchanged, _, below) = shown
-    ticks = [segment[0][0] for own in figure.axes[0].collections for segment in own.get_segments()]
+    (figure, _, loss), (unchanged, _, below) = collected_figures
+    ticks = [segment[0][0] for lines in figure.axes[0].collections for segment in lines.get_segments()]
     assert marks(figure) == [0.5, 0.72] and {0.75, 0.7} <= set(ticks)
     assert loss == "Largest loss: arousal: concordance 0.75 → 0.50 under A"
     assert marks(unchanged) == [0.4] and below == "1 of 1 share below the threshold"
 
 
-def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(shown):
+def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(collected_figures):
     names = ["corpus", "transformation", "level", "rate", "rate_low", "rate_high", "change", "change_low"]
     rows = [("c", "", "", 0.1, 0.05, 0.15, np.nan, np.nan)]
     rows += [("c", "A", level, 0.1 + n / 100, 0.0, 0.2, n / 100, -0.1) for n, level in enumerate("12")]
@@ -80,7 +80,7 @@ def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(s
     series = {name: SimpleNamespace(axis=f"{name} in dB") for name in "AB"}
     evaluation = SimpleNamespace(family=SimpleNamespace(transformations=series))
     severity_views.curve_figure(evaluation, frame, "equal error rate")
-    ((figure, _, finding),) = shown
+    ((figure, _, finding),) = collected_figures
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["c, B: B in dB", "c, A: A in dB"]
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), [0.1, 0.2, 0.3])
     assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["clean", "5", "6"]
@@ -124,7 +124,7 @@ def test_curves_leave_out_what_has_no_labels_and_are_followed_by_their_numbers(d
 
     def curve(steps, *about):
         measured.append(about)
-        counts = ({"step": step, "segments": len(own), "blocks": 1} for step, own in steps.items())
+        counts = ({"step": step, "segments": len(part), "blocks": 1} for step, part in steps.items())
         return pd.DataFrame(row | each for each in counts)
 
     evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve, block_names={"c": "speaker"})
@@ -205,14 +205,14 @@ def test_two_models_in_an_answer_a_table_and_a_figure():
 
 def test_what_was_corrected_and_broken():
     comparison = SimpleNamespace(interval="percentile")
-    comparison.resample = lambda pair, own: bootstrap.resample(own, pair.blocks)
+    comparison.resample = lambda pair, statistic: bootstrap.resample(statistic, pair.blocks)
     spoken = subset([f"{HOSTILE} on"] * 6, ["on"] * 6, "transcript", changed=[f"{HOSTILE} off"] * 6)
-    shown, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
-    assert "changed words" in words and "<img" not in words and "0.0\xa0%" in shown
+    table, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
+    assert "changed words" in words and "<img" not in words and "0.0\xa0%" in table
     baseline, candidate = ["anger"] * 5 + ["joy"], ["joy"] + ["anger"] * 5
     classes = subset(["anger"] * 6, baseline, "emotion", changed=candidate)
-    shown = str(comparisons.impacts(comparison, [classes]))
-    assert shown.count("16.7\xa0%") == 2 and "33.3\xa0%" in shown and "neutral" in shown
+    table = str(comparisons.impacts(comparison, [classes]))
+    assert table.count("16.7\xa0%") == 2 and "33.3\xa0%" in table and "neutral" in table
     assert "share no task" in str(comparisons.corrected_and_broken(comparison, [], []))
 
 
@@ -313,8 +313,8 @@ def test_groups_that_are_worse_have_their_error_profile(devices, tmp_path):
 
 def test_sizes_say_why_groups_are_not_compared_and_labels_are_shares(devices):
     counts = [GroupCount("<b>", 40, 2), GroupCount("room", 40, 1, "1 speaker, 2 needed"), GroupCount("", 3)]
-    shown = str(group_views.sizes([compared(devices, "device", ["<b>"], counts)]))
-    assert "&lt;b&gt;" in shown and "1 speaker, 2 needed" in shown and "(none)" in shown
+    table = str(group_views.sizes([compared(devices, "device", ["<b>"], counts)]))
+    assert "&lt;b&gt;" in table and "1 speaker, 2 needed" in table and "(none)" in table
     assert "no group to compare" in str(group_views.sizes([compared(devices, "device", [])]))
     shares = cells(group_views.label_shares([compared(devices, "device", ["<b>", "room"])]))
     assert f"{100 * np.mean(devices.truth[:40] == 'anger'):.1f}" in " ".join(map(" ".join, shares))

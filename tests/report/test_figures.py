@@ -135,7 +135,7 @@ def test_risk_is_given_where_equal_confidences_end_and_few_points_are_drawn_of_m
     coverage, risk = certainty_views.risk_at_coverage(confidence, correct)
     assert coverage == pytest.approx([0.25, 0.5, 1.0]) and risk == pytest.approx([0, 0.5, 0.5])
     many = certainty_views.risk_at_coverage(rng.random(5000), rng.integers(0, 2, 5000).astype(float))
-    assert [len(own) for own in many] == [200, 200] and many[0][-1] == 1
+    assert [len(axis) for axis in many] == [200, 200] and many[0][-1] == 1
 
 
 def curve_of(figure):
@@ -144,13 +144,13 @@ def curve_of(figure):
 
 
 def test_a_detection_error_curve_passes_through_its_points_and_has_its_band():
-    own = trial_errors(3)
-    figure = det_figure({"all trials": own, "noise": trial_errors(1)})
+    errors = trial_errors(3)
+    figure = det_figure({"all trials": errors, "noise": trial_errors(1)})
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
     points = {line.get_marker(): (line.get_xdata()[0], line.get_ydata()[0]) for line in lines[:2]}
-    assert points["o"] == pytest.approx([ndtri(own["equal"])] * 2)
-    assert points["v"] == pytest.approx(ndtri(own["minimum"]))
-    x, y = curve_of(det_figure({"all trials": own}))
+    assert points["o"] == pytest.approx([ndtri(errors["equal"])] * 2)
+    assert points["v"] == pytest.approx(ndtri(errors["minimum"]))
+    x, y = curve_of(det_figure({"all trials": errors}))
     assert np.interp(points["o"][0], x, y) == pytest.approx(points["o"][1], abs=0.05)
     assert len(figure.axes[0].collections) == 2
 

@@ -119,13 +119,13 @@ def sounds(tmp_path_factory):
     media = MediaStore(folder / "media")
     clean, loud = Side(tone(440), "clean"), Side(tone(880, 0.5), "loud")
     steps = [clean, *(Side(tone(440 + 100 * n), f"step {n}") for n in (1, 2, 3))]
-    shown = [
+    parts = [
         switched(media, [clean, loud], "a pair"),
         switched(media, [clean, Side(tone(220, 0.2, 0.6), "short"), Side(None, "none", "no codec")]),
         sweep(media, steps, "a sweep"),
         row([player(media, tone(330), RATE, "alone")]),
     ]
-    return write_page(folder / "page.html", element("h1", "t"), *shown)
+    return write_page(folder / "page.html", element("h1", "t"), *parts)
 
 
 @pytest.fixture
@@ -284,9 +284,9 @@ def grounds(page):
 def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, rng):
     media, few = MediaStore(tmp_path / "media"), label_views.truth_and_prediction(*rng.random((2, 40)))
     many = label_views.truth_and_prediction(*rng.random((2, 3000)))  # becomes pixels
-    shown = [looks.show(media, figure, "Dots") for figure in (few, many)]
+    drawn = [looks.show(media, figure, "Dots") for figure in (few, many)]
     ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {DARK} }}"
-    page = opened(write_page(tmp_path / "page.html", *shown, theme="dark", head=ground), theme="light")
+    page = opened(write_page(tmp_path / "page.html", *drawn, theme="dark", head=ground), theme="light")
     assert grounds(page) == [DARK] * 2
     page.emulate_media(media="print")
     page.wait_for_timeout(100)

@@ -36,7 +36,7 @@ NOTHING = dict.fromkeys(("value", "low", "high", "passed", "certainty", "p_value
 NOTHING |= {"reference_passed": None, "skipped": "no labels", "evidence": ""}
 
 
-def shown(*rows, **columns) -> str:
+def html_of(*rows, **columns) -> str:
     return str(verdict_table(to_frame(rows).assign(**columns)))
 
 
@@ -56,7 +56,7 @@ UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "sentence"),
     [
         ({}, "(difference 0.18, 95 % 0.11 to 0.32, 10 speakers, interval beyond the margin of 0.075)"),
         (FEW | {"group": "language: fr, sentiment: no", "against": "es"}, "0.44 of language: es (difference"),
@@ -68,39 +68,39 @@ UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
         (CORRECT | {"test": "Recall Per Bin", "label": "(0.25, 0.5]"}, "recall of arousal (0.25 to 0.5) is"),
     ],
 )
-def test_findings_are_sentences(changes, told):
-    assert told in failures.sentence(one(**changes)).replace("\xa0", " ")
+def test_findings_are_sentences(changes, sentence):
+    assert sentence in failures.sentence(one(**changes)).replace("\xa0", " ")
 
 
 def test_a_value_stands_with_its_interval_counts_threshold_and_the_random_reference():
-    html = shown(row(**VALUE | {"evidence": "clear pass", "p_value": 0.99, "state": None}))
-    found = " | ".join(cells(html)[1])
+    html = html_of(row(**VALUE | {"evidence": "clear pass", "p_value": 0.99, "state": None}))
+    text = " | ".join(cells(html)[1])
     for part in ("arousal", "0.612", "0.550 to 0.670", "1,234", "24 speakers", "> 0.5", "✓ pass", "0.010"):
-        assert part in found
-    assert "random passes too" not in found and "†" not in html
-    few = shown(row(**VALUE | {"reference_passed": True, "blocks": 19}))
+        assert part in text
+    assert "random passes too" not in text and "†" not in html
+    few = html_of(row(**VALUE | {"reference_passed": True, "blocks": 19}))
     assert "random passes too" in few and "†" in few and "78 to 83 %" in few  # the measured coverage
 
 
 def test_a_group_shows_its_own_value_its_reference_its_difference_and_its_margin():
     values = GROUP | {"group_value": 0.32, "others_value": 0.53, "ratio": 1.45}
-    found = line(shown(row(**values)))
-    assert found["group"] == "0.320" and found["reference, margin"] == "0.530 ± 0.100"
-    assert found["difference (95 %)"] == "−0.210 −0.302 to −0.118 1.4 times the reference"
+    by_head = line(html_of(row(**values)))
+    assert by_head["group"] == "0.320" and by_head["reference, margin"] == "0.530 ± 0.100"
+    assert by_head["difference (95 %)"] == "−0.210 −0.302 to −0.118 1.4 times the reference"
     published = GROUP | {"rule": "|value| <", "threshold": 0.3, "value": 0.1, "passed": True}
-    assert "0.100 |value| < 0.3, passes" in " | ".join(cells(shown(row(**published)))[1])
-    assert "group − all, rule" not in shown(row(**GROUP))
-    assert not any("difference" in head for head in cells(shown(row(**VALUE)))[0])
+    assert "0.100 |value| < 0.3, passes" in " | ".join(cells(html_of(row(**published)))[1])
+    assert "group − all, rule" not in html_of(row(**GROUP))
+    assert not any("difference" in head for head in cells(html_of(row(**VALUE)))[0])
 
 
 def test_an_adjusted_difference_stands_below_the_difference_with_what_it_explains():
     refused = {"task": "valence", "adjusted_by": f"none: {HOSTILE} decides the group"}
-    html = shown(row(**GROUP | ADJUSTED), row(**GROUP | refused), row(**VALUE))
-    text = "\n".join(cell for found in cells(html) for cell in found)
+    html = html_of(row(**GROUP | ADJUSTED), row(**GROUP | refused), row(**VALUE))
+    text = "\n".join(cell for each in cells(html) for cell in each)
     assert "adjusted: −0.030 (−0.100 to 0.040), 93 % matched most of the difference is explained by" in text
     assert f"not adjusted: {HOSTILE} decides the group" in text and "<img" not in html
     assert "if both sides had the same device" in html
-    assert "adjusted" not in shown(row(**GROUP), row(**VALUE)).lower()
+    assert "adjusted" not in html_of(row(**GROUP), row(**VALUE)).lower()
 
 
 DOUBT = {"adjusted_low": -0.3, "adjusted_high": 0.25}
@@ -122,8 +122,8 @@ def test_words_of_an_adjustment_are_defined_by_what_is_left(left, given, words):
         gap, left_ = 0.21 * sign, left * sign
         plain = {"gap": gap, "gap_low": gap - 0.1, "gap_high": gap + 0.1, "holds": None}
         plain |= {"adjusted": left_, "adjusted_low": left_ - 0.01, "adjusted_high": left_ + 0.01}
-        found = one(**GROUP | {"adjusted_by": "device"} | plain | given)
-        assert failures.adjustment(found) == words
+        adjusted = one(**GROUP | {"adjusted_by": "device"} | plain | given)
+        assert failures.adjustment(adjusted) == words
 
 
 LOW = VALUE | {"value": 0.45, "low": 0.4, "high": 0.55, "passed": False, "bound": 0.4, "p_value": 0.3}
@@ -155,14 +155,14 @@ def test_small_print_gives_the_reasons_of_a_state(given, state, among, said):
 
 def test_failures_come_first_long_tables_and_single_bins_are_folded():
     table = to_frame([row(**VALUE | {"test": name}) for name in "ABC"])
-    found = cells(verdict_table(table.assign(state=[NOT_EVALUATED, PASS, FAIL])))
-    assert [cell[1] for cell in found[1:]] == ["C", "B", "A"]
-    html = shown(*(row(**VALUE | {"test": f"T{n}"}) for n in range(50)))
+    lines = cells(verdict_table(table.assign(state=[NOT_EVALUATED, PASS, FAIL])))
+    assert [cell[1] for cell in lines[1:]] == ["C", "B", "A"]
+    html = html_of(*(row(**VALUE | {"test": f"T{n}"}) for n in range(50)))
     assert "10 more rows" in html and html.count("<details") == 1
     single = VALUE | {"test": "Recall Per Bin", "state": ""}
     bins = [row(**single | {"label": f"({n}, {n + 1}]"}) for n in range(3)]
-    assert "single classes and parts of the scale: 3 inconclusive" in shown(*bins, row(**VALUE))
-    assert "<table" not in shown()
+    assert "single classes and parts of the scale: 3 inconclusive" in html_of(*bins, row(**VALUE))
+    assert "<table" not in html_of()
 
 
 def test_rows_are_places_that_links_lead_to_and_their_names_are_harmless():
@@ -175,7 +175,7 @@ def test_rows_are_places_that_links_lead_to_and_their_names_are_harmless():
     assert re.fullmatch("row-[0-9a-f]{8}", anchor_of(one(corpus=HOSTILE)))
     assert 'id="row-' not in str(verdict_table(table))  # a notebook's table is not the final one
     hostile = [row(**VALUE | {name: HOSTILE}) for name in ("task", "corpus", "test", "label", "skipped")]
-    assert "<img" not in shown(*hostile, row(**GROUP | {"group": f"sex: {HOSTILE}"}))
+    assert "<img" not in html_of(*hostile, row(**GROUP | {"group": f"sex: {HOSTILE}"}))
 
 
 TURNED = {"standing": "hollow", "value": -0.98, "low": -0.99, "high": -0.96}
@@ -189,10 +189,10 @@ def figure(**changes) -> KeyFigure:
 def test_a_table_of_numbers_says_what_they_mean():
     rates = figure(measure="false acceptance rate", standing="", guessing=None, threshold=0.3446)
     rows = [figure(), figure(corpus="<b>", standing="hollow"), rates, figure(**TURNED)]
-    shown = str(figures_table(SimpleNamespace(figures=rows)))
+    html = str(figures_table(SimpleNamespace(figures=rows)))
     for part in (">better than chance<", ">no better than chance<", ">worse than chance<", "&lt;b&gt;"):
-        assert part in shown
-    assert "at the threshold in use, 0.345" in shown
+        assert part in html
+    assert "at the threshold in use, 0.345" in html
 
 
 @pytest.fixture
@@ -232,14 +232,14 @@ def judged(*given):
 def test_a_finding_is_the_value_of_its_row():
     predicted, test = subset(None, ["a", "a", "a", "b", None], "emotion"), "Unweighted Average Recall"
     share = {"test": "Relative Difference Per Class", "low": -0.3, "high": -0.1}
-    found = judged({}, share | {"label": "joy", "value": -0.2}, share | {"label": "calm", "value": 0.1})
-    assert page.finding(found, test, predicted) == "Unweighted average recall 0.60 (95 % 0.50 to 0.70)"
-    assert page.finding(found, test, predicted, "joy") == ""
+    evaluation = judged({}, share | {"label": "joy", "value": -0.2}, share | {"label": "calm", "value": 0.1})
+    assert page.finding(evaluation, test, predicted) == "Unweighted average recall 0.60 (95 % 0.50 to 0.70)"
+    assert page.finding(evaluation, test, predicted, "joy") == ""
     farthest = "Relative difference per class of joy −0.20 (95 % −0.30 to −0.10), farthest from 0 of 2"
-    assert page.finding(found, share["test"], predicted, None) == farthest
+    assert page.finding(evaluation, share["test"], predicted, None) == farthest
     recall = {"test": "Recall Per Class", "label": HOSTILE * 99}
     lowest = recall | {"label": "b", "value": 0.24, "low": 0.1, "high": 0.4}
-    told = page.lowest_recall(judged(recall, lowest), predicted)
-    assert told == "Lowest recall: b, 0.24 (95 % 0.10 to 0.40); 25 % of all predictions"
+    lowest_recall = page.lowest_recall(judged(recall, lowest), predicted)
+    assert lowest_recall == "Lowest recall: b, 0.24 (95 % 0.10 to 0.40); 25 % of all predictions"
     assert page.lowest_recall(judged({}), predicted) == ""
     assert len(page.lowest_recall(judged(recall), predicted)) < 200

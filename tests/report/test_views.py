@@ -142,22 +142,22 @@ RATE = {"measure": "word_error_rate"}
 
 
 def test_estimates_stand_a_line_a_group_and_a_column_a_measure_or_a_condition():
-    found = estimates(
+    frame = estimates(
         {"part": "sex: female", "value": 0.316, "low": 0.225, "high": 0.4},
         RATE | {"part": "sex: female", "value": 0.298, "low": 0.25, "high": 0.35},
         {"part": "sex: male", "value": 0.6, "speakers": 0},  # of unknown speakers
         {"part": "sex: male", "speakers": 0, "measure": "recall", "label": "(0.75, inf]", "excluded": "<b>"},
     )
-    assert cells(views.estimate_table(found, {"part": "group"})) == [
+    assert cells(views.estimate_table(frame, {"part": "group"})) == [
         ["group", "concordance", "word error rate", "recall, above 0.75", "segments", "speakers"],
         ["sex: female", "0.316 0.225 to 0.400", "29.8 % 25.0 to 35.0", "", "120", "9"],
         ["sex: male", "0.600", "", "<b>", "120", ""],
     ]
     few = {"value": 0.234, "low_sample": 0.18, "high_sample": 0.29, "excluded": "2 speakers, 5 needed"}
-    found = estimates(few, {"condition": "chance", "value": 0.01, "speakers": 0})
-    shown = cells(views.estimate_table(found, {"corpus": "corpus"}, "condition", counts=""))
+    frame = estimates(few, {"condition": "chance", "value": 0.01, "speakers": 0})
+    lines = cells(views.estimate_table(frame, {"corpus": "corpus"}, "condition", counts=""))
     below = "0.234 0.180 to 0.290 for these speakers; 2 speakers, 5 needed"
-    assert shown == [["corpus", "", "chance"], ["c", below, "0.010"]]
+    assert lines == [["corpus", "", "chance"], ["c", below, "0.010"]]
     assert str(views.estimate_table(estimates(), {"corpus": "corpus"})) == ""
 
 

@@ -78,10 +78,10 @@ def test_drops_have_the_rows_of_the_paper():
     rows |= {("Google", "Noise"): [0.5, 1.0], ("Google", "Drop"): [0.5, 2.0]}
     index = pd.MultiIndex.from_tuples(rows, names=["recogniser", "transformation"])
     drops = pd.DataFrame(list(rows.values()), index=index, columns=["english", "<korean>"])
-    shown = {
+    means = {
         tuple(row[:2]): [float(cell) for cell in row[2:]] for row in cells(words.drop_table(drops, "d"))[1:]
     }
-    assert shown == {
+    assert means == {
         ("recogniser", "IBM"): [0.5, 2.0],
         ("recogniser", "Google"): [0.5, 1.5],
         ("transformation", "Noise"): [0.75, 2.0],
@@ -119,10 +119,10 @@ def test_violations_are_counted_beside_those_of_a_base():
         "in all": against_base({"male": 28, "female": 176, HOSTILE: 1400}, "male")[1],
         "comprehensible": against_base({"male": 0, "female": 5, HOSTILE: 2}, "male")[1],
     }
-    found = cells(violation_views.base_table(tables, "male", "Violations"))
-    text = " ".join(cell for line in found for cell in line)
+    lines = cells(violation_views.base_table(tables, "male", "Violations"))
+    text = " ".join(cell for line in lines for cell in line)
     assert "6.29" in text and "528.6" in text and "1,400" in text
-    assert text.count("male has none") == 3 and len(found) == 4 and MEAN in text
+    assert text.count("male has none") == 3 and len(lines) == 4 and MEAN in text
 
 
 def test_words_that_are_confused_rated_and_most_often_wrong():
@@ -149,13 +149,13 @@ def test_the_error_profile_names_the_group_with_most_errors(tmp_path):
 
 def test_words_of_groups_are_listed_in_full_and_told():
     kinds = {"bags": (3, NOT_ROBUST), "six": (0, ROBUST), "red": (1, BETWEEN)}
-    found = {EVERYBODY: [Localised(word, 4, lost, kind) for word, (lost, kind) in kinds.items()]}
-    _, text = map(str, words.localised_tables(found, KeywordSentences(None, {}), "words"))
+    by_group = {EVERYBODY: [Localised(word, 4, lost, kind) for word, (lost, kind) in kinds.items()]}
+    _, text = map(str, words.localised_tables(by_group, KeywordSentences(None, {}), "words"))
     assert [text.index(kind) for kind in ("not robust", ">robust", "in between")] and "75.0" in text
     lost = [Localised(HOSTILE, 4, 4, NOT_ROBUST), *(Localised(f"w{n}", 3, 2, NOT_ROBUST) for n in range(29))]
     pooled = [Localised("w0", 9, 6, NOT_ROBUST), Localised("six", 9, 0, ROBUST)]
-    found = {("accent", "welsh"): lost, ("accent", HOSTILE): [], EVERYBODY: pooled}
-    text = str(words.group_words(found, "words"))
+    by_group = {("accent", "welsh"): lost, ("accent", HOSTILE): [], EVERYBODY: pooled}
+    text = str(words.group_words(by_group, "words"))
     assert HOSTILE not in text and "accent: welsh" in text and "w0 (2 of 3)" in text and "and 10 more" in text
     assert ">29<" in text  # of 30 words that are not robust, everybody together misses all but one
 

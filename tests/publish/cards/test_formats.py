@@ -209,13 +209,13 @@ def test_a_readme_of_others(tmp_path, recorded):
     assert text.startswith(mine.partition("---\n# Mine")[0] + "language:\n- de\nmodel-index:")
     assert "\n---\n# Mine\n\nWords\n\n<!-- soundcheck:begin -->" in text
     assert put(text, languages=("de",)) == text
-    own = put(text, languages=("de",), license="Ours", base_model="a network of 2019")
-    assert "license: other\n" in own and "license_name: Ours\n" in own and "base_model" not in own
+    named = put(text, languages=("de",), license="Ours", base_model="a network of 2019")
+    assert "license: other\n" in named and "license_name: Ours\n" in named and "base_model" not in named
     licensed = put(text, license="Apache-2.0", base_model="us/base")
     assert "license: apache-2.0\n" in licensed and "base_model: us/base\n" in licensed
     assert put("\ufeff") == form.text(facts, CardContext(Card(), "", DAY))
-    told = put(mine, intended_use="For *us*\n\n## not a heading\n<!-- soundcheck:end -->")
-    assert "\n\\## not a heading" in told and told.count("<!-- soundcheck:end -->") == 1
+    intended = put(mine, intended_use="For *us*\n\n## not a heading\n<!-- soundcheck:end -->")
+    assert "\n\\## not a heading" in intended and intended.count("<!-- soundcheck:end -->") == 1
 
 
 def test_a_page_of_evidence_is_replaced_only_if_nobody_changed_it(tmp_path, recorded):
@@ -246,8 +246,8 @@ def test_leaderboards_get_the_task_of_the_benchmark(tmp_path, recorded, benchmar
     changes = {"corpora": [CORPUS | {"benchmark": benchmark}], "suite": {"tasks": TASKS, "corpora": {}}}
     facts = ModelFacts.read(finished(tmp_path, recorded, [verdict()], figures=figures, **changes))
     context, form = context_of(facts), CARD_FORMATS["hub-results"]()
-    told = form.obstacle(facts, context)
-    assert obstacle in told and bool(obstacle) == bool(told)
+    message = form.obstacle(facts, context)
+    assert obstacle in message and bool(obstacle) == bool(message)
     if not obstacle:
         wanted = 0.1235 if "task" in benchmark else 12.35
         assert yaml.safe_load(form.text(facts, context))[0]["value"] == wanted
@@ -259,16 +259,16 @@ def run(tmp_path, recorded):
 
 
 @pytest.mark.parametrize(
-    ("name", "named", "told"),
+    ("name", "named", "message"),
     [
         ("x", ["huggingface", "hub-results"], "--format hub-results: no corpus of the model says"),
         *((name, (), "leads out of") for name in ("../x.md", "/x.md", "a/../../x.md")),
     ],
 )
-def test_all_or_none_are_written(run, monkeypatch, name, named, told):
+def test_all_or_none_are_written(run, monkeypatch, name, named, message):
     last = type("Last", (CardFormat,), {"filename": lambda *_: name, "text": lambda *_: ""})
     monkeypatch.setattr(card_format, "CARD_FORMATS", dict(CARD_FORMATS.items()) | {"zzz": last})
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         write_cards(run, formats=named)
     assert not (run / "cards").exists()
 
@@ -319,16 +319,16 @@ OURS = "soundcheck.fairness_sex.concordance_correlation_coeff"
     ],
 )
 def test_names_of_the_field(given, identifier, lower, limits):
-    found = measure(*given)
-    assert (found.id, found.limits, found.near_zero) == (identifier, limits, lower is None)
-    assert lower is None or found.lower_is_better == lower
+    measured = measure(*given)
+    assert (measured.id, measured.limits, measured.near_zero) == (identifier, limits, lower is None)
+    assert lower is None or measured.lower_is_better == lower
 
 
 def test_numbers_of_a_run(tmp_path, recorded):
     of = {"value": -0.1, "low": -0.2, "high": 0.0, "gap": -0.3, "reference": None, "reference_passed": None}
     row = verdict("m", group="sex: female", rule="|value| <", **of)
-    (found,) = measurements(facts_of("fairness only", tmp_path, recorded, rows=[row])).itertuples()
-    assert found.value == -0.1 and math.isnan(found.group_value)  # a group that is judged by its value
+    (number,) = measurements(facts_of("fairness only", tmp_path, recorded, rows=[row])).itertuples()
+    assert number.value == -0.1 and math.isnan(number.group_value)  # a group that is judged by its value
     beyond = {
         "figures": [FIGURE | {"task": "transcript", "measure": "equal error rate", "value": 1.5}]
     }  # takes its limit away

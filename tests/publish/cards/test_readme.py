@@ -19,8 +19,8 @@ def ours(value=1.0, name="calls"):
     return {"task": {"type": "asr", "name": "transcript"}, "dataset": dataset, "metrics": [metric]}
 
 
-def put(text, results=(), own=None, model="m"):
-    return updated(text, "README.md", own or {}, model, list(results), "new\nlines")
+def put(text, results=(), keys=None, model="m"):
+    return updated(text, "README.md", keys or {}, model, list(results), "new\nlines")
 
 
 def data(text):
@@ -89,16 +89,16 @@ def test_results_of_others_stay():
 
 
 @pytest.mark.parametrize(
-    ("text", "own", "begins"),
+    ("text", "keys", "begins"),
     [
         ("# Title\r\n", OWN, "---\r\nlicense: mit\r\n---\r\n# Title\r\n"),
         ("# Title\n", {}, "# Title\n\n<!--"),
         ("---\n---\nbody", OWN, "---\nlicense: mit\n---\nbody"),
     ],
 )
-def test_without_metadata_they_are_put_first(text, own, begins):
-    assert put(text, [], own).startswith(begins)
-    assert results_of(put(text, [OLD], own)) == [[OLD]]
+def test_without_metadata_they_are_put_first(text, keys, begins):
+    assert put(text, [], keys).startswith(begins)
+    assert results_of(put(text, [OLD], keys)) == [[OLD]]
     assert put("\ufeff# Title\n", [OLD]).startswith("\ufeff---\nmodel-index:\n- name: m\n")
 
 
@@ -113,11 +113,11 @@ def test_several_models():
         "- name: {}\n  results:\n  - {{task: {{type: asr}}, dataset: {{type: x, name: x}}, metrics: []}}\n"
     )
     two = f"---\nmodel-index:\n{entry.format('a')}{entry.format('b')}---\n"
-    assert [len(own) for own in results_of(put(two, [OLD], model="b"))] == [1, 2]
+    assert [len(results) for results in results_of(put(two, [OLD], model="b"))] == [1, 2]
     added = put(two, [OLD], model="c")
     assert [one["name"] for one in data(added)["model-index"]] == ["a", "b", "c"]
     assert put(added, [], model="c").startswith(two)  # a model that we have put there goes with its results
-    assert [len(own) for own in results_of(put(added, [OLD], model="a"))] == [2, 1]
+    assert [len(results) for results in results_of(put(added, [OLD], model="a"))] == [2, 1]
 
 
 NO_LIST, UNREADABLE = "is no list of lines", "the metadata between the two lines --- cannot be read"
@@ -140,11 +140,11 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), REFUSED)
-def test_what_is_refused(text, told):
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_is_refused(text, message):
     with pytest.raises(InputError) as caught:
         put(text, [OLD], {"license": "apache-2.0"})
-    assert told in str(caught.value) and "README.md" in str(caught.value)
+    assert message in str(caught.value) and "README.md" in str(caught.value)
 
 
 values = st.recursive(
@@ -164,14 +164,14 @@ keys = st.text("abcd -:#'", min_size=1, max_size=6)
 )
 def test_whatever_others_wrote_is_kept(others, which, flow, lines, indent):
     theirs = {"task": {"type": "asr"}, "dataset": {"type": "t", "name": "t"}, "metrics": [others]}
-    index = {"model-index": [{"name": "x", "results": [OLD if own else theirs for own in which]}]}
+    index = {"model-index": [{"name": "x", "results": [OLD if is_ours else theirs for is_ours in which]}]}
     style = {"indent": indent, "default_flow_style": None if flow else False, "sort_keys": False}
     plain = json.loads(json.dumps(others | index | {"z": 1}))  # nothing in it is a reference
     written = yaml.safe_dump(plain, **style)
     made = put(f"---\n{written}---\nbody".replace("\n", lines), [ours(7.0)], OWN)
     became = data(made)
     (entry,) = became.pop("model-index")
-    assert entry["results"] == [theirs for own in which if not own] + [ours(7.0)]
+    assert entry["results"] == [theirs for is_ours in which if not is_ours] + [ours(7.0)]
     assert became == others | {"z": 1, "license": "mit"} and f"---{lines}body" in made
     assert put(made, [ours(7.0)], OWN) == made
 
