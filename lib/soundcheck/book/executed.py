@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.book import pages
-from soundcheck.book.overview import FEW_TITLE, of_few_speakers
+from soundcheck.book.overview import of_few_speakers
 from soundcheck.book.site import without_paths
 from soundcheck.common import files, templates
 from soundcheck.common.errors import Caveat
@@ -206,7 +206,7 @@ def result_cells(
     heading_line, _, question = written[0]["source"].partition("\n")
     answered = answer(record, rows)
     if few := of_few_speakers(record, rows, "../../"):
-        answered += element("p", element("strong", f"{FEW_TITLE}.")) + few
+        answered += element("p", element("strong", f"{failures.FEW_TITLE}.")) + few
     method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
     answered += element("p", method, class_="sc-note") + caveats_notice(caveats) + otherwise
     asked = [pages.markdown(question.strip())] if question.strip() else []

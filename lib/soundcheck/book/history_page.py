@@ -46,7 +46,7 @@ def write(sources: pages.Sources, output: Output, folder: Path | None) -> bool:
     return sources.page(NAME, lambda: cells)
 
 
-def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) -> str:
+def write_history(paths: Sequence[Path], out: Path, models: Sequence[str]) -> str:
     """Write the page and the table of runs that a user names; gives what came out, for the terminal.
 
     ``paths`` are output folders, results tables or folders of kept runs, ``out`` is a folder or the page.

@@ -33,7 +33,6 @@ from soundcheck.results.states import FAIL, HOLLOW, PASS, aspects
 HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
 FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS = 8, 5, 5, 8  # that are listed, the others one link away
 WIDTH, EDGE = 190, 6  # of the drawing of a number against chance
-FEW_TITLE = "Too few speakers to generalise: what these speakers show"
 EVERY = "all_results"
 LISTED = 200  # inputs without a prediction that a page lists before it only counts
 ROOT = "../"  # from the page of a model to the first page
@@ -49,7 +48,7 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     sections = {
         "Where they fail": heat_map(record, tested),
         "The largest findings": largest(tested) if rows["state"].eq(FAIL).any() else none,
-        FEW_TITLE: of_few_speakers(record, rows),
+        failures.FEW_TITLE: of_few_speakers(record, rows),
         "What could not be concluded": unknown_groups(tested),
         "Comparisons": compared(record),
         "What is missing": missing(record, results),
@@ -238,7 +237,7 @@ def model_cells(facts: ModelFacts) -> list[dict]:
     sections = {
         "Families": families_table(facts),
         "The largest findings": largest([facts], MODEL_FINDINGS, ROOT) if len(facts.failing) else Html(),
-        FEW_TITLE: of_few_speakers(record, facts.counted, ROOT, alone=True),
+        failures.FEW_TITLE: of_few_speakers(record, facts.counted, ROOT, alone=True),
         "How good it is": figures_table(facts),
         "Values of groups and classes": parts_table(facts),
         "About the model": about + notes(model.notes),

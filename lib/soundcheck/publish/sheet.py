@@ -47,7 +47,6 @@ MOST_ROWS = 8
 MOST_UNKNOWN = 5
 MOST_MEASURES = 4  # columns of values
 MOST_CHANGES = 4  # tests that are worse, and that are better
-FEW = "Too few speakers to generalise: what these speakers show"
 SINCE = "Against the last release"
 
 
@@ -229,7 +228,7 @@ def failing(facts: ModelFacts) -> Iterator[Table]:
     """List what fails, a row a fact, then what few speakers show, the largest first."""
     if facts.findings.empty:
         yield Table("What fails", notes=[f"{headline(facts.counted)}."])
-    for title, rows in (("What fails", facts.findings), (FEW, facts.few)):
+    for title, rows in (("What fails", facts.findings), (failures.FEW_TITLE, facts.few)):
         if len(rows):
             lines = pd.DataFrame(_finding(facts, row) for row in rows.head(MOST_ROWS).itertuples())
             yield Table.of_first(title, lines, len(rows))

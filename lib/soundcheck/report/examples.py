@@ -29,6 +29,7 @@ WORST, BEST = "worst", "best"
 OTHERS = "the others"
 MOST_GROUPS = 2  # with the largest differences, of a corpus and task
 MOST_WORDS = 3  # that are lost most
+MOST_MOVED = 5
 READ = 4  # segments of a kind
 AHEAD = 2  # times as many segments as are shown are looked at for other speakers
 AS_IT_IS = "as it is"
@@ -180,7 +181,7 @@ def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[floa
     return sorted(result, key=lambda entry: (-abs(entry[0]), entry[1]))
 
 
-def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> list[Scene]:
+def moved(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Scene]:
     """Choose the segments whose prediction a change moves most, each once; of values if there are any."""
     parts, subsets = [], [one for one in subsets if one.task.is_regression] or subsets
     for n, subset in enumerate(subsets):
@@ -193,7 +194,7 @@ def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> 
         return []
     order = {"size": False, "key": True, "change": True}
     frame = pd.concat(parts).sort_values(list(order), ascending=list(order.values()))
-    largest = frame.drop_duplicates("key").head(count).to_dict("records")
+    largest = frame.drop_duplicates("key").head(MOST_MOVED).to_dict("records")
     return [_moved(evaluation, subsets[one["subset"]], one["row"]) for one in largest]
 
 
@@ -217,7 +218,7 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
 
 
-def of_two_models(pair: Subset, count: int = 4) -> Scene:
+def of_two_models(pair: Subset) -> Scene:
     """Choose the segments on which two models differ most; first of classes that the candidate breaks."""
     before, after = pair.predictions.clean, pair.predictions.changed
     texts = pd.DataFrame({"baseline": before, "candidate": after, "truth": pair.truth})
@@ -233,13 +234,11 @@ def of_two_models(pair: Subset, count: int = 4) -> Scene:
         parts += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
         return ", ".join(parts)
 
-    chosen = choose(np.where(size > 0, size, np.nan), pair.segments, worst=count, played=count)
+    chosen = choose(np.where(size > 0, size, np.nan), pair.segments, worst=READ, played=READ)
     return Scene(place(pair), pair, chosen, said=said)
 
 
-def of_two_recognisers(
-    subset: Subset, texts: Mapping[str, np.ndarray], played: int = 1, count: int = 3
-) -> list[Scene]:
+def of_two_recognisers(subset: Subset, texts: Mapping[str, np.ndarray], played: int = 1) -> list[Scene]:
     """Choose the segments of which the second of two recognisers breaks most words, then corrects most."""
     (first, before), (second, after) = texts.items()
     changes, scenes = word_changes(subset.truth, before, after), []
@@ -254,7 +253,7 @@ def of_two_recognisers(
         seen = [one.row for scene in scenes for one in scene.examples]
         scores = (changes[kind].where(changes[kind] > 0) - changes[other] / 1000).drop(seen)
         scores = scores.reindex(changes.index).to_numpy()
-        chosen = choose(scores, subset.segments, worst=count, played=played, called="")
+        chosen = choose(scores, subset.segments, worst=MOST_WORDS, played=played, called="")
         title = f"{subset.corpus}: most words {kind} by {second}"
         scenes.append(Scene(title, subset, chosen, said=said, words=words))
     return scenes

@@ -28,6 +28,7 @@ MOST_TIMES = 10  # as many speakers; a larger planning figure is not shown as a 
 # Adjusted over plain difference: below the first most of it is explained, from the second on it remains.
 EXPLAINED, REMAINS = 1 / 3, 2 / 3
 MOST_ALSO = 2  # further groups that are named
+FEW_TITLE = "Too few speakers to generalise: what these speakers show"
 MOST_FEW = 3  # differences with too few speakers that are named
 NOT_TESTED = "not tested"
 

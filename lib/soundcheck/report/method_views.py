@@ -206,9 +206,9 @@ def recorded(name: str) -> tuple[pd.DataFrame, str]:
     return pd.read_csv(path, comment="#"), "; ".join(made)
 
 
-def monte_carlo_error(data_sets: int, level: float = LEVEL) -> float:
-    """Give the standard error of a coverage near ``level`` that so many data sets estimate."""
-    return float(np.sqrt(level * (1 - level) / data_sets))
+def monte_carlo_error(data_sets: int) -> float:
+    """Give the standard error of a coverage near that of intervals that so many data sets estimate."""
+    return float(np.sqrt(LEVEL * (1 - LEVEL) / data_sets))
 
 
 def percent(column: str, digits: int = 1) -> views.Column:

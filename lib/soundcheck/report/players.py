@@ -209,7 +209,7 @@ def segment_name(segment: pd.Series) -> str:
 
 
 def segment_player(
-    media: MediaStore, root: Path | None, segment: pd.Series, caption: str, color: str = "original"
+    media: MediaStore, root: Path | None, segment: pd.Series, caption: str, color: str
 ) -> Player:
     """Let a row of a segment table be heard; its name stands where there is no sound, or none to be read."""
     name = segment_name(segment)

@@ -31,6 +31,7 @@ from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
 
 MOST_PLAYED = 4
+MOST_READ = 20  # pairs of recordings
 _TEST = "Percentage Unchanged Predictions "
 
 
@@ -177,11 +178,11 @@ def worst_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> list[Sub
     return list({one.task.name: one for one in reversed(ranked)}.values())
 
 
-def spectra_of_pairs(evaluation: Evaluation, subsets: Iterable[Subset], most: int = 20) -> None:
+def spectra_of_pairs(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     """Draw what some pairs of recordings sound like, a figure a corpus and pair of conditions."""
     pairs = {(one.corpus, one.change): one for one in subsets if evaluation.view(one).audio}
     for (corpus, change), subset in pairs.items():
-        figure = spectra(recordings(subset, most), SAMPLING_RATE)
+        figure = spectra(recordings(subset, MOST_READ), SAMPLING_RATE)
         page.show(evaluation, figure, f"Magnitude spectra: {corpus}, {change}")
 
 

@@ -237,7 +237,7 @@ def state_order(state: str, p: float) -> float:
     return round(_ORDER.index(state) + (0.5 if pd.isna(p) else p / 2), 6)
 
 
-def without_row(rows: pd.DataFrame, placed: bool = True) -> Html:
+def without_row(rows: pd.DataFrame, placed: bool) -> Html:
     """List tests that were not evaluated, a line a corpus and reason; with a place for links to each."""
     items = []
     for (corpus, reason), part in rows.groupby(["corpus", "skipped"], sort=False):

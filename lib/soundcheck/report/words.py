@@ -34,6 +34,9 @@ from soundcheck.results.rows import Verdict
 from soundcheck.suite.measures import info_of
 
 MOST_NAMED = 20  # words of a list
+MOST_WRONG, MOST_MADE_UP = 12, 8  # words
+MOST_KINDS = 6  # of sounds that are played
+CHANGED = 5  # texts that show what a normaliser does
 LEAST_WORDS = 5  # of a kind, for intervals that resample words
 LEAST_RANKED = 3  # groups of a rank correlation
 MOST_CHARACTERS = 300  # of an answer that is shown
@@ -56,17 +59,17 @@ def small_groups(rows: Sequence[tuple[object, ...]]) -> Html:
     return views.listed(rows, names, caption="Groups that are too small to be judged.", none="")
 
 
-def normaliser_notice(evaluation: Evaluation, count: int = 5) -> Html:
+def normaliser_notice(evaluation: Evaluation) -> Html:
     """Say which normaliser both sides went through, and show what it changed; after subsets were read."""
     used = evaluation.normaliser
     said = element("strong", f"Normaliser: {used.name}, version {used.version or 'unknown'}. ")
     said = element("p", said, element("span", used.description, limit=None), class_="sc-note")
-    examples = [pair for pair in evaluation.texts.examples(count) if pair[0] != pair[1]]
+    examples = [pair for pair in evaluation.texts.examples(CHANGED) if pair[0] != pair[1]]
     about = {"caption": "Texts that it changed", "sortable": False, "none": ""}
     return said + views.listed(examples, ["as written", "as compared"], **about)
 
 
-def rate_table(rows: Sequence[Mapping[str, object]], blocks: str = "speakers") -> Html:
+def rate_table(rows: Sequence[Mapping[str, object]], blocks: str) -> Html:
     """Show word error rates of groups with their parts, from :func:`evaluation.words.group_rates`."""
     columns = {name: name for name in ("corpus", "column", "group")} | {"word error rate": values(unit="%")}
     columns["standard error"] = values("standard_error", "%")
@@ -134,7 +137,7 @@ def comparison_table(
     return views.table(rows, sortable=False, none="")
 
 
-def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html:
+def wrong_word_table(frame: pd.DataFrame, caption: str) -> Html:
     """Show the words that are wrong most often, and of several recognisers which has the fewest errors.
 
     ``frame`` is from :func:`soundcheck.metrics.word_errors.wrong_words`.
@@ -147,7 +150,7 @@ def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html
         best = counts.index[counts.eq(counts.min())]
         return "all alike" if len(best) == len(counts) else some(list(best), 3)
 
-    frequent, names = frame.head(count), list(frame.columns[2:])
+    frequent, names = frame.head(MOST_WRONG), list(frame.columns[2:])
     rows = frequent[["word", "said"]].copy()
     for name in names:
         rows[f"wrong, {name}"] = frequent.apply(wrong(name), axis=1)
@@ -157,11 +160,11 @@ def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html
     return views.table(rows, caption=caption)
 
 
-def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
+def confusion_table(frame: pd.DataFrame) -> Html:
     """Show the most frequent errors, from :func:`soundcheck.metrics.word_errors.confusions`."""
     columns = {"error": lambda row: f"{MARKS[row.kind]} {row.kind}", "said": "reference"}
     columns |= {"recognised": "hypothesis", "times": "count", "of all words": values("share", "%")}
-    frequent = frame.head(count)
+    frequent = frame.head(MOST_NAMED)
     return views.table(
         frequent, columns, caption=f"The {len(frequent)} most frequent of {len(frame)} different errors"
     )
@@ -312,11 +315,11 @@ def summary_table(evaluation: Evaluation, kinds: Sequence[Kind]) -> Html:
     return views.table(rows, columns, caption="What is written, by kind of sound")
 
 
-def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
+def made_up_words(kinds: Sequence[Kind]) -> Html:
     """Show the words that are written most often for each kind of sound in which nobody speaks."""
     rows = []
     for kind in filter(lambda kind: kind.silent, kinds):
-        made_up = words_made_up(kind.subset.predictions.changed, count)
+        made_up = words_made_up(kind.subset.predictions.changed, MOST_MADE_UP)
         words = [f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in made_up]
         rows += [(kind.subset.corpus, kind.name, _uncut(words))] if made_up else []
     caption = "Words that are written most often where nobody says them"
@@ -325,7 +328,7 @@ def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
     return views.listed(rows, names, caption=caption, none=none)
 
 
-def most_written(evaluation: Evaluation, kinds: Sequence[Kind], count: int = 6) -> list[Scene]:
+def most_written(evaluation: Evaluation, kinds: Sequence[Kind]) -> list[Scene]:
     """Choose for each kind of sound what the most is written for, the worst kinds first.
 
     Kinds in which somebody speaks do not count unless nothing is spoken for some time.
@@ -337,7 +340,7 @@ def most_written(evaluation: Evaluation, kinds: Sequence[Kind], count: int = 6) 
             n = int(np.argmax(rates))  # the first of equals: segments are in canonical order
             order = (not kind.silent, -float(rates[n]), kind.name, kind.subset.corpus)
             worst.append((order, _scene(evaluation, kind, n)))
-    return [scene for _, scene in sorted(worst, key=lambda entry: entry[0])[:count]]
+    return [scene for _, scene in sorted(worst, key=lambda entry: entry[0])[:MOST_KINDS]]
 
 
 def _scene(evaluation: Evaluation, kind: Kind, n: int) -> Scene:
