@@ -19,7 +19,7 @@ from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
 from soundcheck.common.store import CACHE_VARIABLE
-from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.run import notebook_server
 from soundcheck.suite.measures import Margin
 

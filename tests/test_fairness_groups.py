@@ -11,8 +11,8 @@ from runs import write
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.statistics import permutation, simulated_thresholds
 
 pytestmark = pytest.mark.slow
