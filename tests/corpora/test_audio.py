@@ -13,7 +13,7 @@ import soundfile
 
 from soundcheck.corpora import audio
 from soundcheck.corpora.audio import CONVERT
-from soundcheck.corpora.inspection import sound_formats
+from soundcheck.corpora.load import sound_formats
 
 RATE = 16000
 TAG = b"ID3\x04\0\0\0\0\0\x14" + bytes(20)  # as MP3 files have it
@@ -264,6 +264,12 @@ def test_damaged_headers_never_raise(inspect, rng):
             for position in rng.integers(0, min(80, len(damaged)), 3):
                 damaged[position] = rng.integers(256)
             assert isinstance(inspect(bytes(damaged)), audio.AudioInfo)
+
+
+@pytest.mark.parametrize(("error", "words"), [((5, "I/O"), "I/O"), ((), "the file cannot be read")])
+def test_a_disk_that_fails_is_the_problem_of_the_file(inspect, monkeypatch, error, words):
+    monkeypatch.setattr(os, "pread", lambda *_: (_ for _ in ()).throw(OSError(*error)))
+    assert inspect(wav()).problem == words
 
 
 def test_what_is_no_file_is_never_opened(tmp_path):

@@ -278,12 +278,12 @@ def blank(figure: Any) -> bytes:
 def _share(folder: str) -> None:
     """Take from a folder what each run would compute anew: it is the same in all of them."""
     from soundcheck.common import store
-    from soundcheck.statistics import simulated_thresholds
+    from soundcheck.statistics import simulation
 
     if demo := sys.modules.get("soundcheck_demo.registration"):
         make = demo.DemoSounds.make
         demo.DemoSounds.make = lambda cache, **options: make(Path(folder), **options)
-    simulated = simulated_thresholds._simulated_quantile
+    simulated = simulation._simulated_quantile
 
     def quantile(setting: object) -> float:
         own = os.environ.get(store.CACHE_VARIABLE, "")
@@ -293,7 +293,7 @@ def _share(folder: str) -> None:
         finally:
             os.environ[store.CACHE_VARIABLE] = own
 
-    simulated_thresholds._simulated_quantile = quantile
+    simulation._simulated_quantile = quantile
 
 
 def _run(address: str, request: dict[str, Any]) -> None:

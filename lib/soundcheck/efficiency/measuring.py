@@ -24,15 +24,15 @@ import numpy as np
 import psutil
 import soundfile
 
-from soundcheck.common.json_file import JsonFile
 from soundcheck.common.progress import Progress
+from soundcheck.common.store import JsonFile
 from soundcheck.corpora import audio
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.predict import protocol
 from soundcheck.predict.executor import ModelProcess
-from soundcheck.predict.opened_files import READ
 from soundcheck.predict.protocol import Item, Result, Setup, Unit
 from soundcheck.predict.request import list_segments
+from soundcheck.predict.same_model import READ
 from soundcheck.suite.groups import numbers_of
 
 FEW = 8  # recorded segments

@@ -38,8 +38,7 @@ from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import GAP_RULES, WITHIN
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
-from soundcheck.statistics.simulation import MOST_CLASSES
+from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.measures import UNCHANGED, info_of, measure_of
 

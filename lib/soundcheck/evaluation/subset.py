@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.differential import Setting
-from soundcheck.metrics.similarity import cosine_scores, mean_directions
+from soundcheck.metrics.trials import cosine_scores, mean_directions
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import bootstrap

@@ -35,8 +35,7 @@ from soundcheck.evaluation.trials import (
     scores_under,
 )
 from soundcheck.metrics.combinators import relabel
-from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
-from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.trials import NORMS, Trials, cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.verification import (
     AffineCalibration,
     actual_dcf,

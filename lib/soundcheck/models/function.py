@@ -12,7 +12,7 @@ Beside the function its module may have
   train or download and keep the result in the folder named by the environment variable ``SOUNDCHECK_CACHE``.
 
 Cached predictions rest on the source of the module and its neighbours, and on the files that were opened
-before they were given (:mod:`soundcheck.predict.opened_files`), such as weights and modules that are imported
+before they were given (:mod:`soundcheck.predict.same_model`), such as weights and modules that are imported
 late. Files that an extension module opens are not seen: let ``fingerprint`` cover them, or name them in the
 suite under ``files:``.
 
@@ -51,7 +51,7 @@ from soundcheck.models import processes
 from soundcheck.models.base import Model, reason, where
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take

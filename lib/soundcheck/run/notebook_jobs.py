@@ -17,20 +17,18 @@ from soundcheck.augment.registry import missing
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.common.resources import library_digest
+from soundcheck.common.store import made_of
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.evaluation.comparison import ComparisonDescription
 from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names, reduced
 from soundcheck.results.rows import Estimate, load_all
-from soundcheck.run.made_of import made_of
-from soundcheck.run.notebooks import Job, Outcome
-from soundcheck.run.output import Output
-from soundcheck.run.planning import (
+from soundcheck.run.material import (
     answers_changes,
     evaluated_corpora,
     predicted_corpora,
@@ -38,6 +36,8 @@ from soundcheck.run.planning import (
     supported_tasks,
     tasks_of,
 )
+from soundcheck.run.notebooks import Job, Outcome
+from soundcheck.run.output import Output
 from soundcheck.suite.entries import ERROR, SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 
@@ -135,7 +135,7 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
     if sounds_of([family]).isdisjoint(SPEECH_KINDS):
         return ()
     language = entry.options.get("language")
-    return (str(language),) if language else entry.card.over(suite.card).languages
+    return (str(language),) if language else entry.card.over(suite.model_kind).languages
 
 
 def _weight(description: EvaluationDescription) -> int:

@@ -17,10 +17,11 @@ from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
 from soundcheck.common.escaping import shorten
-from soundcheck.common.extras import versions
+from soundcheck.common.packages import versions
 from soundcheck.common.resources import library_digest
+from soundcheck.common.store import made_of
 from soundcheck.common.wording import counted, duration
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.failures import summary_lines
 from soundcheck.report.key_figures import reversed_caveats
@@ -40,12 +41,11 @@ from soundcheck.results.record import (
     StudyRecord,
 )
 from soundcheck.results.table import read_estimates
-from soundcheck.run.derived import Derived
-from soundcheck.run.made_of import made_of
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
 from soundcheck.run.selection import Plan
+from soundcheck.run.tables import Derived
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
 from soundcheck.suite.groups import numbers_of
 
@@ -162,7 +162,7 @@ def _corpus(corpus: Corpus) -> CorpusRecord:
     )
 
 
-# What the command prints ------------------------------------------------------------------------------------
+# What the command prints -----------------------------------------------------------------------------------
 
 
 class Stages:

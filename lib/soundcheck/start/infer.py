@@ -11,13 +11,29 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common.scales import USUAL, usual_scales
-from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task, meanings
+from soundcheck.common.tasks import (
+    BUILTIN,
+    CLASSIFICATION,
+    EMOTION,
+    REGRESSION,
+    USUAL,
+    Task,
+    meanings,
+    usual_scales,
+)
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL
-from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS, first_of
-from soundcheck.start.detect import DetectedFormat, FolderIndex, by_split
+from soundcheck.start.detect import (
+    CLASSES,
+    FILE_NAMES,
+    RATINGS,
+    SYNONYMS,
+    DetectedFormat,
+    FolderIndex,
+    by_split,
+    first_of,
+)
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.groups import MEASURED_COLUMNS, UNUSABLE
