@@ -17,7 +17,7 @@ from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.book import sphinx_run
+from soundcheck.book import site
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.run import notebook_server
@@ -192,7 +192,7 @@ def forked_sphinx(preloaded):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("soundcheck.report.style.svg", blank)
         if notebook_server.FORKS:
-            patch.setattr(sphinx_run, "subprocess", preloaded().subprocess())
+            patch.setattr(site, "subprocess", preloaded().subprocess())
         yield
 
 
