@@ -30,7 +30,7 @@ from soundcheck.common import seeds
 from soundcheck.metrics import regression
 from soundcheck.metrics.combinators import against_all, require_count
 from soundcheck.statistics.balance import balance, least_per_bin
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
+from soundcheck.statistics.simulation import simulated_threshold
 from soundcheck.suite.thresholds import read_family
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "balancing.csv"

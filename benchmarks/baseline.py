@@ -17,13 +17,12 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.results import worse
+from soundcheck.results import history
 from soundcheck.results.contrast import WORSE
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.judged import Judged
 from soundcheck.results.record import RunRecord
+from soundcheck.results.rows import KEY, Judged, Verdict
 from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics import bootstrap
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "baseline.csv"
@@ -123,7 +122,7 @@ def alarms(
         rng = np.random.default_rng([seed, speakers, planted, run])
         weights = bootstrap.weights(speakers, REPLICATES, run)
         before, now = (finished(counts, weights) for counts in outcomes(rng, speakers, planted, tests))
-        (decided,) = worse.with_outcomes([worse.changes(now, before)], RunRecord.matters_worse)
+        (decided,) = history.decided_changes([history.changes(now, before)], RunRecord.matters_worse)
         decided = decided["outcome"].eq(WORSE)
         number = now.frame.loc[decided.index[decided], "test"].str[1:].astype(int) % (tests // 2)
         right = int((number < planted // 2).sum())

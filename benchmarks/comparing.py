@@ -34,8 +34,7 @@ from scipy import stats
 
 from soundcheck.common import seeds
 from soundcheck.results.contrast import BETTER, WORSE, Contrast, contrasts
-from soundcheck.results.judged import Judged
-from soundcheck.results.verdict import Verdict
+from soundcheck.results.rows import Judged, Verdict
 from soundcheck.statistics.bootstrap import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "comparing.csv"

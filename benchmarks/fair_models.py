@@ -43,11 +43,11 @@ from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.results.rows import OTHERS, Verdict
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import REPLICATES, resample
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
+from soundcheck.statistics.simulation import simulated_threshold
 from soundcheck.suite.families import Family
 from soundcheck.suite.measures import Margin, measure_of
 from soundcheck.suite.thresholds import read_family

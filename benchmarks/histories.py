@@ -36,10 +36,9 @@ from soundcheck.common import seeds
 from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.history import points
-from soundcheck.results.judged import Judged
 from soundcheck.results.record import NO_RECORD
+from soundcheck.results.rows import KEY, Judged, Verdict
 from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.bootstrap import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "histories.csv"

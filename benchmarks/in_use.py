@@ -25,8 +25,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.conclusions import scale_of
 from soundcheck.evaluation.corpus_audit import audit
-from soundcheck.metrics.similarity import cosine_scores, mean_directions, normalised_scores
-from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.trials import Trials, cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.verification import (
     actual_dcf,
     bayes_threshold,

@@ -30,9 +30,8 @@ import scipy
 from soundcheck.common.seeds import generator
 from soundcheck.corpora import audio
 from soundcheck.corpora.measures import MEASURES
-from soundcheck_demo.speech.emotions import UNMOVED, settings
 from soundcheck_demo.speech.synthesis import SECONDS, speak, transcript
-from soundcheck_demo.speech.voices import SPEAKERS, SPEECH
+from soundcheck_demo.speech.voices import SPEAKERS, SPEECH, UNMOVED, settings
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "signal_to_noise.csv"
 SEED, SIGNALS, RATE = 0, 20, 16000

@@ -21,8 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.results.estimates import read_estimates
-from soundcheck.results.table import read_results
+from soundcheck.results.table import read_estimates, read_results
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "published_results.csv"
 COLUMNS = ("data", "what", "published", "found", "low", "high", "p", "state", "as it has to be")

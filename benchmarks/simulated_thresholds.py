@@ -21,21 +21,19 @@ import pandas as pd
 
 from soundcheck.common import resources
 from soundcheck.statistics import simulation
-from soundcheck.statistics.simulated_thresholds import (
-    RECORD,
-    SERIES,
-    published_size,
-    quantile,
-    simulated_threshold,
-)
 from soundcheck.statistics.simulation import (
     GROUPS,
     MANY_RUNS,
     METRICS,
+    RECORD,
     RUNS,
     SAMPLES,
+    SERIES,
     Setting,
+    published_size,
+    quantile,
     simulate,
+    simulated_threshold,
     summary,
 )
 from soundcheck.suite.thresholds import read_family

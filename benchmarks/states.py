@@ -38,9 +38,9 @@ from soundcheck.metrics.combinators import paired_difference, restrict
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import false_acceptance_rate, false_rejection_rate
 from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.results.rows import OTHERS, Verdict
 from soundcheck.results.states import counted, decide
 from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample_all
 from soundcheck.statistics.evidence import adjusted_p_values, paired_test
 from soundcheck.statistics.fixed_speakers import fixed_speakers

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.noise import mix, pink
 from soundcheck.augment.registry import TRANSFORMS
 from soundcheck.augment.sounds import Sound, Sounds, SoundSet
+from soundcheck.augment.transmission import tilt_filter
 
 try:
     import auglib

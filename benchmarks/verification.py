@@ -18,8 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.metrics import roc_curve
 
-from soundcheck.metrics.similarity import cosine_scores
-from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.trials import Trials, cosine_scores
 from soundcheck.metrics.verification import (
     cllr,
     equal_error_rate,

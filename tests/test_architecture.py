@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from benchmarks.architecture import LIBRARY, PAGE, PICTURE, TABLE, imported, imports, picture, rooms, table
+from docs.architecture import LIBRARY, PAGE, PICTURE, TABLE, imported, imports, picture, rooms, table
 
 # The packages in the order of the flow; one imports only from those before it. Inside a package anything goes
 # that is no circle.

@@ -21,10 +21,10 @@ from runs import Run, run, write
 from tests.golden import worlds
 
 from soundcheck.report.formats import label, number, significant
-from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import ASPECTS, aspects, counted
+from soundcheck.results.table import read_estimates
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from finished import FAILED, finished, verdict
 
 from soundcheck.common import files, manifest
 from soundcheck.results.record import RunRecord
-from soundcheck.results.verdict import RESULT_COLUMNS
+from soundcheck.results.table import RESULT_COLUMNS
 
 NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group_value") :]
 

@@ -7,7 +7,7 @@ from killed import killed_run
 from runs import Run, changed, refused, write
 from tones import SUITE, Project, make
 
-from soundcheck.results.verdict import RESULT_COLUMNS
+from soundcheck.results.table import RESULT_COLUMNS
 
 HOSTILE = "<img src=x onerror=document.documentElement.dataset.pwn=1>"
 ONE_MODEL = {"  quiet:": "  # quiet:", "robustness_small_changes": "own_family"}

@@ -13,7 +13,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.statistics import permutation, simulated_thresholds
+from soundcheck.statistics import permutation, simulation
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ class Found:
 def evaluate(tmp_path, monkeypatch, describe, blank_figures):
     """Run the notebook of a family, cell by cell, on a table with predictions in it."""
     # By how much random models or drawn groups differ is not of interest.
-    monkeypatch.setattr(simulated_thresholds, "MANY_RUNS", 20)
+    monkeypatch.setattr(simulation, "MANY_RUNS", 20)
     monkeypatch.setattr(permutation, "arrangements", few_arrangements)
     MediaStore(tmp_path / "media", "media/")
 

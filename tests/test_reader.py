@@ -15,9 +15,8 @@ from benchmarks import published_results, states
 from bs4 import BeautifulSoup
 from first_pages import first_page, golden, page_html, record_of
 
-from soundcheck.results.estimates import estimate_frame, read_estimates
 from soundcheck.results.record import RunRecord
-from soundcheck.results.table import read_results
+from soundcheck.results.table import estimate_frame, read_estimates, read_results
 
 
 @pytest.fixture(scope="module")

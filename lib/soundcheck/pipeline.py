@@ -32,26 +32,30 @@ from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
 from soundcheck.results.contrast import ContrastsFile, contrast_csv, contrast_frame
-from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.finished_run import check_place, keep
-from soundcheck.results.judged import load_all
 from soundcheck.results.record import KeyFigure, RunRecord
-from soundcheck.results.schema import read_parquet
+from soundcheck.results.rows import Estimate, Verdict, load_all, skipped_rows
 from soundcheck.results.states import decide
-from soundcheck.results.table import to_frame, write_results
-from soundcheck.results.verdict import RESULTS, Verdict, skipped_rows
-from soundcheck.run import key_figures, notebook_jobs, planning, tables
-from soundcheck.run.derived import Derived, of_notebooks, of_rows
+from soundcheck.results.table import (
+    RESULTS,
+    collected,
+    estimate_frame,
+    read_parquet,
+    to_frame,
+    write_estimates,
+    write_results,
+)
+from soundcheck.run import key_figures, notebook_jobs, tables
 from soundcheck.run.forecast import forecast
-from soundcheck.run.material import Material, load
+from soundcheck.run.material import Material, evaluated_corpora, load, supported_tasks, tasks_of
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
-from soundcheck.run.predictions import predict_all
+from soundcheck.run.predictions import Shards, ask_shard, predict_all, read_shards
 from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select
-from soundcheck.run.shards import Shards, ask_shard, read_shards
+from soundcheck.run.tables import Derived, of_notebooks, of_rows
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 
@@ -287,10 +291,10 @@ class _Run:
                 drawn |= dict.fromkeys(segments)
                 continue
             family, entry = by_name[job.family], suite.models[job.model]
-            for corpus in planning.evaluated_corpora(family, entry, self.material.corpora):
+            for corpus in evaluated_corpora(family, entry, self.material.corpora):
                 if corpus.entry.probes_of:
                     continue  # has no tests of its own
-                for task in planning.supported_tasks(family, planning.tasks_of(suite, entry)):
+                for task in supported_tasks(family, tasks_of(suite, entry)):
                     reason = f"error: the notebook failed: {outcome.error}"
                     rows += skipped_rows(job.model, corpus.name, family, task, reason)
         write_results(decide(to_frame(rows)), self.output.folder)

@@ -44,10 +44,10 @@ class DemoFormat(CorpusFormat):
     @classmethod
     def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:
         """Synthesise the corpus, or find it in the cache."""
-        from soundcheck_demo.speech import corpus, descriptions
+        from soundcheck_demo.speech import corpus
 
         folder = corpus.build(cache, **entry.options, jobs=jobs, progress=progress)
-        description = entry.description or descriptions.describe(**entry.options)
+        description = entry.description or corpus.describe(**entry.options)
         return dataclasses.replace(entry, path=folder / corpus.TABLE, root=folder, description=description)
 
     @classmethod
@@ -120,6 +120,6 @@ class DemoSpeech(SpeechSource):
     @classmethod
     def record(cls, signal: np.ndarray, condition: str, item: str) -> np.ndarray:
         """Record the sample with one of the three microphones."""
-        from soundcheck_demo.speech.derived import record
+        from soundcheck_demo.speech.corpus import record
 
         return record(signal, condition, item, item)

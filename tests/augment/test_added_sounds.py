@@ -5,9 +5,9 @@ import pytest
 import scipy.stats
 from tests.augment.made_sounds import sound, sounds
 
-from soundcheck.augment import noise, registry, unspoken
+from soundcheck.augment import edits, noise, registry
 from soundcheck.augment.level import decibel, peak, rms
-from soundcheck.augment.rooms import far_field, reverberation
+from soundcheck.augment.transmission import far_field, reverberation
 from soundcheck.suite.thresholds import read_family
 
 RATE = 16000
@@ -200,7 +200,7 @@ def material(rng):
 def test_a_sound_alone_has_its_level_and_nothing_of_the_speech(material, speech, kind):
     def alone(signal, level_db):
         rng, options = np.random.default_rng(1), {"sound": kind, "level_db": level_db}
-        return unspoken.sound_alone(signal, RATE, rng, sounds=material, **options)
+        return edits.sound_alone(signal, RATE, rng, sounds=material, **options)
 
     result = alone(speech, -20)
     assert len(result) == len(speech) and np.array_equal(result, alone(-0.1 * speech, -20))
@@ -210,15 +210,15 @@ def test_a_sound_alone_has_its_level_and_nothing_of_the_speech(material, speech,
 
 
 def test_silence_backwards_and_looped_speech(speech, rng):
-    assert np.array_equal(unspoken.silence(speech, RATE, rng), np.zeros(3 * RATE, np.float32))
-    assert unspoken.silence(speech, RATE, rng, seconds=2.5).shape == (40000,)
-    followed = unspoken.followed_by_silence(speech, RATE, rng, seconds=0.5)
+    assert np.array_equal(edits.silence(speech, RATE, rng), np.zeros(3 * RATE, np.float32))
+    assert edits.silence(speech, RATE, rng, seconds=2.5).shape == (40000,)
+    followed = edits.followed_by_silence(speech, RATE, rng, seconds=0.5)
     assert np.array_equal(followed, np.concatenate([speech, np.zeros(8000, np.float32)]))
-    assert np.array_equal(unspoken.backwards(speech, RATE, rng), speech[::-1])
-    looped = unspoken.cut_and_looped(speech[:RATE], RATE, rng, piece=0.25, seconds=2)
+    assert np.array_equal(edits.backwards(speech, RATE, rng), speech[::-1])
+    looped = edits.cut_and_looped(speech[:RATE], RATE, rng, piece=0.25, seconds=2)
     assert len(looped) == 2 * RATE and np.array_equal(looped[4000:], looped[:-4000])  # without a pause
     assert sum(np.array_equal(speech[n : n + 4000], looped[:4000]) for n in range(12001)) == 1
-    short = unspoken.cut_and_looped(speech[:100], RATE, rng, piece=0.25)
+    short = edits.cut_and_looped(speech[:100], RATE, rng, piece=0.25)
     assert np.array_equal(short, speech[:100])
 
 
@@ -227,6 +227,6 @@ def test_the_length_is_known_without_the_signal(name, material, speech):
     change, expected = read_family("asr_hallucination").changes[name], {"Speech Then Silence": 30}
     signal, drawn = registry.apply(change, speech[:RATE], RATE, seed=7, content="abc", sounds=material)
     assert registry.drawn_options(change, seed=7, content="abc")[0] == drawn
-    heard, unspoken_part = unspoken.seconds_heard(change.transform, drawn, 1.0)
+    heard, unspoken_part = edits.seconds_heard(change.transform, drawn, 1.0)
     assert heard == len(signal) / RATE
     assert unspoken_part == expected.get(name, 0 if name in ("Looped Speech", "Backwards Speech") else heard)

@@ -9,7 +9,7 @@ import pytest
 from late import late
 from tests.augment.made_sounds import sound, sounds
 
-from soundcheck.augment import edits, filters, level, rooms
+from soundcheck.augment import edits, level, transmission
 
 auglib = late("auglib")  # the oracle of these tests
 
@@ -35,8 +35,8 @@ def alike():
     yield level.clip, {"ratio": 0.003}, library.ClipByRatio(0.003)
     for cutoff, order in ((150, 1), (6500, 4)):
         options = {"cutoff": cutoff, "order": order}
-        yield filters.highpass_filter, options, library.HighPass(cutoff, order=order)
-        yield filters.lowpass_filter, options, library.LowPass(cutoff, order=order)
+        yield transmission.highpass_filter, options, library.HighPass(cutoff, order=order)
+        yield transmission.lowpass_filter, options, library.LowPass(cutoff, order=order)
     options = {"samples": 100}
     yield edits.append_zeros, options, library.AppendValue(100, unit="samples")
     yield edits.prepend_zeros, options, library.PrependValue(100, unit="samples")
@@ -57,5 +57,5 @@ def test_convolution(speech, rng):
         [auglib.transform.FFTConvolve(response, keep_tail=False), auglib.transform.NormalizeByPeak()]
     )
     material = sounds(rooms=[sound("room", response, role="base")])
-    ours = rooms.reverberation(speech, RATE, rng, sounds=material, responses="rooms", role="base")
+    ours = transmission.reverberation(speech, RATE, rng, sounds=material, responses="rooms", role="base")
     assert np.allclose(ours, theirs(both, speech), rtol=0, atol=TOLERANCE)

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 from tests.augment.made_sounds import sound, sounds
 
-from soundcheck.augment import codec, edits, filters, level, registry
+from soundcheck.augment import edits, level, registry, transmission
 from soundcheck.augment.level import decibel, rms
 from soundcheck.augment.prosody import changed_pitch, changed_tempo, slowed_down
 from soundcheck.corpora.audio import resampled
@@ -43,7 +43,9 @@ def test_levels_are_exact_matched_and_limited_as_a_whole(noise):
     matched = level.level_match(noise, 0.01 * noise[::-1])
     assert level.rms(matched) == pytest.approx(level.rms(noise), rel=1e-6)
     silent, loud = np.zeros(4), np.array([1.0, -1.0, 1.0, -1.0])
-    assert not level.level_match(loud, silent).any() and not level.level_match(silent, loud).any()
+    assert not level.level_match(silent, loud).any()
+    matched = level.level_match(loud, silent)
+    assert not matched.any() and matched is not silent
     assert level.limit(loud) is loud  # full scale is no excess
     limited = level.limit(np.array([-0.5, -2.0, 1.0]))
     assert np.allclose(limited, [-0.25, -1, 0.5], rtol=1e-6) and level.peak(limited) <= 1
@@ -63,10 +65,12 @@ def test_clip_cuts_exactly_the_share(rng, ratio, samples):
 
 def test_the_text_clips_a_share_of_any_speech_and_the_released_definition_at_full_scale(rng):
     speech = rng.laplace(size=RATE)
+    speech -= speech.mean()
     speech = (0.3 * speech / np.abs(speech).max()).astype(np.float32)
     released = level.clipped_at(speech, RATE, rng, limit=0.05, definition="released")
     np.testing.assert_allclose(released, np.clip(speech / 1.414, -0.05, 0.05), atol=1e-7)
     text = level.clipped_at(speech, RATE, rng, limit=0.05)
+    np.testing.assert_allclose(level.clipped_at(speech + 1, RATE, rng, limit=0.05), text + 1, atol=1e-5)
     assert (np.abs(text) >= 0.999 * 0.3).mean() == pytest.approx((np.abs(speech) >= 0.015).mean(), abs=1e-3)
 
 
@@ -102,7 +106,7 @@ def test_an_offset_changes_nothing_but_itself(noise, rng, name, options):
 
 
 @pytest.mark.parametrize(
-    ("transform", "octave"), [(filters.highpass_filter, 250), (filters.lowpass_filter, 1000)]
+    ("transform", "octave"), [(transmission.highpass_filter, 250), (transmission.lowpass_filter, 1000)]
 )
 def test_the_released_filters_run_forward_and_backward(rng, transform, octave):
     """-6 dB at the cutoff and -25 dB an octave beyond, where one pass takes away 3 and 12.5 dB."""
@@ -121,7 +125,7 @@ def test_the_released_filters_run_forward_and_backward(rng, transform, octave):
 
 @pytest.mark.parametrize("direction", ["downward", "upward"])
 def test_tilt_filters_are_linear_ramps_without_delay_and_the_level_is_restored(rng, direction):
-    ramp, taps = np.arange(513) / 512, filters.tilt_filter(direction)
+    ramp, taps = np.arange(513) / 512, transmission.tilt_filter(direction)
     assert taps.shape == (1024,) and np.argmax(np.abs(taps)) == 512
     assert np.allclose(taps[1:], taps[:0:-1], atol=1e-15)
     spectrum = np.abs(np.fft.rfft(taps))
@@ -129,7 +133,7 @@ def test_tilt_filters_are_linear_ramps_without_delay_and_the_level_is_restored(r
     assert direction == "downward" or (spectrum[0] == pytest.approx(0.013) and spectrum[-1] < 0.1)
     for samples in (1, 10, 48000):
         signal = (0.02 * rng.standard_normal(samples)).astype(np.float32)
-        tilted = filters.spectral_tilt(signal, RATE, rng, direction=direction)
+        tilted = transmission.spectral_tilt(signal, RATE, rng, direction=direction)
         assert tilted.size == samples
         assert decibel(rms(tilted)) == pytest.approx(decibel(rms(signal)), abs=0.1)
 
@@ -187,10 +191,10 @@ def band(signal, low, high):
     return 10 * np.log10(spectrum[(hertz >= low) & (hertz < high)].mean() + 1e-30)
 
 
-@pytest.mark.parametrize("name", sorted(codec.CODECS))
+@pytest.mark.parametrize("name", sorted(transmission.CODECS))
 def test_codecs_give_the_signal_back_in_place(speech, rng, name):
     bit_rate = 12200 if name == "amr-nb" else 64000
-    decoded = codec.codec(speech, RATE, rng, name=name, bit_rate=bit_rate)
+    decoded = transmission.codec(speech, RATE, rng, name=name, bit_rate=bit_rate)
     assert len(decoded) == len(speech)
     spectra = (np.fft.rfft(signal, 2 * len(speech)) for signal in (decoded, speech))
     lag = int(np.argmax(np.fft.irfft(next(spectra) * np.conj(next(spectra)))))
@@ -200,9 +204,9 @@ def test_codecs_give_the_signal_back_in_place(speech, rng, name):
         assert band(decoded, 4200, 8000) < band(decoded, 500, 3000) - 40
     for count in (1, 1601):
         short = rng.uniform(-0.5, 0.5, count).astype(np.float32)
-        assert len(codec.codec(short, RATE, rng, name=name, bit_rate=bit_rate)) == count
+        assert len(transmission.codec(short, RATE, rng, name=name, bit_rate=bit_rate)) == count
     if name == "amr-nb":  # fewer bits sound otherwise
-        worse = codec.codec(speech, RATE, rng, name=name, bit_rate=4750)
+        worse = transmission.codec(speech, RATE, rng, name=name, bit_rate=4750)
         assert rms(worse - decoded) > 0.1 * rms(decoded)
 
 
@@ -211,14 +215,14 @@ def test_g711_against_another_implementation(rng, tmp_path, name, law):
     signal = rng.uniform(-0.9, 0.9, 1600).astype(np.float32)
     soundfile.write(tmp_path / "law.wav", signal, 8000, subtype=law)
     expected, _ = soundfile.read(tmp_path / "law.wav", dtype="float32")
-    assert np.allclose(codec.coded(signal, name), expected, atol=0.035)  # one step of the loudest
-    assert np.corrcoef(codec.coded(signal, name), expected)[0, 1] > 0.9999
+    assert np.allclose(transmission.coded(signal, name), expected, atol=0.035)  # one step of the loudest
+    assert np.corrcoef(transmission.coded(signal, name), expected)[0, 1] > 0.9999
 
 
 @pytest.mark.parametrize(("level_db", "expected_db"), [(-60, -56), (-20, -48.8 / 3), (-10, -8), (0, 0)])
 def test_compressor_at_a_steady_level(level_db, expected_db):
     steady = np.full(8000, 10 ** (level_db / 20))
-    assert 20 * np.log10(codec.compress(steady, 8000)[-1]) == pytest.approx(expected_db, abs=1e-3)
+    assert 20 * np.log10(transmission.compress(steady, 8000)[-1]) == pytest.approx(expected_db, abs=1e-3)
 
 
 @pytest.mark.skipif(not shutil.which("sox"), reason="SoX is the oracle of this test")
@@ -229,32 +233,32 @@ def test_compressor_against_sox(speech, tmp_path):
     command = ["sox", "in.wav", "-b", "32", "out.wav", "compand", "0.01,0.02", "4:-20,-16"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     expected, _ = soundfile.read(tmp_path / "out.wav")
-    assert np.abs(codec.compress(signal, 8000) - expected).max() < 1e-3
+    assert np.abs(transmission.compress(signal, 8000) - expected).max() < 1e-3
 
 
 def test_the_phone_restores_the_level_and_has_its_bands_and_hiss(speech, rng):
-    line = codec.low_quality_phone(speech, RATE, rng)
+    line = transmission.low_quality_phone(speech, RATE, rng)
     assert len(line) == len(speech) and decibel(rms(line)) == pytest.approx(decibel(rms(speech)), abs=0.1)
     # Above 4 kHz nothing is left but the hiss, which falls off below 3 kHz.
     assert band(line, 4300, 7900) < band(line, 400, 3000) - 15
     assert band(line, 4300, 7900) > band(speech, 500, 3000) - 60
-    assert len(codec.low_quality_phone(speech[:1], RATE, rng)) == 1
+    assert len(transmission.low_quality_phone(speech[:1], RATE, rng)) == 1
 
 
 @pytest.mark.parametrize("library", [False, True])
 def test_a_missing_codec_is_named(monkeypatch, library):
     problem = "PyAV comes without no_such_encoder here, which the codec amr-nb needs"
-    monkeypatch.setitem(codec.CODECS, "amr-nb", codec.Codec("no_such_encoder", 8000, "amr"))
+    monkeypatch.setitem(transmission.CODECS, "amr-nb", transmission.Codec("no_such_encoder", 8000, "amr"))
     if library:
         problem = "the codec library PyAV cannot be loaded"
         monkeypatch.setitem(sys.modules, "av", None)
-    codec.missing.cache_clear()
+    transmission.missing.cache_clear()
     try:
-        assert codec.missing("amr-nb").startswith(problem)
+        assert transmission.missing("amr-nb").startswith(problem)
         with pytest.raises(ValueError, match=problem):
-            codec.coded(np.zeros(9, np.float32), "amr-nb")
+            transmission.coded(np.zeros(9, np.float32), "amr-nb")
     finally:
-        codec.missing.cache_clear()
+        transmission.missing.cache_clear()
 
 
 # Tempo without pitch, pitch without tempo, and both, on signals of known pitch

@@ -13,12 +13,11 @@ from tests.support.first_pages import first_page, page_html, plain
 from soundcheck.book import executed, overview
 from soundcheck.report.formats import state_mark
 from soundcheck.report.verdict_tables import among_all, anchor_of, verdict_table
-from soundcheck.results.estimates import estimate_frame
 from soundcheck.results.facts import facts_by_model, facts_of
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.record import StudyRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, decide
-from soundcheck.results.table import to_frame
+from soundcheck.results.table import estimate_frame, to_frame
 from soundcheck.suite.thresholds import read_family
 
 IMAGE = "<img src=x onerror=alert(1)>"

@@ -25,9 +25,9 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
 from soundcheck.report import players, style, views
 from soundcheck.report.verdict_tables import verdict_table
-from soundcheck.results.estimates import estimate_frame, write_estimates
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.states import decide
+from soundcheck.results.table import estimate_frame, write_estimates
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.thresholds import read_family

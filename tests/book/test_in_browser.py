@@ -17,9 +17,8 @@ from tests.support.runs import run, sound, write
 from soundcheck.book import page_data
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.verdict_tables import among_all, anchor_of
-from soundcheck.results.estimates import estimate_frame
 from soundcheck.results.states import decide
-from soundcheck.results.table import to_frame
+from soundcheck.results.table import estimate_frame, to_frame
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.metrics import regression
 from soundcheck.report.study_figures import recorded as recorded_table
 from soundcheck.results.contrast import CONTRAST_COLUMNS
-from soundcheck.results.estimates import COLUMNS
-from soundcheck.results.verdict import RESULT_COLUMNS
+from soundcheck.results.table import COLUMNS, RESULT_COLUMNS
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.suite.own_rules import OwnTest, with_own_tests
 from soundcheck.suite.thresholds import read_family

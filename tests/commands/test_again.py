@@ -6,18 +6,18 @@ import pandas as pd
 import pytest
 from finished import verdict
 
-from soundcheck.commands import again
+from soundcheck.commands import verifying
 from soundcheck.results.table import to_frame
 
 MANY = to_frame([verdict(f"m{n % 4}", test=f"t{n}") for n in range(40)])
 
 
 def test_the_same_seed_draws_the_same_tests_in_any_order():
-    drawn = set(again.draw(MANY, 5, 0)["test"])
-    assert set(again.draw(MANY.sample(frac=1, random_state=1), 5, 0)["test"]) == drawn
-    assert drawn < set(again.draw(MANY, 6, 0)["test"])
-    assert set(again.draw(MANY, 5, 1)["test"]) != drawn
-    assert (len(drawn), len(again.draw(MANY, 100, 0))) == (5, 40)
+    drawn = set(verifying.draw(MANY, 5, 0)["test"])
+    assert set(verifying.draw(MANY.sample(frac=1, random_state=1), 5, 0)["test"]) == drawn
+    assert drawn < set(verifying.draw(MANY, 6, 0)["test"])
+    assert set(verifying.draw(MANY, 5, 1)["test"]) != drawn
+    assert (len(drawn), len(verifying.draw(MANY, 100, 0))) == (5, 40)
 
 
 NONE = {"value": None, "low": None, "high": None, "passed": None}
@@ -35,7 +35,7 @@ NONE = {"value": None, "low": None, "high": None, "passed": None}
     ],
 )
 def test_a_difference_is_reported_with_its_size(change, words):
-    lines = again.unlike(to_frame([verdict()]), to_frame([verdict(**change)]))
+    lines = verifying.unlike(to_frame([verdict()]), to_frame([verdict(**change)]))
     where = "m / c / correctness_regression / arousal / Concordance Correlation Coeff: "
     assert len(lines) == bool(words)
     assert all(line.startswith(where) and line.endswith(words) for line in lines)
@@ -43,19 +43,21 @@ def test_a_difference_is_reported_with_its_size(change, words):
 
 def test_tests_that_came_or_went_are_reported_first():
     old, new = [verdict(), verdict(test="a")], [verdict(value=0.7), verdict(test="b")]
-    first, second, third = again.unlike(to_frame(old), to_frame(new))
+    first, second, third = verifying.unlike(to_frame(old), to_frame(new))
     assert {first.rpartition(": ")[2], second.rpartition(": ")[2]} == {"is not there now", "is new"}
     assert "value 0.6, now 0.7" in third
-    assert again.unlike(MANY, MANY.sample(frac=1, random_state=2)) == []
+    assert verifying.unlike(MANY, MANY.sample(frac=1, random_state=2)) == []
     nothing = to_frame([verdict(**NONE, skipped="too few")])
-    assert again.unlike(nothing, nothing) == []
+    assert verifying.unlike(nothing, nothing) == []
 
 
 def test_a_run_for_each_model_but_together_for_families_that_look_at_others(monkeypatch):
     others = {"f": False, "g": False, "x": True}
-    monkeypatch.setattr(again, "read_family", lambda name, root: types.SimpleNamespace(others=others[name]))
+    monkeypatch.setattr(
+        verifying, "read_family", lambda name, root: types.SimpleNamespace(others=others[name])
+    )
     suite = types.SimpleNamespace(root=None, models=dict.fromkeys("abcd"))
     table = pd.DataFrame({"model": ["a", "b", "c", "d"], "family": ["x", "x", "x", "f"]})
     pairs = pd.DataFrame([("a", "f"), ("b", "g"), ("a", "g"), ("b", "x")], columns=["model", "family"])
-    runs = list(again._runs(pairs, table, suite))
+    runs = list(verifying._runs(pairs, table, suite))
     assert runs == [(["a"], ["f", "g"]), (["b"], ["g"]), (["a", "b", "c"], ["x"])]

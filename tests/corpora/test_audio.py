@@ -266,6 +266,12 @@ def test_damaged_headers_never_raise(inspect, rng):
             assert isinstance(inspect(bytes(damaged)), audio.AudioInfo)
 
 
+@pytest.mark.parametrize(("error", "words"), [((5, "I/O"), "I/O"), ((), "the file cannot be read")])
+def test_a_disk_that_fails_is_the_problem_of_the_file(inspect, monkeypatch, error, words):
+    monkeypatch.setattr(os, "pread", lambda *_: (_ for _ in ()).throw(OSError(*error)))
+    assert inspect(wav()).problem == words
+
+
 def test_what_is_no_file_is_never_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe.wav")
     (tmp_path / "folder.wav").mkdir()

@@ -8,7 +8,7 @@ import scipy.signal
 from benchmarks import measured as known
 from odd_signals import ODD, voice
 
-from soundcheck.augment.codec import codec
+from soundcheck.augment.transmission import codec
 from soundcheck.common import extras
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio, measured

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 from benchmarks import measured as known
 
-from soundcheck.augment.codec import codec
+from soundcheck.augment.transmission import codec
 from soundcheck.corpora import audio
 from soundcheck.corpora.measures.fingerprint import STEP, codes, fingerprint
 from soundcheck.corpora.repeats import copies, find_repeats, speakers_in_splits, together

@@ -4,7 +4,7 @@ import pytest
 
 from soundcheck.common import resources
 from soundcheck.evaluation import changed_segments
-from soundcheck.run import planning
+from soundcheck.run import material
 from soundcheck.run.selection import read_families
 from soundcheck.suite.suite_file import read_suite
 from soundcheck_demo.speech import corpus
@@ -42,6 +42,6 @@ def test_changes_are_heard_of_enough_speakers_of_every_group(limited):
     changed = [family for family in changed if family.kinds != ("transcription",)]
     assert len(changed) >= 6
     for family in changed:
-        tasks = planning.supported_tasks(family, suite.tasks.values())
+        tasks = material.supported_tasks(family, suite.tasks.values())
         rows = changed_segments.changed_rows(family, tasks, table, suite.seed)
         assert 100 <= rows.sum() <= 150 and table.loc[rows, "speaker"].nunique() >= 36  # of 40

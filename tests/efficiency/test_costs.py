@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from soundcheck.efficiency.costs import GIVEN, MEASURED, costs
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
+from soundcheck.efficiency.page import GIVEN, MEASURED, costs
 from soundcheck.efficiency.step import named_bytes, parameters
 
 
@@ -39,8 +39,10 @@ def test_quantiles_and_their_exact_intervals():
     assert (median["value"], median["low"], median["high"]) == pytest.approx((0.5, 0.4, 0.61))
     assert (late["value"], late["high"]) == (0.99, np.inf)  # 100 calls cannot bound it from above
     assert np.isnan(row(model([0.1]), "latency 50%")["low"])
-    joined = row(model([0.2, 0.4, 0.6], JOINED), "latency 50%")  # durations have rows of their own
-    assert (joined["sound_seconds"].iloc[-1], joined["value"].iloc[-1]) == (2.0, 0.4)
+    calls = [(JOINED, 2.0, 0.2), (JOINED, 4.0, 0.4), (RECORDED, 2.0, 0.1)]
+    joined = row(Measured("ours", calls=[Call(0, *call) for call in calls]), "latency 50%")
+    rows = [[pytest.approx(np.nan, nan_ok=True), 0.1], [2.0, 0.2], [4.0, 0.4]]  # a row for each duration
+    assert joined[["sound_seconds", "value"]].to_numpy().tolist() == rows
     some = model([0.1, None, 0.1, 0.1])  # calls without prediction have no latency but are counted
     assert row(some, "latency 95%")["value"] == 0.1
     assert [row(some, name)["value"] for name in ("calls", "failures", "time-outs")] == [4, 0, 1]
@@ -53,6 +55,9 @@ def test_growth_of_memory():
     assert row(turns, "growth of memory")["value"] == 20  # between the first and the last turn
     few = model([0.1], memory=[(13, 900)], first_bytes=140, peak_bytes=900)
     assert np.isnan(row(few, "growth of memory")["value"])
+    names = ["memory after the first call", "peak memory"]
+    assert [row(few, name)["value"] for name in names] == [140, 900]
+    assert [name for name in names if np.isfinite(row(turns, name)["value"])] == []  # nothing was measured
 
 
 def test_parameters_and_sizes_of_files(tmp_path):

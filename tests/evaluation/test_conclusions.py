@@ -16,13 +16,13 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.results.estimates import Estimate, collected
+from soundcheck.results.rows import Estimate
 from soundcheck.results.states import decide
+from soundcheck.results.table import collected
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
-from soundcheck.statistics.simulation import MOST_CLASSES
+from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.measures import Margin
 from soundcheck.suite.own_rules import OwnTest
 
@@ -118,6 +118,7 @@ def test_values_without_groups_are_compared_with_their_threshold():
         (row.value - 0.5, row.low - 0.5, row.high - 0.5)
     )
     assert (row.evidence, row.bound) == ("clear pass", row.low)
+    assert row.value - row.low > 1.05 * (row.high - row.value)  # the scale ends at 1
     assert row.high < 1 and row.p_value > 0.999 and np.isnan(row.matters)
 
 

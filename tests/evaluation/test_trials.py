@@ -18,6 +18,7 @@ from soundcheck.evaluation.trial_conditions import (
     enrolled_with,
     split_speakers,
 )
+from soundcheck.evaluation.trials import with_groups
 from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
 
@@ -52,6 +53,19 @@ def test_scores(predictions, enrolments, tests, change, scores):
     places = np.repeat(np.arange(len(tests)), list(map(len, enrolments)))
     table = TrialTable(frame.assign(segment=tests), members, places, "list")
     np.testing.assert_allclose(score_trials(predictions, list("abcd"), table, change), scores, atol=1e-12)
+
+
+def test_kinds_of_trials_and_the_groups_that_both_sides_belong_to():
+    segments = pd.DataFrame({"sex": ["f", "f", "m", None], "accent": ["x", "y", "x", "x"]})
+    frame = pd.DataFrame({"enrolment": np.arange(4), "segment": [0, 1, 2, 3], "target": [True] + [False] * 3})
+    frame = frame.assign(enrol_speaker="a", test_speaker=list("abcd"))
+    added = with_groups(TrialTable(frame, np.zeros(4, int), np.arange(4), "list"), segments, ["accent"])
+    assert added[["kind", "sex", "accent"]].fillna("").to_numpy().tolist() == [
+        ["target", "f", "x"],
+        ["non-target, same sex", "f", ""],
+        ["non-target, other sex", "", "x"],
+        ["non-target", "", "x"],
+    ]
 
 
 def split(subset, *others, calibration=HALF, seed=0):

@@ -11,11 +11,10 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.words import INSTEAD, cer, compare, fitting_tests, group_rates, speech_rates, wer
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import restrict
-from soundcheck.metrics.word_errors import error_rates, word_errors
-from soundcheck.metrics.writing import unit_of
+from soundcheck.metrics.word_errors import error_rates, unit_of, word_errors
 from soundcheck.report.words import rates_by_speech as drawn
 from soundcheck.report.words import speech_table
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.rows import Estimate
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
 from soundcheck.suite.thresholds import read_family

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
+from soundcheck.metrics.trials import NORMS, cosine_scores, mean_directions, normalised_scores
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

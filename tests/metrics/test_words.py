@@ -19,8 +19,12 @@ from soundcheck.metrics.word_errors import (
     align,
     changed_words,
     character_errors,
+    characters_apart,
+    closed_up,
     confusions,
     error_rates,
+    unit_of,
+    without_blanks,
     word_changes,
     word_error_rate,
     word_errors,
@@ -34,7 +38,6 @@ from soundcheck.metrics.word_rates import (
     sentence_error_rate,
     word_information_lost,
 )
-from soundcheck.metrics.writing import characters_apart, closed_up, unit_of, without_blanks
 from soundcheck.statistics.bootstrap import resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

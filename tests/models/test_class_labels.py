@@ -7,7 +7,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.class_labels import class_answers, classes_of, meant
+from soundcheck.models.library_model import class_answers, classes_of, meant
 
 EMOTION = BUILTIN["emotion"]
 

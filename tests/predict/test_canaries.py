@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.answers import pack
-from soundcheck.predict.canaries import CANARIES, CLEAN, Comparison, choose
+from soundcheck.predict.same_model import CANARIES, CLEAN, Comparison, choose_canaries
 from soundcheck.predict.store import Entry
 
 AROUSAL, EMOTION = BUILTIN["arousal"], BUILTIN["emotion"]
@@ -56,9 +56,9 @@ def test_answers_of_a_model_that_does_not():
 @given(st.sets(st.text()), st.sets(st.text()))
 def test_choice(clean, changed):
     changed -= clean
-    chosen = choose(clean, changed)
+    chosen = choose_canaries(clean, changed)
     assert len(chosen) == len({*chosen}) == min(CANARIES, len(clean) + len(changed))
     assert {*chosen} <= clean | changed
     assert len(clean & {*chosen}) >= min(CLEAN, len(clean))
     assert len(changed & {*chosen}) >= min(CANARIES - CLEAN, len(changed))
-    assert choose(sorted(clean), sorted(changed)) == chosen
+    assert choose_canaries(sorted(clean), sorted(changed)) == chosen

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from soundcheck.predict.canaries import Confirmation
-from soundcheck.predict.opened_files import GONE
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.same_model import GONE, Confirmation
 from soundcheck.predict.store import Upkeep
 
 

@@ -14,8 +14,8 @@ import pytest
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.store import signature
 from soundcheck.predict import store
-from soundcheck.predict.opened_files import seen_files
 from soundcheck.predict.protocol import Result
+from soundcheck.predict.same_model import seen_files
 from soundcheck.predict.store import NAME, Entry, Store
 
 FINGERPRINT, OTHER = "ab" * 20, "cd" * 20

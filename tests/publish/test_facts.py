@@ -17,8 +17,9 @@ from soundcheck.common.escaping import xml_text
 from soundcheck.publish.cards.readme import BEGIN, END
 from soundcheck.publish.facts import as_markdown, verdict_lines
 from soundcheck.publish.markdown import inline
-from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
+from soundcheck.results.rows import Estimate
+from soundcheck.results.table import estimate_frame, write_estimates
 from soundcheck.suite.card import Card
 
 FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}

@@ -28,7 +28,8 @@ from soundcheck.report import (
 )
 from soundcheck.report.group_views import described, drawn, finding, group_values
 from soundcheck.results.contrast import Contrast, contrast_frame
-from soundcheck.results.estimates import Estimate, estimate_frame
+from soundcheck.results.rows import Estimate
+from soundcheck.results.table import estimate_frame
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.suite.families import Perturbation, PerturbationSeries

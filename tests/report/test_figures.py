@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from tests.report.given import subset
 
-from soundcheck.augment.filters import tilt_filter
+from soundcheck.augment.transmission import tilt_filter
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import value

@@ -12,12 +12,11 @@ from soundcheck.book.overview import figures_table
 from soundcheck.report import failures, page
 from soundcheck.report.failures import summary_lines
 from soundcheck.report.verdict_tables import anchor_of, state_lines, verdict_table
-from soundcheck.results.estimates import estimate_frame
 from soundcheck.results.facts import facts_by_model
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, decide
-from soundcheck.results.table import to_frame
+from soundcheck.results.table import estimate_frame, to_frame
 
 VALUE = CORRECT | {"value": 0.61234, "low": 0.55, "high": 0.67, "segments": 1234, "blocks": 24}
 VALUE |= {

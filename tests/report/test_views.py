@@ -15,7 +15,8 @@ import soundcheck
 from soundcheck.report import family_tables, formats, views
 from soundcheck.report.html import element, style_sheet
 from soundcheck.report.style import svg
-from soundcheck.results.estimates import Estimate, estimate_frame
+from soundcheck.results.rows import Estimate
+from soundcheck.results.table import estimate_frame
 from soundcheck.suite.thresholds import read_family
 
 

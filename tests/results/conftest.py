@@ -8,9 +8,9 @@ from tests.results.made import TASK, notebook, value
 from tests.support.finished import finished
 
 from soundcheck.common import files
-from soundcheck.results import judged as judged_rows
-from soundcheck.results.judged import Judged
+from soundcheck.results import rows as judged_rows
 from soundcheck.results.record import RunRecord
+from soundcheck.results.rows import Judged
 
 COMMON = 0.02 * np.random.default_rng(5).standard_normal(300)  # what the speakers do to values, in all runs
 

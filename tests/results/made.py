@@ -1,6 +1,6 @@
 """Rows of results as a run makes them; tests of results share one model, corpus, family and task."""
 
-from soundcheck.results.verdict import Verdict
+from soundcheck.results.rows import Verdict
 from soundcheck.statistics.rules import passes
 
 ABOUT = {"model": "m", "corpus": "c", "family": "f", "category": "correctness", "task": "arousal"}

@@ -9,10 +9,16 @@ from tests.results.made import ABOUT, value
 
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
-from soundcheck.results import verdict as verdicts
-from soundcheck.results.conclusion import conclusion
-from soundcheck.results.contrast import Contrast, compared_alone, contrast_frame, contrasts, with_outcomes
-from soundcheck.results.judged import Judged
+from soundcheck.results import rows as verdicts
+from soundcheck.results.contrast import (
+    Contrast,
+    compared_alone,
+    conclusion,
+    contrast_frame,
+    contrasts,
+    with_outcomes,
+)
+from soundcheck.results.rows import Judged
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import welch
 from soundcheck.statistics.fixed_speakers import fixed_speakers

@@ -18,11 +18,19 @@ from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
-from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.finished_run import read_run
-from soundcheck.results.schema import read_parquet
-from soundcheck.results.table import read_results, to_frame, to_verdicts, write_results
-from soundcheck.results.verdict import RESULT_COLUMNS, RESULTS, judge
+from soundcheck.results.rows import Estimate, judge
+from soundcheck.results.table import (
+    RESULT_COLUMNS,
+    RESULTS,
+    estimate_frame,
+    read_parquet,
+    read_results,
+    to_frame,
+    to_verdicts,
+    write_estimates,
+    write_results,
+)
 from soundcheck.statistics.bootstrap import resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -9,8 +9,8 @@ from scipy import stats
 from tests.results.made import BLOCKS, value
 
 from soundcheck.common.errors import InputError
-from soundcheck.results import gate, worse
-from soundcheck.results import judged as judged_rows
+from soundcheck.results import gate, history
+from soundcheck.results import rows as judged_rows
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.finished_run import read_run
 
@@ -19,7 +19,7 @@ from soundcheck.results.finished_run import read_run
 def compared(write):
     def of(before, after, place="here"):
         runs = [read_run(write(f"{place}/{n}", [one])) for n, one in enumerate((before, after))]
-        (rows,) = worse.with_outcomes([worse.changes(runs[1], runs[0])], 0.0)
+        (rows,) = history.decided_changes([history.changes(runs[1], runs[0])], 0.0)
         (row,) = rows.to_dict("records")
         return row
 
@@ -56,7 +56,7 @@ def test_a_table_alone_is_compared_by_its_intervals(write, judged):
     about = {"interval": "percentile"}
     now, before = write("now", [after], **about), write("before", [value(number=0.70, reach=reach)], **about)
     (before / "run.json").unlink()
-    (row,) = worse.changes(read_run(now), read_run(before / "results.csv")).to_dict("records")
+    (row,) = history.changes(read_run(now), read_run(before / "results.csv")).to_dict("records")
     errors = [one * np.sqrt(BLOCKS) for one in (error, error_of(after.replicates))]
     welch = stats.ttest_ind_from_stats(0.70, errors[0], BLOCKS, 0.65, errors[1], BLOCKS, equal_var=False)
     assert row["pairing"] == "unpaired" and row["p_value"] == pytest.approx(welch.pvalue, rel=0.01)
@@ -121,7 +121,7 @@ def test_false_discovery_rate_over_all_comparisons(rng):
         contrast_frame([dataclasses.replace(row, p_value=one) for one in p])
         for p in ([0.002, np.nan, 0.8], rng.uniform(0.2, 1, 17))
     ]
-    first, second = worse.with_outcomes(frames, 0.01)
+    first, second = history.decided_changes(frames, 0.01)
     one_sided = pd.concat(frames)["p_value"].dropna() / 2
     expected = stats.false_discovery_control(one_sided) <= 0.05
     assert first["outcome"].eq("worse").tolist() == [bool(expected[0]), False, False]

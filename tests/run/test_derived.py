@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from soundcheck.common import files
-from soundcheck.run import derived
+from soundcheck.run import tables
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.thresholds import read_family
@@ -19,14 +19,14 @@ class World:
 
     def find(self, depends, value):
         """One run that asks for a value."""
-        derivations = derived.Derived(self.output)
+        derivations = tables.Derived(self.output)
         answer = derivations.find("value", depends, lambda: self.calls.append(depends) or value)
         derivations.save()
         return answer
 
     def write(self, text):
         """One run that writes a table."""
-        derivations = derived.Derived(self.output)
+        derivations = tables.Derived(self.output)
         derivations.write("table", 1, lambda: (files.write_text(self.table, text), [self.table])[1])
         derivations.save()
         return self.table.read_text()
@@ -40,7 +40,7 @@ def world(tmp_path):
 def test_a_value_is_computed_once_as_long_as_it_depends_on_the_same(world, monkeypatch):
     assert [world.find(on, value) for on, value in ((1, "a"), (1, "?"), (2, "b"), (1, "c"))] == list("aabc")
     assert world.calls == [1, 2, 1]  # what the run before did not ask for is forgotten
-    monkeypatch.setattr(derived, "made_here", lambda: "another library")
+    monkeypatch.setattr(tables, "made_here", lambda: "another library")
     assert world.find(1, "d") == "d"
 
 
@@ -70,7 +70,7 @@ def test_rows_and_failures_count(tmp_path):
     def seen(content, status="ok", error=""):
         if content:
             rows.write_text(content)
-        return repr(derived.of_rows([SimpleNamespace(job=job, status=status, error=error)]))
+        return repr(tables.of_rows([SimpleNamespace(job=job, status=status, error=error)]))
 
     cases = [("",), ("[]",), ("[1]",), ("[1]", "failed"), ("[1]", "failed", "it broke")]
     assert len({seen(*case) for case in cases}) == 5
@@ -82,7 +82,7 @@ def test_thresholds_ask_nobody_anything(world):
 
     def depends(family):
         material = SimpleNamespace(suite=suite, families=[family], corpora=[], lists={})
-        return repr(derived.Derived(world.output).tables(material, {}))
+        return repr(tables.Derived(world.output).tables(material, {}))
 
     strict = {name: dataclasses.replace(test, thresholds={}) for name, test in family.tests.items()}
     assert depends(dataclasses.replace(family, tests=strict, digest="another")) == depends(family)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.run import planning
+from soundcheck.run import material
 from soundcheck.suite.entries import CorpusEntry, ModelEntry
 from soundcheck.suite.thresholds import read_family
 
@@ -30,7 +30,7 @@ def model(name="m", kind="python", tasks=("transcript",), **entry) -> ModelEntry
 
 def wanted(families, tasks, about=None) -> dict[str, str]:
     """Say of each change which of the segments a, b, c are wanted."""
-    masks = planning.needed_segments(families, tasks, 0, about or corpus())
+    masks = material.needed_segments(families, tasks, 0, about or corpus())
     return {change: "".join(np.array(["a", "b", "c"])[mask]) for change, mask in masks.items()}
 
 
@@ -45,12 +45,12 @@ def test_changed_signals_are_wanted_for_all_segments_unless_labels_are_needed(fa
 def test_families_share_what_they_want():
     small = read_family("robustness_small_changes")
     both = wanted([LABELLED, small], [AROUSAL])
-    assert set(both) == set(planning.changes_of([LABELLED, small], [AROUSAL]))
+    assert set(both) == set(material.changes_of([LABELLED, small], [AROUSAL]))
     assert {both[change.identity] for change in small.changes.values()} == {"abc"}
     assert {both[change.identity] for change in LABELLED.changes.values()} == {"a"}
-    assert planning.changes_of([TILT], []) == {}  # it does not apply
+    assert material.changes_of([TILT], []) == {}  # it does not apply
     of_noise = {"babble", "coughing", "environmental", "music", "sneezing"}
-    assert planning.sounds_of([read_family("robustness_background_noise"), TILT]) == of_noise
+    assert material.sounds_of([read_family("robustness_background_noise"), TILT]) == of_noise
 
 
 GENERATED = SimpleNamespace(origin="generated")
@@ -76,7 +76,7 @@ def test_steps_of_sweeps_are_wanted_for_their_segments():
     family = read_family("robustness_background_noise")
     family = dataclasses.replace(family, options={**family.options, "sweep_segments": 2})
     segments = wanted([family], [AROUSAL])
-    assert set(segments) == set(planning.changes_of([family], [AROUSAL])) and len(segments) == 6 + 2 * 7
+    assert set(segments) == set(material.changes_of([family], [AROUSAL])) and len(segments) == 6 + 2 * 7
     assert {segments[change.identity] for change in family.changes.values()} == {"abc"}
     assert {len(segments[step.identity]) for step in family.stepped} == {2}
 
@@ -109,5 +109,5 @@ WORDS = {"name": "words", "probes_of": "c"}
 def test_a_model_is_asked_about_the_corpora_that_it_names(named, about, listens):
     recogniser, known = model("r", corpora=named), corpus(**about)
     families = [read_family("asr_word_errors"), read_family("fairness_sex")]
-    asked = planning.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
+    asked = material.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
     assert asked == ([known] if listens else [])

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from soundcheck import cli
 from soundcheck.common.errors import InputError
 from soundcheck.run import threshold_table
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
+from soundcheck.statistics.simulation import simulated_threshold
 from soundcheck.suite.thresholds import read_family
 
 

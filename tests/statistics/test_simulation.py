@@ -18,25 +18,23 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics import regression
-from soundcheck.statistics import simulated_thresholds, simulation
-from soundcheck.statistics.simulated_thresholds import (
-    SERIES,
-    published_size,
-    quantile,
-    recorded,
-    simulated_threshold,
-)
+from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import (
     GROUPS,
     MANY_RUNS,
     METRICS,
     RUNS,
     SAMPLES,
+    SERIES,
     SPARSE,
     Setting,
     grid,
+    published_size,
+    quantile,
+    recorded,
     score,
     simulate,
+    simulated_threshold,
     summary,
 )
 from soundcheck.suite.thresholds import read_family
@@ -256,7 +254,7 @@ def test_a_setting_that_is_not_recorded_is_simulated_once(tmp_path, monkeypatch)
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
 
     def again():  # as another process
-        simulated_thresholds._simulated_quantile.cache_clear()
+        simulation._simulated_quantile.cache_clear()
         return quantile(setting)
 
     assert again() == expected
@@ -264,7 +262,7 @@ def test_a_setting_that_is_not_recorded_is_simulated_once(tmp_path, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(simulation, "simulate", None)
         assert again() == expected
-        patch.setattr(simulated_thresholds, "library_digest", lambda: "other code")
+        patch.setattr(simulation, "library_digest", lambda: "other code")
         with pytest.raises(TypeError):
             again()
     cached.write_text("cut")  # what cannot be read is simulated again

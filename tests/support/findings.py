@@ -2,7 +2,7 @@
 
 from tests.support.finished import FAILED
 
-from soundcheck.results.verdict import Verdict
+from soundcheck.results.rows import Verdict
 
 HOSTILE = '<img src=x onerror=alert(1)>"\'{{ 7*7 }} #read("/etc/passwd") $x$ \u202e\x07' + "é" * 300
 FIGURE = {

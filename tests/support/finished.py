@@ -9,8 +9,8 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from soundcheck.results.record import RunRecord
+from soundcheck.results.rows import Verdict
 from soundcheck.results.table import to_frame, write_results
-from soundcheck.results.verdict import Verdict
 
 FAMILY = {"question": "How good?", "digest": "0" * 40}
 NAMES = ["model", "corpus", "family", "category", "task"]

@@ -9,13 +9,10 @@ from finished import corpora_of, models_of, record
 
 from soundcheck.book import overview
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.results.conclusion import summary_of
-from soundcheck.results.contrast import CONTRAST_TYPES
-from soundcheck.results.estimates import ESTIMATES, estimate_frame
+from soundcheck.results.contrast import CONTRAST_TYPES, summary_of
 from soundcheck.results.facts import facts_by_model
-from soundcheck.results.schema import frame_of, parsed
 from soundcheck.results.states import compared
-from soundcheck.results.verdict import RESULTS
+from soundcheck.results.table import ESTIMATES, RESULTS, estimate_frame, frame_of, parsed
 from soundcheck.suite.measures import HIGHER, info_of
 from soundcheck.suite.thresholds import read_family
 

@@ -278,13 +278,13 @@ def blank(figure: Any) -> bytes:
 def _share(folder: str) -> None:
     """Take from a folder what each run would compute anew: it is the same in all of them."""
     from soundcheck.common import store
-    from soundcheck.statistics import simulated_thresholds, simulation
+    from soundcheck.statistics import simulation
 
     if demo := sys.modules.get("soundcheck_demo.registration"):
         make = demo.DemoSounds.make
         demo.DemoSounds.make = lambda cache, **options: make(Path(folder), **options)
-    simulated_thresholds.MANY_RUNS = simulation.RUNS  # many more only make it more exact
-    simulated = simulated_thresholds._simulated_quantile
+    simulation.MANY_RUNS = simulation.RUNS  # many more only make it more exact
+    simulated = simulation._simulated_quantile
 
     def quantile(setting: object) -> float:
         cache = os.environ.get(store.CACHE_VARIABLE, "")
@@ -294,7 +294,7 @@ def _share(folder: str) -> None:
         finally:
             os.environ[store.CACHE_VARIABLE] = cache
 
-    simulated_thresholds._simulated_quantile = quantile
+    simulation._simulated_quantile = quantile
 
 
 def _run(address: str, request: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soundcheck.augment import codec, edits, filters, level, noise, prosody, rooms, unspoken  # noqa: F401
+from soundcheck.augment import edits, level, noise, prosody, transmission  # noqa: F401
 from soundcheck.augment.base import TRANSFORMS, Transform
 from soundcheck.augment.sounds import BASE, KINDS, Sound, Sounds
 from soundcheck.common import seeds

@@ -35,8 +35,6 @@ from soundcheck.publish.sheet import content, writing
 from soundcheck.report.html import Html
 from soundcheck.report.notices import caveats_notice
 from soundcheck.report.verdict_tables import among_all
-from soundcheck.results import page_names
-from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import ModelFacts, facts_by_model
 from soundcheck.results.record import (
     ComparisonRecord,
@@ -46,6 +44,7 @@ from soundcheck.results.record import (
     NotebookRecord,
     RunRecord,
 )
+from soundcheck.results.table import read_estimates
 from soundcheck.run.output import Output
 from soundcheck.suite.families import Family
 
@@ -142,7 +141,7 @@ class Book:
         return digests
 
     def _corpus(self, about: CorpusRecord, corpus: Corpus) -> dict:
-        name = page_names.corpus_page(about.slug)
+        name = about.page
 
         def make() -> list[dict]:
             audit = self.audit(about.name)
@@ -154,7 +153,7 @@ class Book:
 
     def _model(self, model: ModelRecord) -> dict:
         """Register the page and the summary of a model, and its results, which the menu has below it."""
-        record, name = self.record, page_names.model_page(model.slug)
+        record, name = self.record, model.page
 
         about = (pages_part(model), record.figures, record.families, record.accepted, record.caveats)
         rows = self.results[self.results["model"].eq(model.name)]
@@ -162,7 +161,7 @@ class Book:
         make = functools.partial(overview.model_cells, self.facts[model.name])
         self.sources.page(name, make, *about, rows, estimates)
         if model.name not in record.references:
-            summary = page_names.model_sheet(model.slug)
+            summary = model.sheet
             self._summary(summary, lambda: content.model_sheet(self.facts[model.name], today()))
         entries = {entry.family: entry for entry in record.notebooks if entry.model == model.name}
         below = [self._results(entries[one.name], one) for one in self._ordered if one.name in entries]
@@ -170,7 +169,7 @@ class Book:
 
     def _results(self, entry: NotebookRecord, family: Family) -> dict:
         """Register the page of a model and a family."""
-        record, name = self.record, page_names.result_page(entry.model, entry.family)
+        record, name = self.record, entry.page
         rows = self.rows[self.rows["model"].eq(entry.model) & self.rows["family"].eq(entry.family)]
         notebook = self.output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
         caveats = record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
@@ -180,9 +179,7 @@ class Book:
             otherwise = Html()
             if family.category == "fairness":
                 audits = {corpus: audit for corpus in corpora if (audit := self.audit(corpus)) is not None}
-                addresses = {
-                    one.name: f"../../{page_names.corpus_page(one.slug)}.html" for one in record.corpora
-                }
+                addresses = {one.name: f"../../{one.page}.html" for one in record.corpora}
                 otherwise = recorded_otherwise(rows, audits, addresses)
             out = self.output.folder
             return executed.result_cells(record, entry, family, rows, notebook, out, caveats, otherwise)
@@ -194,7 +191,7 @@ class Book:
 
     def _comparison(self, entry: ComparisonRecord) -> dict:
         """Register the page and the summary of a comparison."""
-        sheet = page_names.comparison_sheet(entry.slug)
+        sheet = entry.sheet
         both = {entry.baseline, entry.candidate}
         tasks = {task for model in self.record.models if model.name in both for task in model.tasks}
         caveats = self.record.caveats_of(both, {one.name for one in self.record.corpora}, tasks)
@@ -215,8 +212,8 @@ class Book:
             first, *others = executed.cells(notebook, title, entry, self.output.folder)
             return [first, *top, *others]
 
-        self.sources.page(overview.page_of(entry), make, title, entry, notebook, top)
-        return chapter(overview.page_of(entry))
+        self.sources.page(entry.page, make, title, entry, notebook, top)
+        return chapter(entry.page)
 
     def _summary(self, name: str, make: Callable[[], content.Sheet]) -> None:
         """Register a one-page summary, which stands beside the pages of the book."""

@@ -89,7 +89,7 @@ def _sounds(cache: Path) -> tuple[Any, Any]:
     """Give a sample of speech, and the sounds that installed packages make."""
     from soundcheck.augment.recordings import load_sounds
     from soundcheck.augment.sources import speech_source
-    from soundcheck.run.planning import sounds_of
+    from soundcheck.run.material import sounds_of
     from soundcheck.suite.entries import Suite
 
     speech, families = speech_source(), _families()

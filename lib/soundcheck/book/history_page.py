@@ -23,7 +23,7 @@ from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
 from soundcheck.results.finished_run import read_history, read_runs
 from soundcheck.results.history import TYPES, History, history_of, marked, matters
-from soundcheck.results.schema import frame_csv
+from soundcheck.results.table import frame_csv
 from soundcheck.run.output import Output
 from soundcheck.statistics.rules import ABOVE, BELOW, WITHIN
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.sounds import Sounds
 from soundcheck.augment.sources import speech_source
+from soundcheck.augment.transmission import tilt_filter
 from soundcheck.book.pages import NO_VOICES, raw
 from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
@@ -21,7 +21,7 @@ from soundcheck.report.family_tables import material
 from soundcheck.report.html import element, join
 from soundcheck.report.players import Side, changed, sweep, switched
 from soundcheck.report.style import show
-from soundcheck.statistics import simulated_thresholds
+from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import METRICS, setting_of
 from soundcheck.suite.families import Family, Perturbation
 
@@ -144,10 +144,10 @@ class MethodPage:
 
     def _simulated(self) -> str:
         """Draw what unbiased random models score at most in the metrics that have thresholds."""
-        recorded = simulated_thresholds.recorded()
+        recorded = simulation.recorded()
         panels, marked = {}, {}
         for test in filter(lambda test: test.simulation, self.family.tests.values()):
-            groups, samples = simulated_thresholds.published_size(test.simulation)
+            groups, samples = simulation.published_size(test.simulation)
             setting = setting_of(test.simulation, groups, samples)
             same = [recorded[name].eq(getattr(setting, name)) for name in ("metric", "prediction", "truth")]
             rows = recorded[np.logical_and.reduce(same)]

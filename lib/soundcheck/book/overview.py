@@ -21,15 +21,12 @@ from soundcheck.report.formats import sentence as capitalised
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
-from soundcheck.results.page_names import comparison_page, corpus_page, model_page, model_sheet, result_page
 from soundcheck.results.record import (
     PROVENANCE,
-    ComparisonRecord,
-    Executed,
     FailedInput,
     KeyFigure,
-    NotebookRecord,
     RunRecord,
+    result_page,
 )
 from soundcheck.results.states import FAIL, HOLLOW, PASS, aspects
 
@@ -42,13 +39,6 @@ LISTED = 200  # inputs without a prediction that a page lists before it only cou
 ROOT = "../"  # from the page of a model to the first page
 MOST_LINKS = 50  # models that a method page links to
 SHORT = re.compile(r"^(Correctness|Fairness|Robustness) (of|by|to|in|between) (the |an? )?")
-
-
-def page_of(notebook: Executed) -> str:
-    """Name the page of an executed notebook."""
-    if isinstance(notebook, NotebookRecord):
-        return result_page(notebook.model, notebook.family)
-    return comparison_page(notebook.slug) if isinstance(notebook, ComparisonRecord) else notebook.name
 
 
 def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFacts]) -> list[dict]:
@@ -100,7 +90,7 @@ def models_table(every: Sequence[ModelFacts], root: str = "") -> Html:
     rows = []
     for facts in every:
         figure = facts.headline
-        row = {"name": facts.model.name, "address": f"{root}{model_page(facts.model.slug)}.html"}
+        row = {"name": facts.model.name, "address": f"{root}{facts.model.page}.html"}
         row["about"] = re.split(r"[.:;] ", facts.model.description, maxsplit=1)[0]
         row["notes"] = standing_notes_in_short(facts)
         row["dot"] = None if figure is None or figure.value is None else dot(figure)
@@ -155,7 +145,7 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
             state, fails = facts.state_of(family)
             words = "failed to run" if notebook.failed else f"{state}, {counted(fails, 'test')} fail"
             cell = {"state": STATE[state], "fails": words if notebook.failed else fails or ""}
-            cell |= {"address": f"{page_of(notebook)}.html"}
+            cell |= {"address": f"{notebook.page}.html"}
             cells.append(cell | {"said": f"{facts.model.name}, {family.title}: {words}"})
         if any(cells):
             row = {"title": capitalised(SHORT.sub("", family.title)), "cells": cells}
@@ -261,7 +251,7 @@ def model_cells(facts: ModelFacts) -> list[dict]:
         Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
         notices.notes([] if facts.random else notes),
     ]
-    summary = [] if facts.random else [summary_link(model_sheet(model.slug))]
+    summary = [] if facts.random else [summary_link(model.sheet)]
     title = pages.markdown(f"# Model {heading(model.name)}")
     return [title, *summary, pages.output(join(top)), *pages.sections(sections)]
 
@@ -331,7 +321,7 @@ def failures_table(entries: Sequence[FailedInput]) -> Html:
 def failures_cells(record: RunRecord) -> list[dict]:
     """Make the page of notebooks that failed; their tests are skipped rows of the results."""
     columns = {
-        "notebook": lambda row: element("a", row.entry.display_name, href=f"{page_of(row.entry)}.html"),
+        "notebook": lambda row: element("a", row.entry.display_name, href=f"{row.entry.page}.html"),
         "how": lambda row: row.entry.status,
         "error": lambda row: row.entry.error.partition("\n")[0],
     }
@@ -356,10 +346,3 @@ def provenance_cells(record: RunRecord) -> list[dict]:
     words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
     top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
     return [pages.markdown(words), pages.output(top), *pages.sections(sections)]
-
-
-templates.FILTERS |= {
-    "corpus_page": lambda slug: f"{corpus_page(slug)}.html",
-    "model_page": lambda slug: f"{model_page(slug)}.html",
-    "notebook_page": lambda notebook: f"{page_of(notebook)}.html",
-}

@@ -22,8 +22,7 @@ from soundcheck.common.wording import counted
 from soundcheck.report import formats, verdict_tables, views
 from soundcheck.report.formats import STATE, measure
 from soundcheck.report.verdict_tables import anchor_of, difference_lines, state_lines, state_order
-from soundcheck.results.page_names import corpus_page, model_page, result_page
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import RunRecord, result_page
 from soundcheck.results.states import FAIL
 
 ROWS, SEARCH = "all_results.js", "search_entries.js"
@@ -103,15 +102,15 @@ def search_entries(
     """Write the file that the search loads; segments of corpora are looked for in pages of ``sources``."""
     titles = {family.name: family.title for family in record.families}
     named = {f"methods/{files.slug(name)}": one_line(title) for name, title in titles.items()}
-    named |= {model_page(model.slug): f"Model {one_line(model.name)}" for model in record.models}
-    named |= {corpus_page(corpus.slug): f"Corpus {one_line(corpus.name)}" for corpus in record.corpora}
+    named |= {model.page: f"Model {one_line(model.name)}" for model in record.models}
+    named |= {corpus.page: f"Corpus {one_line(corpus.name)}" for corpus in record.corpora}
     for entry in record.notebooks:
-        named[result_page(entry.model, entry.family)] = executed.title(entry.model, titles[entry.family])
+        named[entry.page] = executed.title(entry.model, titles[entry.family])
     number = {page: place for place, page in enumerate(named)}
     entries = [
         *_families(record, number),
-        *([text(model.name), "model", [[number[model_page(model.slug)], "", ""]]] for model in record.models),
-        *([text(one.name), "corpus", [[number[corpus_page(one.slug)], "", ""]]] for one in record.corpora),
+        *([text(model.name), "model", [[number[model.page], "", ""]]] for model in record.models),
+        *([text(one.name), "corpus", [[number[one.page], "", ""]]] for one in record.corpora),
         *_rows(results.assign(test=results["test"].map(measure)), "test", number),
         *_rows(results[results["group"].ne("")], "group", number),
     ]
@@ -128,7 +127,7 @@ def _families(record: RunRecord, number: Mapping[str, int]) -> Iterator[list]:
         places = [[number[f"methods/{files.slug(family.name)}"], "", "method"]]
         for entry in record.notebooks:
             if entry.family == family.name:
-                places.append([number[result_page(entry.model, entry.family)], "", "results"])
+                places.append([number[entry.page], "", "results"])
         for name in filter(None, (family.title, published_name(family.name))):
             yield [text(name), "family", places]
 

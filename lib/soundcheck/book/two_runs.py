@@ -13,8 +13,15 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Outcome, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
-from soundcheck.results.conclusion import conclusion, summary_of
-from soundcheck.results.contrast import BETTER, WORSE, contrast_csv, contrast_frame, contrasts
+from soundcheck.results.contrast import (
+    BETTER,
+    WORSE,
+    conclusion,
+    contrast_csv,
+    contrast_frame,
+    contrasts,
+    summary_of,
+)
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import two_runs
 from soundcheck.run.notebooks import Notebooks
@@ -121,7 +128,7 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
         notebook = output.comparisons / f"{entry.slug}.ipynb"
         title = f"Before and after: {one_line(entry.name)}"
         make = functools.partial(executed.cells, notebook, title, entry, output.folder)
-        sources.page(overview.page_of(entry), make)
-    chapters = [pages.chapter(overview.page_of(entry)) for entry in record.comparisons]
+        sources.page(entry.page, make)
+    chapters = [pages.chapter(entry.page) for entry in record.comparisons]
     sources.configure(record.title, {"Models": chapters})
     return build.finish(sources, output, record, [output.comparison_table])

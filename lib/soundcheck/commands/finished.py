@@ -109,10 +109,8 @@ def verify(book: Path, digest: str, suite: Path | None, **options: Any) -> NoRet
 
     outcome = verifying.verify(book, digest)
     if suite is not None:
-        from soundcheck.commands import again
-
         click.echo(terminal(outcome.summary))
-        repeated = again.again(book, suite, **options)
+        repeated = verifying.again(book, suite, **options)
         end(repeated.summary, outcome.exit_code or repeated.exit_code)
     end(outcome.summary, outcome.exit_code)
 

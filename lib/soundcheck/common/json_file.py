@@ -1,4 +1,4 @@
-"""Dataclasses that are kept in JSON files, read and checked by pydantic; notebooks get one of them."""
+"""Dataclasses that are kept in JSON files, read and checked by pydantic, and how they are made of others."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import functools
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from soundcheck.common import files
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict, TypeAdapter
+
+T = TypeVar("T")
 
 
 class JsonFile:
@@ -65,3 +67,16 @@ class Description(JsonFile):
         if not path:
             raise ValueError("This notebook is run by `soundcheck run`, which fills in the parameter 'run'.")
         return super().read(path)
+
+
+def made_of(kind: type[T], *sources: object, **more: object) -> T:
+    """Make a dataclass of what is given, and of attributes of the same names of the first source with one.
+
+    Fields that nothing has keep their defaults.
+    """
+    for field in dataclasses.fields(kind):
+        if field.name not in more:
+            source = next((source for source in sources if hasattr(source, field.name)), None)
+            if source is not None:
+                more[field.name] = getattr(source, field.name)
+    return kind(**more)

@@ -218,14 +218,15 @@ def parse_column(
     """
     import numpy as np
 
-    values = np.full(len(cells), math.nan)
-    problems = []
-    for row, cell in enumerate(cells):
+    numbers, wrong = {"": math.nan}, {}
+    for cell in dict.fromkeys(cells):  # each different text once: most times and numbers repeat
         if cell or needed:
             try:
-                values[row] = parse(cell.strip())
+                numbers[cell] = parse(cell.strip())
             except ValueError as error:
-                problems.append((row, str(error)))
+                numbers[cell], wrong[cell] = math.nan, str(error)
+    values = np.fromiter(map(numbers.__getitem__, cells), np.float64, len(cells))
+    problems = [(row, wrong[cell]) for row, cell in enumerate(cells) if cell in wrong] if wrong else []
     return values, problems
 
 

@@ -71,7 +71,8 @@ def find_repeats(
     """
     evaluated, table = table, table if others is None else pd.concat([table, others], ignore_index=True)
     sounds = pd.Index(table["audio"].unique())  # those of the evaluated segments first
-    prints = [codes(fingerprints.get(sound) or "") for sound in sounds]
+    known, unknown = {sound: codes(text) for sound, text in fingerprints.items() if text}, codes("")
+    prints = [known.get(sound, unknown) for sound in sounds]
     number = dict(zip(sounds, together(copies(prints), len(sounds)), strict=True))
     overlapping = _overlapping(table)
     recording = table["audio"].map(number)

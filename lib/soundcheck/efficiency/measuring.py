@@ -30,9 +30,9 @@ from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict import protocol
 from soundcheck.predict.executor import ModelProcess
-from soundcheck.predict.opened_files import READ
 from soundcheck.predict.protocol import Item, Result, Setup, Unit
 from soundcheck.predict.request import list_segments
+from soundcheck.predict.same_model import READ
 from soundcheck.suite.groups import numbers_of
 
 FEW = 8  # recorded segments

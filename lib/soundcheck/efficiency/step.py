@@ -33,9 +33,8 @@ from soundcheck.common.extras import versions
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.resources import library_digest
 from soundcheck.common.wording import counted
-from soundcheck.efficiency.costs import costs
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
-from soundcheck.efficiency.page import page
+from soundcheck.efficiency.page import costs, page
 from soundcheck.models.base import LookUpModel
 from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
@@ -190,7 +189,7 @@ def _notes(record: EfficiencyRecord) -> list[str]:
     return notes
 
 
-# Sizes ------------------------------------------------------------------------------------------------------
+# Sizes -----------------------------------------------------------------------------------------------------
 
 _HEADER_BYTES = 100_000_000  # of a safetensors file, by its specification
 

@@ -31,7 +31,7 @@ from soundcheck.metrics.confidence import (
 )
 from soundcheck.metrics.word_errors import AlignedWord, align
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, read_words, word_names
-from soundcheck.results.estimates import ALL
+from soundcheck.results.rows import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import measure_of

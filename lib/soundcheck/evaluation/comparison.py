@@ -21,7 +21,7 @@ from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_v
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import ContrastsFile, contrast_frame, contrasts
-from soundcheck.results.judged import Judged, load_judged
+from soundcheck.results.rows import Judged, load_judged
 from soundcheck.statistics import bootstrap
 from soundcheck.suite.entries import ERROR
 

@@ -27,9 +27,8 @@ from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.metrics.combinators import MOST_SUMS, restrict, sides, standardised_difference
 from soundcheck.metrics.weighted import Weighted, weighted_sides
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.rows import NOT_ADJUSTED, OTHERS, UNJUDGED, Estimate, Verdict, no_threshold
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
-from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS, UNJUDGED, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.balance import cells_of
 from soundcheck.statistics.bootstrap import Resampled

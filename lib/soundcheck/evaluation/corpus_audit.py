@@ -181,7 +181,8 @@ def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping
     known = [name for name in (*SAMPLED, *OPTIONAL) if is_known(table, name)]
     whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
     if not {*SAMPLED} <= {*known}:
-        sample = sampled(corpus, SAMPLED, cache).set_index("audio")
+        # Of the part, whose first sounds are those of the sample: drawn by the same digests.
+        sample = sampled(dataclasses.replace(corpus, segments=part), SAMPLED, cache).set_index("audio")
         sounds = sounds | {name: sample[name].to_dict() for name in SAMPLED}
     return sounds | whole, unreadable
 

@@ -22,9 +22,8 @@ from soundcheck.metrics.combinators import stack
 from soundcheck.metrics.entities import Entity, closest, compare_entities, find_entities, read
 from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, has_marks, split_marks
 from soundcheck.metrics.normalisation import NORMALISERS, fold_case
-from soundcheck.metrics.word_errors import Counts, word_errors
+from soundcheck.metrics.word_errors import MIXED, WORD, Counts, unit_of, without_blanks, word_errors
 from soundcheck.metrics.word_rates import ratio_of_sums, wer
-from soundcheck.metrics.writing import MIXED, WORD, unit_of, without_blanks
 
 WRITTEN = "transcript_written"
 NO_MARKS = "no reference has punctuation"

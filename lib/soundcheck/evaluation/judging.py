@@ -30,19 +30,15 @@ from soundcheck.evaluation.subset import CorpusView, Measure, Subset
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.results import judged as judged_rows
-from soundcheck.results import verdict as verdicts
+from soundcheck.results import rows as result_rows
 from soundcheck.results.contrast import HEADLINES, shown_values
-from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
-from soundcheck.results.judged import Judged
-from soundcheck.results.table import to_frame
-from soundcheck.results.verdict import KEY, OTHERS, UNJUDGED, Verdict, skipped_rows
+from soundcheck.results.rows import ALL, KEY, OTHERS, UNJUDGED, Estimate, Judged, Verdict, skipped_rows
+from soundcheck.results.table import collected, estimate_frame, to_frame
 from soundcheck.statistics.bootstrap import Resampled, resample
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import GAP_RULES, WITHIN
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
-from soundcheck.statistics.simulation import MOST_CLASSES
+from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.measures import UNCHANGED, info_of, measure_of
 
@@ -203,7 +199,7 @@ class Judging:
             self.note(f"{place}: {note}")
         threshold, untestable = self._threshold(subset, definition)
         scale = FREE if gap else conclusions.scale_of(definition, result)
-        rows = verdicts.judge(
+        rows = result_rows.judge(
             result,
             **self._of_test(subset, definition, group),
             threshold=threshold,
@@ -350,7 +346,7 @@ class Judging:
 
     def _skipped_row(self, subset: Subset, definition: TestDefinition, reason: str, group: str) -> Verdict:
         about = self._of_test(subset, definition, group)
-        row = verdicts.skip(reason, **about, threshold=definition.threshold_for(subset.task))
+        row = result_rows.skip(reason, **about, threshold=definition.threshold_for(subset.task))
         key = [getattr(row, name) for name in KEY]
         if all([getattr(entry.verdict, name) for name in KEY] != key for entry in self._judged):
             self._judged.append(Judged(row, np.empty(0)))
@@ -421,7 +417,7 @@ class Judging:
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
         tables = collected(self._estimates), self._drawn, self._group_values
-        judged_rows.save(self._every_row(), self.rows, self.notes, *tables)
+        result_rows.save(self._every_row(), self.rows, self.notes, *tables)
 
 
 def _without_interval(row: Estimate, why: str) -> Estimate:

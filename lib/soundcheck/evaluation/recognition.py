@@ -3,7 +3,7 @@
 - All texts of subsets are normalised, by the language of the segment, see
   :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is a prediction.
 - Where only some references of a corpus are in scripts without blanks, characters of such scripts are words
-  of their own on both sides, see :mod:`soundcheck.metrics.writing`.
+  of their own on both sides, see :mod:`soundcheck.metrics.word_errors`.
 - The transcripts of a corpus are one more opponent of the tested recogniser, :data:`TRUTH`; what is compared
   with them never decides about pairs of recognisers. Names of pairs are in alphabetical order.
 """
@@ -29,7 +29,7 @@ from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import mean_of
 from soundcheck.metrics.differential import Setting, distance_table, group_distances, violation_proportions
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples, is_turkic, noise_marks
-from soundcheck.metrics.writing import MIXED, characters_apart, unit_of, without_blanks
+from soundcheck.metrics.word_errors import MIXED, characters_apart, unit_of, without_blanks
 from soundcheck.suite.families import Perturbation
 
 TRUTH = "transcripts"  # of the corpus, as an opponent

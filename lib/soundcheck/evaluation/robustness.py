@@ -27,9 +27,8 @@ from soundcheck.metrics.differential import Setting
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.verification import equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Weighted, memoised, weighted_sums
-from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
+from soundcheck.metrics.word_errors import WORD, Counts, unit_of, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import characters_of, missing_as_empty
-from soundcheck.metrics.writing import WORD, unit_of
 from soundcheck.statistics.bootstrap import Crossing, crossing
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import PerturbationSeries

@@ -16,7 +16,7 @@ from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.differential import Setting
-from soundcheck.metrics.similarity import cosine_scores, mean_directions
+from soundcheck.metrics.trials import cosine_scores, mean_directions
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import bootstrap

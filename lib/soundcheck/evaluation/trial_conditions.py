@@ -35,8 +35,7 @@ from soundcheck.evaluation.trials import (
     scores_under,
 )
 from soundcheck.metrics.combinators import relabel
-from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
-from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.trials import NORMS, Trials, cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.verification import (
     AffineCalibration,
     actual_dcf,
@@ -49,7 +48,7 @@ from soundcheck.metrics.verification import (
 )
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.models.reference import reference_scores
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.rows import Estimate
 
 HALF = "half of the speakers"
 AS_THEY_ARE = "as they are"

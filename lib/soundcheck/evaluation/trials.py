@@ -35,7 +35,7 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import Weighted, weighted_difference
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.rows import Estimate
 from soundcheck.suite.families import Family
 
 NO_CHANGES = "scores and embeddings of a table cannot answer for changed signals"

@@ -14,9 +14,9 @@ from pathlib import PurePosixPath
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.edits import seconds_heard
 from soundcheck.augment.registry import drawn_options, kind_of_sounds
 from soundcheck.augment.sounds import SoundSet
-from soundcheck.augment.unspoken import seconds_heard
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset

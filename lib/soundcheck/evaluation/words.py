@@ -1,7 +1,7 @@
 """Word and character errors: rates that fit a script, of groups, and by length and speed of the speech.
 
-Where references are in scripts without blanks, see :mod:`soundcheck.metrics.writing`, *units* are characters.
-Lengths count units of the reference; speaking rates divide them by the duration, pauses included.
+Where references are in scripts without blanks, *units* are characters. Lengths count units of the
+reference; speaking rates divide them by the duration, pauses included.
 """
 
 from __future__ import annotations
@@ -17,10 +17,19 @@ import pandas as pd
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.evaluation.subset import Measure, Subset
-from soundcheck.metrics import writing
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, stack
-from soundcheck.metrics.word_errors import Counts, error_rates, word_error_rate, word_errors
+from soundcheck.metrics.word_errors import (
+    CHARACTER,
+    MIXED,
+    WORD,
+    Counts,
+    error_rates,
+    named_units,
+    unit_of,
+    word_error_rate,
+    word_errors,
+)
 from soundcheck.metrics.word_rates import (
     cer,
     characters_of,
@@ -31,8 +40,7 @@ from soundcheck.metrics.word_rates import (
     wer,
     word_information_lost,
 )
-from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
-from soundcheck.results.estimates import ALL
+from soundcheck.results.rows import ALL
 from soundcheck.statistics.bootstrap import Resampled, every_segment
 from soundcheck.statistics.evidence import Scale
 
@@ -219,7 +227,7 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
             if len(members):
                 errors = counts.take(members)
                 rate = word_error_rate(errors.words, errors.errors)
-                group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
+                group = f"{name} {named_units(unit)}{'' if column == 'length' else ' a second'}"
                 condition = f"{column}: {group}"
                 (one,) = evaluation.estimate(subset.take(members), measure, rate, condition=condition)
                 units = int(errors.words[~np.isnan(errors.errors)].sum())

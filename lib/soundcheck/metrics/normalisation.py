@@ -35,8 +35,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from soundcheck.metrics.writing import Translation
-
 _PACKAGE = "whisper-normalizer"
 _NOISE_MARKS = Path(__file__).with_name("noise_marks.csv")
 _MARKS = 30  # combining marks in a row that are kept; no script needs more
@@ -98,6 +96,18 @@ def _plain(text: str) -> str:
 
 
 # Ours
+
+
+class Translation(dict[int, str]):
+    """A table for ``str.translate`` that asks a function about each character once."""
+
+    def __init__(self, entry: Callable[[str], str]) -> None:
+        super().__init__()
+        self._entry = entry
+
+    def __missing__(self, code: int) -> str:
+        self[code] = entry = self._entry(chr(code))
+        return entry
 
 
 # As people type them, and letters of the same look; between letters nothing else is meant

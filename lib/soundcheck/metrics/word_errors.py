@@ -6,6 +6,13 @@ Conventions
   instance with :mod:`soundcheck.metrics.normalisation`. Missing texts are ``None`` or NaN.
 - Characters are those of the words, joined by one blank each; these blanks count, as they do for jiwer, but
   where the caller says that they do not.
+- Chinese, Japanese, Thai, Lao, Khmer, Burmese and Tibetan put blanks between sentences or parts of them, if
+  anywhere: a word error rate would be a sentence error rate, so characters are counted, without blanks. The
+  script of the letters decides, not what a corpus says about its language: words may have been separated
+  beforehand, but nobody knows how. Korean and Vietnamese are written with blanks.
+- Each reference has a unit of its own, that of which it has more: characters of such scripts, or words of the
+  others. Where a corpus has both, or references of words with more than 5 % of such characters, its unit is
+  *mixed*, as in the mixed error rate of speech that switches between two languages.
 - White space around the text and more of it between words do not, only the former of which jiwer drops.
 - The alignment has as few errors as possible; where several have, it is RapidFuzz's, as it is for jiwer.
 - Rates divide sums by sums: errors of all segments by words of all references. They may exceed 1.
@@ -27,6 +34,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -47,7 +56,7 @@ from soundcheck.metrics.additive import (
     segments,
 )
 from soundcheck.metrics.alternatives import cheapest, common_wording
-from soundcheck.metrics.writing import closed_up
+from soundcheck.metrics.normalisation import Translation
 
 RATES = ("word error rate", "insertions", "deletions", "substitutions")
 NO_WORDS = "no reference words"
@@ -98,7 +107,7 @@ def character_errors(references: Texts, hypotheses: Texts, *, blanks: bool | Non
     A character is a code point: a letter and a combining mark are two unless they are composed.
 
     - ``blanks``: whether blanks between words are characters; where a language is written without, they are
-      not, see :mod:`soundcheck.metrics.writing`. ``None`` = only those of other scripts are.
+      not, see :mod:`soundcheck.metrics.word_errors`. ``None`` = only those of other scripts are.
 
     >>> character_errors(["go  on"], ["go an"]).substitutions
     array([1.])
@@ -342,3 +351,92 @@ def _table(changes: Iterable[str], counters: Mapping[str, Counter[str]]) -> pd.D
     words = sorted(changes, key=lambda word: (-changes[word], word))
     rows = [(word, *(counter[word] for counter in counters.values())) for word in words]
     return pd.DataFrame(rows, columns=["word", *counters])
+
+
+# Scripts that are written without blanks between words
+
+CHARACTER, MIXED, WORD = "character", "mixed", "word"  # units of error
+
+# What Unicode's names of letters of such scripts begin with
+_SCRIPTS = (
+    *("CJK", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR"),
+    *("TIBETAN", "TAI ", "NEW TAI"),
+)
+_SWITCHED = 0.05  # share of such characters from which on speech switches between two kinds of scripts
+
+
+def _kind(character: str) -> str:
+    """Tell letters of such scripts (u) and their marks (m) from other letters (s)."""
+    kind = unicodedata.category(character)[0]
+    without = kind in "LM" and unicodedata.name(character, "").startswith(_SCRIPTS)
+    return ("u" if without else "s") if kind == "L" else "m" if without else " "
+
+
+_KINDS = Translation(_kind)
+_ASCII_WORD = re.compile(r"[A-Za-z]\S*")  # from the first letter of what stands between blanks
+
+
+def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
+    """Say of each text whether it has more characters of scripts without blanks than words of others.
+
+    Missing texts (``None`` or NaN) and those without letters have not.
+
+    >>> without_blanks(["今日はいい天気", "오늘 날씨", "go left", None]).tolist()
+    [True, False, False, False]
+    """
+    counts = (_counts(text) if isinstance(text, str) else (0, 0) for text in texts)
+    return np.array([signs > words for signs, words in counts], dtype=bool)
+
+
+def unit_of(references: Sequence[str | None]) -> str:
+    """Say what is counted where these are the references: :data:`CHARACTER`, :data:`WORD` or :data:`MIXED`.
+
+    >>> unit_of(["左转", "ok", None]), unit_of(["左转", "123"]), unit_of([])
+    ('mixed', 'character', 'word')
+    """
+    texts = [text for text in references if isinstance(text, str)]
+    if all(map(str.isascii, texts)):
+        return WORD
+    counts = [_counts(text) for text in texts]
+    kinds = {signs > words for signs, words in counts if signs or words}
+    if kinds == {False} and sum(signs for signs, _ in counts) > _SWITCHED * sum(map(sum, counts)):
+        return MIXED
+    return MIXED if len(kinds) > 1 else CHARACTER if True in kinds else WORD
+
+
+def named_units(unit: str) -> str:
+    """Name several units in words."""
+    return "words or characters" if unit == MIXED else f"{unit}s"
+
+
+def characters_apart(text: str) -> str:
+    """Put blanks around the characters of such scripts, so that each is a word.
+
+    >>> characters_apart("我要去 new york")
+    '我 要 去 new york'
+    """
+    kinds = "" if text.isascii() else text.translate(_KINDS)
+    if "u" not in kinds and "m" not in kinds:
+        return text
+    parts = (text[part.start() : part.end()] for part in re.finditer("[um]|[^um]+", kinds))
+    return " ".join(" ".join(parts).split())
+
+
+def closed_up(text: str) -> str:
+    """Take out blanks beside the characters of such scripts, which writers do not put there.
+
+    >>> closed_up("我 要 去 new york")
+    '我要去new york'
+    """
+    text = " ".join(text.split())
+    kinds = f" {text.translate(_KINDS)} "
+    beside = (not {kinds[n], kinds[n + 2]}.isdisjoint("um") for n in range(len(text)))
+    return "".join(sign for sign, close in zip(text, beside, strict=True) if sign != " " or not close)
+
+
+def _counts(text: str) -> tuple[int, int]:
+    """Count letters of such scripts, and words of others."""
+    if text.isascii():
+        return 0, len(_ASCII_WORD.findall(text))
+    kinds = text.translate(_KINDS)
+    return kinds.count("u"), len(re.findall("s+", kinds))

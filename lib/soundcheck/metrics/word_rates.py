@@ -35,8 +35,16 @@ from soundcheck.metrics.additive import (
 )
 from soundcheck.metrics.combinators import difference
 from soundcheck.metrics.regression import mean_value
-from soundcheck.metrics.word_errors import NO_WORDS, Counts, character_errors, word_error_rate, word_errors
-from soundcheck.metrics.writing import CHARACTER, MIXED, unit_of
+from soundcheck.metrics.word_errors import (
+    CHARACTER,
+    MIXED,
+    NO_WORDS,
+    Counts,
+    character_errors,
+    unit_of,
+    word_error_rate,
+    word_errors,
+)
 
 
 def wer(references: Texts, hypotheses: Texts) -> Statistic:

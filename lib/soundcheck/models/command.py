@@ -35,7 +35,7 @@ Conventions
 
 Cached predictions rest on the program and the files that the command names, and on those that the suite names
 (``files:``). Others, such as modules that a script imports and folders of weights, are not seen; see
-:mod:`soundcheck.predict.canaries`.
+:mod:`soundcheck.predict.same_model`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Beside the function its module may have
   train or download and keep the result in the folder named by the environment variable ``SOUNDCHECK_CACHE``.
 
 Cached predictions rest on the source of the module and its neighbours, and on the files that were opened
-before they were given (:mod:`soundcheck.predict.opened_files`), such as weights and modules that are imported
+before they were given (:mod:`soundcheck.predict.same_model`), such as weights and modules that are imported
 late. Files that an extension module opens are not seen: let ``fingerprint`` cover them, or name them in the
 suite under ``files:``.
 

@@ -19,14 +19,14 @@ from soundcheck.common.escaping import terminal
 from soundcheck.common.progress import Progress
 from soundcheck.common.store import FileDigests
 from soundcheck.models.answers import NOT_ASKED, check_scale, unpack
-from soundcheck.predict import canaries, protocol
-from soundcheck.predict.canaries import Comparison, Confirmation
+from soundcheck.predict import protocol
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log, answer_once
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import Keys, PredictionRequest, Segment, Share, list_segments, repeated_key
+from soundcheck.predict.same_model import Comparison, Confirmation, choose_canaries
 from soundcheck.predict.store import Entry, Store
 from soundcheck.predict.tables import Columns, Row, said_in
 
@@ -91,7 +91,7 @@ class Prediction:
         if self._request.confirm:
             known = {one.key: one.change for one in self.inputs if one.key in self._entries}
             clean = [key for key, change in known.items() if not change]
-            self._canaries = canaries.choose(clean, known.keys() - {*clean})
+            self._canaries = choose_canaries(clean, known.keys() - {*clean})
         if self._canaries:
             unit, log = Unit(tuple(self._single(self._canaries))), _log(self._path(".again"), 1)
             self._heard = pool.submit(answer_once, self._setup(), self._request.cache, log, unit, stopped)

@@ -115,7 +115,7 @@ class Result:
     drawn: dict[str, Any] = dataclasses.field(default_factory=dict)  # options that were drawn for the change
     problem: str = ""  # why there is no answer
     fault: str = BY_MODEL
-    opened: Sequence[list] = ()  # files since the last answer of the process, see opened_files.Watch.news
+    opened: Sequence[list] = ()  # files since the last answer of the process, see same_model.Watch.news
     refusal: str = ""  # why the model has no answer to any further call
     seconds: float = 0.0  # of the model's call, all signals of a batch together
     before: float = 0.0  # seconds that it took to change the signal; of a clean one, to read it

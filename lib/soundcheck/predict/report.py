@@ -11,8 +11,7 @@ from typing import Any
 from soundcheck.common import files
 from soundcheck.common.errors import Caveat
 from soundcheck.common.tasks import as_values
-from soundcheck.predict.canaries import Confirmation
-from soundcheck.predict.opened_files import seen_files
+from soundcheck.predict.same_model import Confirmation, seen_files
 from soundcheck.predict.store import Upkeep
 
 REASONS = 5  # different reasons that a summary names

@@ -32,8 +32,8 @@ from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
 from soundcheck.common.store import FileDigests, Signature, signature
 from soundcheck.common.wording import some
-from soundcheck.predict.opened_files import GONE, READ, WRITTEN, changed_files
 from soundcheck.predict.protocol import Result
+from soundcheck.predict.same_model import GONE, READ, WRITTEN, changed_files
 from soundcheck.suite.model_kind import public_path
 
 NAME = "predictions.sqlite"
@@ -209,7 +209,7 @@ class Store:
     def __init__(
         self, folder: Path, fingerprint: str, root: Path, contents: FileDigests | None = None
     ) -> None:
-        self.files: dict[str, str] = {}  # that the kept answers depend on, see opened_files
+        self.files: dict[str, str] = {}  # that the kept answers depend on, see same_model
         self.outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded, and ...
         self.outdated_by: list[str] = []  # ... names of the files that had changed
         self.dropped = 0  # answers of this run that are not kept, and ...

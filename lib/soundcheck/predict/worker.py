@@ -23,8 +23,8 @@ from soundcheck.models import processes
 from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output
 from soundcheck.models.base import Model, reason
 from soundcheck.predict import protocol
-from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
+from soundcheck.predict.same_model import Watch
 
 SAME = 1e-6  # of its peak by which a signal may differ that a change has left as it was: rounding
 SEND_SECONDS = 0.02  # between two times that answers are sent: what may be lost of a process that dies

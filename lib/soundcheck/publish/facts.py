@@ -13,8 +13,7 @@ from soundcheck.publish.markdown import inline
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant
 from soundcheck.results.facts import ModelFacts, headline
-from soundcheck.results.page_names import model_page, result_page
-from soundcheck.results.record import KeyFigure
+from soundcheck.results.record import KeyFigure, result_page
 from soundcheck.results.states import aspects
 
 INCONCLUSIVE = "What could not be concluded"
@@ -33,7 +32,7 @@ def sentence(facts: ModelFacts, row: object) -> str:
 
 def page(facts: ModelFacts, family: str = "") -> str:
     """Name the page of the book about the model, or about it and a family, relative to the book."""
-    name = result_page(facts.model.name, family) if family else model_page(facts.model.slug)
+    name = result_page(facts.model.name, family) if family else facts.model.page
     return f"{name}.html"
 
 

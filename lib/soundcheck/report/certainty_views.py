@@ -17,7 +17,7 @@ from soundcheck.report.formats import number, place
 from soundcheck.report.html import Html, element
 from soundcheck.report.style import GREY, RED
 from soundcheck.report.views import estimate_table, measured
-from soundcheck.results.estimates import ALL, CHANCE
+from soundcheck.results.rows import ALL, CHANCE
 from soundcheck.statistics.evidence import Scale
 from soundcheck.suite.families import PerturbationSeries
 

@@ -17,8 +17,15 @@ from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, label, number, p_value, place, remark, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.verdict_tables import FILTERS, test_cell
-from soundcheck.results.conclusion import MOST_HEADLINES, counts_of_tests, headline_sentences
-from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
+from soundcheck.results.contrast import (
+    BETTER,
+    MOST_HEADLINES,
+    NO_EVIDENCE,
+    WORSE,
+    counts_of_tests,
+    headline_rows,
+    headline_sentences,
+)
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.rules import ABOVE

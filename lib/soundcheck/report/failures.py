@@ -13,8 +13,8 @@ from soundcheck.report.key_figures import PER_CENT, RATES, written
 from soundcheck.results import states
 from soundcheck.results.facts import ModelFacts, counts, first, headline
 from soundcheck.results.record import RunRecord
+from soundcheck.results.rows import NOT_ADJUSTED, OTHERS
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
-from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, one_sided
 from soundcheck.suite.measures import measure_of
 

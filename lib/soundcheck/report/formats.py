@@ -19,8 +19,8 @@ import pandas as pd
 from soundcheck.common import templates
 from soundcheck.common.templates import Html
 from soundcheck.report.html import element
+from soundcheck.results.rows import UNJUDGED
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
-from soundcheck.results.verdict import UNJUDGED
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 
 DIGITS = 3

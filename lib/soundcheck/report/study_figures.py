@@ -146,7 +146,7 @@ def simulated_maxima(
 ) -> Figure:
     """Draw the largest simulated difference against the size of the groups, one line a number of groups.
 
-    ``panels`` are titles -> rows of :func:`soundcheck.statistics.simulated_thresholds.recorded`; ``marked``
+    ``panels`` are titles -> rows of :func:`soundcheck.statistics.simulation.recorded`; ``marked``
     titles -> published thresholds: segments a group, threshold, number of groups. They are stars and named.
     """
     frame = pd.concat([rows.assign(panel=title) for title, rows in panels.items()])

@@ -16,9 +16,8 @@ from soundcheck.common.wording import counted
 from soundcheck.report import failures, formats, views
 from soundcheck.report.formats import Cell, label, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, folded, join
+from soundcheck.results.rows import KEY, NOT_ADJUSTED
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_significant, mirrors, tests
-from soundcheck.results.table import KEY
-from soundcheck.results.verdict import NOT_ADJUSTED
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_RULES, one_sided

@@ -27,7 +27,8 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
 from soundcheck.report.style import DASHES, GREY, PALETTE, label, legend_name, look, new
 from soundcheck.report.views import estimate_table
-from soundcheck.results.estimates import Estimate, estimate_frame
+from soundcheck.results.rows import Estimate
+from soundcheck.results.table import estimate_frame
 from soundcheck.suite.measures import info_of
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones

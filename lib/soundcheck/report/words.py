@@ -22,9 +22,8 @@ from soundcheck.metrics.additive import values as values_of
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.metrics.formatting import KINDS, format_errors
 from soundcheck.metrics.formatting import MARKS as PUNCTUATION
-from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.metrics.word_errors import named_units, word_error_rate
 from soundcheck.metrics.word_rates import character_counts, words_made_up
-from soundcheck.metrics.writing import units
 from soundcheck.report import views
 from soundcheck.report.aligned_words import MARKS
 from soundcheck.report.examples import Example, Scene
@@ -33,7 +32,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
 from soundcheck.report.players import side
 from soundcheck.report.style import show
-from soundcheck.results.verdict import Verdict
+from soundcheck.results.rows import Verdict
 from soundcheck.suite.measures import info_of
 
 MOST_NAMED = 20  # words of a list
@@ -102,7 +101,7 @@ def error_profile(evaluation: Evaluation, profile: pd.DataFrame) -> Html:
 def rates_by_speech(rates: pd.DataFrame) -> Figure:
     """Draw error rates by length and speaking rate, see :func:`soundcheck.evaluation.words.speech_rates`."""
     unit = rates["unit"].iloc[0]
-    titles = {"length": f"{units(unit)} said", "speaking rate": f"{units(unit)} a second"}
+    titles = {"length": f"{named_units(unit)} said", "speaking rate": f"{named_units(unit)} a second"}
     frame = rates.assign(panel=rates["column"].map(titles))
     return views.lines(frame, "bin", panels="panel", ylabel=f"{unit} error rate")
 
@@ -110,7 +109,7 @@ def rates_by_speech(rates: pd.DataFrame) -> Figure:
 def speech_table(rates: pd.DataFrame, blocks: str = "speakers") -> Html:
     """Show error rates by length and by speaking rate; at least one row."""
     unit = rates["unit"].iloc[0]
-    columns = {"what was said": "group", f"{unit} error rate": values(unit="%"), units(unit): "units"}
+    columns = {"what was said": "group", f"{unit} error rate": values(unit="%"), named_units(unit): "units"}
     columns |= {"segments": "segments", blocks: "blocks"}
     caption = f"{rates['corpus'].iloc[0]}: errors by length and by speaking rate"
     return views.table(rates, columns, caption=caption, sortable=False)

@@ -20,9 +20,9 @@ from soundcheck.common.errors import Caveat, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
 from soundcheck.common.wording import counted as number_of
-from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
+from soundcheck.results.rows import ALL
 from soundcheck.results.states import (
     FAIL,
     HOLLOW,
@@ -38,6 +38,7 @@ from soundcheck.results.states import (
     counting,
     standings,
 )
+from soundcheck.results.table import read_estimates
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
 from soundcheck.suite.card import Card
 from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of, named

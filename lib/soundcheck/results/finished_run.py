@@ -35,10 +35,9 @@ from soundcheck.common.errors import (
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.json_file import JsonFile
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
-from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates, save_replicates
 from soundcheck.results.record import NO_RECORD, ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
-from soundcheck.results.schema import AGAIN, read_csv
-from soundcheck.results.table import key_of, read_results, to_verdicts
+from soundcheck.results.rows import KEPT_REPLICATES, Judged, load_judged, load_replicates, save_replicates
+from soundcheck.results.table import AGAIN, key_of, read_csv, read_results, to_verdicts
 from soundcheck.suite.groups import MEASURED_COLUMNS
 
 logger = logging.getLogger(__name__)

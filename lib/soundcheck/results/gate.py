@@ -29,11 +29,12 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Outcome, did_you_mean, input_error
 from soundcheck.common.escaping import quoted, xml_text
 from soundcheck.common.wording import counted as number_of
-from soundcheck.results import suite_now, worse
+from soundcheck.results import history, suite_now
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import RunRecord
+from soundcheck.results.rows import KEY
 from soundcheck.results.states import (
     FAIL,
     INCONCLUSIVE,
@@ -44,7 +45,6 @@ from soundcheck.results.states import (
     counted,
     counting,
 )
-from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES, passes
 
@@ -213,8 +213,8 @@ def _got_worse(
     judged_now = dataclasses.replace(run, frame=rows)
     for path in baselines:
         baseline = read_run(path, f"--baseline {path}", older=True)
-        different = worse.differences(run, baseline)
-        changes = compared[path] = worse.changes(judged_now, baseline)
+        different = history.differences(run, baseline)
+        changes = compared[path] = history.changes(judged_now, baseline)
         if changes.empty:
             models = [", ".join(sorted(set(frame["model"]))) for frame in (baseline.frame, rows)]
             reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
@@ -240,7 +240,7 @@ def _got_worse(
             lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
         lines += [f"{path} differs: {what}." for what in different]
     reasons: Reasons = {}
-    decided = worse.with_outcomes([*compared.values()], matters)
+    decided = history.decided_changes([*compared.values()], matters)
     for path, changes in zip(compared, decided, strict=True):
         for row in changes[changes["outcome"].eq(WORSE)].itertuples():
             what = (

@@ -1,4 +1,4 @@
-"""The history of runs: values one after the other, what became better or worse, what may be joined by a line.
+"""Runs one after the other: what became better or worse, and what may be joined by a line.
 
 Each value is compared with the one before it, of the last run that has one, as :mod:`contrast` compares
 models; among all these differences the false discovery rate is kept at 5 %, so that a history in which
@@ -10,6 +10,16 @@ nothing changed marks anything in at most 5 of 100 cases.
   another threshold, or of a table without a record.
 - To another model, whose code, options or files changed, the line breaks, and the reason says so.
 - Differences up to what matters (``matters_worse`` of the last run's suite) are not marked.
+
+A pipeline tests a model again and again, and asks what got worse since an earlier run (:func:`changes`). Each
+test of both runs gets a one-sided p-value for the value having moved towards failing: *paired* where both
+have replicates on the same segments and blocks, so that speakers that are hard for both cancel, else
+*unpaired*, from the standard errors of both values.
+
+- What is compared is what the rule of the new run judges: the value, or the gap of a group, further from 0 is
+  *worse* under the rules of absolute values. Changes that are smaller than what matters count as p = 1.
+- Of a gap no replicates are kept. Those of the value are scaled to its interval: a group differs from all
+  others as it differs from all, by a factor.
 """
 
 from __future__ import annotations
@@ -17,19 +27,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.results import worse
-from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, Contrast, compared_alone, with_outcomes
+from soundcheck.common.wording import some
+from soundcheck.results.contrast import (
+    BETTER,
+    CONTRAST_TYPES,
+    WORSE,
+    Contrast,
+    compared_alone,
+    contrast_frame,
+    with_outcomes,
+)
 from soundcheck.results.finished_run import FinishedRun, PastRuns
-from soundcheck.results.judged import Judged
-from soundcheck.results.record import NO_RECORD
-from soundcheck.results.schema import frame_of, schema_of
-from soundcheck.results.states import ROBUSTNESS
-from soundcheck.results.verdict import KEY, Verdict
-from soundcheck.statistics.rules import of_gap
+from soundcheck.results.record import NO_RECORD, ModelRecord, RunRecord
+from soundcheck.results.rows import KEY, Judged, Verdict
+from soundcheck.results.states import FALSE_DISCOVERY_RATE, ROBUSTNESS
+from soundcheck.results.table import frame_of, schema_of
+from soundcheck.statistics.evidence import adjusted_p_values
+from soundcheck.statistics.rules import ABOVE, GAP_RULES, of_gap
 
 JOINED, GAP, NEW_MODEL = "joined", "across a gap", "to another model"
 _DIFFERENCE = {  # column of a contrast -> of history.csv; adjusted among all comparisons of the history
@@ -124,7 +143,7 @@ def points(runs: Sequence[FinishedRun], models: Sequence[dict[str, str]]) -> pd.
     for position, (run, names) in enumerate(zip(runs, models, strict=True), start=1):
         about = {"position": position, "run": run.digest, "date": run.date, "soundcheck": run.record.version}
         versions = {corpus: run.data_version([corpus]) for corpus in run.frame["corpus"].unique()}
-        differing = [worse.unlike(run.record, before.record) for before in runs[: position - 1]]
+        differing = [unlike(run.record, before.record) for before in runs[: position - 1]]
         for key, entry in dataclasses.replace(run).judged.items():  # what it remembers goes with it
             verdict = entry.verdict
             if verdict.model not in names:
@@ -161,7 +180,7 @@ def _step(
 ) -> tuple[bool, bool, dict[str, str]]:
     """Say whether an earlier and a later value may be compared, and with the same draws; and cells of a row.
 
-    ``unlike`` is in what the runs differ, from :func:`worse.unlike`.
+    ``unlike`` is in what the runs differ, from :func:`unlike`.
     """
     (one, other), recorded = (entry.verdict for entry in entries), all(run.recorded for run in runs)
     kinds = [("family", other.family), ("task", other.task)]
@@ -181,7 +200,7 @@ def _step(
         further.append(f"another threshold ({_limit(one)} then, {_limit(other)} now)")
     apart = list(filter(None, [*measures, *data, *further]))
     models = runs[1].models.get(other.model), runs[0].models.get(one.model)
-    model = "" if None in models else worse.changed_model(*models)
+    model = "" if None in models else changed_model(*models)
     same_seed = recorded and runs[0].record.seed == runs[1].record.seed
     changed = {
         "model": bool(model),
@@ -209,3 +228,109 @@ def marked(frame: pd.DataFrame) -> pd.DataFrame:
     """Give the points that are better or worse, what became worse first, then the surest."""
     rows = frame[frame["mark"].isin([BETTER, WORSE])].sort_values("adjusted_p_value", kind="stable")
     return rows.sort_values("mark", ascending=False, kind="stable")
+
+
+# Two runs
+
+_SETTINGS = {name: name for name in ("version", "title", "seed", "interval", "normaliser")}
+_SETTINGS |= {"version": "Soundcheck", "interval": "kind of interval"}
+
+
+def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
+    """Compare the tests that both runs judged: contrasts, a row a test with the index of ``now.frame``.
+
+    They have no p-value with fewer than 5 blocks or without intervals.
+    """
+    kinds = before.record.interval, now.record.interval
+    rows = {}
+    for place, (key, entry) in zip(now.frame.index, now.judged.items(), strict=True):
+        entries, rule = [before.judged.get(key), entry], entry.verdict.rule
+        if entry.verdict.mirrors or any(one is None or one.verdict.passed is None for one in entries):
+            continue
+        first, second = (_judged_by(rule, one) for one in entries)
+        if None not in (first.verdict.value, second.verdict.value):
+            paired = first.segments == second.segments and first.blocks != ""
+            paired &= first.drawn and second.drawn and len(first.replicates) == len(second.replicates)
+            rows[place] = compared_alone(first, second, paired, kinds=kinds)
+    return contrast_frame([*rows.values()]).set_axis(pd.Index([*rows], dtype=now.frame.index.dtype))
+
+
+def _judged_by(rule: str, entry: Judged) -> Judged:
+    """Give a test with what a rule judges of it as its value: the value, or the gap of a group."""
+    row, replicates = entry.verdict, entry.replicates
+    if rule not in GAP_RULES:
+        return dataclasses.replace(entry, verdict=dataclasses.replace(row, rule=rule))
+    gap = dataclasses.replace(row, rule=rule, value=row.gap, low=row.gap_low, high=row.gap_high)
+    if entry.drawn and None not in (row.low, row.gap_low):
+        widths = row.high - row.low, row.gap_high - row.gap_low
+        replicates = replicates * (widths[1] / widths[0]) if min(widths) > 0 else np.empty(0)
+    return dataclasses.replace(entry, verdict=gap, replicates=replicates)
+
+
+def decided_changes(compared: Sequence[pd.DataFrame], matters: float) -> list[pd.DataFrame]:
+    """Decide what got worse and what better, among all comparisons (:func:`changes`) of a pipeline together.
+
+    Changes up to the size ``matters`` do not count. A column more says by how much a row is ``worse``
+    (negative: better), and its ``p_value`` becomes the one-sided one of that.
+    """
+    rows = pd.concat(compared, keys=range(len(compared)))
+    size = rows["difference"].where(rows["rule"].ne(ABOVE), -rows["difference"])
+    p_values = (rows["p_value"] / 2).where(size > 0, 1 - rows["p_value"] / 2)
+    rows = rows.assign(worse=size, p_value=p_values)
+    for outcome, sign in ((WORSE, 1), (BETTER, -1)):
+        tested = (p_values if outcome == WORSE else 1 - p_values).dropna()
+        tested = tested.where(sign * size > matters, 1.0)
+        significant = pd.Series(adjusted_p_values(tested.to_numpy()), tested.index) <= FALSE_DISCOVERY_RATE
+        rows["outcome"] = rows["outcome"].mask(significant.reindex(rows.index, fill_value=False), outcome)
+    return [rows[rows.index.get_level_values(0) == n].droplevel(0) for n in range(len(compared))]
+
+
+def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
+    """Say in what two runs differ that may move values without any change of the model."""
+    if not (before.recorded and now.recorded):
+        which = "later" if before.recorded else "earlier"
+        return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
+    changed = unlike(now.record, before.record)
+    lines = [what for (kind, _), what in changed.items() if kind == "setting"]
+    for name in sorted(now.models.keys() & before.models.keys()):
+        if reason := changed_model(now.models[name], before.models[name]):
+            lines.append(f"model {name} is another one ({reason})")
+    for part, kind in (("corpora", "corpus"), ("families", "family")):
+        lines += [f"{kind} {name}: {what}" for (one, name), what in changed.items() if one == kind]
+        names_now, names_then = ({one.name for one in getattr(run.record, part)} for run in (now, before))
+        for names, when in ((names_then - names_now, "then"), (names_now - names_then, "now")):
+            lines += [f"{kind} {', '.join(sorted(names))} {when} only"] if names else []
+    further = ((key, what) for key, what in changed.items() if key[0] in ("task", "sounds"))
+    return lines + [f"{kind} {name}: {what}" for (kind, name), what in further]
+
+
+def changed_model(now: ModelRecord, before: ModelRecord) -> str:
+    """Say what made a model another one; else empty."""
+    if names := sorted({name for name, _ in now.seen_files.items() ^ before.seen_files.items()}):
+        return f"other content of {some(names, 3)}"
+    same = (now.code or now.fingerprint) == (before.code or before.fingerprint)
+    return "" if same else "other code, options or files"
+
+
+def unlike(now: RunRecord, before: RunRecord) -> dict[tuple[str, str], str]:
+    """Give what both runs recorded and what is not the same: kind and name -> in what it differs.
+
+    Kinds are ``setting``, ``task``, ``corpus``, ``family`` and ``sounds``; for models see
+    :func:`changed_model`.
+    """
+    both, changed = (before, now), {}
+    for key, name in _SETTINGS.items():
+        old, new = (run.suite.get(key) if key == "normaliser" else getattr(run, key) for run in both)
+        if old != new:
+            changed["setting", name] = f"{name} {old} then, {new} now"
+    parts = {
+        ("task", "another definition of the task"): [run.suite.get("tasks") or {} for run in both],
+        ("corpus", "other sounds"): [{one.name: one.digest for one in run.corpora} for run in both],
+        ("family", "another threshold file"): [{f.name: f.digest for f in run.families} for run in both],
+        ("sounds", "other noises or rooms"): [{one.kind: one.digest for one in run.sounds} for run in both],
+    }
+    for (kind, what), (old, new) in parts.items():
+        for name in sorted(old.keys() & new.keys()):
+            if old[name] != new[name]:
+                changed[kind, name] = f"{what} ({name})" if kind == "sounds" else what
+    return changed

@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from soundcheck.common import files
 from soundcheck.common.errors import Caveat, input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.tasks import KINDS
@@ -90,10 +91,20 @@ class ModelRecord:
     card: Card = Card()
 
     @property
+    def page(self) -> str:
+        """Name of its page in the book, without extension, as links and files have it."""
+        return f"models/{self.slug}"
+
+    @property
+    def sheet(self) -> str:
+        """Name of its one-page summary."""
+        return f"sheets/{self.slug}"
+
+    @property
     def fingerprint_of(self) -> str:
         """What the fingerprint covers."""
-        files = [name for name, digest in self.seen_files.items() if digest]
-        return f"code, options and content of {some(files, _FILES)}" if files else "code and options"
+        names = [name for name, digest in self.seen_files.items() if digest]
+        return f"code, options and content of {some(names, _FILES)}" if names else "code and options"
 
     @property
     def origin(self) -> str:
@@ -138,6 +149,11 @@ class CorpusRecord:
     digest: str  # of all sounds
     unlabelled: tuple[str, ...] = ()
     benchmark: Benchmark | None = None  # the published one that it is, if the suite says so
+
+    @property
+    def page(self) -> str:
+        """Name of its page in the book."""
+        return f"corpora/{self.slug}"
 
     @property
     def unused(self) -> list[Excluded]:
@@ -218,6 +234,16 @@ class NotebookRecord(Executed):
     family: str
     _NAMED: ClassVar[str] = "{family} of {model}"
 
+    @property
+    def page(self) -> str:
+        """Name of its page in the book."""
+        return result_page(self.model, self.family)
+
+
+def result_page(model: str, family: str) -> str:
+    """Name the page of a model and family."""
+    return f"results/{files.slug(model)}/{files.slug(family)}"
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparisonRecord(Executed):
@@ -232,12 +258,27 @@ class ComparisonRecord(Executed):
     headlines: tuple[str, ...] = ()  # sentences
     _NAMED: ClassVar[str] = "comparison {name}"
 
+    @property
+    def page(self) -> str:
+        """Name of its page in the book."""
+        return f"comparisons/{self.slug}"
+
+    @property
+    def sheet(self) -> str:
+        """Name of its one-page summary."""
+        return f"sheets/comparisons/{self.slug}"
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StudyRecord(Executed):
     """A notebook that depends on no model and no corpus."""
 
     name: str
+
+    @property
+    def page(self) -> str:
+        """Name of its page in the book."""
+        return self.name
 
 
 class _Task(TypedDict):

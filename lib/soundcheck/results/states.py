@@ -35,7 +35,7 @@ import pandas as pd
 
 from soundcheck.common import day
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.verdict import OTHERS, UNJUDGED
+from soundcheck.results.rows import OTHERS, UNJUDGED
 from soundcheck.statistics import evidence
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import adjusted_p_values

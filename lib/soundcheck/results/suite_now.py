@@ -21,6 +21,7 @@ from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.rows import no_threshold
 from soundcheck.results.states import (
     FAIL,
     INCONCLUSIVE,
@@ -31,7 +32,6 @@ from soundcheck.results.states import (
     failures,
     matching,
 )
-from soundcheck.results.verdict import no_threshold
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, evidence
 from soundcheck.statistics.rules import GAP_RULES, passes
 from soundcheck.suite.entries import Suite

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from soundcheck.common import seeds
+from soundcheck.common.json_file import made_of
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.recognition import HYPOTHESIS, REFERENCE, TranscriptReader
@@ -32,17 +33,14 @@ from soundcheck.metrics.verification import (
     false_rejection_rate,
 )
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_errors import CHARACTER, unit_of, word_errors
 from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rates
-from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
-from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
+from soundcheck.results.rows import CHANCE, Estimate
 from soundcheck.results.states import compared
-from soundcheck.run.made_of import made_of
-from soundcheck.run.material import Material
-from soundcheck.run.planning import tasks_of
+from soundcheck.run.material import Material, tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers

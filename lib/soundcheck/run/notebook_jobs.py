@@ -17,7 +17,7 @@ from soundcheck.augment.registry import missing
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
-from soundcheck.common.json_file import Description
+from soundcheck.common.json_file import Description, made_of
 from soundcheck.common.resources import library_digest
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
@@ -28,12 +28,8 @@ from soundcheck.evaluation.description import (
 )
 from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names, reduced
-from soundcheck.results.estimates import Estimate
-from soundcheck.results.judged import load_all
-from soundcheck.run.made_of import made_of
-from soundcheck.run.notebooks import Job, Outcome
-from soundcheck.run.output import Output
-from soundcheck.run.planning import (
+from soundcheck.results.rows import Estimate, load_all
+from soundcheck.run.material import (
     answers_changes,
     evaluated_corpora,
     predicted_corpora,
@@ -41,6 +37,8 @@ from soundcheck.run.planning import (
     supported_tasks,
     tasks_of,
 )
+from soundcheck.run.notebooks import Job, Outcome
+from soundcheck.run.output import Output
 from soundcheck.suite.entries import ERROR, SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 

@@ -32,8 +32,8 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import Description, JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
-from soundcheck.results.judged import REPLICATES
 from soundcheck.results.record import Executed
+from soundcheck.results.rows import REPLICATES
 from soundcheck.run.notebook_outputs import SHOWABLE
 from soundcheck.run.notebook_server import Ending, Task
 

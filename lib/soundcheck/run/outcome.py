@@ -18,15 +18,14 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
 from soundcheck.common.escaping import shorten
 from soundcheck.common.extras import versions
+from soundcheck.common.json_file import made_of
 from soundcheck.common.resources import library_digest
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.failures import summary_lines
 from soundcheck.report.key_figures import reversed_caveats
-from soundcheck.results.conclusion import summary_of
-from soundcheck.results.contrast import WORSE
-from soundcheck.results.estimates import read_estimates
+from soundcheck.results.contrast import WORSE, summary_of
 from soundcheck.results.facts import counts, facts_by_model
 from soundcheck.results.record import (
     ComparisonRecord,
@@ -41,12 +40,12 @@ from soundcheck.results.record import (
     SoundsRecord,
     StudyRecord,
 )
-from soundcheck.run.derived import Derived
-from soundcheck.run.made_of import made_of
+from soundcheck.results.table import read_estimates
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
 from soundcheck.run.selection import Plan
+from soundcheck.run.tables import Derived
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
 from soundcheck.suite.groups import numbers_of
 
@@ -163,7 +162,7 @@ def _corpus(corpus: Corpus) -> CorpusRecord:
     )
 
 
-# What the command prints ------------------------------------------------------------------------------------
+# What the command prints -----------------------------------------------------------------------------------
 
 
 class Stages:

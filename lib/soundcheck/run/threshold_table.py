@@ -11,8 +11,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.statistics import simulation
-from soundcheck.statistics.simulated_thresholds import simulated_threshold
-from soundcheck.statistics.simulation import Setting
+from soundcheck.statistics.simulation import Setting, simulated_threshold
 from soundcheck.suite.thresholds import read_family
 
 

@@ -16,10 +16,10 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
 from soundcheck.predict.tables import differ
-from soundcheck.results import worse
+from soundcheck.results import history
 from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
-from soundcheck.results.judged import Judged, load_judged
 from soundcheck.results.record import RunRecord
+from soundcheck.results.rows import Judged, load_judged
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
@@ -90,7 +90,7 @@ def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
 
 def differences(first: Run, second: Run) -> list[str]:
     """Say what else is not the same in the two runs."""
-    sentences = [f"The runs differ: {what}." for what in worse.differences(second.finished, first.finished)]
+    sentences = [f"The runs differ: {what}." for what in history.differences(second.finished, first.finished)]
     if unlike(first, second):
         sentences.append("Word errors are not compared: run both with one `normaliser:`.")
     return sentences

@@ -17,7 +17,7 @@ from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.html import standalone
 from soundcheck.report.views import estimate_cell, measured
-from soundcheck.results.estimates import ALL
+from soundcheck.results.rows import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED
 from soundcheck.suite.groups import OTHERS
 from soundcheck.suite.measures import LOWER, info_of

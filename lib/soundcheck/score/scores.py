@@ -33,8 +33,8 @@ from soundcheck.evaluation.subset import SCORE, Measure, Predictions, Subset
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.metrics.word_errors import CHARACTER, unit_of
 from soundcheck.metrics.word_rates import cer, wer
-from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.results.states import decide
 from soundcheck.score import tables
 from soundcheck.score.pages import Scores

@@ -23,7 +23,7 @@ from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.text_table import read_tab_table, read_text_table
 from soundcheck.corpora.labels import without_nobody
-from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS, first_of
+from soundcheck.start.detect import CLASSES, FILE_NAMES, RATINGS, SYNONYMS, first_of
 
 NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id", "key", "name")
 PREDICTIONS = ("prediction", "predicted", "hypothesis", "hyp", "pred", "pred_text", "output", "answer")

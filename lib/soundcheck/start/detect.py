@@ -1,7 +1,8 @@
 """Detects in which format data lie in a folder, without reading much of it: names, first lines, columns.
 
 Each format has something that no other one has: a file of a certain name, keys of its first line, names of
-columns. What is special comes first, what holds for any table later, and a folder of recordings last.
+columns. What is special comes first, what holds for any table later, and a folder of recordings last. What
+columns are called in tables of other people stands in ``column_names.csv``, the most likely first.
 
 Folders of data hold millions of files, so only so many are looked at, and of a file only its beginning.
 Links are followed only if they stay inside. Nothing is executed.
@@ -24,10 +25,25 @@ from pathlib import Path
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, inside
+from soundcheck.corpora import splits
 from soundcheck.corpora.formats.audformat import HEADER, only_flavour
 from soundcheck.corpora.splits import DEV, EVAL, TEST, TRAIN, split_class
-from soundcheck.start.column_names import FILE_NAMES
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
+
+with Path(__file__).with_name("column_names.csv").open(encoding="utf-8", newline="") as _file:
+    _NAMES = {row["kind"]: tuple(row["names"].split()) for row in csv.DictReader(_file)}
+
+FILE_NAMES = _NAMES.pop("file")  # of the column with the audio files in tables of all kinds
+RATINGS = _NAMES.pop("ratings")  # of numbers that a task of its own may be made of
+CLASSES = _NAMES.pop("classes")  # of words that a task may be made of
+SYNONYMS = _NAMES | {"split": splits.COLUMNS}  # our column -> what else it may be called
+
+
+def first_of(columns: Iterable[str], names: Iterable[str]) -> str:
+    """Find the column with the first of some names, which are in lower case; empty if there is none."""
+    lower = {str(name).strip().lower(): name for name in reversed(list(columns))}
+    return next((lower[name] for name in names if name in lower), "")
+
 
 AUDIO = (".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".aif", ".aiff", ".aifc", ".sph")
 MOST_ENTRIES = 200_000  # of folders that are looked at

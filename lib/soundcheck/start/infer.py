@@ -16,8 +16,16 @@ from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL
-from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS, first_of
-from soundcheck.start.detect import DetectedFormat, FolderIndex, by_split
+from soundcheck.start.detect import (
+    CLASSES,
+    FILE_NAMES,
+    RATINGS,
+    SYNONYMS,
+    DetectedFormat,
+    FolderIndex,
+    by_split,
+    first_of,
+)
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.groups import MEASURED_COLUMNS, UNUSABLE

@@ -20,7 +20,7 @@ import numpy as np
 
 from soundcheck_demo.models import features
 from soundcheck_demo.models.training import Training, measure, plain, segments, standard_scale, standardise
-from soundcheck_demo.speech.emotions import DIMENSIONS
+from soundcheck_demo.speech.voices import DIMENSIONS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,7 @@
 In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurried``, ``gated``, ``words``,
 ``digits``.
 
-- ``grammar`` expects a sentence of :mod:`soundcheck_demo.speech.commands` from beginning to end.
+- ``grammar`` expects a sentence of :mod:`soundcheck_demo.speech.texts` from beginning to end.
 - ``hurried`` expects the same and looks less closely: it needs less time and errs more.
 - ``gated`` is ``grammar`` behind a gate: it writes nothing into a steady sound without pauses.
 - ``words`` expects the words of the commands in any order, and says how sure it is of each: a measure of the
@@ -37,8 +37,7 @@ import audresample
 import numpy as np
 import pocketsphinx
 
-from soundcheck_demo.models import word_graph
-from soundcheck_demo.speech import commands
+from soundcheck_demo.speech import texts
 
 SAMPLING_RATE = 16000
 SHORTEST = 0.1  # seconds; shorter signals hold no word
@@ -145,7 +144,7 @@ def _decoder(task: str) -> pocketsphinx.Decoder:
             **(COMMON | SETTINGS[task]),
         )
     if task in SENTENCES:
-        decoder.add_fsg(task, word_graph.condensed(decoder, text))
+        decoder.add_fsg(task, condensed(decoder, text))
     else:  # words in any order come back to where they began, which has few states anyway
         decoder.add_jsgf_string(task, text)
     decoder.add_keyphrase(FORGET, vocabulary[0])  # beside its word such a search listens for any phone
@@ -155,8 +154,8 @@ def _decoder(task: str) -> pocketsphinx.Decoder:
 def _task(task: str) -> tuple[str, tuple[str, ...]]:
     """Give grammar and vocabulary."""
     if task in SENTENCES:
-        return commands.GRAMMAR, commands.grammar_words()
-    vocabulary = commands.vocabulary() if task == "words" else DIGITS
+        return texts.GRAMMAR, texts.grammar_words()
+    vocabulary = texts.vocabulary() if task == "words" else DIGITS
     return f"#JSGF V1.0;\ngrammar {task};\npublic <{task}> = ({' | '.join(vocabulary)})+;\n", vocabulary
 
 
@@ -167,3 +166,79 @@ def _pronunciations(vocabulary: Sequence[str]) -> Iterator[str]:
         for line in file:
             if line.split(maxsplit=1)[0].partition("(")[0] in wanted:
                 yield line
+
+
+# The graph of words that PocketSphinx follows, as small as it can be. A grammar has a state behind every word
+# of every rule, all of which are looked at ten milliseconds after ten milliseconds. Most are followed by the
+# same words with the same probabilities: one state instead of them all gives the same answers, but for a few
+# near ties, in two thirds of the time. Where words come in any order, more answers are others.
+
+CERTAIN = "1.000000"
+
+Arc = tuple[int, int, str, str]  # from, to, probability and word as they are written; no word: none is spoken
+
+
+def condensed(decoder: pocketsphinx.Decoder, grammar: str) -> pocketsphinx.FsgModel:
+    """Compile a grammar (JSpeech Grammar Format) for a decoder, and merge the states that are alike."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "words.fsg"
+        decoder.parse_jsgf(grammar).writefile(str(path))
+        head, arcs = _read(path.read_text(encoding="utf-8"))
+        start, final, arcs = condense(int(head["START_STATE"]), int(head["FINAL_STATE"]), arcs)
+        path.write_text(_written(start, final, arcs), encoding="utf-8")
+        return pocketsphinx.FsgModel.readfile(str(path), decoder.logmath, decoder.config["lw"])
+
+
+def condense(start: int, final: int, arcs: list[Arc]) -> tuple[int, int, list[Arc]]:
+    """Merge the states of a graph from which the same words lead to the same end, equally probable.
+
+    Sentences begin at ``start`` and end at ``final``. The states of the smaller graph are counted from 0.
+
+    >>> condense(0, 3, [(0, 1, "0.5", "a"), (0, 2, "0.5", "b"), (1, 3, "1", "c"), (2, 3, "1", "c")])
+    (0, 2, [(0, 1, '0.5', 'a'), (0, 1, '0.5', 'b'), (1, 2, '1', 'c')])
+    """
+    while True:
+        onwards: dict[int, set[tuple[int, str, str]]] = {}
+        for begin, end, *labels in arcs:
+            onwards.setdefault(begin, set()).add((end, *labels))
+        instead, known = {}, {}
+        for state, ways in sorted(onwards.items()):
+            (end, probability, word), *others = ways
+            silent = not others and not word and probability == CERTAIN
+            if silent and state != start and end not in instead:
+                instead[state] = end  # nothing happens here
+            elif (same := known.setdefault(frozenset(ways), state)) != state:
+                instead[state] = same
+        if not instead:
+            break
+        arcs = [(_follow(a, instead), _follow(b, instead), *labels) for a, b, *labels in arcs]
+        arcs = list(dict.fromkeys(arc for arc in arcs if arc[0] != arc[1] or arc[3]))
+    left = {start, final, *(state for arc in arcs for state in arc[:2])}
+    numbers = {state: number for number, state in enumerate(sorted(left))}
+    arcs = sorted((numbers[a], numbers[b], *labels) for a, b, *labels in arcs)
+    return numbers[start], numbers[final], arcs
+
+
+def _follow(state: int, instead: dict[int, int]) -> int:
+    while state in instead:
+        state = instead[state]
+    return state
+
+
+def _read(text: str) -> tuple[dict[str, str], list[Arc]]:
+    """Read a graph in PocketSphinx's format."""
+    head, arcs = {}, []
+    for line in text.splitlines():
+        kind, *values = line.split() or [""]
+        if kind != "TRANSITION":
+            head[kind] = values[0] if values else ""
+        else:
+            begin, end, probability, word = (*values, "")[:4]
+            arcs.append((int(begin), int(end), probability, word))
+    return head, arcs
+
+
+def _written(start: int, final: int, arcs: list[Arc]) -> str:
+    states = 1 + max(max(arc[:2]) for arc in arcs)
+    head = ["FSG_BEGIN words", f"NUM_STATES {states}", f"START_STATE {start}", f"FINAL_STATE {final}"]
+    return "\n".join([*head, *(f"TRANSITION {' '.join(map(str, arc))}" for arc in arcs), "FSG_END", ""])

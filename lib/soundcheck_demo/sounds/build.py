@@ -22,7 +22,7 @@ from soundcheck.augment import recordings
 from soundcheck.common import seeds, store
 from soundcheck.common.files import digest, write_text
 from soundcheck.corpora import audio
-from soundcheck_demo.sounds import environment, events, music, rooms
+from soundcheck_demo.sounds import rooms, synthesised
 from soundcheck_demo.speech import corpus as demo
 from soundcheck_demo.speech import texts
 from soundcheck_demo.speech.voices import READERS
@@ -75,10 +75,10 @@ def _compute(folder: Path) -> None:
     """Write all sounds but the babble."""
     import pyroomacoustics  # late: takes a second, and sounds are made once
 
-    _draw(folder / "coughing", "cough", COUGHS, events.cough)
-    _draw(folder / "sneezing", "sneeze", SNEEZES, events.sneeze)
-    _draw(folder / "music", "piece", PIECES, music.music)
-    for name, scene in environment.SCENES.items():
+    _draw(folder / "coughing", "cough", COUGHS, synthesised.cough)
+    _draw(folder / "sneezing", "sneeze", SNEEZES, synthesised.sneeze)
+    _draw(folder / "music", "piece", PIECES, synthesised.music)
+    for name, scene in synthesised.SCENES.items():
         _draw(folder / "environmental", name, TAKES, scene)
     # The image sources are found with as many threads as there are cores unless told otherwise.
     pyroomacoustics.constants.set("num_threads", 1)

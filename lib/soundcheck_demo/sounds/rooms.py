@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from soundcheck_demo.sounds.shapes import RATE
+from soundcheck_demo.sounds.synthesised import RATE
 
 ORDER = 35
 HEIGHT = 1.6  # metres of mouth and microphone above the floor

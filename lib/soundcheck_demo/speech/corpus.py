@@ -20,23 +20,27 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import parselmouth
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.common import seeds, store
 from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
 from soundcheck.common.progress import Progress
-from soundcheck_demo.speech import derived, texts
-from soundcheck_demo.speech.emotions import DIMENSIONS, draw
-from soundcheck_demo.speech.synthesis import file_name, transcript
+from soundcheck.corpora import audio
+from soundcheck_demo.speech import texts
+from soundcheck_demo.speech.synthesis import PEAK, SAMPLING_RATE, file_name, level, transcript
 from soundcheck_demo.speech.voices import (
     CALLERS,
     COMMANDS,
+    DIMENSIONS,
     MONOLOGUES,
     READERS,
     RECORDINGS,
@@ -44,6 +48,7 @@ from soundcheck_demo.speech.voices import (
     SPEECH,
     TEXTS,
     Speaker,
+    draw,
 )
 
 if TYPE_CHECKING:
@@ -80,9 +85,9 @@ def build(
     def make(draft: Path) -> None:
         segments = table(size, part)
         if part == MONOLOGUES:
-            segments = derived.write_monologues(draft, speech, derived.monologues(table(size)))
+            segments = write_monologues(draft, speech, monologues(table(size)))
         elif part == RECORDINGS:
-            derived.write_recordings(draft, speech, segments)
+            write_recordings(draft, speech, segments)
         else:
             write_speakers(draft, speakers(size, part), jobs, progress, "voices of the demo corpus")
         write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
@@ -116,9 +121,9 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
     import pandas as pd  # late: who only asks for the fingerprint needs no tables
 
     if part == RECORDINGS:
-        return derived.recordings(table(size))
+        return recordings(table(size))
     if part == MONOLOGUES:
-        return derived.monologues(table(size)).drop(columns="item")
+        return monologues(table(size)).drop(columns="item")
     rows = []
     for speaker, count in speakers(size, part):
         about = {key: getattr(speaker, key) for key in ("sex", "language", "accent", "split")}
@@ -190,3 +195,181 @@ def write_speakers(
     if process.returncode:
         why = reason or f"exit code {process.returncode}"
         raise SynthesisError(f"Demo corpus, speaker {waiting[0]}: the synthesis failed: {why}")
+
+
+# Corpora made of the speech: three microphones at the same time, and segments one after the other. All
+# conditions of an item are equally long, a speaker's room is the same for all items. Half of the monologues
+# have segments in the order in which they were drawn and jump from one emotion to the next; the others begin
+# with the least aroused one and end with the most. The samples of a segment are those of its own file.
+
+CONDITIONS = ("boundary", "headset", "mobile")
+ITEMS = 5  # recorded segments of each speaker
+REVERBERATION = 0.4  # seconds in which the sound of the room falls by 60 dB
+DIRECT_DB = 3.0  # level of the direct sound above that of the room at the boundary microphone
+NOISE_DB = {"boundary": -38.0, "headset": -60.0, "mobile": -45.0}  # relative to the speech
+
+SEGMENTS = 5  # of each monologue
+PAUSE = (0.3, 1.2)  # seconds of digital silence between two of them
+
+
+def recordings(speech: pd.DataFrame) -> pd.DataFrame:
+    """Tabulate the first test segments of each speaker under all conditions."""
+    import pandas as pd  # late: who only asks for the fingerprint needs no tables
+
+    test = speech[speech["split"] == "test"].groupby("speaker", sort=False).head(ITEMS)
+    table = test[["file", "speaker", "sex", "language", "split", "transcript"]]
+    table = table.merge(pd.Series(CONDITIONS, name="condition"), how="cross")
+    table.insert(len(table.columns) - 1, "item", [Path(file).stem for file in table["file"]])
+    names = zip(table["speaker"], table["item"], table["condition"], strict=True)
+    return table.assign(
+        file=[f"audio/{speaker}/{item}_{condition}.wav" for speaker, item, condition in names]
+    )
+
+
+def write_recordings(folder: Path, speech: Path, table: pd.DataFrame) -> None:
+    """Record segments under their conditions."""
+    for row in table.itertuples():
+        said = audio.read(speech / "audio" / row.speaker / f"{row.item}.wav")
+        (folder / row.file).parent.mkdir(parents=True, exist_ok=True)
+        recorded = record(said, row.condition, row.speaker, row.item)
+        audio.write(folder / row.file, recorded.astype(np.float32), SAMPLING_RATE)
+
+
+def record(signal: np.ndarray, condition: str, speaker: str, item: str) -> np.ndarray:
+    """Record a signal under a condition; speaker and item decide the room and the noise.
+
+    The peak of the result is at most 0.8.
+    """
+    signal = np.asarray(signal, dtype=np.float64)
+    recorded = {"boundary": _boundary, "headset": lambda x, _: x, "mobile": _mobile}[condition](
+        signal, speaker
+    )
+    recorded = recorded * (level(signal) / level(recorded))
+    noise = seeds.generator(0, "recordings", condition, item).standard_normal(len(recorded))
+    recorded = recorded + level(signal) * 10 ** (NOISE_DB[condition] / 20) * noise
+    return recorded * min(1.0, PEAK / np.abs(recorded).max())
+
+
+def _boundary(signal: np.ndarray, speaker: str) -> np.ndarray:
+    rng = seeds.generator(0, "recordings", "room", speaker)
+    time = np.arange(round(REVERBERATION * SAMPLING_RATE)) / SAMPLING_RATE
+    tail = rng.standard_normal(len(time)) * 10 ** (-3 * time / REVERBERATION)
+    tail[: round(0.004 * SAMPLING_RATE)] = 0  # the first reflection comes later than the direct sound
+    tail *= 10 ** (-DIRECT_DB / 20) / np.sqrt(np.sum(tail**2))
+    tail[0] = 1
+    reverberant = scipy.signal.oaconvolve(signal, tail)[: len(signal)]
+    low = scipy.signal.butter(1, 4500, "lowpass", output="sos", fs=SAMPLING_RATE)
+    return scipy.signal.sosfilt(low, reverberant)
+
+
+def _mobile(signal: np.ndarray, speaker: str) -> np.ndarray:
+    band = scipy.signal.butter(2, (200, 5500), "bandpass", output="sos", fs=SAMPLING_RATE)
+    filtered = scipy.signal.sosfilt(band, signal)
+    return np.tanh(2.5 * filtered / np.abs(filtered).max())
+
+
+def monologues(speech: pd.DataFrame) -> pd.DataFrame:
+    """Choose half of the test speakers, as many women as men, and put their segments in order.
+
+    The files of the speech become the column ``item``.
+    """
+    import pandas as pd
+
+    test = speech[speech["split"] == "test"].groupby("speaker", sort=False).head(SEGMENTS)
+    parts = []
+    for number, (name, segments) in enumerate(test.groupby("speaker", sort=False)):
+        pair, second = divmod(number // 2, 2)  # a woman and a man follow each other
+        if not second:
+            order = segments.sort_values("arousal", kind="stable") if pair % 2 else segments
+            parts.append(order.assign(item=order["file"], file=f"audio/{name}.wav"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def write_monologues(folder: Path, speech: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Write the files; gives the segments with ``start`` and ``end`` as text, in seconds."""
+    (folder / "audio").mkdir()
+    times = []
+    for file, segments in table.groupby("file", sort=False):
+        rng, pieces, place = seeds.generator(0, "monologues", file), [], 0
+        for item in segments["item"]:
+            pause = round(SAMPLING_RATE * rng.uniform(*PAUSE)) if pieces else 0
+            said = audio.read(speech / item)
+            pieces += [np.zeros(pause, dtype=np.float32), said]
+            times.append([place + pause, place + pause + len(said)])
+            place = times[-1][1]
+        audio.write(folder / file, np.concatenate(pieces), SAMPLING_RATE)
+    # A sample lasts 0.0000625 s: seven digits are exact.
+    start, end = zip(*([f"{samples / SAMPLING_RATE:.7f}" for samples in pair] for pair in times), strict=True)
+    table = table.drop(columns="item")
+    table.insert(1, "start", start)
+    table.insert(2, "end", end)
+    return table
+
+
+# What the pages of the book say about a corpus, with the numbers of the corpus itself
+
+LANGUAGES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "ja": "Japanese",
+    "pt": "Portuguese",
+    "zh": "Chinese",
+}
+WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+_TEXT = Path(__file__).with_name("descriptions.md").read_text(encoding="utf-8")
+WORDING = dict(section.split("\n", 1) for section in _TEXT.removeprefix("# ").split("\n# "))
+
+
+def describe(size: str, part: str) -> str:
+    """Describe a demo corpus for people, in a few sentences of plain text."""
+    everyone = speakers(size, part)
+    test = [(speaker, count) for speaker, count in everyone if speaker.split == "test"]
+    accents: Counter[str] = Counter()
+    for speaker, count in test:
+        accents[speaker.accent] += count
+    numbers = {
+        "test": str(len(test)),
+        "train": str(len(everyone) - len(test)),
+        "people": _people([speaker for speaker, _ in test]),
+        "accents": _list([accent.title() for accent in accents]),
+        "group_segments": _range(accents.values()),
+        "own_segments": _range(count for _, count in test),
+        "languages": _list(
+            [LANGUAGES[name] for name in dict.fromkeys(speaker.language for speaker, _ in test)]
+        ),
+        "sentences": _number(texts.EACH if part == TEXTS else len(texts.SCRIPT["test"])),
+        "words": str(len(texts.vocabulary())),
+        "items": _number(ITEMS),
+        "segments": _number(SEGMENTS),
+        "conditions": _number(len(CONDITIONS)),
+    }
+    return " ".join(WORDING[part].format(**numbers).split())
+
+
+def _people(speakers: Sequence[Speaker]) -> str:
+    """Say how many women and men the first group has; all groups have as many."""
+    first = (speakers[0].language, speakers[0].accent)
+    sexes = [speaker.sex for speaker in speakers if (speaker.language, speaker.accent) == first]
+    parts = []
+    for sex, one, several in (("female", "woman", "women"), ("male", "man", "men")):
+        count = sexes.count(sex)
+        parts.append(f"{_number(count)} {one if count == 1 else several}")
+    return _list(parts)
+
+
+def _number(count: int) -> str:
+    return WORDS[count] if count < len(WORDS) else str(count)
+
+
+def _range(counts: Iterable[int]) -> str:
+    fewest, *_, most = sorted([*counts] * 2)
+    return str(most) if fewest == most else f"{fewest} to {most}"
+
+
+def _list(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,6 +1,6 @@
 """Speaks given words inside sentences, to see how a recogniser does on each of them.
 
-The sentences are the probes of :mod:`soundcheck_demo.speech.commands`, such as "anna says the word kitchen
+The sentences are the probes of :mod:`soundcheck_demo.speech.texts`, such as "anna says the word kitchen
 again". Words come in kinds, and each kind gets as many sentences, by the same voices. They are made on first
 use and kept in the cache, in a folder with ``segments.csv`` and 16-bit mono WAV files at 16 kHz.
 
@@ -21,7 +21,7 @@ import pandas as pd
 
 from soundcheck.common import store
 from soundcheck.common.files import write_text
-from soundcheck_demo.speech import commands, corpus
+from soundcheck_demo.speech import corpus, texts
 from soundcheck_demo.speech.synthesis import file_name
 from soundcheck_demo.speech.voices import BY_NAME
 
@@ -74,7 +74,7 @@ def build(
         lines = {
             speaker: segments.loc[segments["speaker"] == speaker.name, "transcript"] for speaker in SPEAKERS
         }
-        spoken = [(speaker, texts.tolist()) for speaker, texts in lines.items() if len(texts)]
+        spoken = [(speaker, said.tolist()) for speaker, said in lines.items() if len(said)]
         corpus.write_speakers(draft, spoken, jobs, progress, "voices of words in sentences")
         write_text(draft / corpus.TABLE, segments.to_csv(index=False, lineterminator="\n"))
 
@@ -98,7 +98,7 @@ def table(
       few possible sentences has fewer than its part.
     - ``seed``: decides with each word which sentences it gets.
     - ``complements``: word -> ends of sentences that suit it; see
-      :func:`soundcheck_demo.speech.commands.sentences`.
+      :func:`soundcheck_demo.speech.texts.sentences`.
     """
     columns = ["file", "speaker", "sex", "language", "accent", "transcript", "keyword"]
     rows = []
@@ -109,8 +109,8 @@ def table(
             word = word.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair cannot be written
             ends = tuple((complements or {}).get(word, ()))
             part = count // len(words) + (place < count % len(words))
-            part = min(part, commands.possible(word, ends))
-            for sentence in commands.sentences(word, part, seed=seed, first=number, complements=ends):
+            part = min(part, texts.possible(word, ends))
+            for sentence in texts.sentences(word, part, seed=seed, first=number, complements=ends):
                 speaker = SPEAKERS[number % len(SPEAKERS)]
                 about = [speaker.name, speaker.sex, speaker.language, speaker.accent]
                 rows.append([file_name(speaker, spoken[speaker]), *about, sentence, word])

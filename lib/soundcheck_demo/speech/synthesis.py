@@ -29,9 +29,18 @@ from parselmouth.praat import call
 
 from soundcheck.common.seeds import generator
 from soundcheck.corpora import audio
-from soundcheck_demo.speech import commands, texts
-from soundcheck_demo.speech.emotions import UNMOVED, Settings, draw, settings
-from soundcheck_demo.speech.voices import BY_NAME, COMMANDS, SPEECH, TEXTS, Speaker
+from soundcheck_demo.speech import texts
+from soundcheck_demo.speech.voices import (
+    BY_NAME,
+    COMMANDS,
+    SPEECH,
+    TEXTS,
+    UNMOVED,
+    Settings,
+    Speaker,
+    draw,
+    settings,
+)
 
 SAMPLING_RATE = 16000
 SECONDS = {SPEECH: (1.6, 3.9), TEXTS: (1.6, 3.9), COMMANDS: (1.0, 3.5)}  # that a segment of a part may last
@@ -49,7 +58,7 @@ def transcript(speaker: Speaker, number: int) -> str:
     Readers read their texts in order, commands come from a grammar.
     """
     if speaker.part == COMMANDS:
-        return commands.draw(speaker, number)
+        return texts.draw_command(speaker, number)
     if speaker.part == TEXTS:
         return texts.SENTENCES[speaker.language][texts.place(speaker.name, number)]
     lines = texts.SCRIPT[speaker.split]
@@ -85,7 +94,7 @@ def speak(
         raise RuntimeError(f"{speaker.name}: {text!r} takes {duration:.2f} s at any rate tried")
     signal = _colour(signal, chosen.tract, chosen.tilt_db)
     signal = signal + _breath(signal, chosen.breath_db, rng)
-    signal = signal * (10 ** (chosen.level_db / 20) / _level(signal))
+    signal = signal * (10 ** (chosen.level_db / 20) / level(signal))
     margin = round(PAUSE * SAMPLING_RATE)
     signal = np.pad(signal, margin)
     noise = rng.standard_normal(len(signal))
@@ -138,7 +147,7 @@ def _breath(signal: np.ndarray, level_db: float, rng: np.random.Generator) -> np
     window = np.hanning(round(0.03 * SAMPLING_RATE))
     envelope = np.sqrt(np.maximum(_smoothed(signal**2, window / window.sum()), 0))
     noise = np.diff(rng.standard_normal(len(signal) + 1)) * envelope
-    return noise * (_level(signal) * 10 ** (level_db / 20) / _level(noise))
+    return noise * (level(signal) * 10 ** (level_db / 20) / level(noise))
 
 
 def _smoothed(values: np.ndarray, window: np.ndarray) -> np.ndarray:
@@ -148,7 +157,8 @@ def _smoothed(values: np.ndarray, window: np.ndarray) -> np.ndarray:
     return scipy.fft.irfft(product, size)[(len(window) - 1) // 2 :][: len(values)]
 
 
-def _level(signal: np.ndarray) -> float:
+def level(signal: np.ndarray) -> float:
+    """Compute the root mean square."""
     return float(np.sqrt(np.mean(signal**2)))
 
 

@@ -173,3 +173,5 @@ def test_a_column_of_bytes_is_chosen(load, refused, sound):
     table, entry = pd.DataFrame({"one": [sound(1)], "two": [sound(1)]}), "format: parquet, path: hub"
     refused("several columns hold bytes: one, two. Choose one", entry, {"hub/x.parquet": table})
     assert rows(load(f"{entry}, columns: {{file: two}}"), "file", "duration") == [("0-0", 0.5)]
+    table = pd.DataFrame({"sound": [{"path": "a.wav", "bytes": sound(1)}]})
+    assert rows(load(entry, {"hub/x.parquet": table}), "file") == [("a.wav",)]  # fields in any order

@@ -13,18 +13,17 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import check_output
 from soundcheck_demo.models import recogniser
-from soundcheck_demo.speech import commands, corpus, synthesis
-from soundcheck_demo.speech.emotions import UNMOVED, settings
-from soundcheck_demo.speech.voices import BY_NAME
+from soundcheck_demo.speech import corpus, synthesis, texts
+from soundcheck_demo.speech.voices import BY_NAME, UNMOVED, settings
 
 slow = pytest.mark.slow
 
-GRAMMAR = set(commands.grammar_words())
+GRAMMAR = set(texts.grammar_words())
 VOCABULARIES = {
     recogniser.grammar: GRAMMAR,
     recogniser.hurried: GRAMMAR,
     recogniser.gated: GRAMMAR,
-    recogniser.words: set(commands.vocabulary()),
+    recogniser.words: set(texts.vocabulary()),
     recogniser.digits: set(recogniser.DIGITS),
 }
 

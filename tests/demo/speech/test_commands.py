@@ -9,7 +9,7 @@ import pocketsphinx
 import pytest
 
 from soundcheck.common.files import digest
-from soundcheck_demo.speech import commands, corpus, sentences
+from soundcheck_demo.speech import corpus, sentences, texts
 from soundcheck_demo.speech.voices import BY_NAME
 
 slow = pytest.mark.slow
@@ -22,31 +22,31 @@ def test_grammar_accepts_every_command_and_probe():
     decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL")
     with open(pocketsphinx.get_model_path("en-us/cmudict-en-us.dict"), encoding="utf-8") as file:
         known = {line.split(maxsplit=1)[0] for line in file}
-    assert set(commands.vocabulary()) < set(commands.grammar_words()) <= known
-    assert decoder.parse_jsgf(commands.GRAMMAR) is not None
-    lines = [line for line in commands.GRAMMAR.splitlines() if "=" in line]
+    assert set(texts.vocabulary()) < set(texts.grammar_words()) <= known
+    assert decoder.parse_jsgf(texts.GRAMMAR) is not None
+    lines = [line for line in texts.GRAMMAR.splitlines() if "=" in line]
     rules = dict(line.removeprefix("public ").rstrip(";").split(" = ") for line in lines)
     pattern = "<sentence>"
     while names := re.findall("<[^>]+>", pattern):  # no rule contains itself
         pattern = pattern.replace(names[0], f"(?:{rules[names[0]]})")
     accepts = re.compile(pattern.replace(" | ", "|")).fullmatch
-    probes = [commands.sentences(word, commands.possible(word)) for word in commands.vocabulary()]
+    probes = [texts.sentences(word, texts.possible(word)) for word in texts.vocabulary()]
     assert all(map(accepts, [*table["transcript"], *sum(probes, [])]))
     assert not any(map(accepts, ["turn kitchen the light on", "go left"]))
     commands_of = table[table["speaker"].eq("c07")]["transcript"].tolist()  # whoever else speaks
-    assert [commands.draw(BY_NAME["c07"], n) for n in (4, 3, 0)] == [commands_of[n] for n in (4, 3, 0)]
+    assert [texts.draw_command(BY_NAME["c07"], n) for n in (4, 3, 0)] == [commands_of[n] for n in (4, 3, 0)]
 
 
 def test_sentences_differ_and_hold_the_word_once_or_complements_and_names():
-    for word in commands.grammar_words():
-        possible = commands.possible(word)
-        probes = commands.sentences(word, possible)
-        assert len(set(probes)) == possible >= 20 and probes[:5] == commands.sentences(word, 5)
+    for word in texts.grammar_words():
+        possible = texts.possible(word)
+        probes = texts.sentences(word, possible)
+        assert len(set(probes)) == possible >= 20 and probes[:5] == texts.sentences(word, 5)
         assert all(sentence.split().count(word) == 1 for sentence in probes)
-    assert commands.sentences("kitchen", 5, seed=1) != commands.sentences("kitchen", 5)
+    assert texts.sentences("kitchen", 5, seed=1) != texts.sentences("kitchen", 5)
     ends = ["of wool", "of groceries", "of concrete"]  # those of the paper
-    probes = commands.sentences("bags", 50, complements=ends)
-    assert len(set(probes)) == 50 and commands.possible("bags", ends) == 6 * 5 * 3
+    probes = texts.sentences("bags", 50, complements=ends)
+    assert len(set(probes)) == 50 and texts.possible("bags", ends) == 6 * 5 * 3
     assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", one) for one in probes)
 
 
@@ -81,7 +81,7 @@ def test_spoken_sentences(tmp_path):
     assert list(table.columns) == "file speaker sex language accent transcript keyword".split()
     assert table["keyword"].drop_duplicates().tolist() == [word for words in KINDS.values() for word in words]
     kitchen = table[table["keyword"].eq("kitchen")]
-    assert kitchen["transcript"].tolist() == commands.sentences("kitchen", 4)
+    assert kitchen["transcript"].tolist() == texts.sentences("kitchen", 4)
     assert len(kitchen[["accent", "sex"]].drop_duplicates()) == 4
     assert table["file"].is_unique and table["file"].str.fullmatch(r"audio/c\d\d/c\d\d_\d{3,}\.wav").all()
     for name in table["file"]:

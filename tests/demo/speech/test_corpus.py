@@ -11,7 +11,7 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import TEMPORARY, digest
 from soundcheck.corpora import audio
-from soundcheck_demo.speech import corpus, descriptions
+from soundcheck_demo.speech import corpus
 
 slow = pytest.mark.slow
 COLUMNS = "file speaker sex language accent split transcript arousal dominance valence emotion".split()
@@ -43,7 +43,7 @@ def test_groups_have_enough_women_and_men_and_no_speaker_speaks_for_one(part, co
     ],
 )
 def test_descriptions_tell_the_numbers_of_the_corpus(size, part, words):
-    description = descriptions.describe(size, part)
+    description = corpus.describe(size, part)
     assert all(each in description for each in (*words.split("|"), "synthetic", "cannot show"))
 
 

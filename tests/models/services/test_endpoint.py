@@ -17,12 +17,12 @@ from services import Asked, Reply, serving, text
 from soundcheck.common.errors import InputError
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.models import endpoint
 from soundcheck.models.answers import NoAnswer, check_output
 from soundcheck.models.base import check_model
+from soundcheck.models.endpoint import FAILED_AFTER, REFUSED_AFTER, RequestCount
 from soundcheck.models.processes import RUN_VARIABLE
-from soundcheck.models.services import endpoint
-from soundcheck.models.services.endpoint import FAILED_AFTER, REFUSED_AFTER, RequestCount
-from soundcheck.models.services.request import ANSWER_BYTES, Secret, confidences
+from soundcheck.models.transcription_request import ANSWER_BYTES, Secret, confidences
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.transformers_folder.files import read_folder, relevant_files
+from soundcheck.models.transformers_folder.model import read_folder, relevant_files
 
 ROWS = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))["files"]
 

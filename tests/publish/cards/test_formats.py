@@ -29,9 +29,10 @@ from soundcheck.publish.cards.card_format import (
     write_cards,
 )
 from soundcheck.publish.cards.measurements import interval_methods, measure_of_test, measurements
-from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
+from soundcheck.results.rows import Estimate
+from soundcheck.results.table import estimate_frame, write_estimates
 from soundcheck.suite.card import Card
 from soundcheck.suite.thresholds import read_family
 

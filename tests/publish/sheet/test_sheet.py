@@ -23,10 +23,10 @@ from soundcheck.publish.sheet.content import Table, model_sheet, since
 from soundcheck.publish.sheet.sounds import LONGEST, carried, model_scenes
 from soundcheck.publish.sheet.writing import MOST_BYTES, page, typeset
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
-from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.finished_run import read_run, rows_file
-from soundcheck.results.judged import Judged, save
+from soundcheck.results.rows import Estimate, Judged, save
+from soundcheck.results.table import estimate_frame, write_estimates
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,7 @@
 """A model that is an ONNX graph: ``onnx: model.onnx``, or a folder that audonnx has written.
 
-The graph is given signals and its numbers are predictions: see :mod:`soundcheck.models.onnx.graph` and
-:mod:`soundcheck.models.onnx.outputs`. It computes in one thread. Nothing of it is code: operators of
-libraries are refused, and classes that a folder names.
+The graph is given signals and its numbers are predictions (:mod:`soundcheck.models.onnx.graph`). It computes
+in one thread. Nothing of it is code: operators of libraries are refused, and classes that a folder names.
 
 Cached predictions rest on the file, on the files of its weights, and on the version of ONNX Runtime.
 
@@ -10,26 +9,44 @@ A folder of audonnx has ``model.onnx`` with ``labels.yaml``, or with a ``model.y
 object: a class of audonnx and its arguments, of which some may be objects again. It is only read: what it
 says about labels is taken; an object among the arguments, such as the extraction of features, is code, which
 nothing here runs.
+
+What numbers mean: ``outputs: {logits: [arousal, dominance, valence]}``
+-----------------------------------------------------------------------
+- Values of an output are float ``(signals, n)``, one row a signal.
+- A list of names: the numbers of an output in their order. Those that are no task of the model are nobody's.
+- ``{emotion: [ang, hap]}``: scores of the classes of a task, of which the highest counts; with the key
+  ``probabilities`` they are given as probabilities.
+- ``embedding``, or another name that stands alone: the whole row, or its only number, is the prediction.
+- What the suite does not say may be said by the labels of a folder or by the file's metadata; and if there is
+  only one thing that it can be, nobody has to.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, require_regular
 from soundcheck.common.tasks import Task
-from soundcheck.models.class_labels import Labels, Probabilities
-from soundcheck.models.library_model import LibraryModel, resampled
+from soundcheck.common.wording import counted
+from soundcheck.models.library_model import (
+    Labels,
+    LibraryModel,
+    Probabilities,
+    class_answers,
+    classes_of,
+    meant,
+    resampled,
+)
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.graph import FILLS, Graph
-from soundcheck.models.onnx.outputs import Outputs, OutputsKey, metadata_labels
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
@@ -37,6 +54,36 @@ from soundcheck.suite.yaml_reader import Document, read_yaml
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
+
+LABEL_KEYS = ("labels", "classes", "id2label")  # of a file's metadata that name its numbers
+EXAMPLE = "outputs: {logits: [arousal, dominance, valence]} or outputs: {scores: {emotion: [anger, neutral]}}"
+
+
+def _read_outputs(value: object) -> dict[str, Any]:
+    """Check the key ``outputs`` of a suite."""
+    if not isinstance(value, dict) or not value:
+        remedy = f"Write the name of an output and what its numbers are, such as {EXAMPLE}"
+        raise schema.wrong(f"{schema.display(value)} does not say what outputs are", remedy)
+    for name, item in value.items():
+        classes = isinstance(item, dict) and len(item) == 1 and all(map(_is_names, item.values()))
+        if not (classes or _is_names(item) or (isinstance(item, str) and item.strip())):
+            what = f"{schema.display(item)} does not say what the numbers of {quoted(str(name))} are"
+            raise schema.wrong(what, f"Write such as {EXAMPLE}")
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    return [str(item) for item in value] if isinstance(value, list) else str(value)
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) and one for one in value)
+
+
+OutputsKey = schema.parsed(dict, _read_outputs)  # the type of the key ``outputs`` of a suite
+
 
 GRAPH, LABELS, OBJECT, TRANSFORM = "model.onnx", "labels.yaml", "model.yaml", "transform.yaml"
 MODEL_CLASS = "$audonnx.core.model.Model"
@@ -191,3 +238,193 @@ def _labels(value: object, where: str) -> dict[str, list[str]]:
             raise input_error(where, "labels are lists of names", "Write {output: [label, label]}")
         names[str(name)] = [str(label) for label in labels]
     return names
+
+
+# What the numbers of a graph mean ---------------------------------------------------------------------------
+
+
+def metadata_labels(metadata: Mapping[str, str]) -> list[str]:
+    """Read the names of numbers that an author wrote into a file; empty if there are none.
+
+    >>> metadata_labels({"labels": "anger, joy"}), metadata_labels({"id2label": '{"0": "anger", "1": "joy"}'})
+    (['anger', 'joy'], ['anger', 'joy'])
+    """
+    for key in LABEL_KEYS:
+        text = metadata.get(key, "").strip()
+        try:
+            labels = json.loads(text)
+        except (ValueError, RecursionError):
+            labels = [part.strip() for part in text.split(",")]
+        if isinstance(labels, dict) and set(labels) == {str(number) for number in range(len(labels))}:
+            labels = [labels[str(number)] for number in range(len(labels))]
+        if _is_names(labels):
+            return labels
+    return []
+
+
+class Reading(NamedTuple):
+    """How one task is read from an output."""
+
+    task: Task
+    output: str
+    size: int | None = None  # numbers that the output must have; None = any
+    column: int | None = None  # which of them is the prediction; None = all
+    classes: tuple[str, ...] = ()  # scores: the class of each number
+
+    def answers(self, values: np.ndarray, probabilities: str | None) -> list[Any]:
+        """Read one prediction from each row."""
+        if self.classes:
+            return class_answers(values, self.classes, probabilities)
+        if self.column is None:
+            return list(values)
+        column = values[:, self.column]
+        # Plain numbers are checked soonest; those of half precision are read as their shortest decimal.
+        return list(column) if column.dtype == np.float16 else column.tolist()
+
+
+class Outputs:
+    """What the outputs of a graph are to a model's tasks; raises all problems at once.
+
+    ``options`` has ``outputs``, ``labels`` and ``probabilities`` of the suite; ``named``: output -> names of
+    its numbers as its author gave them.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        graph: Graph,
+        where: str,
+        options: Mapping[str, Any],
+        named: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._probabilities, self._labels = options["probabilities"], options["labels"]
+        self._tasks, self._sizes, self._where = {task.name: task for task in tasks}, graph.sizes, where
+        self._problems = Problems()
+        self._readings: dict[str, list[Reading]] = {name: [] for name in self._tasks}
+        self._strange: Sequence[str] = ()  # names that its author gave to scores of what might be classes
+        declared = options["outputs"]
+        for output, item in declared.items():
+            if output in self._sizes:
+                self._take(output, item)
+            elif output in graph.unusable:
+                why, remedy = graph.unusable[output]
+                self._problem(f"the output {quoted(output)} cannot be used: {why}", remedy)
+            else:
+                self._problem(f"the graph has no output {quoted(output)}", did_you_mean(output, self._sizes))
+        for output, names in named.items():
+            if output in self._sizes and output not in declared:
+                self._take_labels(output, names)
+        if not declared and not any(self._readings.values()):
+            self._take_what_is_obvious()
+        for task in tasks:
+            self._check_one(task)
+        if self._probabilities and not any(task.classes for task in tasks):
+            self._problem("probabilities: the model has no task with classes", "Remove the key")
+        self._problems.raise_if_any()
+        self.readings = [self._readings[name][0] for name in self._tasks]
+
+    @property
+    def names(self) -> list[str]:
+        """Outputs that are asked for."""
+        return list(dict.fromkeys(reading.output for reading in self.readings))
+
+    def answers(self, values: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+        """Turn the values of outputs into unchecked predictions, one a row."""
+        columns = [one.answers(values[one.output], self._probabilities) for one in self.readings]
+        return [dict(zip(self._tasks, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _problem(self, what: str, remedy: str = "") -> None:
+        self._problems.add(self._where, what, remedy)
+
+    def _add(self, reading: Reading) -> None:
+        """Note how a task is read, if the numbers are as many as they should be."""
+        size = self._sizes[reading.output]
+        if reading.size not in (None, size):
+            what = f"the output {quoted(reading.output)} has {size} numbers, and {reading.size} are named"
+            self._problem(what, "Name them all, in their order")
+        self._readings[reading.task.name].append(reading)
+
+    def _take(self, output: str, item: str | Sequence[str] | Mapping[str, Sequence[str]]) -> None:
+        """Understand what is said about an output."""
+        names = [item] if isinstance(item, str) else [*item]
+        tasks = [self._tasks.get(name) for name in names]
+        if tasks == [None] and not isinstance(item, list):
+            what = f"outputs.{output} names {quoted(names[0])}, which is no task of the model"
+            self._problem(what, did_you_mean(names[0], self._tasks))
+        elif isinstance(item, dict):
+            ((task,), (labels,)) = tasks, item.values()
+            if not task.classes:
+                self._problem(f"{task.name} has no classes", f"Write outputs: {{{output}: [{task.name}]}}")
+                return
+            with self._problems.collected():
+                classes = classes_of(labels, task, self._labels, self._where)
+                self._add(Reading(task, output, len(labels), None, tuple(classes)))
+        elif len(tasks) == 1 and tasks[0] is not None and tasks[0].is_embedding:
+            self._add(Reading(tasks[0], output))
+        else:
+            for column, task in enumerate(tasks):
+                if task is not None and task.is_regression:
+                    self._add(Reading(task, output, len(names), column))
+                elif task is not None:
+                    what = f"{task.name} is not a single number of the output {quoted(output)}"
+                    self._problem(what, f"Write {_example(task, output, '')}")
+
+    def _take_labels(self, output: str, names: Sequence[str]) -> None:
+        """Understand what an author says about an output: classes of a task, or names of numbers."""
+        regression = [name for name, task in self._tasks.items() if task.is_regression]
+        written = [self._labels.get(name, name) for name in names]
+        numbers = [meant(name, regression, {}) or name for name in written]
+        known = [
+            name
+            for name, task in self._tasks.items()
+            if not self._readings[name] and any(meant(one, task.classes, self._labels) for one in names)
+        ]
+        if any(name in regression for name in numbers):
+            self._take(output, numbers)
+        elif len(known) == 1:
+            self._take(output, {known[0]: names})
+        elif not known:
+            self._strange = names
+
+    def _take_what_is_obvious(self) -> None:
+        """Understand graphs that leave no choice."""
+        tasks, (first, *others) = self._tasks.values(), self._sizes
+        if all(name in self._sizes and not task.classes for name, task in self._tasks.items()):
+            for name in self._tasks:
+                self._take(name, name)
+        elif not others and [task.is_embedding for task in tasks] == [True]:
+            self._take(first, *self._tasks)
+        elif not others and all(task.is_regression for task in tasks):
+            if self._sizes[first] == len(tasks):
+                self._take(first, [*self._tasks])
+
+    def _check_one(self, task: Task) -> None:
+        """Refuse a task that several outputs predict, or none."""
+        readings = self._readings[task.name]
+        if len(readings) == 1 or len(self._problems):
+            return
+        if readings:
+            named = " and ".join(quoted(one.output) for one in readings)
+            self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
+        elif task.classes and self._strange:
+            names = ", ".join(map(quoted, self._strange[:10]))
+            what = f"the file calls its numbers {names}, and none of these is a class of {task.name}"
+            meanings = ", ".join(f"{name}: ..." for name in self._strange[:2])
+            allowed = ", ".join(task.classes)
+            self._problem(what, f"Say what they mean, labels: {{{meanings}, ...}}. Allowed: {allowed}")
+        else:
+            sizes = ", ".join(f"{quoted(name)} ({counted(n, 'number')})" for name, n in self._sizes.items())
+            what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"
+            numbers = [name for name, one in self._tasks.items() if one.is_regression]
+            output, size = next(iter(self._sizes.items()))
+            more = task.is_regression and size > len(numbers)
+            example = _example(task, output, ", ".join([*numbers, "..."][: len(numbers) + more]))
+            self._problem(what, f"Write {example}" + (f", {size} names in their order" if more else ""))
+
+
+def _example(task: Task, output: str, numbers: str) -> str:
+    """Show what a suite may say about a task."""
+    if task.classes:
+        first = ", ".join(task.classes[:2])
+        return f"outputs: {{{output}: {{{task.name}: [{first}, ...]}}}}, classes as the model orders them"
+    return f"outputs: {{{output}: {task.name if task.is_embedding else f'[{numbers}]'}}}"

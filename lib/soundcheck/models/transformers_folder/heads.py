@@ -16,10 +16,10 @@ from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, TRANSCRIPTION, Task
 from soundcheck.models.answers import CONFIDENCE
-from soundcheck.models.class_labels import class_answers, classes_of, meant
+from soundcheck.models.library_model import class_answers, classes_of, meant
 
 if TYPE_CHECKING:
-    from soundcheck.models.transformers_folder.files import Folder
+    from soundcheck.models.transformers_folder.model import Folder
 
 __all__ = ["HEADS", "Head", "find_head"]
 

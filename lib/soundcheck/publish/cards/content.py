@@ -16,8 +16,8 @@ from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import page, sentence
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import label, significant
-from soundcheck.results.estimates import ALL
 from soundcheck.results.facts import ModelFacts, counts
+from soundcheck.results.rows import ALL
 from soundcheck.results.states import ASPECTS, aspects
 from soundcheck.suite.card import FIELDS
 

@@ -22,12 +22,10 @@ from soundcheck.report.formats import JUDGED, estimate, remark, significant, sta
 from soundcheck.report.html import Html
 from soundcheck.report.style import label, svg
 from soundcheck.report.views import forest
-from soundcheck.results import worse
-from soundcheck.results.conclusion import conclusion
-from soundcheck.results.contrast import BETTER, PAIRED, WORSE
+from soundcheck.results import history
+from soundcheck.results.contrast import BETTER, PAIRED, WORSE, conclusion
 from soundcheck.results.facts import ModelFacts, findings, headline
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord, CorpusRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS
 
@@ -121,7 +119,7 @@ def comparison_sheet(
         pictures=comparison_pictures(frame, facts),
         tables=[differing, *failing(facts), unknown(facts)],
         scenes=comparison_scenes(facts, entry),
-        page=f"{comparison_page(entry.slug)}.html",
+        page=f"{entry.page}.html",
     )
 
 
@@ -321,12 +319,12 @@ def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> "Tabl
 def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
     frame = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
     now = dataclasses.replace(facts.run, frame=frame)
-    changes, margin = worse.changes(now, baseline), facts.record.matters_worse
+    changes, margin = history.changes(now, baseline), facts.record.matters_worse
     if changes.empty:
         models = ", ".join(quoted(name) for name in list(dict.fromkeys(baseline.frame["model"]))[:20])
         what = f"it has no judged test in common with {quoted(facts.model.name)}: its models are {models}"
         raise input_error("--baseline", what, "Name an earlier run with a model of this name")
-    (rows,) = worse.with_outcomes([changes], margin)
+    (rows,) = history.decided_changes([changes], margin)
     tested, paired = int(rows["p_value"].notna().sum()), int(rows["pairing"].eq(PAIRED).sum())
     lost, won = (int(rows["outcome"].eq(outcome).sum()) for outcome in (WORSE, BETTER))
     notes = [
@@ -336,6 +334,6 @@ def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
     if tested < len(rows):
         left = counted(len(rows) - tested, "test")
         notes.append(f"{left} could not be compared: no interval, or too few speakers.")
-    notes += [f"The earlier run differs: {what}." for what in worse.differences(now, baseline)]
+    notes += [f"The earlier run differs: {what}." for what in history.differences(now, baseline)]
     p_value = rows["p_value"].where(rows["outcome"].eq(WORSE), 1 - rows["p_value"])
     return changed(SINCE, rows.assign(p_value=p_value), notes)

@@ -17,7 +17,6 @@ from soundcheck.common.extras import import_extra
 from soundcheck.publish.facts import as_markdown, plain
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.report.html import Html, standalone
-from soundcheck.results import page_names
 from soundcheck.results.facts import ModelFacts, read_recorded
 from soundcheck.results.finished_run import FinishedRun, read_run
 
@@ -54,14 +53,14 @@ def write(
         facts = ModelFacts.read(results, model)
         earlier = read_run(baseline, f"--baseline {baseline}") if baseline is not None else None
         made = model_sheet(facts, _day(facts.run), earlier)
-        name = page_names.model_sheet(facts.model.slug)
+        name = facts.model.sheet
     else:
         run = read_recorded(results)
         entry = run.comparison(comparison)
         frame = run.contrasts(entry)
         facts = ModelFacts(run, entry.candidate)
         made = comparison_sheet(facts, entry, frame, _day(run))
-        name = page_names.comparison_sheet(entry.slug)
+        name = entry.sheet
     target = facts.run.path.parent / f"{name}.html" if out is None else out
     contents: dict[Path, str | bytes] = {target: page(made, _book(facts, made, target))}
     if pdf:

@@ -1,7 +1,7 @@
 """A model that is a service: ``endpoint: https://host/v1/audio/transcriptions`` with OpenAI's protocol.
 
-Each signal is one request (:mod:`soundcheck.models.services.request`), ``requests`` at a time; what comes
-back is the transcript; with ``confidence: true`` also how sure the service is, if it says so.
+Each signal is one request (:mod:`soundcheck.models.transcription_request`), ``requests`` at a time; what
+comes back is the transcript; with ``confidence: true`` also how sure the service is, if it says so.
 
 Conventions
 -----------
@@ -15,7 +15,7 @@ Conventions
   and in the header of its requests, nowhere else.
 
 Cached predictions rest on the address and the fields. What runs behind them is not seen, and may change; see
-:mod:`soundcheck.predict.canaries`.
+:mod:`soundcheck.predict.same_model`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.models.answers import NOT_ASKED, NoAnswer
 from soundcheck.models.base import TRANSCRIPT, Model, Recogniser
 from soundcheck.models.processes import RUN_VARIABLE
-from soundcheck.models.services.request import (
+from soundcheck.models.transcription_request import (
     SURE_FIELDS,
     Recording,
     RequestError,

@@ -1,6 +1,6 @@
 """Makes the picture and the table of the page *Architecture* from the imports of the library.
 
-``python benchmarks/architecture.py`` writes both again after a change of imports between packages.
+``python docs/architecture.py`` writes both again after a change of imports between packages.
 """
 
 import ast

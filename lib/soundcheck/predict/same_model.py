@@ -1,8 +1,9 @@
-"""Hears which files a model opens, so that kept answers can be told from those of another model.
+"""Whether a model is still the one whose answers were kept: by the files that it opens, and by asking again.
 
 An audit hook of Python sees every file that Python code opens, whoever asks for it. It does not see files
-that an extension module opens by itself, nor what a program or another process of the model reads; the suite
-can name these (``files:``), and :mod:`soundcheck.predict.canaries` asks some inputs again.
+that an extension module opens by itself, nor what a program, another process of the model or a server reads.
+The suite can name these (``files:``). And at each run some inputs are asked again: if an answer differs, all
+of the model's answers are forgotten.
 
 Conventions
 -----------
@@ -14,12 +15,20 @@ Conventions
   absolute otherwise. Links are not resolved: another target is another content.
 - Files are remembered by name, with the digest of their content. It is empty for what cannot be seen again,
   because it is no file, such as a pipe, or was gone when the run ended.
+- Of two answers texts and classes must be equal; numbers may differ by a small share of their range,
+  embeddings by a small distance of their directions. What a model says of its answers counts as they do.
+- Not every model answers alike twice. Pairs of answers that the same model gave to the same input say by how
+  much: numbers and embeddings may then differ by several times the largest difference seen, and tasks whose
+  texts or classes differed are not compared.
+- A few inputs are a sample: a model that changed little may pass.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
+import heapq
 import os
 import site
 import stat
@@ -29,11 +38,20 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from soundcheck.common import resources
 from soundcheck.common.files import digest as digest_of
 from soundcheck.common.store import FileDigests, signature
-from soundcheck.suite.model_kind import public_path
+from soundcheck.common.tasks import Task
+from soundcheck.models import answers
+from soundcheck.models.answers import unpack
+from soundcheck.suite.model_kind import ModelKind, public_path
+
+if TYPE_CHECKING:
+    from soundcheck.predict.store import Entry
 
 READ, WRITTEN, SPECIAL = "read", "written", "special"  # what is known of a name
 GONE = "gone "  # before the digest of a file that was elsewhere, and is not on this machine
@@ -153,3 +171,110 @@ def _source(place: str) -> str:
     if name.endswith(".pyc") and os.path.basename(folder) == "__pycache__":
         return os.path.join(os.path.dirname(folder), name.partition(".")[0] + ".py")
     return place
+
+
+# Asking again -----------------------------------------------------------------------------------------------
+
+
+CANARIES = 5  # kept answers that are asked again
+CLEAN = 3  # of them clean, as far as there are enough of both
+SAME = 1e-6  # share of the nominal range by which two answers may differ and still be the same
+SPREAD = 10.0  # times the largest difference of two answers of the same model
+
+
+def choose_canaries(clean: Iterable[str], changed: Iterable[str]) -> list[str]:
+    """Choose keys, some of clean and some of changed signals; the same each time.
+
+    >>> choose_canaries("hgfedcba", "zyx")
+    ['a', 'b', 'c', 'x', 'y']
+    >>> choose_canaries("ba", "")
+    ['a', 'b']
+    """
+    clean, changed = (heapq.nsmallest(CANARIES, keys) for keys in (clean, changed))  # digests: a fair sample
+    chosen = clean[: max(CLEAN, CANARIES - len(changed))]
+    return chosen + changed[: CANARIES - len(chosen)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Confirmation:
+    """What asking again has shown."""
+
+    asked: int = 0  # inputs whose kept answers were compared with new ones
+    different: int = 0  # how many of them got another answer; the model's kept answers are forgotten then
+    unanswered: int = 0  # inputs that the model gave no answer for this time
+    problem: str = ""  # why not, of one of them
+    # whether the model does not answer alike twice, so that only large differences are noticed
+    loose: bool = False
+    unseen: str = ModelKind.unseen  # what may have changed, or what to do, if answers differ
+
+    def alarms(self) -> list[str]:
+        """Say in sentences why kept answers were not, or could not be, confirmed."""
+        alarms = []
+        if self.different:
+            alarms.append(
+                f"{self.different} of {self.asked} cached predictions were different when they were computed "
+                "again, so all were dropped and every input was predicted again; what has changed was not "
+                f"seen: {self.unseen}"
+            )
+        if self.unanswered:
+            tried = self.asked + self.unanswered
+            what = f"{self.unanswered} of {tried} cached predictions could not be confirmed"
+            alarms.append(f"{what}: {self.problem}")
+        return alarms
+
+    def notes(self) -> list[str]:
+        """Say in sentences what a reader should know."""
+        loose = (
+            "the model does not predict the same twice, so only large differences would show that cached "
+            "predictions are those of another model"
+        )
+        return [*self.alarms(), *([loose] if self.loose and self.asked else [])]
+
+
+class Comparison:
+    """Compares answers of one model.
+
+    - ``pairs``: answers that the same model gave to the same input.
+    - ``loose``: whether any pair differs, so that only larger differences are noticed.
+    """
+
+    def __init__(self, tasks: Sequence[Task], pairs: Iterable[tuple[Entry, Entry]] = ()) -> None:
+        self._tasks, pairs = list(tasks), list(pairs)
+        self._allowed: dict[str, float] = {}
+        self.loose = False
+        for task in tasks:
+            width = abs(task.high - task.low)
+            same = SAME * width if task.is_regression else SAME if task.is_embedding else 0.0
+            seen = max((_difference(task, *pair) for pair in pairs), default=0.0)
+            self.loose |= seen > same
+            self._allowed[task.name] = SPREAD * seen if seen > same else same
+        seen = max((self._apart(*pair) for pair in pairs), default=0.0)
+        self._said_allowed = SPREAD * seen if seen > SAME else SAME
+
+    def differ(self, one: Entry, other: Entry) -> bool:
+        """Say whether two answers differ by more than they may."""
+        said = self._apart(one, other) > self._said_allowed
+        return said or any(_difference(task, one, other) > self._allowed[task.name] for task in self._tasks)
+
+    def _apart(self, one: Entry, other: Entry) -> float:
+        return answers.distance(one.answer, other.answer, self._tasks)
+
+    def different(self, cached: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
+        """List the keys whose new answer is another one."""
+        return [key for key, entry in new.items() if self.differ(cached[key], entry)]
+
+
+def _difference(task: Task, one: Entry, other: Entry) -> float:
+    """Measure how far two answers are apart: in the task's unit, by direction, or 0 and 1."""
+    first, second = one.answer[task.name], other.answer[task.name]
+    if task.is_regression:
+        return abs(first - second)
+    return _distance(unpack(first), unpack(second)) if task.is_embedding else float(first != second)
+
+
+def _distance(one: np.ndarray, other: np.ndarray) -> float:
+    """Measure the distance between the directions of two embeddings, from 0 to 2; of other lengths 2."""
+    if len(one) != len(other):
+        return 2.0
+    one, other = (vector / np.linalg.norm(vector) for vector in (one.astype(float), other.astype(float)))
+    return float(np.linalg.norm(one - other))

@@ -1,7 +1,19 @@
-r"""Transforms that send the signal over a telephone or through a codec.
+r"""Transforms that send the signal through something: filters, a room, a telephone, a codec.
+
+Filters are those of Derington et al. (2023), arXiv:2312.06270; with ``definition="released"`` the Butterworth
+filters are those that the generator of AequeVox :cite:`rajan2022` has.
 
 Conventions
 -----------
+- Butterworth filters run once and forward, so they are causal and delay the signal as such filters do.
+  At the cutoff they attenuate by 3 dB. They start at rest, with zeros before the first sample.
+- With ``definition="released"`` they run forward and backward: no delay, twice the order, 6.0 dB at the
+  cutoff. With order 2, 500 Hz and a sampling rate of 16 kHz the low-pass takes away 24.9 dB an octave beyond
+  instead of 12.5 dB, the high-pass 24.7 instead of 12.3 dB. Both ends are extended by their point reflection,
+  9 samples for order 2.
+- What a Butterworth filter takes away is not made up for. Spectral tilt is a filter of linear phase whose
+  delay is removed: nothing moves in time.
+- Filters run in float64; the result is float32 of the same length.
 - Codecs are those of FFmpeg, inside the package PyAV. AMR narrow band has one frame of 20 ms and delays the
   signal by 5 ms, as on a telephone; MP3 and Opus are decoded as a player does it, without their delay.
 - The result has as many samples as the signal: what a codec adds at the end is cut off.
@@ -15,16 +27,175 @@ import functools
 import io
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
-from soundcheck.augment.base import Rng, transform
-from soundcheck.augment.filters import butterworth
-from soundcheck.augment.level import amplitude, level_match, limit, peak
+from soundcheck.augment.base import Decibels, Hertz, Metres, Range, Rng, transform
+from soundcheck.augment.level import Definition, amplitude, centred, level_match, limit, peak, rms
 from soundcheck.augment.noise import pink
+from soundcheck.augment.sounds import Sounds
 from soundcheck.corpora.audio import resampled
+
+# Filters
+
+TAPS = 1024  # length of the tilt filters
+CENTRE = TAPS // 2  # the tap around which they are symmetric, and so their delay in samples
+UPWARD_FLOOR = 0.013  # response of the upward tilt at 0 Hz, where the ramp itself is 0
+Order = Annotated[int, Range(1, 12)]
+
+
+def butterworth(kind: str, cutoff: float, order: int, sampling_rate: int) -> np.ndarray:
+    """Design a ``"highpass"`` or ``"lowpass"``: second-order sections, ``(sections, 6)``."""
+    return scipy.signal.butter(order, cutoff, kind, output="sos", fs=sampling_rate)
+
+
+def _filter(
+    kind: str, signal: np.ndarray, sampling_rate: int, cutoff: float, order: int, definition: str
+) -> np.ndarray:
+    sections = butterworth(kind, cutoff, order, sampling_rate)
+    if definition == "released":
+        extension = min(3 * (order + 1), signal.size - 1)
+        return scipy.signal.sosfiltfilt(sections, signal.astype(np.float64), padlen=extension)
+    return scipy.signal.sosfilt(sections, signal.astype(np.float64))
+
+
+@transform
+def highpass_filter(
+    signal: np.ndarray,
+    sampling_rate: int,
+    *,
+    cutoff: Hertz,
+    order: Order = 1,
+    definition: Definition = "text",
+) -> np.ndarray:
+    r"""Weaken the frequencies below a cutoff with a Butterworth filter, designed by bilinear transform.
+
+    :math:`|H(f)|^{-2} = 1 + \left(\tan\frac{\pi f_c}{f_s} / \tan\frac{\pi f}{f_s}\right)^{2n}`
+    with the cutoff :math:`f_c`, the sampling rate :math:`f_s` and the order :math:`n`, each of which adds
+    6 dB an octave; by the released definition :math:`|H(f)|^2` in the place of :math:`|H(f)|`.
+    """
+    return _filter("highpass", signal, sampling_rate, cutoff, order, definition)
+
+
+@transform
+def lowpass_filter(
+    signal: np.ndarray,
+    sampling_rate: int,
+    *,
+    cutoff: Hertz,
+    order: Order = 1,
+    definition: Definition = "text",
+) -> np.ndarray:
+    r"""Weaken the frequencies above a cutoff with a Butterworth filter, designed by bilinear transform.
+
+    :math:`|H(f)|^{-2} = 1 + \left(\tan\frac{\pi f}{f_s} / \tan\frac{\pi f_c}{f_s}\right)^{2n}`, otherwise
+    as :func:`highpass_filter`.
+    """
+    return _filter("lowpass", signal, sampling_rate, cutoff, order, definition)
+
+
+def tilt_filter(direction: str) -> np.ndarray:
+    """Impulse response of a tilt filter, ``"downward"`` or ``"upward"``: ``(1024,)``.
+
+    Its amplitude, not its level in decibel, is a ramp. With the frequency f relative to half the sampling
+    rate: downward 1 - f; upward 2 f, with 0.013 at 0 Hz and a notch at the very end, as in the filters with
+    which results have been published. Taps 1 to 1023 are symmetric about tap 512.
+    """
+    frequency = np.linspace(0, 1, CENTRE + 1)
+    response = 1 - frequency
+    if direction == "upward":
+        response = 2 * frequency
+        response[0], response[-1] = UPWARD_FLOOR, 0.0
+    return np.roll(np.fft.irfft(response, TAPS), CENTRE)
+
+
+@transform
+def spectral_tilt(signal: np.ndarray, *, direction: Literal["downward", "upward"]) -> np.ndarray:
+    """Emphasise low (downward) or high (upward) frequencies by a spectrum that falls or rises evenly.
+
+    The signal without its mean is convolved with :func:`tilt_filter`, freed from the delay of 512 samples,
+    brought to the RMS that it had and, only if its largest magnitude then exceeds 1, scaled down as a whole.
+    The ramp spans 0 Hz to half the sampling rate: at 16 kHz the response is 1 - f / 8000 downward and
+    2 f / 8000 upward.
+    """
+    full = scipy.signal.fftconvolve(centred(signal), tilt_filter(direction))
+    return limit(level_match(signal, full[CENTRE : CENTRE + signal.size]))
+
+
+# Rooms
+
+
+@transform(sounds="responses")
+def reverberation(
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: Rng,
+    sounds: Sounds,
+    *,
+    responses: Literal["positions", "rooms"],
+    role: Literal["base", "other"],
+    ratio: Annotated[float, Range(1, 100, zero=True)] = 0.0,
+    times: Annotated[float, Range(0, 1000, "(]")] = 1.0,
+) -> np.ndarray:
+    """Let the speech sound as in a room, at a position of the microphone.
+
+    As by Derington et al. (2023), arXiv:2312.06270, the signal without its mean is convolved with a random
+    impulse response of the wanted role; the first samples, as many as the signal has, are kept and scaled to
+    a peak of 1. The direct path is not moved to the beginning: the result is delayed as a recording would be.
+
+    - ``role``: the response that others are compared with, or the others.
+    - ``ratio``: others are drawn whose distance between mouth and microphone lies within this ratio of the
+      wanted one: 1.5 means from two thirds to one and a half times. 0 means any distance, and so does an
+      unknown distance of the base.
+    - ``times``: the wanted distance as a multiple of that of the base.
+    """
+    suitable = sounds.responses(responses, role, ratio, times)
+    response = suitable[int(rng.integers(len(suitable)))]
+    speech = centred(signal)
+    convolved = scipy.signal.oaconvolve(speech, response.read(sampling_rate).astype(np.float64))
+    convolved = convolved[: signal.size]
+    highest = peak(convolved)
+    if peak(speech) == 0:
+        return signal
+    if highest == 0:
+        raise ValueError(f"nothing is heard through the impulse response {response.name}")
+    return convolved / highest
+
+
+@transform
+def far_field(
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: Rng,
+    *,
+    metres: Metres,
+    reverberation_time: Annotated[float, Range(0.05, 5)] = 0.5,
+    critical_distance: Metres = 1.0,
+    snr_db: Decibels = 30.0,
+) -> np.ndarray:
+    r"""Let the speech be heard from farther away, in a room with some noise.
+
+    The direct sound loses 6 dB for each doubling of the distance :math:`d`; the reverberation and the noise
+    of a room are equally loud everywhere. The reverberation is the signal, convolved with white Gaussian
+    noise that decays by 60 dB within the reverberation time (Polack 1988), and as loud as the direct sound
+    at the critical distance :math:`c`: :math:`y = x + \frac{d}{c}\, r + n`, with the energy of the tail
+    :math:`r` equal to that of the direct path and :math:`\mathrm{SNR}(d) = \mathrm{SNR} - 20 \log_{10} d`
+    of the direct sound. The result has the RMS of the signal or, if it would leave full scale, a peak of 1.
+    Tail and noise are the same at all distances.
+
+    - ``snr_db``: at one metre.
+    """
+    tail = rng.standard_normal(max(1, round(reverberation_time * sampling_rate)))
+    tail *= 10 ** (-3 * np.arange(tail.size) / tail.size)
+    tail *= metres / critical_distance / np.sqrt(np.sum(tail**2))
+    noise = rng.standard_normal(signal.size) * rms(signal) * amplitude(20 * np.log10(metres) - snr_db)
+    reverberant = signal + scipy.signal.oaconvolve(centred(signal), tail)[: signal.size] + noise
+    return limit(level_match(signal, reverberant))
+
+
+# Codecs and telephones
 
 NARROW = 8000  # Hz, sampling rate of a telephone
 BLOCK = 1600  # samples that are given to codecs without frames at a time

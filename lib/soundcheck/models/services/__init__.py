@@ -1,1 +1,0 @@
-"""Models that are services, asked over the network."""
