@@ -15,8 +15,7 @@ import numpy as np
 import scipy
 
 from soundcheck.common.seeds import generator
-from soundcheck.corpora.measures.fingerprint import codes, fingerprint
-from soundcheck.corpora.repeats import copies
+from soundcheck.corpora.repeats import codes, copies, fingerprint
 
 SIGNALS, COPIES, RATE = 10_000, 100, 16000
 CHANGES = {

@@ -24,8 +24,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.book.corpus_page import measured_in, summary
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.load import load_corpus
+from soundcheck.corpora.load import Corpus, load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import mean_value

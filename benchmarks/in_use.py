@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.evaluation.conclusions import scale_of
 from soundcheck.evaluation.corpus_audit import audit
 from soundcheck.metrics.trials import Trials, cosine_scores, mean_directions, normalised_scores

@@ -50,7 +50,7 @@ from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report.study_figures import monte_carlo_error
-from soundcheck.statistics.bootstrap import FEW_BLOCKS, REPLICATES, Resampled, every_segment, resample_all
+from soundcheck.statistics.bootstrap import FEW_BLOCKS, REPLICATES, Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.rules import INTERVALS
 
@@ -188,7 +188,7 @@ class Design:
         """Draw data sets and resample speakers, or segments as if those of a speaker were independent."""
         make = functools.partial(self.draw, speakers=speakers, rho=rho)
         blocks = np.repeat(np.arange(self.sides * speakers), EACH)
-        blocks = every_segment(len(blocks)) if each_segment else blocks
+        blocks = np.arange(len(blocks)) if each_segment else blocks
         found = resampled(make, [blocks], data_sets, replicates, [self.title, speakers, rho])
         return [each for (each,) in found]
 
@@ -433,7 +433,7 @@ def coverage_of_word_errors(
     def make(rng: np.random.Generator) -> Statistic:
         return word_error_difference(word_error_data(rng, block_size, correlation), words)
 
-    ways = [every_segment(UTTERANCES), np.arange(UTTERANCES) // block_size]
+    ways = [np.arange(UTTERANCES), np.arange(UTTERANCES) // block_size]
     found = resampled(make, ways, data_sets, replicates, ["word errors", block_size, correlation])
     return {
         way: {kind: intervals(TRUE_DIFFERENCE, own, kind) for kind in ("percentile", "gaussian")}

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 import papermill
 
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.run.notebooks import Job, Notebooks
 
 NOTEBOOKS = 12

@@ -28,7 +28,6 @@ from soundcheck.statistics.simulation import (
     RECORD,
     RUNS,
     SAMPLES,
-    SERIES,
     Setting,
     published_size,
     quantile,
@@ -39,6 +38,21 @@ from soundcheck.statistics.simulation import (
 from soundcheck.suite.thresholds import read_family
 
 FAMILIES = [name for name in resources.names("thresholds", ".yml") if name.startswith("fairness_")]
+
+SERIES = (  # that thresholds rest on: metric, distribution of predictions and of the truth
+    ("mean", "gaussian", ""),
+    ("relative_difference_per_bin", "gaussian", ""),
+    ("relative_difference_per_class", "uniform", ""),
+    ("mean_shift_diff", "gaussian", ""),
+    ("bin_shift_diff", "gaussian", ""),
+    ("class_shift_diff", "uniform", ""),
+    ("ccc", "gaussian", "gaussian"),
+    ("precision_per_bin", "gaussian", "gaussian"),
+    ("recall_per_bin", "gaussian", "gaussian"),
+    ("precision_per_class", "uniform", "sparse"),
+    ("recall_per_class", "uniform", "sparse"),
+    ("recall", "uniform", "sparse"),
+)
 
 
 def published() -> dict[tuple[str, str], tuple[dict, float]]:

@@ -21,7 +21,7 @@ from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.corpora.segments import Excluded
 from soundcheck.report import players, style, views
 from soundcheck.report.verdict_tables import verdict_table

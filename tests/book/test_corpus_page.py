@@ -14,8 +14,7 @@ from soundcheck.book.corpus_page import ALL, audited, measured_in, recorded_othe
 from soundcheck.common.errors import Caveat
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.inspection import SoundFormat
+from soundcheck.corpora.load import Corpus, SoundFormat
 from soundcheck.corpora.repeats import Repeated, Repeats
 from soundcheck.corpora.segments import Excluded
 from soundcheck.evaluation.corpus_audit import Audit, audit, compared

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.common.scales import another_scale, half_precision, seven_digits, usual_scales
-from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.tasks import BUILTIN, Task, another_scale, half_precision, seven_digits, usual_scales
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.distribution import jensen_shannon_distance

@@ -1,6 +1,6 @@
 """Cells of a corpus' segments as plain values."""
 
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 
 
 def rows(corpus: Corpus, *names: str) -> list[tuple]:

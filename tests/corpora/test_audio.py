@@ -13,7 +13,7 @@ import soundfile
 
 from soundcheck.corpora import audio
 from soundcheck.corpora.audio import CONVERT
-from soundcheck.corpora.inspection import sound_formats
+from soundcheck.corpora.load import sound_formats
 
 RATE = 16000
 TAG = b"ID3\x04\0\0\0\0\0\x14" + bytes(20)  # as MP3 files have it

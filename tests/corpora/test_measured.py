@@ -10,7 +10,7 @@ import soundfile
 from odd_signals import voice
 
 from soundcheck.corpora import audio, measured
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.corpora.measured import MEASURES, measure, measured_sounds
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.groups import MEASURED_COLUMNS

@@ -9,13 +9,20 @@ from benchmarks import measured as known
 from odd_signals import ODD, voice
 
 from soundcheck.augment.transmission import codec
-from soundcheck.common import extras
+from soundcheck.common import packages
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio, measured
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.corpora.measures.spectra import bandwidth, power_spectra, signal_to_noise
+from soundcheck.corpora.measures.recording import (
+    bandwidth,
+    clipping,
+    duration,
+    level,
+    power_spectra,
+    signal_to_noise,
+    silence,
+)
 from soundcheck.corpora.measures.voice import mean_pitch, speaking_rate
-from soundcheck.corpora.measures.waveform import clipping, duration, level, silence
 
 networks = importlib.import_module("soundcheck.corpora.measures.networks")
 RATE = 16000
@@ -162,7 +169,7 @@ def test_power_spectra(rng, monkeypatch):
     assert len(power) == len(starts) - 4 and power == pytest.approx(np.array(expected))
     signal = 0.1 * rng.standard_normal(5 * RATE)
     assert power_spectra(signal, RATE)[0].sum(axis=1).mean() == pytest.approx(np.mean(signal**2), rel=0.01)
-    monkeypatch.setattr("soundcheck.corpora.measures.spectra.MOST_FRAMES", 1000)
+    monkeypatch.setattr("soundcheck.corpora.measures.recording.MOST_FRAMES", 1000)
     power, frequencies = power_spectra(0.1 * rng.standard_normal(30 * RATE), RATE)
     assert 950 < len(power) <= 1000 and power.shape[1] == len(frequencies) == 257
 
@@ -211,7 +218,7 @@ def test_probabilities_of_speech_are_those_of_the_package(rng):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_what_is_not_installed_is_refused_with_the_command(name, monkeypatch):
     assert np.isnan(MEASURES[name](np.zeros(0), RATE))
-    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda package: None)
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda package: None)
     command = f'pip install "soundcheck-speech\\[{MEASURES[name].extra}\\]"'
     with pytest.raises(InputError, match=command):
         measured.check_installed(["level", name])

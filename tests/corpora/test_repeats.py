@@ -11,8 +11,15 @@ from benchmarks import measured as known
 
 from soundcheck.augment.transmission import codec
 from soundcheck.corpora import audio
-from soundcheck.corpora.measures.fingerprint import STEP, codes, fingerprint
-from soundcheck.corpora.repeats import copies, find_repeats, speakers_in_splits, together
+from soundcheck.corpora.repeats import (
+    STEP,
+    codes,
+    copies,
+    find_repeats,
+    fingerprint,
+    speakers_in_splits,
+    together,
+)
 
 RATE = 16000
 

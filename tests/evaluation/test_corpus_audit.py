@@ -9,7 +9,7 @@ import soundfile
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.corpora import measured
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation import corpus_audit
 from soundcheck.evaluation.corpus_audit import audit

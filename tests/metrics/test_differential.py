@@ -51,32 +51,32 @@ DISTANCES = table(
 )
 
 
-def thresholds_exceeded(found):
-    return {pair: sorted(rows["tau"]) for pair, rows in found.groupby(["base", "other"])}
+def thresholds_exceeded(violated):
+    return {pair: sorted(rows["tau"]) for pair, rows in violated.groupby(["base", "other"])}
 
 
 def test_violations_by_hand():
-    found = violations(DISTANCES)
+    violated = violations(DISTANCES)
     # At 10 dB: korean over english by 0.15, over russian by 0.10; russian over english by 0.05.
     # At 2 dB: russian over english and korean by 0.30. All comparisons are strict.
-    at_ten, at_two = (found[found["level"] == level] for level in (10.0, 2.0))
+    at_ten, at_two = (violated[violated["level"] == level] for level in (10.0, 2.0))
     assert thresholds_exceeded(at_ten) == {
         ("korean", "english"): [0.01, 0.05, 0.1],
         ("korean", "russian"): [0.01, 0.05],
         ("russian", "english"): [0.01],
     }
     assert set(at_two["base"]) == {"russian"} and len(at_two) == 2 * 4 and np.allclose(at_two["excess"], 0.3)
-    assert counts(found, GROUPS).loc["all"].tolist() == [0, 5, 1 + 8]  # the layout of the paper
-    by_tau = counts(found, GROUPS, "tau")
+    assert counts(violated, GROUPS).loc["all"].tolist() == [0, 5, 1 + 8]  # the layout of the paper
+    by_tau = counts(violated, GROUPS, "tau")
     assert (by_tau.loc[0.01].tolist(), by_tau.loc[0.15].tolist()) == ([0, 2, 3], [0, 0, 2])
     none = violations(DISTANCES, taus=[9])
-    assert counts(none, GROUPS).loc["all"].tolist() == [0, 0, 0] and list(none) == list(found)
+    assert counts(none, GROUPS).loc["all"].tolist() == [0, 0, 0] and list(none) == list(violated)
     before = thresholds_exceeded(differences(DISTANCES))  # before anything is changed
     assert before[("korean", "english")] == list(TAUS) and before[("russian", "english")] == [0.01, 0.05]
     gap = DISTANCES.copy()
     gap.loc[4, "distance"] = np.nan  # korean at 10 dB is not compared
-    found = violations(gap)
-    assert not found[found["level"] == 10.0][["base", "other"]].eq("korean").any(axis=None)
+    violated = violations(gap)
+    assert not violated[violated["level"] == 10.0][["base", "other"]].eq("korean").any(axis=None)
 
 
 def test_ratios_of_the_paper():
@@ -98,9 +98,9 @@ def test_ratios_of_the_paper():
 def test_localised_words_by_hand():
     before = {"bags": 4, "six": 4, "red": 4, "rare": 1, "more": 3}
     levels = [{"bags": 3, "six": 4, "red": 3, "more": 5}, {"bags": 1, "six": 5, "red": 3, "more": 3}]
-    found = localise(before, levels, Omega(3, False), minimum=2)
-    assert found[:2] == [Localised("bags", 4, 3, NOT_ROBUST), Localised("red", 4, 1, BETWEEN)]
-    assert {word.word: word.kind for word in found[2:]} == {"six": ROBUST, "more": ROBUST}  # no drops
+    localised = localise(before, levels, Omega(3, False), minimum=2)
+    assert localised[:2] == [Localised("bags", 4, 3, NOT_ROBUST), Localised("red", 4, 1, BETWEEN)]
+    assert {word.word: word.kind for word in localised[2:]} == {"six": ROBUST, "more": ROBUST}  # no drops
     for share, expected in ((0.25, NOT_ROBUST), (0.26, BETWEEN)):
         red = next(w for w in localise(before, levels, Omega(share, True), minimum=2) if w.word == "red")
         assert red.kind == expected
@@ -152,12 +152,12 @@ def transcripts():
 def test_distances_and_shares_are_those_of_the_plain_computation(transcripts):
     first, second, masks, blocks = transcripts
     distances = group_distances(first, second, masks)
-    found = values(distances).reshape(3, 4)
+    shares = values(distances).reshape(3, 4)
     for g, mask in enumerate(masks):
         for s in range(4):
             clips = zip(*(np.array(side[s], dtype=object)[mask] for side in (first, second)), strict=True)
             edits, longer = np.sum([word_edits(*pair) for pair in clips], axis=0)
-            assert found[g, s] == pytest.approx(edits / longer)
+            assert shares[g, s] == pytest.approx(edits / longer)
     plain = distance_table(values(distances), "a–b", SETTINGS, NAMES)
     for tau in TAUS:
         counted = counts(violations(plain, [tau]), NAMES).loc["all"]

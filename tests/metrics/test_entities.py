@@ -1,4 +1,4 @@
-"""Entities: what is found, when it is right, and that no text breaks it."""
+"""Entities: what counts as one, when it is right, and that no text breaks it."""
 
 import time
 from pathlib import Path
@@ -14,21 +14,21 @@ TEXTS = yaml.safe_load(Path(__file__).with_name("texts.yml").read_text("utf-8"))
 NAMES = {("anna",): "person", ("living", "room"): "room", ("room", "twenty"): "room", ("25",): "bus"}
 
 
-def found(text, english=True):
+def entities_of(text, english=True):
     reading = read(text, english)
     return [(kind, " ".join(reading.tokens[a:b])) for kind, a, b in find_entities(reading, NAMES)]
 
 
 def test_entities_of_a_text():
     for text, entities in TEXTS["entities"].items():
-        assert [f"{kind}: {words}" for kind, words in found(text)] == entities, text
+        assert [f"{kind}: {words}" for kind, words in entities_of(text)] == entities, text
 
 
 def test_the_longest_wins_and_other_languages_have_names_only():
     names = {("anna",): "person", ("anna", "karenina", "25"): "book"}
     assert find_entities(read("Anna Karenina 25"), names) == [("book", 0, 3)]
-    assert found("Anna zahlt 25 Euro am 5. Mai", english=False) == [("person", "anna"), ("bus", "25")]
-    assert found("Anna zahlt 30 Euro", english=False) == [("person", "anna")]
+    assert entities_of("Anna zahlt 25 Euro am 5. Mai", english=False) == [("person", "anna"), ("bus", "25")]
+    assert entities_of("Anna zahlt 30 Euro", english=False) == [("person", "anna")]
 
 
 def test_what_is_right():

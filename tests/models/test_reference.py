@@ -9,8 +9,7 @@ import scipy.stats
 from answer_files import files, suite_of
 
 from soundcheck.common import seeds
-from soundcheck.common.scales import seven_digits
-from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.tasks import BUILTIN, Task, seven_digits
 from soundcheck.models.reference import RandomModel, reference_predictions
 from soundcheck.suite.entries import ModelEntry
 

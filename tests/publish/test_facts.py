@@ -20,7 +20,7 @@ from soundcheck.publish.markdown import inline
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame, write_estimates
-from soundcheck.suite.card import Card
+from soundcheck.suite.model_kind import Card
 
 FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}
 FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "gap_high": None, "blocks": 2}

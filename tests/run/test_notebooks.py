@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from soundcheck.common import files
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.run.notebook_outputs import kind_of, unshown
 from soundcheck.run.notebooks import Job, Notebooks, State, last_execution, without_outputs
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulated_thresholds import SERIES
 from scipy import special, stats
 
 from soundcheck.common import resources
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation
@@ -25,7 +26,6 @@ from soundcheck.statistics.simulation import (
     METRICS,
     RUNS,
     SAMPLES,
-    SERIES,
     SPARSE,
     Setting,
     grid,

@@ -37,7 +37,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.corpora.formats.audformat import HEADER, only_flavour
-from soundcheck.corpora.inspection import inspect_files
+from soundcheck.corpora.load import inspect_files
 from soundcheck.corpora.segments import parse
 from soundcheck.suite.entries import (
     NOISE_KINDS,

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.registry import Registry
+from soundcheck.common.packages import Registry
 from soundcheck.suite.entries import CorpusEntry
 
 

@@ -241,11 +241,10 @@ def missing(*names: str) -> str:
     return ""
 
 
-def coded(signal: np.ndarray, name: str, bit_rate: int | None = None) -> np.ndarray:
+def coded(signal: np.ndarray, name: str, bit_rate: int = 64000) -> np.ndarray:
     """Encode and decode a signal at the rate of the codec; what exceeds full scale is clipped before.
 
-    - ``bit_rate``: bits a second; ``None`` = the only one that there is.
-    - Raises ValueError: if the codec is missing here.
+    Raises ValueError: if the codec is missing here.
     """
     if problem := missing(name):
         raise ValueError(problem)
@@ -255,7 +254,7 @@ def coded(signal: np.ndarray, name: str, bit_rate: int | None = None) -> np.ndar
         samples = np.round(samples * 32767).astype(np.int16)
     else:
         samples = samples.astype(np.float32)
-    decoded = _decoded(_encoded(samples, chosen, bit_rate or chosen.bit_rates[0]), chosen)
+    decoded = _decoded(_encoded(samples, chosen, bit_rate), chosen)
     return _sized(decoded, len(signal)).astype(np.float32)
 
 
@@ -299,10 +298,10 @@ def _sized(signal: np.ndarray, count: int) -> np.ndarray:
     return np.pad(signal[:count], (0, max(0, count - len(signal))))
 
 
-def _transmitted(signal: np.ndarray, sampling_rate: int, name: str, bit_rate: int) -> np.ndarray:
-    """Send a signal at the rate of the codec through it and bring it back to its own."""
-    decoded = coded(signal, name, bit_rate)
-    return resampled(decoded, CODECS[name].rate, sampling_rate)
+def _transmitted(narrow: np.ndarray, name: str, bit_rate: int, sampling_rate: int, count: int) -> np.ndarray:
+    """Send a signal at the rate of the codec through it; give so many samples at another rate."""
+    decoded = coded(narrow, name, bit_rate)
+    return _sized(resampled(decoded, CODECS[name].rate, sampling_rate), count)
 
 
 def _check(name: str, bit_rate: int = 64000, **options: object) -> str:
@@ -333,7 +332,7 @@ def codec(
     if peak(signal) == 0:
         return signal
     narrow = resampled(signal, sampling_rate, CODECS[name].rate)
-    return _sized(_transmitted(narrow, sampling_rate, name, bit_rate), signal.size)
+    return _transmitted(narrow, name, bit_rate, sampling_rate, signal.size)
 
 
 # Of the compander: the corner and half the width of its knee in dB of input, the slope above it, and time
@@ -395,7 +394,7 @@ def low_quality_phone(
         return signal
     narrow = resampled(signal, sampling_rate, NARROW)
     narrow = compress(narrow / max(peak(narrow), 1e-12), NARROW)
-    line = _sized(_transmitted(narrow, sampling_rate, "amr-nb", bit_rate), signal.size)
+    line = _transmitted(narrow, "amr-nb", bit_rate, sampling_rate, signal.size)
     line = line / max(peak(line), 1e-12)
     hiss = amplitude(-25) * pink(signal.size, rng).astype(np.float64)
     sections = butterworth("highpass", 3000.0, 2, sampling_rate)

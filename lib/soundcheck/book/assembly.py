@@ -29,7 +29,7 @@ from soundcheck.common.escaping import one_line
 from soundcheck.common.media import MediaStore
 from soundcheck.common.store import signature
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
 from soundcheck.publish.sheet import content, writing
 from soundcheck.report.html import Html

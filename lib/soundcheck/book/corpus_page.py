@@ -21,8 +21,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted, duration, some
 from soundcheck.corpora.audio import SAMPLING_RATE, read
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.inspection import SoundFormat
+from soundcheck.corpora.load import Corpus, SoundFormat
 from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import SHARE, Audit

@@ -1,13 +1,15 @@
-"""Sounds and pictures of the book: stored once, named by content, shared by all pages."""
+"""Sounds and pictures of the book: stored once, named by content, shared by all pages; and who says where."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
+import os
 from pathlib import Path
 from typing import Self
 
 from soundcheck.common import files
-from soundcheck.common.json_file import Description
+from soundcheck.common.store import JsonFile
 
 EXAMPLES = "application/vnd.soundcheck.examples+json"  # kind of output: what is heard in it, as data
 UNHEARD = "sc-unheard"  # class of what stands for a recording in a book without voices
@@ -18,6 +20,27 @@ SOUNDS = (".flac", ".wav", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".m
 def open_media(run: str) -> MediaStore:
     """Open the store that the runner describes in a JSON file, for pages that need nothing else."""
     return MediaStore.of(Description.read(run))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Description(JsonFile):
+    """What every notebook gets: a JSON file whose path is its only parameter.
+
+    :mod:`soundcheck.evaluation.description` adds what the others need.
+    """
+
+    media: Path  # folder for sounds and pictures
+    prefix: str  # the way from the notebook's page to that folder in the finished book
+    rows: Path  # file for the rows and notes that the notebook saves
+    # whether recordings may be heard and seen, see :class:`MediaStore`
+    voices: str = "all"
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> Self:
+        """Read a description; raises ValueError if the notebook was started by hand, without a file."""
+        if not path:
+            raise ValueError("This notebook is run by `soundcheck run`, which fills in the parameter 'run'.")
+        return super().read(path)
 
 
 class MediaStore:

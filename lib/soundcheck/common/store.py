@@ -1,4 +1,4 @@
-"""Keeps what is made once: values as JSON, folders of files, digests of files.
+"""Keeps what is made once: values and dataclasses as JSON, folders of files, digests of files.
 
 All of it is believed only if it is whole.
 
@@ -11,12 +11,15 @@ Conventions
   The lock belongs to an open file, so it ends with its process, however that ends.
 - A file's *signature* is its size, the times of its last changes, and its inode. It changes with the content,
   but also without need, for instance when a file is copied.
+- Dataclasses are read and checked by pydantic: a :class:`JsonFile` that does not fit is an error.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
+import functools
 import json
 import os
 import shutil
@@ -24,10 +27,16 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from soundcheck.common import files
 from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
+
+if TYPE_CHECKING:
+    from pydantic import ConfigDict, TypeAdapter
+
+
+T = TypeVar("T")
 
 CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 MARK = "complete.json"
@@ -215,3 +224,47 @@ def lock(path: Path) -> Iterator[None]:
     with open(path.with_name(path.name + ".lock"), "ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+class JsonFile:
+    """Base of a dataclass that can be written and read; one with other fields is not read."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = {"extra": "forbid"}
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> Self:
+        """Read what :meth:`write` wrote.
+
+        Raises OSError: if the file cannot be read. Raises ValueError: if it is not JSON, or its fields are
+        not those of the class (pydantic's ``ValidationError``).
+        """
+        return _adapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    def write(self, path: str | os.PathLike) -> str:
+        """Write all fields, as ASCII so that any text survives; returns the digest of the file.
+
+        Raises ValueError: if a number is NaN or infinite.
+        """
+        content = _adapter(type(self)).dump_python(self, mode="json")
+        return files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+@functools.cache
+def _adapter(kind: type) -> TypeAdapter:
+    """Make what checks the fields of a class; that takes longer than to read a file."""
+    from pydantic import TypeAdapter  # late: a model's process knows such classes, but reads none
+
+    return TypeAdapter(kind)
+
+
+def made_of(kind: type[T], *sources: object, **more: object) -> T:
+    """Make a dataclass of what is given, and of attributes of the same names of the first source with one.
+
+    Fields that nothing has keep their defaults.
+    """
+    for field in dataclasses.fields(kind):
+        if field.name not in more:
+            source = next((source for source in sources if hasattr(source, field.name)), None)
+            if source is not None:
+                more[field.name] = getattr(source, field.name)
+    return kind(**more)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.scales import half_precision
+from soundcheck.common.tasks import half_precision
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,8 +18,8 @@ from pandas.api.types import is_numeric_dtype
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
-from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.labels import WHO, as_numbers, without_nobody
+from soundcheck.corpora.load import Corpus
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, OTHERS, NumberRange, number_of

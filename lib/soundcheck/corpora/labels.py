@@ -17,8 +17,19 @@ from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common.errors import Caveat, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
-from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
-from soundcheck.common.tasks import BUILTIN, NOTHING, Task, as_values, meanings, scale_sentence, scaled
+from soundcheck.common.tasks import (
+    BUILTIN,
+    NOTHING,
+    Task,
+    another_scale,
+    as_values,
+    meanings,
+    outside,
+    range_advice,
+    scale_sentence,
+    scaled,
+    usual_scales,
+)
 from soundcheck.common.text_table import parse_column, parse_number
 from soundcheck.common.wording import counted, flow, some
 from soundcheck.corpora.raw_table import Excluded, RawTable

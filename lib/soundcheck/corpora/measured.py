@@ -28,10 +28,8 @@ from soundcheck.common import files, store
 from soundcheck.common.errors import Problems
 from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.labels import as_numbers
-from soundcheck.corpora.load import identified
+from soundcheck.corpora.load import Corpus, identified, inspect_files
 from soundcheck.corpora.measures import CACHED, FINGERPRINT, MEASURES, networks
 from soundcheck.suite.groups import number_of, numbers_of
 

@@ -24,10 +24,10 @@ import numpy as np
 import psutil
 import soundfile
 
-from soundcheck.common.json_file import JsonFile
 from soundcheck.common.progress import Progress
+from soundcheck.common.store import JsonFile
 from soundcheck.corpora import audio
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.predict import protocol
 from soundcheck.predict.executor import ModelProcess
 from soundcheck.predict.protocol import Item, Result, Setup, Unit

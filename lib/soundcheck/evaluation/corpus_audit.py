@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.corpora.measured import drawn, fingerprint_unused_splits, is_known, measured_values, sampled
 from soundcheck.corpora.measures import FINGERPRINT, MEASURES
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits

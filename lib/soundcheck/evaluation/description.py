@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from soundcheck.common.json_file import Description
+from soundcheck.common.media import Description
 from soundcheck.common.tasks import Task
 from soundcheck.suite.entries import LEFT_OUT
 from soundcheck.suite.measures import Margin

@@ -41,7 +41,7 @@ from soundcheck.metrics.word_rates import (
     word_information_lost,
 )
 from soundcheck.results.rows import ALL
-from soundcheck.statistics.bootstrap import Resampled, every_segment
+from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import Scale
 
 
@@ -79,7 +79,7 @@ def compare(evaluation: Evaluation, subset: Subset, other: str, others: np.ndarr
         "%" if test.startswith("Relative") else "points",
         int(word_errors(*texts).words[difference.rows].sum()),
         evaluation.resample(difference, subset.blocks),
-        evaluation.resample(difference, every_segment(len(subset))),
+        evaluation.resample(difference, np.arange(len(subset))),
     )
 
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from soundcheck.common.scales import seven_digits
+from soundcheck.common.tasks import seven_digits
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
 MISSING_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
@@ -138,28 +138,23 @@ class Columns(Contributions):
 class Cells(Contributions):
     """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, proportions."""
 
-    # integer ``(N,)``, in ``[0, n_cells)`` where ``rows``; small integer types save memory
+    # integer ``(N,)``, in ``[0, size)`` where ``rows``; small integer types save memory
     cells: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.intp))
-    n_cells: int = 0
-
-    @property
-    def size(self) -> int:
-        """Number of cells."""
-        return self.n_cells
+    size: int = 0
 
     def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Count each block's segments a cell."""
         rows = self._contributing()
         place = blocks[rows].astype(np.int64)
-        place *= self.n_cells
+        place *= self.size
         place += self.cells[rows]
-        counts = np.bincount(place, minlength=n_blocks * self.n_cells)
-        high = counts.reshape(n_blocks, self.n_cells).astype(np.float64)
+        counts = np.bincount(place, minlength=n_blocks * self.size)
+        high = counts.reshape(n_blocks, self.size).astype(np.float64)
         return high, np.zeros_like(high)
 
     def totals(self) -> np.ndarray:
         """Count the segments of each cell."""
-        return np.tile(np.bincount(self.cells[self._contributing()], minlength=self.n_cells) * 1.0, (2, 1))
+        return np.tile(np.bincount(self.cells[self._contributing()], minlength=self.size) * 1.0, (2, 1))
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
         return gradient.T.take(self.cells[rows], axis=1)
@@ -293,12 +288,14 @@ def missing_predictions(parts: Sequence[Contributions]) -> tuple[str, str]:
     """Say that too few segments have a prediction (reason), or that noticeably many have none (note)."""
     counts = [(int(part.missing_predictions.sum()), int(np.count_nonzero(part.rows))) for part in parts]
     missing, predicted = max(counts, key=lambda pair: pair[0] / max(1, sum(pair)), default=(0, 0))
-    total = missing + predicted
-    return missing_texts(missing, total, f"no prediction for {missing} of {total} segments")
+    return missing_texts(missing, missing + predicted)
 
 
-def missing_texts(missing: int, total: int, text: str) -> tuple[str, str]:
-    """Give the text as a reason if most of the total are missing, as a note if noticeably many are."""
+def missing_texts(
+    missing: int, total: int, what: str = "prediction", of: str = "segments"
+) -> tuple[str, str]:
+    """Give a text as a reason if most of the total are missing, as a note if noticeably many are."""
+    text = f"no {what} for {missing} of {total} {of}"
     if missing > MISSING_REFUSED * total:
         return text, ""
     return "", text if missing > MISSING_NOTED * total else ""
@@ -363,7 +360,7 @@ def of_cells(
     """
     m, rows = len(labels), codes >= 0
     usual = {
-        "count": lambda sums: np.repeat(sums.sum(axis=-1, keepdims=True), m, axis=-1),
+        "count": lambda sums: np.repeat(total(sums), m, axis=-1),
         "reasons": lambda sums: ("" if sums.sum() > 0 else segments(0),) * m,
     }
     part = Cells(rows, missing, np.where(rows, codes, 0).astype(np.int32), n_cells)
@@ -387,6 +384,11 @@ def no_segments(sums: np.ndarray) -> tuple[str]:
 # What metrics share
 
 
+def total(sums: np.ndarray) -> np.ndarray:
+    """Count the segments of all cells, ``(..., 1)``."""
+    return sums.sum(axis=-1, keepdims=True)
+
+
 def segments(count: int) -> str:
     """Write a number of segments in words that read well: ``1 segment``, ``no segments``."""
     return {0: "no segments", 1: "1 segment"}.get(count, f"{count} segments")
@@ -396,7 +398,7 @@ def numbers(array: Numbers) -> np.ndarray:
     """Copy to float64 ``(N,)``; missing, infinite and absurdly large numbers become NaN.
 
     Arrays of single precision are read with the seven digits that they carry, see
-    :func:`soundcheck.common.scales.seven_digits`.
+    :func:`soundcheck.common.tasks.seven_digits`.
     """
     single = getattr(array, "dtype", None) == np.float32
     array = seven_digits(array) if single else np.array(array, dtype=np.float64)

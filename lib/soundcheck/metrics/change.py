@@ -19,8 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.scales import DECIMAL
-from soundcheck.metrics.additive import Statistic, numbers, of_cells, ratio, same_length
+from soundcheck.common.tasks import DECIMAL
+from soundcheck.metrics.additive import Statistic, numbers, of_cells, ratio, same_length, total
 
 TOLERANCE = 0.05  # a difference as large as this is a change
 EVENTS = ("added errors", "changed errors", "corrections")
@@ -60,8 +60,7 @@ def unchanged(clean: Predictions, changed: Predictions, tolerance: float = TOLER
     """
     same = is_unchanged(clean, changed, tolerance)
     missing = np.isnan(same)
-    codes = np.where(missing, -1, same)
-    return of_cells(codes, 2, missing, lambda sums: ratio(sums[..., 1:], sums.sum(axis=-1, keepdims=True)))
+    return of_cells(np.where(missing, -1, same), 2, missing, lambda sums: ratio(sums[..., 1:], total(sums)))
 
 
 def impact_codes(
@@ -97,11 +96,9 @@ def impact(
     Statistic({'added errors': 0.25, 'changed errors': 0.0, 'corrections': 0.5})
     """
     codes = impact_codes(truth, baseline, candidate, tolerance)
-
-    def compute(sums: np.ndarray) -> np.ndarray:
-        return ratio(sums[..., :NOTHING], sums.sum(axis=-1, keepdims=True))
-
-    return of_cells(codes, NOTHING + 1, codes == -2, compute, EVENTS)
+    return of_cells(
+        codes, NOTHING + 1, codes == -2, lambda sums: ratio(sums[..., :NOTHING], total(sums)), EVENTS
+    )
 
 
 def net_corrections(
@@ -113,8 +110,6 @@ def net_corrections(
     Statistic(0.25)
     """
     codes = impact_codes(truth, baseline, candidate, tolerance)
-
-    def compute(sums: np.ndarray) -> np.ndarray:
-        return ratio(sums[..., 2:3] - sums[..., :1], sums.sum(axis=-1, keepdims=True))
-
-    return of_cells(codes, NOTHING + 1, codes == -2, compute)
+    return of_cells(
+        codes, NOTHING + 1, codes == -2, lambda sums: ratio(sums[..., 2:3] - sums[..., :1], total(sums))
+    )

@@ -256,16 +256,6 @@ def _averaged(truth: Names, prediction: Names, classes: Sequence[str], per_class
     return _of_matrix(_coded(truth, prediction, classes), classes, compute, per_label=False, notes=notes)
 
 
-def confusion(truth: Names, prediction: Names, classes: Sequence[str]) -> np.ndarray:
-    """Count pairs of truth and prediction, int64 ``(classes, classes + 1)``; segments that miss one do not.
-
-    >>> confusion(["a", "a", "b"], ["a", "c", "b"], ["a", "b"]).tolist()
-    [[1, 0, 1], [0, 1, 0]]
-    """
-    sums = unweighted_average_recall(truth, prediction, classes).sums()
-    return np.rint(sums).astype(np.int64).reshape(len(classes), len(classes) + 1)
-
-
 def with_label_shares(statistic: Statistic, counts: Sequence[int]) -> Statistic:
     r"""Compute precision as if labels had given shares, so that groups with other labels can be compared.
 

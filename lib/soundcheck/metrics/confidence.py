@@ -452,11 +452,8 @@ def normalised_cross_entropy(confidence: Numbers, correct: Numbers) -> Statistic
     >>> normalised_cross_entropy([0.5, 0.5], [1, 0]), normalised_cross_entropy([1, 0], [1, 0])
     (Statistic(0.0), Statistic(0.99999985573))
     """
-    same_length(correct, confidence)
-    confidence, correct = numbers(confidence), numbers(correct)
-    rows = ~np.isnan(confidence + correct)
-    sure = np.clip(np.where(rows, confidence, 0.5), CERTAIN, 1 - CERTAIN)
-    right = np.where(rows, correct, 0.0)
+    known = _Known(confidence, correct)
+    rows, right, sure = known.rows, known.correct, np.clip(known.confidence, CERTAIN, 1 - CERTAIN)
     bits = np.log2(np.where(right == 1, sure, 1 - sure))
 
     def compute(sums: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from soundcheck.common.scales import DECIMAL
+from soundcheck.common.tasks import DECIMAL
 from soundcheck.metrics.additive import Columns, Statistic, Texts, of_columns, ratio
 
 AVERAGES = ("micro", "macro")

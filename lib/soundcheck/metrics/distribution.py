@@ -16,19 +16,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from soundcheck.common.scales import DECIMAL
-from soundcheck.metrics.additive import Numbers, Statistic, numbers, of_cells, ratio, same_length
-from soundcheck.metrics.classification import Codes, Names, class_numbers, paired_codes
+from soundcheck.common.tasks import DECIMAL
+from soundcheck.metrics.additive import Numbers, Statistic, numbers, of_cells, ratio, same_length, total
+from soundcheck.metrics.classification import Names, class_numbers, paired_codes
 from soundcheck.metrics.regression import BINS, bin_numbers
-
-
-def _total(sums: np.ndarray) -> np.ndarray:
-    return sums.sum(axis=-1, keepdims=True)
 
 
 def _proportions(codes: np.ndarray, labels: Sequence[str], n_cells: int) -> Statistic:
     def compute(sums: np.ndarray) -> np.ndarray:
-        return ratio(sums[..., : len(labels)], _total(sums))
+        return ratio(sums[..., : len(labels)], total(sums))
 
     return of_cells(codes, n_cells, codes < 0, compute, labels)
 
@@ -51,17 +47,6 @@ def bin_proportions(prediction: Numbers) -> Statistic:
     return _proportions(bin_numbers(prediction), BINS, len(BINS))
 
 
-def _difference_of_proportions(codes: Codes, labels: Sequence[str]) -> Statistic:
-    n = len(labels)
-    cells, missing = paired_codes(codes, n)
-
-    def compute(sums: np.ndarray) -> np.ndarray:
-        matrix = sums.reshape(*sums.shape[:-1], n, n + 1)
-        return ratio(matrix[..., :n].sum(axis=-2) - matrix.sum(axis=-1), _total(sums))
-
-    return of_cells(cells, n * (n + 1), missing, compute, labels)
-
-
 def relative_difference_per_class(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
     r"""Proportion of each class among the predictions minus its proportion in the truth.
 
@@ -70,17 +55,14 @@ def relative_difference_per_class(truth: Names, prediction: Names, classes: Sequ
     >>> relative_difference_per_class(["joy", "fear"], ["joy", "joy"], ["fear", "joy"])
     Statistic({'fear': -0.5, 'joy': 0.5})
     """
-    codes = class_numbers(truth, classes), class_numbers(prediction, classes)
-    return _difference_of_proportions(codes, classes)
+    n, codes = len(classes), (class_numbers(truth, classes), class_numbers(prediction, classes))
+    cells, missing = paired_codes(codes, n)
 
+    def compute(sums: np.ndarray) -> np.ndarray:
+        matrix = sums.reshape(*sums.shape[:-1], n, n + 1)
+        return ratio(matrix[..., :n].sum(axis=-2) - matrix.sum(axis=-1), total(sums))
 
-def relative_difference_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
-    """Proportion of each of the four value ranges among the predictions minus its proportion in the truth.
-
-    >>> relative_difference_per_bin([0.1, 0.9], [0.1, 0.6])
-    Statistic({'(-inf, 0.25]': 0.0, '(0.25, 0.5]': 0.0, '(0.5, 0.75]': 0.5, '(0.75, inf]': -0.5})
-    """
-    return _difference_of_proportions((bin_numbers(truth), bin_numbers(prediction)), BINS)
+    return of_cells(cells, n * (n + 1), missing, compute, classes)
 
 
 def histogram_numbers(array: Numbers, bins: int = 10) -> np.ndarray:
@@ -116,9 +98,9 @@ def jensen_shannon_distance(truth: Numbers, prediction: Numbers, bins: int = 10)
 
     def compute(sums: np.ndarray) -> np.ndarray:
         matrix = sums.reshape(*sums.shape[:-1], bins, bins)
-        p, q = (ratio(matrix.sum(axis=axis), _total(sums)) for axis in (-1, -2))
+        p, q = (ratio(matrix.sum(axis=axis), total(sums)) for axis in (-1, -2))
         mean = (p + q) / 2
-        divergence = _total(_information(p, mean) + _information(q, mean)) / 2
+        divergence = total(_information(p, mean) + _information(q, mean)) / 2
         # Rounding may leave a little less than 0 of equal histograms, and a little more than 1.
         return np.sqrt(np.clip(divergence, 0.0, 1.0))
 
@@ -143,4 +125,4 @@ def proportion_in_range(prediction: Numbers, low: float = -np.inf, high: float =
     prediction = numbers(prediction)
     missing = np.isnan(prediction)
     codes = np.where(missing, -1, (prediction >= low) & (prediction <= high))
-    return of_cells(codes, 2, missing, lambda sums: ratio(sums[..., 1:], _total(sums)))
+    return of_cells(codes, 2, missing, lambda sums: ratio(sums[..., 1:], total(sums)))

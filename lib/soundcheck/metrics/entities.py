@@ -43,7 +43,7 @@ _MONTHS = (
 _SHORT = {month[:3]: month for month in _MONTHS if month != "may"} | {"sept": "september"}
 _MONTH = "|".join([*_MONTHS, *_SHORT])
 _DAY = r"(\d{1,2})(st|nd|rd|th)?"
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|(\d{1,2})([/.])\d{1,2}\2\d{2,4}")
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([/.])\d{1,2}\1\d{2,4}")
 _NUMBER = re.compile(r"\d+(\.\d+)?(st|nd|rd|th|s)?%?")
 _MONEY = re.compile(r"[$€£¢]\d+(\.\d+)?")
 _CLOCK = re.compile(r"\d{1,2}:?(\d\d)?")
@@ -56,7 +56,7 @@ _WRITTEN = (  # in this order, on lower case
     (re.compile(r"([$€£])\s+(?=\d)"), r"\1"),
     (re.compile(r"\b(?:[a-z]\.\s?){2,12}(?![a-z]\b)"), lambda match: _letters(match[0])),
     (re.compile(r"\b[a-z](?:-[a-z]){1,12}\b"), lambda match: match[0].replace("-", " ")),
-    (re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([/.])\d{1,2}\1\d{2,4}"), lambda match: _hidden(match[0])),
+    (_DATE, lambda match: match[0].translate(_HIDDEN)),
     (_GROUPS, lambda match: _telephone(match[0])),
     (re.compile("[^\\w\\s'$€£¢%.:\ue000\ue001]|(?<!\\d)[.:]|[.:](?!\\d)|(?<!\\w)'|'(?!\\w)"), " "),
     (re.compile(r"(?<!\d)%|[$€£¢](?!\d)"), " "),
@@ -71,12 +71,8 @@ _READ = (  # after number words have become digits
     (re.compile(rf"\b({_MONTH}) (?:the )?{_DAY}(?![\d:])\b"), lambda f: f"{_month(f[1])} {f[2]}"),
 )
 _SLASH, _DASH = "\ue000", "\ue001"  # stand for the signs of a date while others are dropped
-_BACK = str.maketrans({_SLASH: "/", _DASH: "-"})
+_HIDDEN, _BACK = str.maketrans("/-", _SLASH + _DASH), str.maketrans(_SLASH + _DASH, "/-")
 _PUBLIC = dict.fromkeys(map(ord, (_SLASH, _DASH)))
-
-
-def _hidden(date: str) -> str:
-    return date.replace("/", _SLASH).replace("-", _DASH)
 
 
 def _letters(text: str) -> str:

@@ -11,7 +11,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -179,14 +179,14 @@ def mean_value(prediction: Numbers) -> Statistic:
     return mean_column(prediction, ~missing, missing, reasons=no_segments)
 
 
-def bin_numbers(array: Numbers, edges: Sequence[float] = EDGES) -> np.ndarray:
+def bin_numbers(array: Numbers) -> np.ndarray:
     """Turn numbers into bins, int8 ``(N,)`` from 0, -1 if missing; bins are closed on the right.
 
     >>> bin_numbers([0.25, 0.26, 3.0, float("nan")]).tolist()
     [0, 1, 3, -1]
     """
     array = numbers(array)
-    bins = np.searchsorted(np.asarray(edges), array, side="left")
+    bins = np.searchsorted(EDGES, array, side="left")
     return np.where(np.isnan(array), -1, bins).astype(np.int8)
 
 

@@ -60,8 +60,7 @@ class SpeakerValues:
         """Give a reason against all values and a note on them."""
         if not len(self):
             return "no speaker has enough labelled segments", ""
-        total = int(self.counts.sum()) + self.missing
-        return missing_texts(self.missing, total, f"no prediction for {self.missing} of {total} segments")
+        return missing_texts(self.missing, int(self.counts.sum()) + self.missing)
 
     def mean_absolute_error(self) -> Statistic:
         r"""Mean distance of predicted and true values of speakers, :math:`\frac1K \sum_k |\hat m_k - m_k|`.

@@ -246,8 +246,8 @@ class TrialStatistic(Weighted):
         return np.full(len(self.labels), int((speakers < self.n_blocks).sum()))
 
     def _texts(self) -> tuple[list[str], str]:
-        missing, total = self._trials.total - self._trials.n, self._trials.total
-        refusal, note = missing_texts(missing, total, f"no score for {missing} of {total} trials")
+        missing = self._trials.total - self._trials.n
+        refusal, note = missing_texts(missing, self._trials.total, "score", "trials")
         return [refusal or self._undefined()] * len(self.labels), refusal or note
 
     def _undefined(self) -> str:

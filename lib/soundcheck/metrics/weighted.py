@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 import copy
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -118,10 +119,6 @@ class _Linear(Weighted):
         return self._added(np.concatenate(values, axis=1)), np.maximum.reduce(speakers)
 
 
-def _first(counts: np.ndarray) -> int:
-    return counts[0]
-
-
 def _same_labels(a: Weighted, b: Weighted) -> np.ndarray:
     """Give the factors of a difference, ``(2 m, m)``."""
     if a.labels != b.labels:
@@ -139,7 +136,7 @@ def weighted_difference(a: Weighted, b: Weighted) -> Weighted:
     >>> weighted_difference(false_rejection_rate(trials, 0.5), false_rejection_rate(trials, 0.1))
     Statistic(0.5)
     """
-    return _Linear([a, b], a.labels, _same_labels(a, b), _first)
+    return _Linear([a, b], a.labels, _same_labels(a, b), operator.itemgetter(0))
 
 
 def weighted_sides(a: Weighted, b: Weighted) -> Weighted:
@@ -154,7 +151,7 @@ def weighted_sides(a: Weighted, b: Weighted) -> Weighted:
     """
     labels = [f"{side} {label}" for side in ("group", "others", "difference") for label in a.labels]
     factors = np.concatenate([np.eye(2 * len(a.labels)), _same_labels(a, b)], axis=1)
-    return _Linear([a, b], labels, factors, _first)
+    return _Linear([a, b], labels, factors, operator.itemgetter(0))
 
 
 def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weighted:

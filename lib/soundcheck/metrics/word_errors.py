@@ -302,18 +302,11 @@ def changed_words(references: Texts, baselines: Texts, candidates: Texts) -> pd.
       word  said  corrected  broken  wrong
     0   go     2          1       1      0
     """
-    reference_words, corrected, broken, wrong = Counter(), Counter(), Counter(), Counter()
-    for _, texts in _complete(references, baselines, candidates):
-        words, (before, after), _ = _missed(*texts)
-        reference_words.update(words)
-        for counter, places in (
-            (corrected, before - after),
-            (broken, after - before),
-            (wrong, before & after),
-        ):
-            counter.update(words[n] for n in places)
-    counters = {"said": reference_words, "corrected": corrected, "broken": broken, "wrong": wrong}
-    return _table(corrected + broken, counters)
+
+    def kinds(before: set[int], after: set[int]) -> tuple[set[int], ...]:
+        return before - after, after - before, before & after
+
+    return _tally(references, [baselines, candidates], ("corrected", "broken", "wrong"), kinds, changes=2)
 
 
 def wrong_words(references: Texts, hypotheses: Mapping[str, Texts]) -> pd.DataFrame:
@@ -328,14 +321,30 @@ def wrong_words(references: Texts, hypotheses: Mapping[str, Texts]) -> pd.DataFr
     0   go     2  2  0
     1   up     1  0  1
     """
-    reference_words: Counter[str] = Counter()
-    wrong: dict[str, Counter[str]] = {name: Counter() for name in hypotheses}
-    for _, texts in _complete(references, *hypotheses.values()):
+    return _tally(references, list(hypotheses.values()), tuple(hypotheses), lambda *missed: missed)
+
+
+def _tally(
+    references: Texts,
+    hypotheses: Sequence[Texts],
+    names: Sequence[str],
+    kinds: Callable[..., Sequence[set[int]]],
+    changes: int | None = None,
+) -> pd.DataFrame:
+    """Count for each word how often its places are of each kind, which ``kinds`` makes of missed places.
+
+    The words with the most of the first so many kinds come first, then alphabetically.
+    """
+    said, counters = Counter(), [Counter() for _ in names]
+    for _, texts in _complete(references, *hypotheses):
         words, missed, _ = _missed(*texts)
-        reference_words.update(words)
-        for counter, places in zip(wrong.values(), missed, strict=True):
+        said.update(words)
+        for counter, places in zip(counters, kinds(*missed), strict=True):
             counter.update(words[n] for n in places)
-    return _table(sum(wrong.values(), Counter()), {"said": reference_words, **wrong})
+    changed = sum(counters[:changes], Counter())
+    words = sorted(changed, key=lambda word: (-changed[word], word))
+    rows = [(word, *(counter[word] for counter in (said, *counters))) for word in words]
+    return pd.DataFrame(rows, columns=["word", "said", *names])
 
 
 def _missed(reference: str, *hypotheses: str) -> tuple[list[str], list[set[int]], list[int]]:
@@ -344,13 +353,6 @@ def _missed(reference: str, *hypotheses: str) -> tuple[list[str], list[set[int]]
     errors = [Levenshtein.editops(words, text.split()) for text in hypotheses]
     missed = [{place for kind, place, _ in edits if kind != "insert"} for edits in errors]
     return words, missed, [len(edits) - len(places) for edits, places in zip(errors, missed, strict=True)]
-
-
-def _table(changes: Iterable[str], counters: Mapping[str, Counter[str]]) -> pd.DataFrame:
-    """List words with counts, those with the most changes first, then alphabetically."""
-    words = sorted(changes, key=lambda word: (-changes[word], word))
-    rows = [(word, *(counter[word] for counter in counters.values())) for word in words]
-    return pd.DataFrame(rows, columns=["word", *counters])
 
 
 # Scripts that are written without blanks between words

@@ -43,8 +43,19 @@ import numpy as np
 
 from soundcheck.common.errors import input_error, nearest
 from soundcheck.common.escaping import quoted, shorten
-from soundcheck.common.scales import another_scale, half_precision, outside, range_advice, usual_scales
-from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task, scaled
+from soundcheck.common.tasks import (
+    CLASSIFICATION,
+    EMBEDDING,
+    REGRESSION,
+    TRANSCRIPTION,
+    Task,
+    another_scale,
+    half_precision,
+    outside,
+    range_advice,
+    scaled,
+    usual_scales,
+)
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite

@@ -24,7 +24,7 @@ from soundcheck.suite.model_kind import ModelKind
 from soundcheck.suite.paths import find_files
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept

@@ -51,7 +51,7 @@ from soundcheck.models import processes
 from soundcheck.models.base import Model, reason, where
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take

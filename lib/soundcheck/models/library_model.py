@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from soundcheck.common import extras, files
+from soundcheck.common import files, packages
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted, shorten
 from soundcheck.common.files import irregularity
@@ -60,7 +60,7 @@ class LibraryModel(Model):
 
     def library(self, module: str) -> ModuleType:
         """Import a module of the library; an InputError says how to install it."""
-        return extras.import_extra(module, self.extra, self.where)
+        return packages.import_extra(module, self.extra, self.where)
 
     def refusal(self, what: str, remedy: str = "") -> InputError:
         """Make the error that says why the model cannot be used."""
@@ -81,7 +81,7 @@ class LibraryModel(Model):
         # Answers from before there were these keys are still those of models that do not use them.
         options = [(key, value) for key, value in entry.options.items() if value or key not in STATING]
         keys = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(options))
-        return files.digest(repr((*keys, extras.versions(self.distributions))))
+        return files.digest(repr((*keys, packages.versions(self.distributions))))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> Self:
@@ -251,5 +251,5 @@ def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = 
 
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite

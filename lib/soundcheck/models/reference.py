@@ -25,7 +25,6 @@ from soundcheck.common import seeds
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest
-from soundcheck.common.scales import seven_digits
 from soundcheck.common.tasks import (
     BUILTIN,
     CLASSIFICATION,
@@ -33,11 +32,12 @@ from soundcheck.common.tasks import (
     RANDOM_MEAN,
     REGRESSION,
     Task,
+    seven_digits,
 )
 from soundcheck.models.base import LookUpModel
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
 KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # of task that each predicts

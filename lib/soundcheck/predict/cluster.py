@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import soundcheck
-from soundcheck.common import extras
+from soundcheck.common import packages
 from soundcheck.common.errors import InputError, SoundcheckError, input_error
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.models.base import check_model
@@ -265,7 +265,7 @@ def _answer(shared: _Shared, unit: Unit) -> _Reply:
 def versions() -> tuple[tuple[str, str], ...]:
     """Give the names and versions that answers may depend on."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return (("Soundcheck", soundcheck.__version__), ("Python", python), *extras.versions(LIBRARIES).items())
+    return (("Soundcheck", soundcheck.__version__), ("Python", python), *packages.versions(LIBRARIES).items())
 
 
 def _difference(shared: _Shared) -> str:

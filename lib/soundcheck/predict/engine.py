@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.scales import FAR, outside
-from soundcheck.common.tasks import Task, meanings
+from soundcheck.common.tasks import FAR, Task, meanings, outside
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
@@ -30,7 +29,7 @@ from soundcheck.predict.request import PredictionRequest, Share, Wanted, asked_c
 from soundcheck.predict.tables import Columns, write_predictions
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry
     from soundcheck.suite.families import Perturbation
 

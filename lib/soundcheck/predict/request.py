@@ -18,7 +18,7 @@ from soundcheck.common import files, resources
 from soundcheck.common.tasks import Task
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.predict.protocol import Result
     from soundcheck.suite.entries import ModelEntry, Suite
     from soundcheck.suite.families import Perturbation

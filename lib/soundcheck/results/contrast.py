@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.json_file import JsonFile
+from soundcheck.common.store import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict

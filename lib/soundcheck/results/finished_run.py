@@ -33,7 +33,7 @@ from soundcheck.common.errors import (
     input_error,
 )
 from soundcheck.common.escaping import quoted, terminal
-from soundcheck.common.json_file import JsonFile
+from soundcheck.common.store import JsonFile
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
 from soundcheck.results.record import NO_RECORD, ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
 from soundcheck.results.rows import KEPT_REPLICATES, Judged, load_judged, load_replicates, save_replicates

@@ -19,11 +19,12 @@ from typing_extensions import TypedDict
 
 from soundcheck.common import files
 from soundcheck.common.errors import Caveat, input_error
-from soundcheck.common.json_file import JsonFile
+from soundcheck.common.store import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.common.wording import some
 from soundcheck.corpora.segments import LABEL, Excluded
-from soundcheck.suite.card import Benchmark, Card
+from soundcheck.suite.corpus_format import Benchmark
+from soundcheck.suite.model_kind import Card
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
 PROVENANCE = "provenance.json"
@@ -133,7 +134,7 @@ def _when(days: Mapping[str, int]) -> str:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CorpusRecord:
-    """A corpus; undocumented fields: see :class:`soundcheck.corpora.corpus.Corpus`."""
+    """A corpus; undocumented fields: see :class:`soundcheck.corpora.load.Corpus`."""
 
     name: str
     slug: str  # its name as part of file names

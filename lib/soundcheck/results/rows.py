@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.json_file import JsonFile
+from soundcheck.common.store import JsonFile
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import round_significant
 from soundcheck.metrics.classification import ONE_CLASS

@@ -18,7 +18,7 @@ from pathlib import Path
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Item, Result
 from soundcheck.predict.request import Share

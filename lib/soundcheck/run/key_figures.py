@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from soundcheck.common import seeds
-from soundcheck.common.json_file import made_of
+from soundcheck.common.store import made_of
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.recognition import HYPOTHESIS, REFERENCE, TranscriptReader

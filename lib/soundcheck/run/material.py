@@ -16,9 +16,8 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
-from soundcheck.corpora.load import load_corpus
+from soundcheck.corpora.load import Corpus, load_corpus
 from soundcheck.corpora.measured import check_installed, measure
 from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable

@@ -17,10 +17,11 @@ from soundcheck.augment.registry import missing
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
-from soundcheck.common.json_file import Description, made_of
+from soundcheck.common.media import Description
 from soundcheck.common.resources import library_digest
+from soundcheck.common.store import made_of
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.evaluation.description import (
     ComparisonDescription,
     CorpusDescription,
@@ -136,7 +137,7 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
     if sounds_of([family]).isdisjoint(SPEECH_KINDS):
         return ()
     language = entry.options.get("language")
-    return (str(language),) if language else entry.card.over(suite.card).languages
+    return (str(language),) if language else entry.card.over(suite.model_kind).languages
 
 
 def _weight(description: EvaluationDescription) -> int:

@@ -29,7 +29,8 @@ from typing import Self
 
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
-from soundcheck.common.json_file import Description, JsonFile
+from soundcheck.common.media import Description
+from soundcheck.common.store import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
 from soundcheck.results.record import Executed

@@ -17,11 +17,11 @@ from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
 from soundcheck.common.escaping import shorten
-from soundcheck.common.extras import versions
-from soundcheck.common.json_file import made_of
+from soundcheck.common.packages import versions
 from soundcheck.common.resources import library_digest
+from soundcheck.common.store import made_of
 from soundcheck.common.wording import counted, duration
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.failures import summary_lines
 from soundcheck.report.key_figures import reversed_caveats

@@ -22,9 +22,8 @@ from soundcheck.augment.sources import SpeechSource, speech_digest, speech_sourc
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Problems
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_file import JsonFile
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.load import load_corpus
+from soundcheck.common.store import JsonFile
+from soundcheck.corpora.load import Corpus, load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
 from soundcheck.predict.cluster import Cluster

@@ -20,7 +20,7 @@ from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.resources import made_here
 from soundcheck.common.store import JsonCache
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
 from soundcheck.evaluation.evaluation import Evaluation

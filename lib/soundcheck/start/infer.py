@@ -11,8 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common.scales import USUAL, usual_scales
-from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task, meanings
+from soundcheck.common.tasks import (
+    BUILTIN,
+    CLASSIFICATION,
+    EMOTION,
+    REGRESSION,
+    USUAL,
+    Task,
+    meanings,
+    usual_scales,
+)
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL

@@ -45,7 +45,6 @@ class Balanced:
 
     rows: np.ndarray  # int64 `(groups * segments_per_group,)`; row numbers of the input, ascending
     segments_per_group: int  # segments in each group
-    wanted: int  # the most that was requested
     note: str  # how many segments were not drawn, and why; `""` if all were
 
 
@@ -80,7 +79,7 @@ def balance(
     frame = frame.dropna(subset=["group", "truth"]).astype({"draw": float})
     names = frame["group"].nunique()
     if names < 2:
-        return Balanced(np.zeros(0, dtype=np.int64), 0, wanted, f"{names} of 2 groups needed")
+        return Balanced(np.zeros(0, dtype=np.int64), 0, f"{names} of 2 groups needed")
 
     labels = frame["truth"]
     numeric = kind == REGRESSION
@@ -95,7 +94,7 @@ def balance(
     drawn = place.to_numpy() < quota[sizes.columns.get_indexer(in_turn["cell"])]
     what = "of that class" if kind == CLASSIFICATION else "with such labels"
     note = _not_drawn(sizes.sum(axis=1), most, wanted, what)
-    return Balanced(np.sort(in_turn.index[drawn].to_numpy(dtype=np.int64)), int(quota.sum()), wanted, note)
+    return Balanced(np.sort(in_turn.index[drawn].to_numpy(dtype=np.int64)), int(quota.sum()), note)
 
 
 def label_cells(labels: Sequence[float], edges: Sequence[float] = ()) -> np.ndarray:
@@ -165,12 +164,11 @@ def draw_speakers(
     keys = [f"{group}|{speaker}" for group, speaker in zip(known["group"], known["speaker"], strict=True)]
     known = known.assign(draw=draw(keys), key=keys).sort_values(["draw", "key"], kind="stable")
     drawn = known[known.groupby(["group", "sex"]).cumcount() < known["sex"].map(wanted).astype(int)]
-    counts = {}
-    for group in sorted(set(table["group"]), key=str):
-        of_drawn, of_known = (
-            each.loc[each["group"] == group, "sex"].value_counts() for each in (drawn, known)
-        )
-        counts[str(group)] = {sex: (int(of_drawn.get(sex, 0)), int(of_known.get(sex, 0))) for sex in wanted}
+    sizes = [each.value_counts(["group", "sex"]) for each in (drawn, known)]
+    counts = {
+        str(group): {sex: tuple(int(size.get((group, sex), 0)) for size in sizes) for sex in wanted}
+        for group in sorted(set(table["group"]), key=str)
+    }
     pairs = pd.MultiIndex.from_frame(table[["group", "speaker"]])
     usable, chosen = (
         pairs.isin(pd.MultiIndex.from_frame(each[["group", "speaker"]])) for each in (known, drawn)

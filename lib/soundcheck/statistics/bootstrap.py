@@ -78,11 +78,6 @@ def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     return codes
 
 
-def every_segment(n: int) -> np.ndarray:
-    """Make each of ``n`` segments its own block: the ordinary bootstrap, for comparison."""
-    return np.arange(n)
-
-
 def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
     """Draw how often each block is in each replicate."""
     if replicates * n_blocks <= _CACHED_WEIGHTS:

@@ -90,7 +90,6 @@ class FixedSpeakers:
 
     error: np.ndarray  # standard errors; NaN if there is none, 0 if nothing varies
     freedom: np.ndarray  # degrees of freedom; NaN where there is no error, or an error of 0
-    independent: np.ndarray  # bool; whether speakers vary, because most have one recording
     # ``(n, m)``, at most SKETCH rows whose squares add up to those of the errors, nearly so with more
     # recordings. The spreads of two models on the same recordings may be subtracted: what is left is the
     # spread of the difference of their values.
@@ -130,7 +129,7 @@ def fixed_speakers(
         strata = np.zeros(len(influence), dtype=np.intp)
     if len(influence) < 2:
         nothing = np.full(m, np.nan)
-        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
+        return FixedSpeakers(nothing, nothing)
     counts = np.bincount(strata)
     variances, columns = np.empty((m, len(counts))), []
     for n, column in enumerate(influence.T):
@@ -149,7 +148,7 @@ def fixed_speakers(
     freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
     undefined = np.isnan(influence).any(axis=0)
     error = np.where(undefined, np.nan, round_significant(np.sqrt(total)))
-    return FixedSpeakers(error, np.where(total > 0, freedom, np.nan), np.full(m, independent), spreads)
+    return FixedSpeakers(error, np.where(total > 0, freedom, np.nan), spreads)
 
 
 def _influence(

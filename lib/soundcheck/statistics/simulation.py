@@ -358,20 +358,6 @@ def _truncated_normal(
 # Thresholds for groups of other numbers and sizes than the published ones
 
 RECORD = Path(__file__).with_name("simulated_scores.csv")
-SERIES = (  # that thresholds rest on: metric, distribution of predictions and of the truth
-    ("mean", "gaussian", ""),
-    ("relative_difference_per_bin", "gaussian", ""),
-    ("relative_difference_per_class", "uniform", ""),
-    ("mean_shift_diff", "gaussian", ""),
-    ("bin_shift_diff", "gaussian", ""),
-    ("class_shift_diff", "uniform", ""),
-    ("ccc", "gaussian", "gaussian"),
-    ("precision_per_bin", "gaussian", "gaussian"),
-    ("recall_per_bin", "gaussian", "gaussian"),
-    ("precision_per_class", "uniform", "sparse"),
-    ("recall_per_class", "uniform", "sparse"),
-    ("recall", "uniform", "sparse"),
-)
 
 _STEP = 0.005  # thresholds are multiples of it
 

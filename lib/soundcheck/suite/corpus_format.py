@@ -1,4 +1,4 @@
-"""A corpus of a suite, and its format: its keys in suite.yml, and how its corpora are read.
+"""A corpus of a suite, and its format: its keys in suite.yml, and how corpora are read.
 
 Formats are the classes in the modules of :mod:`soundcheck.corpora.formats`, and those that installed packages
 register as entry points of the group ``soundcheck.formats``. Modules with formats should import what is heavy
@@ -13,16 +13,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from soundcheck.common.registry import Registry
+from soundcheck.common.errors import did_you_mean, nearest
+from soundcheck.common.escaping import quoted
+from soundcheck.common.packages import Registry
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
-from soundcheck.suite.card import Benchmark
-from soundcheck.suite.groups import GroupColumn
+from soundcheck.suite.groups import GroupColumn, read_adjust, read_groups
 
 RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
     *("transcript", "transcript_written", "condition", "item", "split", "channel"),
 )
+_AGES = "{age: {young: [0, 39], old: [40, 120]}}"  # an example of groups by a column of numbers
 TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 
 
@@ -54,7 +56,7 @@ class CorpusKeys(schema.Section):
     base_condition: schema.Text = ""
     groups: Any = None  # read by soundcheck.suite.groups
     adjust: Any = None
-    benchmark: Any = None  # read by soundcheck.suite.card
+    benchmark: Any = None  # a :class:`Benchmark`
 
 
 class TableKeys(CorpusKeys):
@@ -86,6 +88,16 @@ class FileOrFolderKeys(TableKeys):
     """Keys of corpora that are a folder, or a part of it as a file."""
 
     path: FileOrFolder = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Benchmark:
+    """The published benchmark that a corpus is, so that a hub can list results under it."""
+
+    id: schema.HubId  # name of its data set on the hub
+    task_id: schema.Text
+    revision: schema.Text = ""  # version of the data set; "" = not said
+    task: schema.Text = ""  # the task of the suite that it is about; "" = the only one of the corpus
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,3 +228,67 @@ class TableFormat(CorpusFormat):
 
 
 CORPUS_FORMATS = Registry(CorpusFormat, "soundcheck.corpora.formats", "soundcheck.formats")
+
+
+def read_corpus(
+    reader: schema.EntryReader, name: str, value: object, shared: Mapping[str, object]
+) -> CorpusEntry | None:
+    """Read a corpus; ``shared`` are groups and adjustments of the suite."""
+    path = ("corpora", name)
+    form = _read_format(reader, (*path, "format"), value)
+    corpus = reader.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")
+    if corpus is None or form is None:
+        return None
+    keys = dict(corpus) | {"name": name, "format": form.keyword, "title": corpus.title or name, **shared}
+    keys["ranges"] = reader.read_ranges((*path, "range"), keys.pop("range", None), reader.tasks.values())
+    keys["benchmark"] = mark = reader.section((*path, "benchmark"), corpus.benchmark, Benchmark)
+    if mark and mark.task and mark.task not in reader.tasks:
+        what = f"unknown task {quoted(mark.task)}"
+        reader.note((*path, "benchmark", "task"), what, did_you_mean(mark.task, reader.tasks))
+    if corpus.groups is not None:
+        place = (*path, "groups")
+        keys["groups"], against = read_groups(reader, place, corpus.groups, shared["groups"])
+        keys["against"] = shared["against"] | against
+    if corpus.adjust is not None:
+        keys["adjust"] = read_adjust(reader, corpus.adjust, path)
+    _check_columns(reader, path, keys)
+    reader.known_names((*path, "families"), corpus.families, reader.families, "family")
+    for key, item in sorted(dict(corpus).items()):
+        if isinstance(item, tuple) and key != "families":
+            reader.check_repeated((*path, key), item)
+    fields = {field.name for field in dataclasses.fields(CorpusEntry)}
+    for key, place in places(type(corpus)).items():
+        text = keys[key]
+        needed = text or key == "path"
+        keys[key] = reader.read_path((*path, key), text, folder=place.folder) if needed else None
+        keys |= {f"shown_{key}": text} if f"shown_{key}" in fields else {}
+    for key, what, remedy in form.problems(corpus):
+        reader.note((*path, key), what, remedy)
+    return form.complete(schema.entry(CorpusEntry, keys))
+
+
+def _check_columns(reader: schema.EntryReader, path: tuple, keys: Mapping[str, object]) -> None:
+    """Note columns that a corpus renames or translates and that nothing needs."""
+    grouped = [column for group in keys["groups"] for column in group.columns]
+    known = [*RESERVED_COLUMNS, *reader.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]
+    durations = [] if keys.get("audio", True) else ["duration"]  # sounds tell how long they are
+    for key, also, order in (("columns", durations, "ours: theirs"), ("values", [], "ours")):
+        allowed = [*known, *also]
+        for column in [column for column in keys.get(key, ()) if column not in allowed]:
+            remedy = did_you_mean(column, allowed)
+            if not nearest(column, allowed):
+                group = _AGES if column.lower() == "age" else column
+                remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
+            reader.note((*path, key, column), f"unknown column; {order}", remedy)
+
+
+def _read_format(reader: schema.EntryReader, path: tuple, value: object) -> type[CorpusFormat] | None:
+    """Find the format of a corpus; that it is missing is noted with the other keys."""
+    if not isinstance(value, dict) or "format" not in value:
+        return None
+    name = value["format"]
+    if isinstance(name, str) and name in CORPUS_FORMATS:
+        return CORPUS_FORMATS[name]
+    remedy = f"{did_you_mean(str(name), CORPUS_FORMATS)}. Other packages may bring more"
+    reader.note(path, f"{schema.display(name)} is not known here", remedy)
+    return None

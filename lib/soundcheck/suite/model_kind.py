@@ -1,25 +1,88 @@
-"""A model of a suite, and its kind: the key of suite.yml that introduces it, and what may stand there.
+"""A model of a suite, its kind, and its card.
 
-Kinds are the classes of models with a ``keyword`` in :mod:`soundcheck.models`, and those that installed
-packages register as entry points of the group ``soundcheck.models``. Modules with kinds should import what is
-heavy inside of methods: every suite that is read imports them.
+A kind is the key of suite.yml that introduces a model, and what may stand there. Kinds are the classes of
+models with a ``keyword`` in :mod:`soundcheck.models`, and those that installed packages register as entry
+points of the group ``soundcheck.models``. Modules with kinds should import what is heavy inside of methods:
+every suite that is read imports them.
+
+A card is what people say about a model that no test can find out. It changes no prediction, result or digest,
+with one exception: the languages that an ASR model knows decide whether it is judged by what it writes for
+speech in another language. What nobody wrote is empty, and cards list it as missing; nothing is guessed.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
-from soundcheck.common.registry import Registry
-from soundcheck.common.tasks import Task
+from soundcheck.common.errors import did_you_mean
+from soundcheck.common.escaping import quoted
+from soundcheck.common.packages import Registry
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite import schema
-from soundcheck.suite.card import Card
 from soundcheck.suite.corpus_format import CorpusEntry
+from soundcheck.suite.paths import find_files
 
 ERROR, LEFT_OUT = "error", "left out"  # what an input without a prediction is
+
+
+CARD_FIELDS = {  # field -> what people call it; a card lists those that are missing in this order
+    "intended_use": "intended use",
+    "license": "licence",
+    "owner": "owner",
+    "training_data": "training data",
+    "limitations": "limitations",
+    "languages": "languages",
+    "version": "version",
+    "contact": "contact",
+    "id": "id on a hub",
+    "base_model": "base model",
+}
+_OF_SOME = ("id", "base_model")  # a model may well have none
+_OF_ONE_MODEL = ("version", "id", "base_model")  # no two models have the same
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*|multilingual|code")
+
+
+def _read_languages(value: object) -> object:
+    codes = value if isinstance(value, list) else [value]
+    for code in codes:
+        if not isinstance(code, str) or not _LANGUAGE.fullmatch(code):
+            what = f"{schema.display(code)} is not the code of a language"
+            raise schema.wrong(what, "Write codes of ISO 639 such as [en, de, gsw]")
+        if codes.count(code) > 1:
+            raise schema.wrong(f"duplicate {quoted(code)}", "Name it once")
+    return codes
+
+
+@dataclasses.dataclass(frozen=True)
+class Card:
+    """What people say about a model: ``card:`` of a suite, of a model, or both."""
+
+    intended_use: schema.Prose = ""  # what the model is for, and what it is not for
+    license: schema.Text = ""  # licence of the model, an identifier such as "apache-2.0" where there is one
+    owner: schema.Text = ""  # who is responsible for the model
+    training_data: schema.Prose = ""  # what it was trained on
+    limitations: schema.Prose = ""  # what is known not to work, beside what the tests found
+    # codes of the languages that it is for, such as "en"
+    languages: schema.parsed(tuple[str, ...], _read_languages) = ()
+    version: schema.Text = ""
+    contact: schema.Text = ""
+    id: schema.HubId = ""  # its name on a hub, "owner/name"
+    base_model: schema.Text = ""  # what it was made from, best its name on a hub
+
+    def over(self, other: Card) -> Card:
+        """Fill what is empty here with what another one says."""
+        return dataclasses.replace(other, **{name: value for name, value in vars(self).items() if value})
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What nobody wrote, in words; not every model has an id on a hub or a base model."""
+        needed = {name: words for name, words in CARD_FIELDS.items() if name not in _OF_SOME}
+        return tuple(words for name, words in needed.items() if not getattr(self, name))
 
 
 class ModelKeys(schema.Section):
@@ -36,7 +99,7 @@ class ModelKeys(schema.Section):
     values: dict[str, dict[str, schema.Text]] = {}
     files: schema.Names | None = None
     missing: schema.choice(ERROR, LEFT_OUT) = ""  # empty: an error where words are recognised
-    card: Any = None  # read by soundcheck.suite.card
+    card: Any = None  # a :class:`Card`
 
 
 class ModelKind:
@@ -196,3 +259,106 @@ class ModelEntry:
     def public_target(self) -> str:
         """The target for people, without absolute paths."""
         return self.about.public_target(self.target)
+
+
+def read_model(reader: schema.EntryReader, name: str, value: object, seconds: float) -> ModelEntry | None:
+    """Read a model; ``seconds`` is what a call may take if the model does not say."""
+    path = ("models", name)
+    given = [kind for kind in MODEL_KINDS if isinstance(value, dict) and kind in value]
+    kind = MODEL_KINDS[given[0]] if len(given) == 1 else None
+    keys = reader.read_keys(path, value, kind, ModelKeys, MODEL_KINDS, "kind", tuple(MODEL_KINDS))
+    if not isinstance(value, dict):
+        return None
+    if len(given) > 1:
+        reader.note(path, f"two kinds of model: {' and '.join(given)}", "Keep one of them")
+    if not given:
+        reader.note(path, "it does not say what the model is", f"Add one of: {', '.join(MODEL_KINDS)}")
+    if kind is None:
+        return None
+    if keys is not None:
+        reader.known_names((*path, "families"), keys.families, reader.families, "family")
+        corpora = list(reader.document.data.get("corpora") or {})
+        reader.known_names((*path, "corpora"), keys.corpora, corpora, "corpus")
+        for text in keys.files or ():
+            _, what, remedy = find_files(reader.file, text)
+            if what:
+                reader.note((*path, "files"), what, remedy)
+    place = (*path, kind.keyword)
+    target = reader.check(place, value[kind.keyword], schema.Text)
+    if target is None or keys is None:
+        return None
+    file, what, remedy = kind.check_target(target, reader.file)
+    if what:
+        reader.note(place, what, remedy)
+    else:
+        for key, what, remedy in kind.problems(target, keys):
+            reader.note((*path, key), what, remedy)
+    tasks = _read_tasks(reader, (*path, "tasks"), kind, target, keys.tasks)
+    known = {**dict(keys), "files": keys.files or (), "time_limit": keys.time_limit or seconds}
+    known |= {"name": name, "kind": kind.keyword, "target": target, "path": file, "tasks": tasks}
+    known["ranges"] = _read_scale(reader, (*path, "range"), kind, known.pop("range"), tasks)
+    known["card"] = read_card(reader, (*path, "card"), keys.card)
+    known["missing"] = _read_missing(reader, (*path, "missing"), keys.missing, tasks)
+    _check_meanings(reader, (*path, "values"), keys.values, tasks)
+    return kind.complete(schema.entry(ModelEntry, known))
+
+
+def _read_tasks(
+    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], target: str, names: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Read what a model predicts."""
+    remedy = f"Name what it predicts: {', '.join(reader.tasks)}"
+    if names is None:
+        default = kind.default_tasks(target)
+        if default is None:
+            reader.note(path, "the key is missing", remedy)
+        declared = [task for name, task in reader.tasks.items() if name not in BUILTIN]
+        others = [t.name for t in declared if kind.answers_declared and not kind.check_tasks(target, [t])]
+        return (*(default or ()), *others)
+    if not names:
+        reader.note(path, "no task is named", remedy)
+    tasks = reader.known_names(path, names, list(reader.tasks), "task")
+    for what, advice in kind.check_tasks(target, [reader.tasks[task] for task in tasks]):
+        reader.note(path, what, advice)
+    return tasks
+
+
+def _read_scale(
+    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
+) -> dict[str, tuple[float, float]]:
+    """Read on which scale a model predicts numbers."""
+    tasks = [reader.tasks[name] for name in names]
+    if value is not None and names and not (kind.has_scale and any(task.is_regression for task in tasks)):
+        what = "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
+        reader.note(path, what, "Remove it. It is the scale on which a model predicts regression tasks")
+        return {}
+    return reader.read_ranges(path, value, tasks)
+
+
+def _read_missing(reader: schema.EntryReader, path: tuple, value: str, names: Sequence[str]) -> str:
+    """Read how an input without a prediction counts."""
+    words = any(reader.tasks[name].is_transcription for name in names)
+    if value == ERROR and names and not words:
+        reader.note(path, "the model recognises no words that could be missed", "Remove it")
+    return value or (ERROR if words else LEFT_OUT)
+
+
+def _check_meanings(
+    reader: schema.EntryReader, path: tuple, values: Mapping[str, Mapping[str, str]], names: Sequence[str]
+) -> None:
+    """Note words of predictions that mean no class."""
+    for task, words in values.items():
+        classes = reader.tasks[task].classes if task in names else ()
+        for word, name in words.items():
+            if name not in classes:
+                remedy = did_you_mean(name, classes) or "Name a task with classes that the model predicts"
+                reader.note((*path, task, word), f"{quoted(name)} is no class of {task}", remedy)
+
+
+def read_card(reader: schema.DocumentReader, path: tuple, value: object) -> Card:
+    """Read what people say about a model, or about all models of a suite; ``None`` = nothing."""
+    card = reader.section(path, value, Card)
+    if len(path) == 1 and isinstance(value, dict):
+        for key in [key for key in _OF_ONE_MODEL if key in value]:
+            reader.note((*path, key), "this belongs to one model", "Write it in the card of that model")
+    return card or Card()

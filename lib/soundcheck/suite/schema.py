@@ -37,7 +37,7 @@ _AMBIGUOUS = re.compile(
     r"[-+]?\.?[0-9].*|[-+]?\.(inf|nan)|y|n|yes|no|on|off|true|false", re.IGNORECASE | re.DOTALL
 )
 _ADDRESS = re.compile(r"https?://[\w.:@-]+(/[\w.~%/+-]*)?")
-
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 
 YAML = "YAML"  # the context of validation in which values are as :func:`read_yaml` gives them
 
@@ -130,6 +130,12 @@ def _check_address(value: str) -> str:
     return value
 
 
+def _read_hub_id(value: object) -> object:
+    if isinstance(value, str) and _HUB_ID.fullmatch(value) and ".." not in value:
+        return str(value)
+    raise wrong(f"{display(value)} is no name on a hub", "Write owner/name")
+
+
 def choice(*allowed: str) -> Any:
     """Make the type of a word out of a few."""
 
@@ -147,6 +153,7 @@ Text = parsed(_LONG, _check_text)
 TextOrNothing = parsed(_LONG, _check_text_or_nothing)  # nothing: quotes with nothing between them
 Prose = parsed(_LONG, functools.partial(_check_text, lines=True))
 Address = Annotated[Text, AfterValidator(_check_address)]
+HubId = parsed(str, _read_hub_id)
 _TEXT = pydantic.TypeAdapter(Text)
 
 

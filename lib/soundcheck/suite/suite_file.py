@@ -7,27 +7,33 @@ Conventions
 -----------
 - Paths are relative to the folder of suite.yml; ``~`` is expanded, environment variables are not.
 - A name of a model or corpus is any text of 1 to 80 characters; it never becomes a file name as it is.
+- ``synonyms: words.csv``: a CSV table in UTF-8 with the columns ``phrase`` and ``synonym``, one pair a row.
+  Either may stand for the other, and for all that the other may stand for. Phrases go through the suite's
+  normaliser before they are compared.
+- ``entities: {person: [Anna, Peter], room: rooms.csv}``: classes of names, each a list or a CSV table with a
+  column ``name``. Names are compared as :mod:`soundcheck.metrics.entities` writes them, so case and
+  punctuation do not matter.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from soundcheck.common.errors import Problems, did_you_mean, input_error, nearest
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
+from soundcheck.common.text_table import TextTable, read_text_table
+from soundcheck.metrics import entities
+from soundcheck.metrics.alternatives import synonym_sets
+from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
-from soundcheck.suite.card import read_benchmark, read_card
 from soundcheck.suite.corpus_format import (
-    CORPUS_FORMATS,
     RESERVED_COLUMNS,
     CorpusEntry,
-    CorpusFormat,
-    CorpusKeys,
-    places,
+    read_corpus,
 )
 from soundcheck.suite.entries import (
     NOISE_KINDS,
@@ -40,110 +46,14 @@ from soundcheck.suite.entries import (
 )
 from soundcheck.suite.groups import MEASURED_COLUMNS, read_adjust, read_groups
 from soundcheck.suite.measures import Margin
-from soundcheck.suite.model_kind import ERROR, LEFT_OUT, MODEL_KINDS, ModelEntry, ModelKeys, ModelKind
+from soundcheck.suite.model_kind import (
+    ModelEntry,
+    read_card,
+    read_model,
+)
 from soundcheck.suite.own_rules import read_accepted, read_margin, read_tests
-from soundcheck.suite.paths import find_files
-from soundcheck.suite.word_files import read_entities, read_synonyms
 from soundcheck.suite.yaml_reader import read_yaml
 
-
-def read_model(reader: schema.EntryReader, name: str, value: object, seconds: float) -> ModelEntry | None:
-    """Read a model; ``seconds`` is what a call may take if the model does not say."""
-    path = ("models", name)
-    given = [kind for kind in MODEL_KINDS if isinstance(value, dict) and kind in value]
-    kind = MODEL_KINDS[given[0]] if len(given) == 1 else None
-    keys = reader.read_keys(path, value, kind, ModelKeys, MODEL_KINDS, "kind", tuple(MODEL_KINDS))
-    if not isinstance(value, dict):
-        return None
-    if len(given) > 1:
-        reader.note(path, f"two kinds of model: {' and '.join(given)}", "Keep one of them")
-    if not given:
-        reader.note(path, "it does not say what the model is", f"Add one of: {', '.join(MODEL_KINDS)}")
-    if kind is None:
-        return None
-    if keys is not None:
-        reader.known_names((*path, "families"), keys.families, reader.families, "family")
-        corpora = list(reader.document.data.get("corpora") or {})
-        reader.known_names((*path, "corpora"), keys.corpora, corpora, "corpus")
-        for text in keys.files or ():
-            _, what, remedy = find_files(reader.file, text)
-            if what:
-                reader.note((*path, "files"), what, remedy)
-    place = (*path, kind.keyword)
-    target = reader.check(place, value[kind.keyword], schema.Text)
-    if target is None or keys is None:
-        return None
-    file, what, remedy = kind.check_target(target, reader.file)
-    if what:
-        reader.note(place, what, remedy)
-    else:
-        for key, what, remedy in kind.problems(target, keys):
-            reader.note((*path, key), what, remedy)
-    tasks = _read_tasks(reader, (*path, "tasks"), kind, target, keys.tasks)
-    known = {**dict(keys), "files": keys.files or (), "time_limit": keys.time_limit or seconds}
-    known |= {"name": name, "kind": kind.keyword, "target": target, "path": file, "tasks": tasks}
-    known["ranges"] = _read_scale(reader, (*path, "range"), kind, known.pop("range"), tasks)
-    known["card"] = read_card(reader, (*path, "card"), keys.card)
-    known["missing"] = _read_missing(reader, (*path, "missing"), keys.missing, tasks)
-    _check_meanings(reader, (*path, "values"), keys.values, tasks)
-    return kind.complete(schema.entry(ModelEntry, known))
-
-
-def _read_missing(reader: schema.EntryReader, path: tuple, value: str, names: Sequence[str]) -> str:
-    """Read how an input without a prediction counts."""
-    words = any(reader.tasks[name].is_transcription for name in names)
-    if value == ERROR and names and not words:
-        reader.note(path, "the model recognises no words that could be missed", "Remove it")
-    return value or (ERROR if words else LEFT_OUT)
-
-
-def _read_scale(
-    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
-) -> dict[str, tuple[float, float]]:
-    """Read on which scale a model predicts numbers."""
-    tasks = [reader.tasks[name] for name in names]
-    if value is not None and names and not (kind.has_scale and any(task.is_regression for task in tasks)):
-        what = "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
-        reader.note(path, what, "Remove it. It is the scale on which a model predicts regression tasks")
-        return {}
-    return reader.read_ranges(path, value, tasks)
-
-
-def _check_meanings(
-    reader: schema.EntryReader, path: tuple, values: Mapping[str, Mapping[str, str]], names: Sequence[str]
-) -> None:
-    """Note words of predictions that mean no class."""
-    for task, words in values.items():
-        classes = reader.tasks[task].classes if task in names else ()
-        for word, name in words.items():
-            if name not in classes:
-                remedy = did_you_mean(name, classes) or "Name a task with classes that the model predicts"
-                reader.note((*path, task, word), f"{quoted(name)} is no class of {task}", remedy)
-
-
-def _read_tasks(
-    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], target: str, names: Sequence[str] | None
-) -> tuple[str, ...]:
-    """Read what a model predicts."""
-    remedy = f"Name what it predicts: {', '.join(reader.tasks)}"
-    if names is None:
-        default = kind.default_tasks(target)
-        if default is None:
-            reader.note(path, "the key is missing", remedy)
-        declared = [task for name, task in reader.tasks.items() if name not in BUILTIN]
-        others = [t.name for t in declared if kind.answers_declared and not kind.check_tasks(target, [t])]
-        return (*(default or ()), *others)
-    if not names:
-        reader.note(path, "no task is named", remedy)
-    tasks = reader.known_names(path, names, list(reader.tasks), "task")
-    for what, advice in kind.check_tasks(target, [reader.tasks[task] for task in tasks]):
-        reader.note(path, what, advice)
-    return tasks
-
-
-# Suites -----------------------------------------------------------------------------------------------------
-
-_AGES = "{age: {young: [0, 39], old: [40, 120]}}"  # an example of groups by a column of numbers
 _TAKEN = (  # names that mean something else in a table or threshold file
     *(*RESERVED_COLUMNS, *MEASURED_COLUMNS, *KINDS),
     *("key", "change", "error", "drawn", "audio", "category", "place"),
@@ -220,7 +130,7 @@ class _Reader(schema.EntryReader):
         groups, against = read_groups(self, ("groups",), data.get("groups"))
         shared = {"groups": groups, "against": against, "adjust": read_adjust(self, data.get("adjust"))}
         corpora, models = (dict(self.entries(key, needed=True)) for key in ("corpora", "models"))
-        corpora = {name: self.read_corpus(name, value, shared) for name, value in corpora.items()}
+        corpora = {name: read_corpus(self, name, value, shared) for name, value in corpora.items()}
         models = {name: read_model(self, name, value, limits.model_seconds) for name, value in models.items()}
         comparisons = self.read_comparisons(models)
         self.check_audio(corpora, models)
@@ -354,58 +264,100 @@ class _Reader(schema.EntryReader):
 
     # corpora
 
-    def read_corpus(self, name: str, value: object, shared: Mapping[str, object]) -> CorpusEntry | None:
-        """Read a corpus; ``shared`` are groups and adjustments of the suite."""
-        path = ("corpora", name)
-        form = self.read_format((*path, "format"), value)
-        corpus = self.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")
-        if corpus is None or form is None:
-            return None
-        keys = dict(corpus) | {"name": name, "format": form.keyword, "title": corpus.title or name, **shared}
-        keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
-        keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), corpus.benchmark, self.tasks)
-        if corpus.groups is not None:
-            place = (*path, "groups")
-            keys["groups"], against = read_groups(self, place, corpus.groups, shared["groups"])
-            keys["against"] = shared["against"] | against
-        if corpus.adjust is not None:
-            keys["adjust"] = read_adjust(self, corpus.adjust, path)
-        self.check_columns(path, keys)
-        self.known_names((*path, "families"), corpus.families, self.families, "family")
-        for key, item in sorted(dict(corpus).items()):
-            if isinstance(item, tuple) and key != "families":
-                self.check_repeated((*path, key), item)
-        fields = {field.name for field in dataclasses.fields(CorpusEntry)}
-        for key, place in places(type(corpus)).items():
-            text = keys[key]
-            needed = text or key == "path"
-            keys[key] = self.read_path((*path, key), text, folder=place.folder) if needed else None
-            keys |= {f"shown_{key}": text} if f"shown_{key}" in fields else {}
-        for key, what, remedy in form.problems(corpus):
-            self.note((*path, key), what, remedy)
-        return form.complete(schema.entry(CorpusEntry, keys))
 
-    def check_columns(self, path: tuple, keys: Mapping[str, object]) -> None:
-        """Note columns that a corpus renames or translates and that nothing needs."""
-        grouped = [column for group in keys["groups"] for column in group.columns]
-        known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]
-        durations = [] if keys.get("audio", True) else ["duration"]  # sounds tell how long they are
-        for key, also, order in (("columns", durations, "ours: theirs"), ("values", [], "ours")):
-            allowed = [*known, *also]
-            for column in [column for column in keys.get(key, ()) if column not in allowed]:
-                remedy = did_you_mean(column, allowed)
-                if not nearest(column, allowed):
-                    group = _AGES if column.lower() == "age" else column
-                    remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
-                self.note((*path, key, column), f"unknown column; {order}", remedy)
+# Words in files of their own --------------------------------------------------------------------------------
 
-    def read_format(self, path: tuple, value: object) -> type[CorpusFormat] | None:
-        """Find the format of a corpus; that it is missing is noted with the other keys."""
-        if not isinstance(value, dict) or "format" not in value:
-            return None
-        name = value["format"]
-        if isinstance(name, str) and name in CORPUS_FORMATS:
-            return CORPUS_FORMATS[name]
-        remedy = f"{did_you_mean(str(name), CORPUS_FORMATS)}. Other packages may bring more"
-        self.note(path, f"{schema.display(name)} is not known here", remedy)
-        return None
+PAIR = ["phrase", "synonym"]
+NAME = "name"
+_PAIRS = "Write phrase,synonym in the first row and pairs such as gonna,going to below"
+_ENTITIES = "Write entities: {person: [Anna, Peter], room: rooms.csv}"
+
+
+def read_synonyms(reader: schema.EntryReader, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
+    """Read and check a file of synonyms.
+
+    Problems are no such file, other columns, an empty side, a pair that rows before say already, which makes
+    a circle.
+    """
+    table = _read_table(reader, ("synonyms",), value)
+    if table is None:
+        return ()
+    if list(table.columns) != PAIR:
+        reader.problems.add(table.header, "the columns are not phrase and synonym", _PAIRS)
+        return ()
+    normalise = NORMALISERS[normaliser]
+    rows = dict(enumerate(zip(*table.columns.values(), strict=True)))
+    for n, pair in [*rows.items()]:
+        empty = [name for name, cell in zip(PAIR, pair, strict=True) if not normalise(cell).strip()]
+        if empty:
+            what = "it is empty" + (" once it is normalised" if all(pair) else "")
+            remedy = "Write a phrase on both sides, or remove the row"
+            reader.problems.add(table.where(n, empty[0]), what, remedy)
+            del rows[n]
+    pairs = [(normalise(one), normalise(other)) for one, other in rows.values()]
+    try:
+        synonym_sets(pairs)
+    except ValueError as error:
+        place = error.args[0]
+        row, (one, other) = [*rows.items()][place]
+        alike = pairs[place][0] == pairs[place][1]
+        why = "once they are normalised" if alike else "by rows before, which makes a circle"
+        what = f"{quoted(one)} and {quoted(other)} are the same already {why}"
+        reader.problems.add(table.where(row), what, "Remove the row")
+    return tuple(rows.values())
+
+
+def _read_table(reader: schema.EntryReader, path: tuple, value: object) -> TextTable | None:
+    """Read a table that a suite names; ``None`` if there is none, or it cannot be read."""
+    text = reader.check(path, value, schema.Text)
+    with reader.problems.collected():
+        return text and read_text_table(reader.root / os.path.expanduser(text), text)
+
+
+def read_entities(reader: schema.EntryReader, value: object) -> dict[str, tuple[str, ...]]:
+    """Read and check the names of all classes: class -> names as written.
+
+    Problems are a class that is recognised without names, no names, no such file, no column ``name``, a name
+    without letters or digits, one of two classes.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not value:
+        reader.note(("entities",), "this is not a mapping of classes", _ENTITIES)
+        return {}
+    named: dict[str, tuple[str, ...]] = {}
+    of_class: dict[tuple[str, ...], str] = {}
+    for kind, given in value.items():
+        path = ("entities", kind)
+        reader.check_names(("entities",), [kind])
+        if kind in entities.CLASSES:
+            reader.note(path, "entities of this class are found without names", "Call the class otherwise")
+            continue
+        names = _listed(reader, path, given) if isinstance(given, list) else _in_file(reader, path, given)
+        for name, place in names:
+            tokens = entities.read(name).tokens
+            other = of_class.setdefault(tokens, kind)
+            if not tokens:
+                reader.problems.add(place, f"{quoted(name)} has no letter or digit", "Remove it")
+            elif other != kind:
+                what = f"{quoted(name)} is of the class {quoted(other)} already"
+                reader.problems.add(place, what, "Keep it in one of them")
+        named[kind] = tuple(dict.fromkeys(name for name, _ in names))
+    return named
+
+
+def _listed(reader: schema.EntryReader, path: tuple[str, ...], given: list[object]) -> list[tuple[str, str]]:
+    """Read names from a list, each with its place."""
+    names = [reader.check((*path, n), name, schema.Text) for n, name in enumerate(given)]
+    if not names:
+        reader.note(path, "there are no names", _ENTITIES)
+    return [(name, reader.document.where((*path, n))) for n, name in enumerate(names) if name is not None]
+
+
+def _in_file(reader: schema.EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
+    """Read names from a table, each with its place."""
+    table = _read_table(reader, path, given)
+    if table is not None and NAME not in table.columns:
+        reader.problems.add(table.header, f"there is no column {NAME}", "Write name in the first row")
+    names = table.columns.get(NAME, ()) if table is not None else ()
+    return [(name, table.where(n, NAME)) for n, name in enumerate(names)]

@@ -72,7 +72,8 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     active = np.flatnonzero(is_active(10 * np.log10(loudness + SILENCE)))
     if not len(active):
         return np.zeros(len(NAMES))
-    power = np.concatenate([_bands(frames[active[block]]) for block in _blocks(len(active))])
+    windowed = (frames[active[block]] * np.hamming(FRAME) for block in _blocks(len(active)))
+    power = np.concatenate([np.abs(rfft(each, TRANSFORM, axis=1)) ** 2 @ _triangles() for each in windowed])
     level = 10 * np.log10(power + FLOOR * power.max() + SILENCE)
     cepstra = dct(level, norm="ortho", axis=1)[:, 1:CEPSTRA]
     return np.concatenate([cepstra.mean(axis=0), cepstra.std(axis=0)])
@@ -80,11 +81,6 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
 
 def _blocks(count: int) -> list[slice]:
     return [slice(start, start + BLOCK) for start in range(0, count, BLOCK)]
-
-
-def _bands(frames: np.ndarray) -> np.ndarray:
-    """Add up the power in each band, ``(frames, BANDS)``."""
-    return np.abs(rfft(frames * np.hamming(FRAME), TRANSFORM, axis=1)) ** 2 @ _triangles()
 
 
 @functools.cache

@@ -31,6 +31,11 @@ def decay(count: int, seconds: float) -> np.ndarray:
     return np.exp(-np.arange(count) / (seconds * RATE))
 
 
+def fading(signal: np.ndarray, seconds: float) -> np.ndarray:
+    """Bring a sound to a peak of 1 and let it die away."""
+    return signal / np.abs(signal).max() * decay(len(signal), seconds)
+
+
 def band(rng: np.random.Generator, seconds: float, low: float, high: float) -> np.ndarray:
     """Make noise between two frequencies, each of which may be up to a quarter tone away."""
     edges = [round(12 * math.log2(edge)) for edge in (low, min(high, HIGHEST))]
@@ -95,8 +100,7 @@ def cough(rng: np.random.Generator) -> np.ndarray:
             rng.standard_normal(round(length * RATE)),
             [(560 / tract, 160), (1480 / tract, 220), (2520 / tract, 300), (3900 / tract, 500)],
         )
-        middle = 0.45 * middle / np.abs(middle).max() * decay(len(middle), length / 2.5)
-        parts = [onset / np.abs(onset).max(), middle]
+        parts = [onset / np.abs(onset).max(), 0.45 * fading(middle, length / 2.5)]
         if rng.random() < 0.6:
             parts.append(0.3 * _voiced(rng, rng.uniform(0.06, 0.14), tract))
         pieces.append(loudness * joined(parts, 0.01))
@@ -109,7 +113,7 @@ def _voiced(rng: np.random.Generator, seconds: float, tract: float) -> np.ndarra
     pitch = np.linspace(rng.uniform(150, 260), rng.uniform(100, 150), count) / tract
     pulses = scipy.signal.sawtooth(2 * np.pi * np.cumsum(pitch) / RATE)
     sound = resonances(pulses, [(560 / tract, 120), (1300 / tract, 180), (2500 / tract, 250)])
-    return sound / np.abs(sound).max() * decay(count, seconds / 2)
+    return fading(sound, seconds / 2)
 
 
 def sneeze(rng: np.random.Generator) -> np.ndarray:
@@ -118,13 +122,11 @@ def sneeze(rng: np.random.Generator) -> np.ndarray:
     breath *= 0.12 / np.abs(breath).max() * np.linspace(0.1, 1, len(breath)) ** 2
     length = rng.uniform(0.18, 0.35)
     low = rng.uniform(1500, 2800)
-    burst = band(rng, length, low, min(7500, 3 * low))
-    burst *= rise(len(burst), 0.008) * decay(len(burst), length / 3) / np.abs(burst).max()
-    body = resonances(rng.standard_normal(len(burst)), [(600, 200), (1200, 250)])
-    body *= 0.5 * decay(len(body), length / 4) / np.abs(body).max()
-    tail = band(rng, rng.uniform(0.1, 0.3), 1000, 5000)
-    tail *= 0.1 * decay(len(tail), 0.08) / np.abs(tail).max()
-    return joined([breath, burst + body, tail], 0.01)
+    burst = fading(band(rng, length, low, min(7500, 3 * low)), length / 3)
+    burst *= rise(len(burst), 0.008)
+    body = fading(resonances(rng.standard_normal(len(burst)), [(600, 200), (1200, 250)]), length / 4)
+    tail = fading(band(rng, rng.uniform(0.1, 0.3), 1000, 5000), 0.08)
+    return joined([breath, burst + 0.5 * body, 0.1 * tail], 0.01)
 
 
 # An environment: telephones, weather, steps, an engine, paper, animals
@@ -197,10 +199,8 @@ def footsteps(rng: np.random.Generator) -> np.ndarray:
     pace, brightness = rng.uniform(0.42, 0.65), rng.uniform(1200, 3500)
     time = rng.uniform(0.05, 0.3)
     while time < SCENE_SECONDS - 0.3:
-        heel = band(rng, 0.09, 80, brightness)
-        heel *= decay(len(heel), 0.018) / np.abs(heel).max()
-        sole = band(rng, 0.07, 200, brightness)
-        sole *= 0.4 * decay(len(sole), 0.015) / np.abs(sole).max()
+        heel = fading(band(rng, 0.09, 80, brightness), 0.018)
+        sole = 0.4 * fading(band(rng, 0.07, 200, brightness), 0.015)
         loudness = rng.uniform(0.5, 0.8)
         add(signal, loudness * heel, round(time * RATE))
         add(signal, loudness * sole, round((time + rng.uniform(0.06, 0.1)) * RATE))
@@ -223,12 +223,12 @@ def thunder(rng: np.random.Generator) -> np.ndarray:
     """Make thunder: a crack, and claps that roll on at low frequencies."""
     signal = 0.005 * band(rng, SCENE_SECONDS, 60, 400)
     start = rng.uniform(0.1, 1.0)
-    crack = band(rng, 0.4, 200, rng.uniform(3000, 6000))
-    add(signal, 0.5 * crack / np.abs(crack).max() * decay(len(crack), 0.06), round(start * RATE))
+    crack = fading(band(rng, 0.4, 200, rng.uniform(3000, 6000)), 0.06)
+    add(signal, 0.5 * crack, round(start * RATE))
     for clap in range(int(rng.integers(6, 12))):
         seconds = rng.uniform(1.5, 4.0)
-        roll = band(rng, seconds, 25, rng.uniform(90, 300))
-        roll *= rise(len(roll), rng.uniform(0.03, 0.3)) * decay(len(roll), seconds / 4) / np.abs(roll).max()
+        roll = fading(band(rng, seconds, 25, rng.uniform(90, 300)), seconds / 4)
+        roll *= rise(len(roll), rng.uniform(0.03, 0.3))
         place = start + (clap and rng.uniform(0.0, 4.0))
         add(signal, roll * rng.uniform(0.3, 1.0) * np.exp(-(place - start) / 3), round(place * RATE))
     return signal
@@ -363,8 +363,7 @@ def _beat(signal: np.ndarray, rng: np.random.Generator, start: float, beat: floa
             kick = np.sin(2 * np.pi * (50 * time + 60 * 0.03 * (1 - np.exp(-time / 0.03))))
             add(signal, 0.5 * kick * decay(len(kick), 0.06), place)
         else:
-            snare = band(rng, 0.15, 400, 6000)
-            add(signal, 0.25 * snare / np.abs(snare).max() * decay(len(snare), 0.05), place)
+            add(signal, 0.25 * fading(band(rng, 0.15, 400, 6000), 0.05), place)
         for half in (0, 0.5):
             hat = np.diff(rng.standard_normal(round(0.05 * RATE)), n=2)
             hat *= decay(len(hat), 0.012)

@@ -65,7 +65,7 @@ _DATA = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encodi
 PATTERNS, NAMES, QUOTES = _DATA["patterns"], _DATA["names"], _DATA["quotes"]
 OWN: str = _DATA["own"]  # the sentence for a word that complements were given for
 SLOTS, FILLERS, FRAMES = _DATA["slots"], _DATA["fillers"], _DATA["frames"]
-_CLASS = {word: kind for kind, words in _DATA["classes"].items() for word in words.split()}
+_CLASS = {word: kind for kind, words in _DATA["classes"].items() for word in words.split()}  # one of FRAMES
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -86,11 +86,6 @@ def draw_command(speaker: Speaker, number: int) -> str:
         return values[generator(0, "commands", pattern, slot[1], turn).permutation(len(values))[card]]
 
     return _SLOT.sub(value, pattern)
-
-
-def class_of(word: str) -> str:
-    """Name the class of a word, one of :data:`FRAMES`; empty for words that are only quoted."""
-    return _CLASS.get(word, "")
 
 
 def possible(word: str, complements: Sequence[str] = ()) -> int:
@@ -130,7 +125,7 @@ def sentences(
 
 def _piles(word: str, complements: Sequence[str], seed: int) -> dict[tuple[int, str], list[str]]:
     """Shuffle all sentences around a word, those of each pattern with names of women and of men apart."""
-    of_class = [FRAMES[class_of(word)]] if class_of(word) else []
+    of_class = [FRAMES[_CLASS[word]]] if word in _CLASS else []
     fillers = FILLERS | {"own": tuple(dict.fromkeys(complements))}
     piles = {}
     for pattern in [OWN] if complements else [*QUOTES, *of_class]:
@@ -164,7 +159,7 @@ def grammar_words() -> tuple[str, ...]:
 def _grammar() -> str:
     rules = {slot: " | ".join(values) for slot, values in (SLOTS | FILLERS).items()}
     rules |= {"name": " | ".join(NAMES), "word": " | ".join(vocabulary())}
-    known = {kind: [word for word in vocabulary() if class_of(word) == kind] for kind in FRAMES}
+    known = {kind: [word for word in vocabulary() if _CLASS.get(word) == kind] for kind in FRAMES}
     rules |= {f"probed_{kind}": " | ".join(words) for kind, words in known.items() if words}
     rules["command"] = " | ".join(_SLOT.sub(r"<\1>", pattern) for pattern in PATTERNS)
     frames = [f.replace("{word}", f"{{probed_{kind}}}") for kind, f in FRAMES.items() if known[kind]]

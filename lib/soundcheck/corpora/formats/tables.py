@@ -1,7 +1,6 @@
-"""Formats that are a table or a list: CSV and Parquet, NeMo, SpeechBrain, Common Voice, lists of trials.
+"""Formats that are a table or a list: CSV and Parquet, SpeechBrain, Common Voice, lists of trials.
 
 - ``format: csv``: a table, one row a segment, columns under their own or mapped names.
-- ``format: nemo``: manifests of NeMo, an object a line with audio_filepath, duration and text.
 - ``format: speechbrain``: a CSV table as the recipes of SpeechBrain make it.
 - ``format: commonvoice``: a release of Common Voice, tables with tabs beside a folder of clips.
 - ``format: trials``: a list of trials and nothing else; its files are those that the list names. A list does
@@ -21,7 +20,6 @@ from typing import ClassVar
 
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import (
     TextTable,
@@ -45,41 +43,6 @@ class CsvFormat(corpus_format.TableFormat):
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a table under our column names."""
         return take_columns(read_text_table(entry.path, entry_name(entry)), entry, tasks)
-
-
-NEMO_NAMES = {
-    **{"file": ("audio_filepath",), "transcript": ("text",), "language": ("lang",)},
-    **{"speaker": ("speaker", "speaker_id"), "sex": ("sex", "gender")},
-}
-
-
-class NemoFormat(corpus_format.TableFormat):
-    """Manifests in JSON Lines; ``offset`` and ``duration`` are times, no offset is that of 0 s."""
-
-    keyword = "nemo"
-
-    @classmethod
-    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-        """Read a manifest under our column names."""
-        file = entry.columns.get("file", "audio_filepath")
-        texts = [name for name in ("text", "lang") if name not in entry.columns.values()]
-        table = read_json_table(
-            entry.path, entry_name(entry), texts=[file, *texts], numbers=("duration", "offset"), needed=[file]
-        )
-        return take_columns(_timed(table), entry, tasks, NEMO_NAMES, ("offset",), begins=True)
-
-
-def _timed(table: TextTable) -> TextTable:
-    """Give segments with an offset a start, and an end if their duration is known."""
-    offsets = table.columns.get("offset")
-    if offsets is None or {"start", "end"} & {*table.columns}:
-        return table
-    durations = table.columns.get("duration") or [""] * len(table)
-    ends = [
-        repr(round(float(offset) + float(duration), 6)) if offset and duration else ""
-        for offset, duration in zip(offsets, durations, strict=True)
-    ]
-    return dataclasses.replace(table, columns={**table.columns, "start": offsets, "end": ends})
 
 
 SPEECHBRAIN_NAMES = {

@@ -12,11 +12,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from soundcheck.corpora.measures.fingerprint import fingerprint
 from soundcheck.corpora.measures.networks import predicted_quality, speech_share
-from soundcheck.corpora.measures.spectra import bandwidth, signal_to_noise
+from soundcheck.corpora.measures.recording import (
+    bandwidth,
+    clipping,
+    duration,
+    level,
+    signal_to_noise,
+    silence,
+)
 from soundcheck.corpora.measures.voice import mean_pitch, speaking_rate
-from soundcheck.corpora.measures.waveform import clipping, duration, level, silence
+from soundcheck.corpora.repeats import fingerprint
 
 
 @dataclasses.dataclass(frozen=True)

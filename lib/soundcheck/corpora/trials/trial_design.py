@@ -25,7 +25,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.wording import counted
-from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable, of_columns, segment_names
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family

@@ -34,7 +34,7 @@ from soundcheck.suite.groups import numbers_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
 
 TOLERANCE = 0.01  # seconds that times may differ by
 SAME_SECONDS = 0.001  # two rows whose times differ by at most this are duplicates

@@ -30,7 +30,7 @@ from soundcheck.suite.paths import find_place
 if TYPE_CHECKING:
     import pandas as pd
 
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.corpora.trials.trial_files import Listing
     from soundcheck.corpora.trials.trial_table import TrialTable
     from soundcheck.suite.entries import ModelEntry, Suite

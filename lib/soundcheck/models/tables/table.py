@@ -43,7 +43,7 @@ from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
 

@@ -54,7 +54,7 @@ from soundcheck.suite.groups import numbers_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.load import Corpus
 
 _LABEL = re.compile(r"<[^\s<>]*(?:,\s[^\s<>]+)*>(?!\S)")  # <o,f0,male>, perhaps with blanks behind commas
 _WITHOUT_CHANNEL = re.compile(r"\S+ [\d.]+ [\d.]+ (?![\d.]+( |$))\S+( ([\d.]+|NA))?")  # a line of a CTM

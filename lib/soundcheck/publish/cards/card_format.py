@@ -26,9 +26,9 @@ from soundcheck.common import files
 from soundcheck.common.day import today
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.registry import Registry
+from soundcheck.common.packages import Registry
 from soundcheck.results.facts import ModelFacts
-from soundcheck.suite.card import Card
+from soundcheck.suite.model_kind import Card
 
 _ADDRESS = re.compile(r"https?://([\w.~-]+|\[[\da-f:.]+\])(:\d+)?(/[\w.~:/%\[\]@!$&*+,;=-]*)?", re.ASCII)
 

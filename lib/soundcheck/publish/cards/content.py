@@ -19,7 +19,7 @@ from soundcheck.report.formats import label, significant
 from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.rows import ALL
 from soundcheck.results.states import ASPECTS, aspects
-from soundcheck.suite.card import FIELDS
+from soundcheck.suite.model_kind import CARD_FIELDS
 
 FIRST = 10  # rows of a table that are shown at once
 MOST = 60  # rows of a table
@@ -36,7 +36,7 @@ def text(
         facts=facts,
         context=context,
         title=Html(heading(facts.model.name)),
-        fields=FIELDS,
+        fields=CARD_FIELDS,
         findings={one: list(facts.findings[about.eq(one)].itertuples()) for one in ASPECTS},
         counts={one: counts(facts.counted[counted_about.eq(one)]) for one in ASPECTS},
         few=list(facts.few.itertuples()),

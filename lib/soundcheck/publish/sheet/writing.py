@@ -13,7 +13,7 @@ from soundcheck.common import files, templates
 from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import xml_text
-from soundcheck.common.extras import import_extra
+from soundcheck.common.packages import import_extra
 from soundcheck.publish.facts import as_markdown, plain
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.report.html import Html, standalone

@@ -19,7 +19,7 @@ from soundcheck.publish.facts import page
 from soundcheck.report.key_figures import RATES, sentence
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord, KeyFigure
-from soundcheck.suite.card import Card
+from soundcheck.suite.model_kind import Card
 
 
 class HubResults(CardFormat):
