@@ -167,5 +167,5 @@ def test_speakers_drawn_anew_do_not_explain_a_planted_bias(full, column, group, 
 def test_women_are_higher_and_the_three_groups_of_voices_can_be_compared(full):
     table, _, _, voices = full
     pitch = table.groupby(["sex", "speaker"])["hertz"].mean()
-    assert pitch["female"].min() > pitch["male"].max() - 10
+    assert pitch["female"].min() > pitch["male"].max() - 20
     assert voices.set_index("group").loc[[*VOICES], "speakers"].min() >= 10
