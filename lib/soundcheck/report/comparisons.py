@@ -12,7 +12,7 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
-from soundcheck.report import figures, formats, page, views
+from soundcheck.report import formats, label_views, page, views
 from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, label, number, p_value, place, remark, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
@@ -184,7 +184,7 @@ def movements(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     parts, sides = [], ("baseline", "candidate")
     for pair in pairs:
         both = pair.predictions.clean, pair.predictions.changed, pair.task.classes
-        parts.append(figures.agreement(comparison.media, *both, place(pair), sides))
+        parts.append(label_views.agreement(comparison.media, *both, place(pair), sides))
     return join(parts)
 
 

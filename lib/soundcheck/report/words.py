@@ -25,11 +25,9 @@ from soundcheck.metrics.formatting import MARKS as PUNCTUATION
 from soundcheck.metrics.word_errors import named_units, word_error_rate
 from soundcheck.metrics.word_rates import character_counts, words_made_up
 from soundcheck.report import views
-from soundcheck.report.aligned_words import MARKS
-from soundcheck.report.examples import Example, Scene
 from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
-from soundcheck.report.html import Html, element
-from soundcheck.report.notices import notes
+from soundcheck.report.html import Html, element, notes
+from soundcheck.report.listening import MARKS, Example, Scene
 from soundcheck.report.players import side
 from soundcheck.report.style import show
 from soundcheck.results.rows import Verdict
