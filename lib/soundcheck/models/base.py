@@ -185,6 +185,7 @@ def movable_name(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def where(entry: ModelEntry, suite: Suite) -> str:
-    """Say where the suite names a model, for messages."""
-    return f"{suite.file.name}, models.{entry.name}.{entry.kind}, {entry.public_target}"
+def where(entry: ModelEntry, suite: Suite, kind: type[ModelKind] | None = None) -> str:
+    """Say where the suite names a model, for messages; a child that is told its kind imports no other."""
+    target = (kind or entry.about).public_target(entry.target)
+    return f"{suite.file.name}, models.{entry.name}.{entry.kind}, {target}"

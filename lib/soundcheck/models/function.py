@@ -66,7 +66,7 @@ class FunctionModel(Model):
     keyword = "python"
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
-        self._entry, self._root, self._where = entry, suite.root, where(entry, suite)
+        self._entry, self._root, self._where = entry, suite.root, where(entry, suite, type(self))
         self.module, self.function = import_function(entry.target, suite.root, self._where)
 
     @classmethod

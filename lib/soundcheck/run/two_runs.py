@@ -14,7 +14,8 @@ from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import TRANSCRIPTION, Task
-from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
+from soundcheck.evaluation.comparison import ComparisonDescription
+from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.predict.tables import differ
 from soundcheck.results import history
 from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
