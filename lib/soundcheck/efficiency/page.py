@@ -23,7 +23,7 @@ from soundcheck.common import templates
 from soundcheck.common.media import EmbeddedMedia
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Measured
-from soundcheck.report import notices, views
+from soundcheck.report import html, views
 from soundcheck.report.formats import Cell, number, significant, stacked, value_cell
 from soundcheck.report.html import Html, standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
@@ -149,15 +149,13 @@ def page(
     body = templates.html(
         "efficiency",
         conclusion=_conclusion(costs, speeds["value"].sort_values(ascending=False)),
-        synthetic=notices.synthetic_notice(synthetic),
+        synthetic=html.synthetic_notice(synthetic),
         summary=_summary(costs),
-        notes=notices.notes(notes) if notes else Html(),
+        notes=html.notes(notes) if notes else Html(),
         table=table,
         durations=_durations(frame[frame["sound_seconds"].notna()]),
         figures=drawn,
-        machine=notices.notes(
-            [f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]
-        ),
+        machine=html.notes([f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]),
     )
     return standalone("Speed, memory and size", body)
 
