@@ -92,11 +92,6 @@ class FunctionModel(Model):
         return files.digest(repr(("python", self._entry.target, self._entry.batch, source)))
 
     @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> FunctionModel:
-        """Import the function into this process."""
-        return cls(entry, suite)
-
-    @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Import the function in a child, within a time limit."""
         child = _child(entry, suite, "importing the module", IMPORT_SECONDS)

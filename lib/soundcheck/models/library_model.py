@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -82,11 +82,6 @@ class LibraryModel(Model):
         options = [(key, value) for key, value in entry.options.items() if value or key not in STATING]
         keys = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(options))
         return files.digest(repr((*keys, packages.versions(self.distributions))))
-
-    @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> Self:
-        """Load the model."""
-        return cls(entry, suite)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:

@@ -59,11 +59,6 @@ class Run:
         return tests
 
 
-def is_run(path: Path) -> bool:
-    """Say whether a path is the output folder of a run."""
-    return (path / "results.csv").is_file()
-
-
 def read(folder: Path) -> Run:
     """Read what a run left in its output folder.
 
