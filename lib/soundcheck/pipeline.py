@@ -31,7 +31,7 @@ from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
-from soundcheck.results.contrast import ContrastsFile, contrast_csv, contrast_frame
+from soundcheck.results.contrast import CONTRAST_TYPES, ContrastsFile, contrast_frame
 from soundcheck.results.finished_run import check_place, keep
 from soundcheck.results.record import KeyFigure, RunRecord
 from soundcheck.results.rows import Estimate, Verdict, load_all, skipped_rows
@@ -40,6 +40,7 @@ from soundcheck.results.table import (
     RESULTS,
     collected,
     estimate_frame,
+    frame_csv,
     read_parquet,
     to_frame,
     write_estimates,
@@ -262,7 +263,7 @@ class _Run:
         ]
         contrasts = contrast_frame(compared)
         tables.write_left_out(material, reports, output)
-        files.write_bytes(output.comparison_table, contrast_csv(contrasts))
+        files.write_bytes(output.comparison_table, frame_csv(contrasts, CONTRAST_TYPES))
         record = compose(
             material,
             reports,

@@ -21,11 +21,11 @@ from soundcheck.common.files import write_bytes
 from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.publish.sheet import MOST_BYTES, Table, html_page, model_sheet, since, typeset
 from soundcheck.publish.sheet_sounds import LONGEST, carried, model_scenes
-from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
+from soundcheck.results.contrast import CONTRAST_TYPES, Contrast, contrast_frame
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.finished_run import read_run, rows_file
 from soundcheck.results.rows import Estimate, Judged, save
-from soundcheck.results.table import estimate_frame, write_estimates
+from soundcheck.results.table import estimate_frame, frame_csv, write_estimates
 
 pytestmark = pytest.mark.slow
 
@@ -228,7 +228,7 @@ def test_the_comparison_of_the_suite(made):
     entry = {"name": "new", "slug": "new", "baseline": "old", "candidate": "m", "error": ""}
     entry |= {"status": "ok", "outcomes": {"better": 0, "worse": 1, "no evidence": 0}}
     folder = made("now", [0.6], comparisons=[entry])
-    write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
+    write_bytes(folder / "comparisons.csv", frame_csv(contrast_frame([row]), CONTRAST_TYPES))
     (table,) = since(ModelFacts.read(folder))
     assert table.notes == ["For new speakers, m is better on 0 and worse on 1 of 1 test."]
     assert [cells[-1] for cells in table.rows] == ["−0.10 (−0.20 to −0.050)"]

@@ -25,7 +25,8 @@ def evaluation(tmp_path):
     for n in range(3):
         soundfile.write(tmp_path / f"{n}.wav", np.full(800, n / 10), 16000)
     view, media = SimpleNamespace(audio=True, root=tmp_path), MediaStore(tmp_path / "media")
-    return SimpleNamespace(model="m", media=media, view=lambda _: view, guesses=False, seen=view)
+    about = {"model": "m", "guesses": False, "family": SimpleNamespace(changes={})}
+    return SimpleNamespace(media=media, view=lambda _: view, seen=view, **about)
 
 
 def show(evaluation, scenes):

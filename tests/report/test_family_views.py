@@ -205,7 +205,7 @@ def test_two_models_in_an_answer_a_table_and_a_figure():
 
 def test_what_was_corrected_and_broken():
     comparison = SimpleNamespace(interval="percentile")
-    comparison.resample = lambda pair, statistic: bootstrap.resample(statistic, pair.blocks)
+    comparison.resample = bootstrap.resample
     spoken = subset([f"{HOSTILE} on"] * 6, ["on"] * 6, "transcript", changed=[f"{HOSTILE} off"] * 6)
     table, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
     assert "changed words" in words and "<img" not in words and "0.0\xa0%" in table

@@ -35,7 +35,7 @@ from soundcheck.common.store import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import costs, page
-from soundcheck.models.base import LookUpModel
+from soundcheck.models.base import LookUpModel, movable_name
 from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
 from soundcheck.results.record import KeyFigure
@@ -151,7 +151,7 @@ def _measured(
         sizes = {str(suite.root / name): n for name, n in one.files.items() if "/zoneinfo/" not in name}
         sizes |= named_bytes([setup.entry.path, *setup.entry.about.named_files(setup.entry, suite)])
         one.parameters = parameters(map(Path, sizes))
-        one.files = {_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
+        one.files = {movable_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
         measured[one.model] = one
     return [measured[name] for name in suite.models if name in measured], unmeasured
 
@@ -160,15 +160,8 @@ def _given(entry: ModelEntry, material: Material) -> Measured | None:
     """Take over what a file of predictions says about times."""
     if entry.about.runs_code or not issubclass(entry.about, LookUpModel):
         return None
-    model = entry.about.load(entry, material.suite)
-    times = model.computing_times() if isinstance(model, LookUpModel) else []
-    tells = len(times) and times.any()
-    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if tells else None
-
-
-def _name(path: Path, root: Path) -> str:
-    """Name a file by its place in the folder of the suite, others by their last part only."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    times = entry.about.load(entry, material.suite).computing_times()
+    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if times.any() else None
 
 
 def _notes(record: EfficiencyRecord) -> list[str]:

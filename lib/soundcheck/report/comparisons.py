@@ -169,7 +169,7 @@ def impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
         predictions = (pair.truth, pair.predictions.clean, pair.predictions.changed)
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
         statistics = (changed, impact(*predictions), net_corrections(*predictions))
-        resampled = [comparison.resample(pair, statistic) for statistic in statistics]
+        resampled = [comparison.resample(statistic, pair.blocks) for statistic in statistics]
         cells = [cell for one in resampled for cell in _shares(one, comparison.interval)]
         net = resampled[-1].value[0]
         effect = "positive" if net >= MARGIN else "negative" if net <= -MARGIN else "neutral"
@@ -194,7 +194,7 @@ def word_impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     for pair in pairs:
         changes = word_changes(pair.truth, pair.predictions.clean, pair.predictions.changed)
         sides = (word_error_rate(changes["words"], changes[name]) for name in ("corrected", "broken"))
-        net = comparison.resample(pair, paired_difference(*sides))
+        net = comparison.resample(paired_difference(*sides), pair.blocks)
         sums = [int(changes[name].sum()) for name in ("words", "corrected", "broken")]
         put_in = [int(changes[f"put_in_{side}"].sum()) for side in ("baseline", "candidate")]
         shares = _shares(net, comparison.interval)

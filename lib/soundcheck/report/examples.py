@@ -210,7 +210,7 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
 
     def sounds(_: int) -> list[Side]:
         return [
-            side(evaluation, subset, part, evaluation.change(change) if change else None, *words)
+            side(evaluation, subset, part, evaluation.family.changes.get(change), *words)
             for part, change, *words in sides
         ]
 

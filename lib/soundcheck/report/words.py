@@ -348,7 +348,7 @@ def _scene(evaluation: Evaluation, kind: Kind, n: int) -> Scene:
     name = subset.segments["file"].iloc[n]
     title = f"{kind.name} in the place of {name}" if kind.silent and changed else f"{name}: {kind.name}"
     said = f"written: {shorten(subset.predictions.changed[n], MOST_CHARACTERS)}"
-    change = evaluation.change(kind.name) if changed else None
+    change = evaluation.family.changes[kind.name] if changed else None
     about = {"said": lambda _: said, "words": lambda _: None}
     about["sounds"] = lambda n: [side(evaluation, subset, subset.segments.iloc[n], change, title, said)]
     return Scene(subset.corpus, subset, [Example(n)], **about)

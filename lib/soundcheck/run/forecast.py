@@ -96,7 +96,7 @@ class _Forecast(Prediction):
         """
         if not left:
             return {}
-        if problem := self._prepare(jobs, True):
+        if problem := self._prepare(jobs):
             return {"problem": problem}
         batch, costly = self._entry.batch or 1, self._entry.about.asked_here  # requests cost something
         few = min(MOST, max(FEW, 2 * batch))

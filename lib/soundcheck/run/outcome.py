@@ -6,7 +6,7 @@ import dataclasses
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -171,23 +171,22 @@ class Stages:
     Where nobody looks at a terminal, the beginning of each stage is a line of the log.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._first = self._begin = clock()
+    def __init__(self) -> None:
+        self._first = self._begin = time.monotonic()
         self._name = ""
         self.seconds: dict[str, float] = {}
 
     def begin(self, name: str) -> None:
         """Begin a stage, which ends the one before; a name may come again."""
         self.end()
-        self._name, self._begin = name, self._clock()
+        self._name, self._begin = name, time.monotonic()
         if not sys.stderr.isatty():
             print(f"[{duration(self._begin - self._first)}] {name}", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """End the present stage, if there is one."""
         if self._name:
-            took = self._clock() - self._begin
+            took = time.monotonic() - self._begin
             self.seconds[self._name] = round(self.seconds.get(self._name, 0.0) + took, 1)
         self._name = ""
 

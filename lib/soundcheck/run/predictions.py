@@ -88,7 +88,7 @@ def predict_all(
     ``failed`` are the inputs without an answer of each model, after shards have predicted everything.
     """
     suite, tested, sounds = material.suite, material.families, material.sounds
-    predict = functools.partial(predict_models, jobs=jobs, progress=True, cluster=cluster)
+    predict = functools.partial(predict_models, jobs=jobs, cluster=cluster)
     requests = []
     for name, entry in suite.models.items():
         chosen = name in material.plan.chosen
