@@ -38,9 +38,7 @@ def test_intervals_stay_where_values_may_lie():
     drawn = np.clip(rng.normal(0.95, 0.03, 2000), 0, 0.999)
     low, high = t_interval(0.95, drawn, 10, SHARE)
     assert 0 < low < 0.95 < high < 1 < t_interval(0.95, drawn, 10)[1]
-    few = np.where(
-        np.arange(2000) < 100, 1.0, drawn
-    )  # those on the limit go as far as the farthest other one
+    few = np.where(np.arange(2000) < 100, 1.0, drawn)  # are as far as the farthest other
     assert t_interval(0.95, few, 10, SHARE) == t_interval(0.95, np.minimum(few, drawn[100:].max()), 10, SHARE)
     low, high = t_interval(0.1, np.abs(rng.normal(0.1, 0.02, 2000)), 8, Scale(low=0.0))
     assert np.log(high / 0.1) == pytest.approx(np.log(0.1 / low))  # errors without upper end: of logarithms
