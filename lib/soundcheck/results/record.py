@@ -22,7 +22,8 @@ from soundcheck.common.errors import Caveat, input_error
 from soundcheck.common.store import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.common.wording import some
-from soundcheck.corpora.segments import LABEL, Excluded
+from soundcheck.corpora.labels import LABEL
+from soundcheck.corpora.raw_table import Excluded
 from soundcheck.suite.corpus_format import Benchmark
 from soundcheck.suite.model_kind import Card
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
