@@ -218,8 +218,7 @@ class _Run:
     def execute(self, notebooks: Notebooks) -> None:
         """Execute the notebooks of all families, then those of comparisons and studies."""
         output, suite = self.output, self.material.suite
-        about = (suite, self.families, self.material.corpora, output)
-        judging = notebook_jobs.family_jobs(*about, self.material.sounds)
+        judging = notebook_jobs.family_jobs(self.material, self.families)
         wanted = suite.studies and self.options.book  # they are pages, and have no results
         studying = notebook_jobs.study_jobs(output) if wanted else []
         common = {name: [*common_jobs(entry, judging, output)] for name, entry in suite.comparisons.items()}
@@ -230,7 +229,7 @@ class _Run:
             done = execute(planned)
             self.judged, self.again = done[: len(judging)], done[len(judging) :]
             comparing = [
-                notebook_jobs.comparison_job(entry, *about, self.judged, self.again)
+                notebook_jobs.comparison_job(entry, self.material, self.judged, self.again)
                 for entry in suite.comparisons.values()
             ]
             done = execute([*comparing, *studying])
@@ -333,8 +332,7 @@ class _Run:
 def _all_executed(material: Material) -> bool:
     """Whether all notebooks were executed before, as far as that is known before models are asked."""
     families = [family for family in material.families if not family.probes]
-    about = (material.suite, families, material.corpora, material.output, material.sounds)
-    return all(map(last_execution, notebook_jobs.family_jobs(*about)))
+    return all(map(last_execution, notebook_jobs.family_jobs(material, families)))
 
 
 def _execute(

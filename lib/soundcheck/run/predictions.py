@@ -95,7 +95,7 @@ def predict_all(
     reports = dict(zip(suite.models, predict(requests), strict=True))
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in material.families if family.probes]
-    localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, material.sounds)
+    localising = notebook_jobs.family_jobs(material, probing)
     probes = keyword_corpora(suite, localising, output.cache, jobs, derived)
     material = dataclasses.replace(material, corpora=[*material.corpora, *probes])
     tables.write_segments(probes, {}, output)
