@@ -135,7 +135,7 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
     if sounds_of([family]).isdisjoint(SPEECH_KINDS):
         return ()
     language = entry.options.get("language")
-    return (str(language),) if language else entry.card.over(suite.model_kind).languages
+    return (str(language),) if language else entry.card.over(suite.card).languages
 
 
 def _weight(description: EvaluationDescription) -> int:
