@@ -32,8 +32,8 @@ from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results import rows as result_rows
 from soundcheck.results.contrast import HEADLINES, shown_values
-from soundcheck.results.rows import ALL, KEY, OTHERS, UNJUDGED, Estimate, Judged, Verdict, skipped_rows
-from soundcheck.results.table import collected, estimate_frame, to_frame
+from soundcheck.results.rows import ALL, OTHERS, UNJUDGED, Estimate, Judged, Verdict, skipped_rows
+from soundcheck.results.table import collected, estimate_frame, key_of, to_frame
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
@@ -341,8 +341,7 @@ class Judging(Corpora):
     def _skipped_row(self, subset: Subset, definition: TestDefinition, reason: str, group: str) -> Verdict:
         about = self._of_test(subset, definition, group)
         row = Verdict(**about, skipped=reason, threshold=definition.threshold_for(subset.task))
-        key = [getattr(row, name) for name in KEY]
-        if all([getattr(entry.verdict, name) for name in KEY] != key for entry in self._judged):
+        if all(key_of(entry.verdict) != key_of(row) for entry in self._judged):
             self._judged.append(Judged(row, np.empty(0)))
         return row
 

@@ -217,8 +217,8 @@ def overview(evaluation: TrialTasks, subset: Subset) -> list[Estimate]:
 
 def rates_at(trials: Trials, threshold: float) -> dict[str, Weighted]:
     """Give both error rates at a threshold, by measure."""
-    rates = {"false_acceptance_rate": false_acceptance_rate, "false_rejection_rate": false_rejection_rate}
-    return {name: rate(trials, threshold) for name, rate in rates.items()}
+    rates = (false_acceptance_rate, false_rejection_rate)
+    return {rate.__name__: rate(trials, threshold) for rate in rates}
 
 
 def estimates_of(
