@@ -49,7 +49,7 @@ from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.report.study_figures import monte_carlo_error
+from soundcheck.report.method_views import monte_carlo_error
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, REPLICATES, Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.rules import INTERVALS

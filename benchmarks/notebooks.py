@@ -23,7 +23,7 @@ from soundcheck.run.notebooks import Job, Notebooks
 NOTEBOOKS = 12
 GOAL_SECONDS, GOAL_RATIO = 0.3, 7
 CELL = """from soundcheck.evaluation import Evaluation
-from soundcheck.report import figures, group_views, page
+from soundcheck.report import label_views, group_views, page
 import matplotlib.pyplot as plt
 figure, axis = plt.subplots()
 axis.plot([0, 1], [1, 0])

@@ -17,9 +17,9 @@ from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.book import sphinx_run
+from soundcheck.book import site
 from soundcheck.common.store import CACHE_VARIABLE
-from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.run import notebook_server
 from soundcheck.suite.measures import Margin
 
@@ -178,9 +178,9 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
     @functools.cache
     def server() -> Preloaded:
         folders = {"MPLCONFIGDIR": "matplotlib", TEMPLATES: "templates", SHARED: "cache"}
-        own = {variable: str(common(tmp_path_factory, name)) for variable, name in folders.items()}
-        own["MPLBACKEND"] = "agg"
-        environment = os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"}
+        variables = {variable: str(common(tmp_path_factory, name)) for variable, name in folders.items()}
+        variables["MPLBACKEND"] = "agg"
+        environment = os.environ | variables | {"JUPYTER_PLATFORM_DIRS": "1"}
         return Preloaded.shared(common(tmp_path_factory, "preloaded"), environment)
 
     return server
@@ -192,7 +192,7 @@ def forked_sphinx(preloaded):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("soundcheck.report.style.svg", blank)
         if notebook_server.FORKS:
-            patch.setattr(sphinx_run, "subprocess", preloaded().subprocess())
+            patch.setattr(site, "subprocess", preloaded().subprocess())
         yield
 
 
@@ -214,8 +214,8 @@ def command(preloaded):
         early = any(name.startswith("PYTHON") for name in environment)  # Python reads them when it starts
         if early or not notebook_server.FORKS:
             return started(*words, cwd=cwd, timeout=timeout, **environment)
-        own = {"SOUNDCHECK_DEMO_SIZE": "small"} | environment
-        return preloaded().command(words, str(cwd), os.environ | own, timeout)
+        variables = {"SOUNDCHECK_DEMO_SIZE": "small"} | environment
+        return preloaded().command(words, str(cwd), os.environ | variables, timeout)
 
     return run
 

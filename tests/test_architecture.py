@@ -21,7 +21,7 @@ def test_imports_point_backwards_and_never_to_the_demo():
     assert {*order} == {*rooms()} and len([path for path in LIBRARY.iterdir() if path.is_file()]) <= 5
     place = order.index
     against = [(name, one) for name in order for one in imported()[name] if place(one) > place(name)]
-    assert against == [] and not [own for own in imports() if own[1].startswith("soundcheck_demo")]
+    assert against == [] and not [edge for edge in imports() if edge[1].startswith("soundcheck_demo")]
 
 
 READS = (

@@ -141,34 +141,34 @@ class Tables:
         for value in row.values():
             if isinstance(value, bool) or not isinstance(value, int | float) or pd.isna(value):
                 continue
-            for shown in (value, -value, 100 * value, -100 * value):
-                texts = [significant(shown), significant(shown, 3), f"{shown:g}", f"{shown:.4g}"]
-                texts += [number(shown, digits) for digits in range(5)] + [repr(float(f"{shown:.4g}"))]
+            for variant in (value, -value, 100 * value, -100 * value):
+                texts = [significant(variant), significant(variant, 3), f"{variant:g}", f"{variant:.4g}"]
+                texts += [number(variant, digits) for digits in range(5)] + [repr(float(f"{variant:.4g}"))]
                 cells |= {plain(text) for text in texts}
         return cells
 
     def counted(self, model):
         """Give numbers of rows, states and families of a model or of all under test."""
-        own = self.results[self.results["model"].eq(model) if model else self.results["model"].isin(MODELS)]
-        parts = [own, counted(own), few_speakers(own), *(own[aspects(own).eq(one)] for one in ASPECTS)]
+        mine = self.results[self.results["model"].eq(model) if model else self.results["model"].isin(MODELS)]
+        parts = [mine, counted(mine), few_speakers(mine), *(mine[aspects(mine).eq(one)] for one in ASPECTS)]
         for column in ("family", "corpus", "group", "task", "skipped"):
-            parts += [rows for _, rows in own.groupby(column)]
+            parts += [rows for _, rows in mine.groupby(column)]
         yield from (len(rows) for _, rows in self.comparisons.groupby("outcome") if not model)
         for rows in parts:
-            found, judged = counts(rows), counted(rows)
+            judged_counts, judged = counts(rows), counted(rows)
             fails = counted(rows[rows["state"].eq("fail")])
-            yield from (len(rows), found.judged, *(n for _, n in found.items()))
+            yield from (len(rows), judged_counts.judged, *(n for _, n in judged_counts.items()))
             yield from (len(some) for _, some in fails.groupby(aspects(fails)))
             yield int((judged["blocks"] < 5).sum())
             yield from (int((some["blocks"] < 5).sum()) for _, some in judged.groupby("family"))
             for some in (fails, rows):  # those that are folded
                 yield len(fails) - len(some.drop_duplicates(["model", "family"]))
-        yield len(own["family"].unique())
+        yield len(mine["family"].unique())
 
     def explained(self, text, model):
         """Say whether the numbers of a unit come from one row, or are all counts."""
         numbers = {plain(found) for found in NUMBER.findall(CONSTANTS.sub("", text))}
-        if any(numbers <= cells for own, _, cells in self.rows if not model or own == model):
+        if any(numbers <= cells for about, _, cells in self.rows if not model or about == model):
             return True
         return numbers <= {str(count) for count in self.counts[model] | self.counts[""]}
 
@@ -240,7 +240,7 @@ def test_numbers_of_cards(cards, tables):
 def test_numbers_of_a_bill_of_materials(cards, tables):
     content = json.loads((cards / "ours" / "bom.cdx.json").read_text())
     metrics = content["components"][0]["modelCard"]["quantitativeAnalysis"]["performanceMetrics"]
-    known = {repr(cell) for own, row, _ in tables.rows if own == "ours" for cell in row.values()}
+    known = {repr(cell) for model, row, _ in tables.rows if model == "ours" for cell in row.values()}
     for metric in metrics:
         assert {metric["value"], *metric.get("confidenceInterval", {}).values()} <= known, metric
 

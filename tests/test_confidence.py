@@ -123,11 +123,11 @@ def whole(tmp_path_factory, undrawn) -> Run:
     noise = {"transform": "white_noise", "axis": "SNR in dB", "option": "snr_db", "values": [20, 0]}
     family["sweeps"] = {"Noise": noise}
     family["options"] |= {"bins": 5, "sweep_segments": 80}
-    own = [("emotion, arousal", "beeps", name) for name in EMOTIONAL]
-    own += [("transcript", "tones", name) for name in WRITTEN]
+    tables = [("emotion, arousal", "beeps", name) for name in EMOTIONAL]
+    tables += [("transcript", "tones", name) for name in WRITTEN]
     models = "".join(
         f"  {name}: {{predictions: {name}.csv, tasks: [{tasks}], corpora: [{corpus}]}}\n"
-        for tasks, corpus, name in own
+        for tasks, corpus, name in tables
     )
     write(folder, {f"{name}.csv": table for name, table in (emotions(folder) | words()).items()})
     write(folder, {"suite.yml": SUITE + models, name: yaml.safe_dump(family, sort_keys=False)})
@@ -158,10 +158,10 @@ def test_confidence_in_classes_and_values(whole, model):
             test
         )
     women, over = (truth["sex"] == "female").to_numpy(), sure - correct
-    found = whole.row("Overconfidence Difference", group="sex: female", model=model, task="emotion")
-    assert found["value"] == pytest.approx(over[women].mean() - over.mean())
-    assert found["gap"] == pytest.approx(over[women].mean() - over[~women].mean())
-    assert (found["segments"], found["blocks"]) == (80, 10)
+    row = whole.row("Overconfidence Difference", group="sex: female", model=model, task="emotion")
+    assert row["value"] == pytest.approx(over[women].mean() - over.mean())
+    assert row["gap"] == pytest.approx(over[women].mean() - over[~women].mean())
+    assert (row["segments"], row["blocks"]) == (80, 10)
 
 
 def test_change_is_that_of_the_most_severe_noise_on_the_same_segments(whole):
@@ -169,11 +169,11 @@ def test_change_is_that_of_the_most_severe_noise_on_the_same_segments(whole):
     severe = [name for name in table["change"].unique() if name][-1]
     changed, clean = (table[table["change"] == name].set_index("key") for name in (severe, ""))
     means = []
-    for own in (changed, clean.loc[changed.index]):
-        sure = own[[f"emotion.{name}" for name in CLASSES]].to_numpy().max(axis=1)
-        means.append(np.mean(sure - (own["emotion"] == truth.loc[own.index, "emotion"])))
-    found = whole.rows(model="fair", test="Overconfidence Change").iloc[0]
-    assert found["segments"] == len(changed) == 80 and found["value"] == pytest.approx(means[0] - means[1])
+    for rows in (changed, clean.loc[changed.index]):
+        sure = rows[[f"emotion.{name}" for name in CLASSES]].to_numpy().max(axis=1)
+        means.append(np.mean(sure - (rows["emotion"] == truth.loc[rows.index, "emotion"])))
+    row = whole.rows(model="fair", test="Overconfidence Change").iloc[0]
+    assert row["segments"] == len(changed) == 80 and row["value"] == pytest.approx(means[0] - means[1])
 
 
 @pytest.mark.parametrize("model", ["words_fair", "words_bold"])
@@ -187,22 +187,22 @@ def test_confidence_in_words(whole, model):
             words.append((sure, step.reference == step.hypothesis, segment["sex"]))
     sure, good, sex = map(np.array, zip(*words, strict=True))
     over = sure - good
-    found = whole.row("Normalised Cross Entropy", model=model)["value"]
-    assert found == value(confidence.normalised_cross_entropy(sure, good)) and 0.4 < good.mean() < 0.8
-    found = whole.row("Overconfidence", model=model)
-    assert found["value"] == pytest.approx(over.mean())
-    assert (found["segments"], found["blocks"]) == (len(words), 20)
+    row = whole.row("Normalised Cross Entropy", model=model)["value"]
+    assert row == value(confidence.normalised_cross_entropy(sure, good)) and 0.4 < good.mean() < 0.8
+    row = whole.row("Overconfidence", model=model)
+    assert row["value"] == pytest.approx(over.mean())
+    assert (row["segments"], row["blocks"]) == (len(words), 20)
     women = sex == "female"
-    found = whole.row("Overconfidence Difference", group="sex: female", model=model)["value"]
-    assert found == pytest.approx(over[women].mean() - over.mean())
+    row = whole.row("Overconfidence Difference", group="sex: female", model=model)["value"]
+    assert row == pytest.approx(over[women].mean() - over.mean())
 
 
 def test_transcripts_are_right_if_no_word_is_wrong(whole):
     table, truth = whole.predictions("words_whole", "tones"), whole.segments("tones")
     said = table["transcript"].str.lower().str.rstrip(".").reindex(truth.index)
     over = (table["confidence"].reindex(truth.index) - (said == truth["transcript"])).mean()
-    found = whole.row("Transcript Overconfidence", model="words_whole")
-    assert found["value"] == pytest.approx(over) and found["segments"] == 120
+    row = whole.row("Transcript Overconfidence", model="words_whole")
+    assert row["value"] == pytest.approx(over) and row["segments"] == 120
 
 
 def test_who_knows_is_told_from_who_is_too_sure_and_from_who_hears_nothing(whole):
@@ -228,8 +228,8 @@ def test_what_a_model_does_not_say_is_not_judged(whole, cells, why):
 def test_who_says_nothing_has_no_page_and_what_cannot_be_is_listed(whole):
     assert np.isfinite(whole.row("Overconfidence", model="sure")["value"])  # a confidence alone is enough
     families = ("correctness_calibration", "asr_confidence")
-    found = [set(whole.rows(family=family)["model"]) for family in families]
-    assert found == [{"fair", "bold", "sure", "odd"}, {"words_fair", "words_bold", "words_whole", "few"}]
+    models = [set(whole.rows(family=family)["model"]) for family in families]
+    assert models == [{"fair", "bold", "sure", "odd"}, {"words_fair", "words_bold", "words_whole", "few"}]
     for page, words in expectations("confidence", "pages").items():
         assert [one for one in words if one not in whole.shown(*page.split("/"))] == []
 

@@ -42,13 +42,13 @@ def test_pinned_versions_run_on_the_oldest_python_that_is_promised():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_are_true(name):
-    found = doctest.testmod(importlib.import_module(name))
-    assert found.attempted and not found.failed
+    examples = doctest.testmod(importlib.import_module(name))
+    assert examples.attempted and not examples.failed
 
 
 def block(language, containing):
-    found = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    return next(text for text in found if containing in text)
+    blocks = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return next(text for text in blocks if containing in text)
 
 
 @pytest.fixture

@@ -31,9 +31,9 @@ def notebook(*cells):
     """A notebook as beginners write it: a title, the parameter and code."""
     new = nbformat.v4
     parameters = new.new_code_cell('run = ""', metadata={"tags": ["parameters"]})
-    own = [new.new_markdown_cell("# Own family"), parameters, *map(new.new_code_cell, cells)]
+    content = [new.new_markdown_cell("# Own family"), parameters, *map(new.new_code_cell, cells)]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    return nbformat.writes(new.new_notebook(cells=own, metadata=kernel))
+    return nbformat.writes(new.new_notebook(cells=content, metadata=kernel))
 
 
 OWN_NOTEBOOK = notebook(
@@ -59,8 +59,8 @@ def project(tmp_path_factory, started_command, undrawn):
     segments = (project.folder / "data/segments.csv").read_text().replace(",s0,", f",{HOSTILE},")
     method = "# Own family\n\n<!-- thresholds -->\n\n<!-- listening -->\n"
     write(project.folder, {"data/segments.csv": segments, "suite.yml": changed(SUITE, ONE_MODEL)})
-    own = {"thresholds/own_family.yml": THRESHOLDS, "notebooks/own_family.ipynb": OWN_NOTEBOOK}
-    write(project.folder, own | {"book/methods/own_family.md": method})
+    files = {"thresholds/own_family.yml": THRESHOLDS, "notebooks/own_family.ipynb": OWN_NOTEBOOK}
+    write(project.folder, files | {"book/methods/own_family.md": method})
     project.run("--jobs", "2")
     project.command = undrawn
     return project

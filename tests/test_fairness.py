@@ -180,12 +180,12 @@ def test_differences_equal_plain_formulas(whole, main, task, test):
     formula = FORMULAS[task, test]
     for column in ("age", "device × sex"):
         everybody = main[main[column].notna()]
-        for group, own in everybody.groupby(column):
-            found = row(whole, task, test, f"{column}: {group}")
+        for group, members in everybody.groupby(column):
+            result = row(whole, task, test, f"{column}: {group}")
             others = everybody[everybody[column].ne(group)]
-            assert found["value"] == pytest.approx(formula(own) - formula(everybody), abs=1e-9)
-            assert found["gap"] == pytest.approx(formula(own) - formula(others), abs=1e-9)
-            assert found["segments"] == len(own)
+            assert result["value"] == pytest.approx(formula(members) - formula(everybody), abs=1e-9)
+            assert result["gap"] == pytest.approx(formula(members) - formula(others), abs=1e-9)
+            assert result["segments"] == len(members)
 
 
 def test_rates_of_a_list_of_trials_are_those_of_the_groups_of_its_recordings(whole):
@@ -197,10 +197,10 @@ def test_rates_of_a_list_of_trials_are_those_of_the_groups_of_its_recordings(who
     for test, kind in kinds.items():
         everybody = within & kind
         for group in ("phone", "headset"):
-            own = table["first"].eq(group)
-            found, rate = whole.row(test, group=f"device: {group}", **of), wrong[everybody & own].mean()
-            assert found["value"] == pytest.approx(rate - wrong[everybody].mean(), abs=1e-9)
-            assert found["gap"] == pytest.approx(rate - wrong[everybody & ~own].mean(), abs=1e-9)
+            members = table["first"].eq(group)
+            result, rate = whole.row(test, group=f"device: {group}", **of), wrong[everybody & members].mean()
+            assert result["value"] == pytest.approx(rate - wrong[everybody].mean(), abs=1e-9)
+            assert result["gap"] == pytest.approx(rate - wrong[everybody & ~members].mean(), abs=1e-9)
     # Two groups are one test: the row of the better one repeats the state and names the other.
     rows = whole.rows(**of)
     rows = rows[rows["test"].str.endswith("Rate Difference")]
@@ -213,9 +213,9 @@ def test_rates_of_a_list_of_trials_are_those_of_the_groups_of_its_recordings(who
 
 def test_what_was_planted_holds_and_nothing_else(whole):
     men, test = f"device × sex: {MARKUP} × male", "Unweighted Average Recall"
-    own = {(task, test, men if task == "emotion" else "age: old") for task, test in FORMULAS}
-    assert ("emotion", test, men) in own
-    for place in (*own, ("embedding", "False Rejection Rate Difference", "age: old")):
+    planted = {(task, test, men if task == "emotion" else "age: old") for task, test in FORMULAS}
+    assert ("emotion", test, men) in planted
+    for place in (*planted, ("embedding", "False Rejection Rate Difference", "age: old")):
         assert bool(row(whole, *place)["holds"]), place
     holds = whole.rows(holds=True)
     holds = holds[holds["corpus"].ne("part")]
@@ -228,20 +228,20 @@ def test_what_was_planted_holds_and_nothing_else(whole):
 
 @pytest.mark.parametrize(("cells", "why"), expectations("fairness", "reasons"))
 def test_what_cannot_be_judged_says_why(whole, cells, why):
-    own = whole.rows(**cells)
-    own = own[own["value"].isna()]
-    assert len(own) and own["skipped"].str.startswith(why).all(), own["skipped"].tolist()
+    rows = whole.rows(**cells)
+    rows = rows[rows["value"].isna()]
+    assert len(rows) and rows["skipped"].str.startswith(why).all(), rows["skipped"].tolist()
 
 
 def test_only_labelled_segments_of_groups_within_speakers_are_compared(whole):
     table = part().dropna()
     errors, phone = (table["arousal"] - table["predicted"]).abs(), table["device"].eq("phone")
-    found = whole.rows(model="parted", corpus="part", test="Mean Absolute Error").set_index("group")
+    rows = whole.rows(model="parted", corpus="part", test="Mean Absolute Error").set_index("group")
     gap = errors[phone].mean() - errors[~phone].mean()
-    assert found.loc["device: phone", "gap"] == pytest.approx(gap, abs=1e-9) and gap > 0
-    assert found.loc["device: phone", "segments"] == phone.sum() == 30 and found["state"].eq(FAIL).all()
-    assert found["low"].isna().all()  # all errors of a device are of one size
-    assert found["skipped"].str.startswith("interval withheld: nothing varies").all()
+    assert rows.loc["device: phone", "gap"] == pytest.approx(gap, abs=1e-9) and gap > 0
+    assert rows.loc["device: phone", "segments"] == phone.sum() == 30 and rows["state"].eq(FAIL).all()
+    assert rows["low"].isna().all()  # all errors of a device are of one size
+    assert rows["skipped"].str.startswith("interval withheld: nothing varies").all()
 
 
 @pytest.mark.parametrize("page", expectations("fairness", "pages"))

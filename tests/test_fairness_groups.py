@@ -11,8 +11,8 @@ from runs import write
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.statistics import permutation, simulation
 
 pytestmark = pytest.mark.slow
@@ -27,8 +27,8 @@ def few_arrangements(blocks: int, members: int, *_: object):
 class Found:
     """What a notebook computed: its rows, its notes and the tables and figures that it shows."""
 
-    def __init__(self, evaluation: Evaluation, shown: list[str]) -> None:
-        self.frame, self.notes, self.shown = evaluation.frame(), evaluation.notes, "".join(shown)
+    def __init__(self, evaluation: Evaluation, displayed: list[str]) -> None:
+        self.frame, self.notes, self.shown = evaluation.frame(), evaluation.notes, "".join(displayed)
 
     def row(self, test: str, group: str, label: str = "") -> pd.Series:
         return self.frame[self.frame[["test", "group", "label"]].eq([test, group, label]).all(axis=1)].iloc[0]
@@ -65,8 +65,8 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
         describe(family, replicates=20, tasks=(BUILTIN["arousal"],), corpora=(corpus,)).write(
             tmp_path / "run.json"
         )
-        shown: list[str] = []
-        space = {"display": lambda what: shown.append(str(what))}
+        displayed: list[str] = []
+        space = {"display": lambda what: displayed.append(str(what))}
         for cell in nbformat.read(resources.root() / "notebooks" / f"{family}.ipynb", 4).cells:
             if cell.cell_type == "code":
                 *body, last = ast.parse(cell.source).body
@@ -76,7 +76,7 @@ def evaluate(tmp_path, monkeypatch, describe, blank_figures):
                 exec(code, space)
                 if "parameters" in cell.metadata.get("tags", []):
                     space["run"] = str(tmp_path / "run.json")
-        return Found(space["evaluation"], shown)
+        return Found(space["evaluation"], displayed)
 
     return run
 
@@ -122,8 +122,8 @@ LOWEST, HIGHEST = "(-inf, 0.25]", "(0.75, inf]"
 @pytest.mark.parametrize(("family", "test", "group", "least", "fewer"), PUBLISHED)
 def test_least_number_at_the_published_size(evaluate, family, test, group, least, fewer):
     """A bin with exactly the published number in all groups together is judged, one with fewer is not."""
-    found = evaluate(f"fairness_{family}", shuffled(published_table(family, least, fewer)))
-    judged, skipped = found.row(test, group, LOWEST), found.row(test, group, HIGHEST)
+    outcome = evaluate(f"fairness_{family}", shuffled(published_table(family, least, fewer)))
+    judged, skipped = outcome.row(test, group, LOWEST), outcome.row(test, group, HIGHEST)
     assert judged["passed"] in (True, False) and pd.isna(skipped["passed"])
     # Lowest values are predicted to be highest: their recall is 0 for everybody, which has no interval.
     assert judged["skipped"] == ("interval withheld: nothing varies" if test == QUALITY else "")
@@ -136,9 +136,9 @@ def test_least_number_below_the_published_size(evaluate):
     table = pd.DataFrame({"language": np.repeat(["de", "en", "fr"], [1600, 200, 300])})  # 700 on average
     for low, judged in ((23, True), (22, False)):  # 67 * 700 / 2000 = 23.45
         table["predicted"] = np.random.default_rng(0).permutation(in_bins(len(table), low, 400))
-        found = evaluate("fairness_language", table)
-        own = [found.row(BINS, f"language: {name}", LOWEST) for name in ("de", "en", "fr")]
-        assert {row["skipped"] for row in own} == ({""} if judged else {"22 segments, 23 needed"})
+        outcome = evaluate("fairness_language", table)
+        rows = [outcome.row(BINS, f"language: {name}", LOWEST) for name in ("de", "en", "fr")]
+        assert {row["skipped"] for row in rows} == ({""} if judged else {"22 segments, 23 needed"})
 
 
 def archive(*more: pd.DataFrame) -> pd.DataFrame:
@@ -157,9 +157,9 @@ def test_a_bias_for_a_large_accent_is_found_there(evaluate):
     table = archive()
     pooled = table.groupby("accent")["predicted"].mean() - table["predicted"].mean()
     assert pooled.round(3).to_dict() == {"english": 0.005, "german": -0.095, "welsh": -0.095}
-    found = evaluate("fairness_accent", shuffled(table))
-    assert found.means() == EQUAL_WEIGHTS and {*found.means("segments").values()} == {60}
-    assert "5 of 300 female, 5 of 280 male" in found.shown
+    outcome = evaluate("fairness_accent", shuffled(table))
+    assert outcome.means() == EQUAL_WEIGHTS and {*outcome.means("segments").values()} == {60}
+    assert "5 of 300 female, 5 of 280 male" in outcome.shown
 
 
 def test_draws_depend_on_who_there_is(evaluate):
@@ -176,11 +176,11 @@ def test_draws_depend_on_who_there_is(evaluate):
 
 def test_accents_with_few_speakers_or_segments_are_shown_and_not_judged(evaluate):
     few, short = people("accent", "<dutch>", 2, 2, 20), people("accent", "scottish", 5, 5).iloc[:-1]
-    found = evaluate("fairness_accent", shuffled(archive(few, short, people("accent", "irish", 9, 0, 20))))
-    assert found.means() == EQUAL_WEIGHTS and "<dutch>" not in found.shown
+    outcome = evaluate("fairness_accent", shuffled(archive(few, short, people("accent", "irish", 9, 0, 20))))
+    assert outcome.means() == EQUAL_WEIGHTS and "<dutch>" not in outcome.shown
     message = ["2 of 5 female and 2 of 5 male speakers", "59 of 60 segments", "0 of 5 male speakers"]
     message += ["&lt;dutch&gt;", "5 of 9 female, 0 of 0 male"]
-    assert [words for words in message if words not in found.shown] == []
+    assert [words for words in message if words not in outcome.shown] == []
     one_sex = pd.concat([people("accent", name, 0, 12, 10) for name in ("irish", "welsh")])
     frame = evaluate("fairness_accent", one_sex.assign(predicted=0.5)).frame
     why = "0 of 2 accents with enough speakers and segments (irish: 0 of 5 female speakers; welsh: 0 of 5 "
@@ -189,18 +189,18 @@ def test_accents_with_few_speakers_or_segments_are_shown_and_not_judged(evaluate
 
 def test_without_sexes_ten_speakers_are_drawn_and_strange_ones_are_counted(evaluate):
     table = archive().assign(sex=None)
-    found = evaluate("fairness_accent", table)
-    assert {*found.means("segments").values()} == {60} and "10 of 580" in found.shown
+    outcome = evaluate("fairness_accent", table)
+    assert {*outcome.means("segments").values()} == {60} and "10 of 580" in outcome.shown
     message = (
         "c: the sex of speakers is not known, so 10 speakers of each accent are drawn whatever their sex"
     )
-    assert found.notes == [message]
+    assert outcome.notes == [message]
     table = archive()
     table.loc[table["speaker"].eq("welsh f0"), "sex"] = "other"
     table.loc[table["speaker"].eq("welsh f1"), "speaker"] = None
-    found = evaluate("fairness_accent", table)
+    outcome = evaluate("fairness_accent", table)
     message = "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
-    assert found.notes == [message] and "5 of 5 female, 5 of 12 male" in found.shown
+    assert outcome.notes == [message] and "5 of 5 female, 5 of 12 male" in outcome.shown
 
 
 def test_all_segments_are_used_without_speakers_or_if_no_number_is_given(evaluate):

@@ -67,11 +67,11 @@ def test_speakers_are_verified(whole, segments):
 
 
 def test_measured_columns_are_plausible(segments, speech, tmp_path):
-    own = segments.groupby(["speaker", "transcript"]).head(2)
-    for file in own["file"]:
+    few = segments.groupby(["speaker", "transcript"]).head(2)
+    for file in few["file"]:
         (tmp_path / file).parent.mkdir(exist_ok=True)
         shutil.copyfile(speech / file, tmp_path / file)
-    measured = human_speech.measured_corpus(write(tmp_path, {"segments.csv": own}) / "segments.csv").segments
+    measured = human_speech.measured_corpus(write(tmp_path, {"segments.csv": few}) / "segments.csv").segments
     assert len(measured) == 120 and measured["bandwidth"].between(3300, 4000).all()  # recorded at 8 kHz
     assert measured["clipping"].max() < 0.001 and measured["level"].between(-55, -10).all()
     assert measured["signal_to_noise"].between(0, 70).all()

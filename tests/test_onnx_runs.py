@@ -70,9 +70,9 @@ def test_predictions_are_those_of_the_network_clean_and_under_changes(folder, wh
     session = runtime.InferenceSession(str(folder / "sig_bak_ovr.onnx"))
     contents = whole.segments("noise")["audio"]
     changes = {change.identity: change for change in read_family(SMALL).changes.values()}
-    found = whole.predictions("quality", "noise", None).dropna(subset="overall")
-    assert len(found) == 6 + len(changes)
-    for row in found.itertuples():
+    predictions = whole.predictions("quality", "noise", None).dropna(subset="overall")
+    assert len(predictions) == 6 + len(changes)
+    for row in predictions.itertuples():
         samples = heard(folder, row.key)
         if row.change:
             samples, _ = registry.apply(changes[row.change], samples, RATE, seed=0, content=contents[row.key])

@@ -102,12 +102,12 @@ def folder(tmp_path):
 
 def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command):
     site = package(folder / "site", REGISTERED, formats=FORMAT, kinds=KIND)
-    found = run(started_command, folder, "--no-code", "--no-book", PYTHONPATH=site)
+    whole = run(started_command, folder, "--no-code", "--no-book", PYTHONPATH=site)
     level, mean = 6.5 / 20, 2 / np.pi  # the mean of a sine's magnitude
-    errors = found.rows(test="Mean Absolute Error").set_index("model")["value"]
+    errors = whole.rows(test="Mean Absolute Error").set_index("model")["value"]
     assert errors["mine"] == pytest.approx(level * (1 - mean), abs=1e-3)
     assert errors["clean"] == pytest.approx(level * (2 * mean - 1), abs=1e-3)
-    record = found.record
+    record = whole.record
     assert record["corpora"][0]["format"] == "list" and {one["kind"] for one in record["models"]} == {"level"}
     assert record["suite"]["corpora"]["calls"]["options"] == {"separator": "|"}
     wrong = {"separator:": "seperator:", "level: 1": "level: x", "level: 2": "levl: 2"}

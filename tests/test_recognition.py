@@ -162,11 +162,11 @@ def test_word_error_rate_is_that_of_jiwer(whole):
     assert figure["value"] == row["value"] and figure["standing"] == "proven"
     table = pd.read_csv(whole.out / "tables" / "word_errors.csv")
     assert set(table["model"]) == {"good", "poor", "known"}
-    own = table[table["model"].eq("good") & table["corpus"].eq("tones")].set_index(["column", "group"])
-    everybody = own.xs("everybody", level="group").iloc[0]
+    rates = table[table["model"].eq("good") & table["corpus"].eq("tones")].set_index(["column", "group"])
+    everybody = rates.xs("everybody", level="group").iloc[0]
     assert everybody["value"] == pytest.approx(row["value"])
     assert everybody[["insertions", "deletions", "substitutions"]].sum() == pytest.approx(row["value"])
-    errors = (own.loc["accent"]["value"] * own.loc["accent"]["words"]).sum()
+    errors = (rates.loc["accent"]["value"] * rates.loc["accent"]["words"]).sum()
     assert errors == pytest.approx(everybody["value"] * everybody["words"])
 
 
@@ -229,8 +229,8 @@ def test_settings_that_are_left_out(tmp_path):
     assert "rated 6.84, below 7.2" in set(rated["left_out"])
     evaluation = settings(tmp_path, "destroyed: null", "destroyed: 0.85")
     rows = [
-        ("a–b", *own, group, {"2": 0.9, "4": 0.8}.get(own[1], 0.1))
-        for own in evaluation.settings
+        ("a–b", *setting, group, {"2": 0.9, "4": 0.8}.get(setting[1], 0.1))
+        for setting in evaluation.settings
         for group in "xy"
     ]
     table = pd.DataFrame(rows, columns=["pair", "transformation", "level", "group", "distance"])

@@ -122,8 +122,8 @@ def predicted(whole):
     changes = {name: one.identity for family in FAMILIES for name, one in read_family(family).changes.items()}
 
     def of(change=""):
-        own = table[table["change"].eq(changes.get(change, change))].set_index("file")
-        return own.reindex(table["file"].unique())
+        rows = table[table["change"].eq(changes.get(change, change))].set_index("file")
+        return rows.reindex(table["file"].unique())
 
     return of
 
@@ -163,10 +163,10 @@ def test_shares_and_quality_equal_the_formula(whole, predicted, folder):
     labels = pd.read_csv(folder / "data/segments.csv", keep_default_na=False).set_index("file")["emotion"]
     labelled = both & labels[both.index].ne("")
     truth = labels[labelled.index][labelled]
-    recalls = [(own["emotion"][labelled] == truth).groupby(truth).mean().mean() for own in (after, before)]
-    found = whole.row("Change Uar Low Quality Phone", task="emotion")
-    assert found["value"] == pytest.approx(recalls[0] - recalls[1], abs=1e-9)
-    assert found["segments"] == labelled.sum() < both.sum() / 1.5
+    recalls = [(rows["emotion"][labelled] == truth).groupby(truth).mean().mean() for rows in (after, before)]
+    change = whole.row("Change Uar Low Quality Phone", task="emotion")
+    assert change["value"] == pytest.approx(recalls[0] - recalls[1], abs=1e-9)
+    assert change["segments"] == labelled.sum() < both.sum() / 1.5
     for family in (SMALL, ROOMS):
         assert whole.rows(family=family, task="emotion")["segments"].min() > 1.5 * labelled.sum()
     page, silent = whole.page(f"results/mine/{PHONE}"), 1  # which does not count

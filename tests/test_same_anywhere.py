@@ -86,9 +86,9 @@ def one(folder, undrawn) -> Run:
     return run(undrawn, folder, "--no-book", "--jobs", "1", out="one", code=3)
 
 
-def same(found, one):
+def same(other, one):
     for name in ("results.csv", "predictions/loud/tones.parquet", "predictions/odd/tones.parquet"):
-        assert (found.out / name).read_bytes() == (one.out / name).read_bytes(), name
+        assert (other.out / name).read_bytes() == (one.out / name).read_bytes(), name
 
 
 def test_two_processes(folder, one, undrawn):

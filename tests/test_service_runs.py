@@ -72,20 +72,20 @@ def project(tmp_path, undrawn) -> Project:
     return Project(tmp_path / "project", undrawn)
 
 
-def answers(found: Run) -> pd.DataFrame:
-    return found.predictions("mine", "tones").reset_index()
+def answers(whole: Run) -> pd.DataFrame:
+    return whole.predictions("mine", "tones").reset_index()
 
 
 def test_a_run_asks_each_recording_once_and_some_twice(project):
     with serving(hear) as service:
         page = example("models", "A service")
         project.models(page.replace("http://localhost:8000/v1/audio/transcriptions", service.url))
-        found = project.run("--no-book")
+        whole = project.run("--no-book")
         assert len(service.asked) == COUNT + TWICE and service.most <= 4
         fields = {"model": "whisper-large-v3", "language": "en", "temperature": "0"}
         assert all(fields.items() <= asked.fields.items() for asked in service.asked)
-        first = (found.out / "results.csv").read_bytes()
-        assert answers(found)["transcript"].tolist() == [f"Say {word}, now!" for word in WORDS]
+        first = (whole.out / "results.csv").read_bytes()
+        assert answers(whole)["transcript"].tolist() == [f"Say {word}, now!" for word in WORDS]
         # Another run of two jobs, with a cache of its own: the same results, and no more requests at a time.
         cache = str(project.folder / "other")
         two = project.run("--no-book", "--jobs", "2", out="two", SOUNDCHECK_CACHE=cache)
@@ -118,13 +118,13 @@ def test_some_failures_are_listed_and_asked_again_the_next_time(project):
 
     with serving(answer) as service:
         project.write(f"{service.url}?version=2-hidden")
-        found = project.run(code=3)
-        page = found.page("models/mine")
+        whole = project.run(code=3)
+        page = whole.page("models/mine")
         for words in ("the model is a service", "given on 20", "&lt;b&gt;no&lt;/b&gt; [key]", "?version=…"):
             assert words in page
-        files = [path for path in found.out.rglob("*") if path.is_file()]
+        files = [path for path in whole.out.rglob("*") if path.is_file()]
         assert not [path for path in files if b"2-hidden" in path.read_bytes()]
-        errors = answers(found)["error"].tolist()
+        errors = answers(whole)["error"].tolist()
         assert errors[:2] == ["HTTP 400, Bad Request: '<b>no</b> [key]'", "the answer repeats the key"]
         assert set(errors[2:]) == {""}
         broken.clear()
@@ -138,10 +138,10 @@ def test_a_run_that_is_killed_goes_on_with_what_was_answered(project):
         words = ("run", "suite.yml", "--no-book", "--jobs", "2")
         killed_run(*words, cwd=project.folder, answers=6, **project.settings)
         before = len(service.asked)
-        found = project.run("--no-book")
+        whole = project.run("--no-book")
         more = len(service.asked) - before  # one request was under way
         assert COUNT - 6 <= more <= COUNT - 6 + CONFIRMING + TWICE + 1
-    assert answers(found)["transcript"].notna().all() and project.leaks() == []
+    assert answers(whole)["transcript"].notna().all() and project.leaks() == []
 
 
 def program(folder: Path, name: str, body: str) -> None:

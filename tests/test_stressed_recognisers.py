@@ -164,7 +164,7 @@ def test_changes_are_those_of_jiwer(whole, written, model):
     assert rows["value"].to_dict() == pytest.approx(expected, abs=1e-6)
     assert rows["segments"].eq(len(said)).all() and rows["reference"].eq(0).all()
     if model == "failing":
-        clean, *changed = (int(own.isna().sum()) for _, own in sorted(heard.items()))
+        clean, *changed = (int(answers.isna().sum()) for _, answers in sorted(heard.items()))
         assert 0 < clean < 30 and rows.loc["Noise 4", "value"] > 0.1  # no answer is no gain
         message = f"beats: {clean} input without a prediction: all words count as missed"
         assert message in whole.shown("failing", STRESS)

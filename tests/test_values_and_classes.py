@@ -72,12 +72,12 @@ def many_segments(folder):
     rng, rows, seconds = np.random.default_rng(0), [], 0.3
     languages = np.repeat(["deu", "eng", "zho", "dan"], [4, 10, 6, 4])
     for s in range(24):
-        own = rng.permutation([*np.repeat(SEVEN, 8), *["surprise"] * 2, *rng.choice(SEVEN, 4)])
+        said = rng.permutation([*np.repeat(SEVEN, 8), *["surprise"] * 2, *rng.choice(SEVEN, 4)])
         about = (f"s{s:02d}", ("female", "male")[s % 2], ("indian", "irish", "kenyan")[s // 10], languages[s])
-        for n, emotion in enumerate(own):
+        for n, emotion in enumerate(said):
             sentiment = ("negative", "neutral", "positive")[n % 3]
             rows.append((f"db/{s:02d}.wav", seconds * n, seconds * (n + 1), *about, sentiment, str(emotion)))
-        time = np.arange(round(len(own) * seconds * 16000)) / 16000
+        time = np.arange(round(len(said) * seconds * 16000)) / 16000
         tone = sum(np.sin(2 * np.pi * (110.0, 165.0, 230.0)[s % 3] * k * time) / k for k in range(1, 6))
         sound(folder / f"db/{s:02d}.wav", 0.1 * tone)
     columns = ["file", "start", "end", "speaker", "sex", "accent", "language", "sentiment", "emotion"]
@@ -128,9 +128,9 @@ def whole(tmp_path_factory, undrawn) -> Run:
     folder = tmp_path_factory.mktemp("values")
     segments = many_segments(folder)
     odd_segments(folder)
-    found = run(undrawn, write(folder, {"suite.yml": SUITE}))
-    found.db = segments
-    return found
+    finished = run(undrawn, write(folder, {"suite.yml": SUITE}))
+    finished.db = segments
+    return finished
 
 
 def test_every_family_that_fits_computes_every_task(whole):
@@ -161,8 +161,8 @@ def test_segments_stand_behind_every_number(whole):
 
 
 def value(whole, family, task, test, label="", group="", model="mine"):
-    found = whole.row(test, label, group, model=model, family=family, task=task, corpus="db")
-    return pytest.approx(found["value"], abs=1e-9)
+    row = whole.row(test, label, group, model=model, family=family, task=task, corpus="db")
+    return pytest.approx(row["value"], abs=1e-9)
 
 
 def test_correctness_of_values(whole):
@@ -207,10 +207,10 @@ def test_consistency_against_counting(whole):
         ("arousal", "High", "surprise", 0.55, 9),
         ("valence", "Neutral", "boredom", 0.3, 0.6),
     ):
-        own = whole.db.loc[whole.db["emotion"].eq(category), f"predicted {task}"]
+        answers = whole.db.loc[whole.db["emotion"].eq(category), f"predicted {task}"]
         test = f"Samples In Expected {kind} Range"
         share = value(whole, "correctness_consistency", task, test, category)
-        assert share == own.between(low, high).mean()
+        assert share == answers.between(low, high).mean()
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_groups_against_their_average(whole, column, names):
         means = values.groupby(everybody[column]).mean()
         test = f"Relative Difference Per {kind}" if kind else "Mean Value"
         for code, name in names.items():
-            found = value(whole, f"fairness_{column}", task, test, label, f"{column}: {name}")
-            assert found == means[code] - means.mean(), (task, label, name)
+            difference = value(whole, f"fairness_{column}", task, test, label, f"{column}: {name}")
+            assert difference == means[code] - means.mean(), (task, label, name)
 
 
 # What cannot be tested, and what a suite has to say for it --------------------------------------------------
@@ -240,25 +240,25 @@ def test_groups_against_their_average(whole, column, names):
 
 def test_what_cannot_be_tested_says_why(whole):
     for cells, why in expectations("values", "among"):
-        own = whole.rows(model="odd", **cells)["skipped"]
-        assert own.str.contains(why, regex=False).any(), own.unique()
+        reasons = whole.rows(model="odd", **cells)["skipped"]
+        assert reasons.str.contains(why, regex=False).any(), reasons.unique()
 
 
 def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
-    shown = whole.rows(model="mine", evidence="shown")
-    shown = shown[shown["family"].isin(OF_ALL_TESTS)]
-    assert shown[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
-    assert shown["passed"].isna().all() and shown["value"].notna().all() and set(shown["task"]) == {"feeling"}
-    assert shown[["p_value", "threshold", "certainty", "matters"]].isna().all(axis=None)
+    rows = whole.rows(model="mine", evidence="shown")
+    rows = rows[rows["family"].isin(OF_ALL_TESTS)]
+    assert rows[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
+    assert rows["passed"].isna().all() and rows["value"].notna().all() and set(rows["task"]) == {"feeling"}
+    assert rows[["p_value", "threshold", "certainty", "matters"]].isna().all(axis=None)
     tests = ((name, test) for name in OF_ALL_TESTS for test in read_family(name).tests.values())
     of_classes = {(name, test.name) for name, test in tests if test.classes}
     # The suite sets one; right and wrong predictions are compared with the same predictions given at random.
     judged = {one for one in of_classes if one[0] == "correctness_classification"}
     judged |= {("fairness_accent", "Relative Difference Per Class")}
     assert len(judged) > 3
-    assert set(zip(shown["family"], shown["test"], strict=True)) == of_classes - judged
-    assert shown["skipped"].str.startswith("no threshold for feeling: shown without verdict; ").all()
-    assert shown["skipped"].str.endswith("the one for classification is for 4 classes, not 7").all()
+    assert set(zip(rows["family"], rows["test"], strict=True)) == of_classes - judged
+    assert rows["skipped"].str.startswith("no threshold for feeling: shown without verdict; ").all()
+    assert rows["skipped"].str.endswith("the one for classification is for 4 classes, not 7").all()
     row = whole.row("Recall Per Class", "fear", model="mine", family="correctness_classification")
     assert (row["threshold"], row["skipped"]) == (0.4, "set in this suite: 0.4 (agreed)")
     # The terminal, the gate, JUnit and the comparison say it, too.

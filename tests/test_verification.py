@@ -69,8 +69,8 @@ families: [speaker_verification, verification_robustness]
 
 def voice(speaker, rng, length=4000):
     """Beside a loud tone each speaker has three of her own; those of women are fainter: noise hides them."""
-    own, time = np.random.default_rng(speaker), np.arange(length) / RATE
-    tones = own.uniform(600, 2500, 3) + rng.normal(0, 80, 3)
+    generator, time = np.random.default_rng(speaker), np.arange(length) / RATE
+    tones = generator.uniform(600, 2500, 3) + rng.normal(0, 80, 3)
     signal = sum((0.02 + 0.06 * (1 - speaker % 2)) * np.sin(2 * np.pi * tone * time) for tone in tones)
     return 0.3 * (np.sin(2 * np.pi * 400 * time) + signal + 0.004 * rng.standard_normal(length))
 
@@ -91,7 +91,7 @@ def small_thresholds():
     stress["trials"] = {"targets": 180, "same_sex": 200, "cross_sex": 150}
     stress["options"] |= {"minimum_trials": 20, "sweep_segments": 48}
     both = {PLAIN: plain, STRESS: stress}
-    return {f"thresholds/{name}.yml": yaml.safe_dump(own, sort_keys=False) for name, own in both.items()}
+    return {f"thresholds/{name}.yml": yaml.safe_dump(keys, sort_keys=False) for name, keys in both.items()}
 
 
 @pytest.fixture(scope="module")
@@ -167,13 +167,13 @@ def trials_of(whole, corpus, family=PLAIN):
 def scored(whole, model, corpus="voices", family=PLAIN, change=""):
     """Score the trials of a corpus from its tables, with plain loops; those that changed are tested."""
     trials, target, members = trials_of(whole, corpus, family)
-    enrolled, tested, found = units(whole, model, corpus), units(whole, model, corpus, change), []
+    enrolled, tested, scores = units(whole, model, corpus), units(whole, model, corpus, change), []
     for trial in trials.itertuples():
-        own = [enrolled[m] for m in members[trial.enrolment] if enrolled[m] is not None]
-        complete = own and tested[trial.segment] is not None
-        mean = np.mean(own, axis=0) if complete else None
-        found.append(mean @ tested[trial.segment] / np.linalg.norm(mean) if complete else np.nan)
-    return np.array(found), target
+        vectors = [enrolled[m] for m in members[trial.enrolment] if enrolled[m] is not None]
+        complete = vectors and tested[trial.segment] is not None
+        mean = np.mean(vectors, axis=0) if complete else None
+        scores.append(mean @ tested[trial.segment] / np.linalg.norm(mean) if complete else np.nan)
+    return np.array(scores), target
 
 
 def rates(scores, target):
@@ -229,16 +229,16 @@ def test_costs(whole):
 
 
 def test_scores_and_tables_from_elsewhere_say_the_same_as_the_model(whole):
-    own = whole.row("Equal Error Rate", model="good", corpus="voices")
+    expected = whole.row("Equal Error Rate", model="good", corpus="voices")
     for model, corpus in (("scored", "listed"), ("table", "voices")):
-        found = whole.row("Equal Error Rate", model=model, corpus=corpus)
+        row = whole.row("Equal Error Rate", model=model, corpus=corpus)
         for column in ("value", "low", "high", "segments", "blocks"):
-            assert found[column] == pytest.approx(own[column], abs=1e-6), (model, column)
+            assert row[column] == pytest.approx(expected[column], abs=1e-6), (model, column)
     assert "listed" not in set(whole.rows(model="good")["corpus"])  # there is nothing to hear
 
 
-def decisions(found, model, corpus):
-    path = found.out / "scores" / model / f"{corpus}.{PLAIN}.txt"
+def decisions(whole, model, corpus):
+    path = whole.out / "scores" / model / f"{corpus}.{PLAIN}.txt"
     return pd.read_csv(path, sep=" ", dtype={"enrol": str, "test": str})
 
 
@@ -301,10 +301,10 @@ def stressed(whole):
     def of(model):
         heard = whole.predictions(model, "made", identities["Noise", "2"]).index
         trials, target, _ = trials_of(whole, "made", STRESS)
-        tested, found = whole.segments("made").index[trials["segment"]].isin(heard), {}
+        tested, scores = whole.segments("made").index[trials["segment"]].isin(heard), {}
         for one, identity in (identities | {("", ""): ""}).items():
-            found[one] = scored(whole, model, "made", STRESS, identity)[0][tested]
-        return found, target[tested]
+            scores[one] = scored(whole, model, "made", STRESS, identity)[0][tested]
+        return scores, target[tested]
 
     return of
 

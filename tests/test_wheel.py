@@ -54,13 +54,13 @@ def wheel(tmp_path_factory) -> Path:
 def test_wheel_carries_all_files(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder, suffix in (("notebooks", ".ipynb"), ("thresholds", ".yml"), ("book/methods", ".md")):
-        own = {path.name for path in (ROOT / folder).glob(f"*{suffix}")}
-        assert own
-        assert {f"soundcheck/_share/{folder}/{name}" for name in own} <= names
+        files = {path.name for path in (ROOT / folder).glob(f"*{suffix}")}
+        assert files
+        assert {f"soundcheck/_share/{folder}/{name}" for name in files} <= names
     assert {"soundcheck/_share/suite.yml", "soundcheck/_share/_config.yml"} <= names
     library = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib").rglob("*") if path.is_file()}
-    own = {path.as_posix() for path in library if "__pycache__" not in path.parts and path.name[0] != "."}
-    assert {"soundcheck/statistics/simulated_scores.csv", "soundcheck_demo/speech/corpus.py"} <= own <= names
+    code = {path.as_posix() for path in library if "__pycache__" not in path.parts and path.name[0] != "."}
+    assert {"soundcheck/statistics/simulated_scores.csv", "soundcheck_demo/speech/corpus.py"} <= code <= names
     (points,) = (name for name in names if name.endswith("dist-info/entry_points.txt"))
     registered = zipfile.ZipFile(wheel).read(points).decode()
     assert all(f"[soundcheck.{group}]\ndemo = " in registered for group in ("formats", "sounds", "speech"))
@@ -88,5 +88,5 @@ def test_an_installed_wheel_works_in_an_empty_folder(wheel, tmp_path):
     assert "data:image/svg+xml" in (folder / "page.html").read_text()
     assert (folder / "build" / "html" / "methods" / "correctness_regression.html").is_file()
     names = {path.relative_to(folder / "mine").as_posix() for path in (folder / "mine").rglob("*.*")}
-    own = {"thresholds/own.yml", "notebooks/own.ipynb", "book/methods/own.md"}
-    assert names == {"suite.yml", "my_model.py"} | own
+    written = {"thresholds/own.yml", "notebooks/own.ipynb", "book/methods/own.md"}
+    assert names == {"suite.yml", "my_model.py"} | written

@@ -102,8 +102,8 @@ def texts(folder):
         table["speaker"] = [f"s{n // each if each else n % 6}" for n in range(len(rows))]
         table["file"], table["duration"] = [f"{name}{n}.wav" for n in range(len(rows))], 2.0
         write(folder, {f"{name}.csv": table.drop(columns="heard")})
-        own = formatted if name in ("both", "plain", "arabic", "chinese") else known
-        own.append(table.assign(best=table["transcript_written"] if name == "both" else table["transcript"]))
+        kind = formatted if name in ("both", "plain", "arabic", "chinese") else known
+        kind.append(table.assign(best=table["transcript_written"] if name == "both" else table["transcript"]))
     known = pd.concat(known)[["file", "heard"]].rename(columns={"heard": "transcript"}).dropna()
     formatted = pd.concat(formatted)
     for model, change in (("perfect", str), ("lower", str.lower), ("loses", losing)):
@@ -134,7 +134,7 @@ def units():
 
 
 def test_rates_of_the_field_are_those_of_jiwer(whole):
-    found = rows_of(whole, "talk")
+    rows = rows_of(whole, "talk")
     pairs = [(plain(best), plain(heard or "")) for _, heard, best in TALK]
     every = jiwer.process_words(*map(list, zip(*pairs, strict=True)))
     answered = [*map(list, zip(*(pair for pair in pairs if pair[1]), strict=True))]
@@ -148,10 +148,10 @@ def test_rates_of_the_field_are_those_of_jiwer(whole):
         "Character Error Rate": jiwer.cer(*answered),
     }
     for test, value in expected.items():
-        assert found.loc[test, "value"] == pytest.approx(value), test
-    assert found.loc["Word Error Rate With Missing", "segments"] == 6 * len(TALK) and every.wer > words.wer
-    shown = found.loc[["Sentence Error Rate", "Match Error Rate", "Word Information Lost"]]
-    assert shown["passed"].isna().all() and set(shown["evidence"]) == {"shown"}
+        assert rows.loc[test, "value"] == pytest.approx(value), test
+    assert rows.loc["Word Error Rate With Missing", "segments"] == 6 * len(TALK) and every.wer > words.wer
+    extra = rows.loc[["Sentence Error Rate", "Match Error Rate", "Word Information Lost"]]
+    assert extra["passed"].isna().all() and set(extra["evidence"]) == {"shown"}
     page = whole.shown("known", "asr_word_errors")
     assert "no answer for 6 of 36 segments, 12 words counted as left out" in page
     assert "alternatives and words in parentheses, 1 pair of synonyms" in page
@@ -176,13 +176,13 @@ def test_two_scripts_have_a_mixed_error_rate_and_nobody_is_accused_of_another_sc
     said, heard = zip(*[pair[1:] for pair in scripts() if pair[0] == "en"], strict=True)
     counts = jiwer.process_words(list(said), list(heard))
     errors = counts.substitutions + counts.deletions + counts.insertions
-    found = rows_of(whole, "scripts")
+    rows = rows_of(whole, "scripts")
     total = sum(len(text.split()) if " " in text else len(text) for text in units())
-    assert found.loc["Mixed Error Rate", "value"] == pytest.approx(errors / total)
-    assert found.loc["Word Error Rate", "skipped"].endswith("see Mixed Error Rate")
+    assert rows.loc["Mixed Error Rate", "value"] == pytest.approx(errors / total)
+    assert rows.loc["Word Error Rate", "skipped"].endswith("see Mixed Error Rate")
     characters = jiwer.cer(units(), [text for *_, text in scripts()])
-    assert found.loc["Character Error Rate", "value"] == pytest.approx(characters)
-    groups = found.loc[["Character Error Rate Difference"]].query("value == value").set_index("group")
+    assert rows.loc["Character Error Rate", "value"] == pytest.approx(characters)
+    groups = rows.loc[["Character Error Rate Difference"]].query("value == value").set_index("group")
     assert groups.loc["language: zh", "value"] < 0 < groups.loc["language: en", "value"]
     # Only English has wrong words, so that it is the one that is named.
     assert groups["mirrors"].to_dict() == {"language: en": "", "language: zh": "language: en"}
@@ -201,29 +201,29 @@ def test_bad_wordings_are_refused_with_their_row(tmp_path, command):
 
 
 def formatted(whole, model, corpus="both"):
-    found = whole.rows(model=model, corpus=corpus, family="asr_formatting")
-    return found.set_index(["test", "label"]).sort_index()
+    rows = whole.rows(model=model, corpus=corpus, family="asr_formatting")
+    return rows.set_index(["test", "label"]).sort_index()
 
 
 def test_a_perfect_recogniser_has_no_error_and_a_plain_one_loses_capitals_but_no_entity(whole):
-    own = whole.rows(model="perfect", family="asr_formatting").dropna(subset="value")
-    assert len(own) > 10 and own["value"].eq(0).all()
+    rows = whole.rows(model="perfect", family="asr_formatting").dropna(subset="value")
+    assert len(rows) > 10 and rows["value"].eq(0).all()
     assert formatted(whole, "perfect")["passed"].ne(False).all()
     lower = formatted(whole, "lower")["value"]
     assert lower[("Capital Error Rate", "")] == 1 and lower["Entity Error Rate"].eq(0).all()
 
 
 def test_errors_of_marks_and_entities_are_those_of_plain_loops(whole):
-    own, written = formatted(whole, "loses"), "".join(text for _, text, _ in FORMATTED)
+    rates, written = formatted(whole, "loses"), "".join(text for _, text, _ in FORMATTED)
     wrong = written.count(",") + written.count("!")
-    rate = own.loc[("Punctuation Error Rate", ""), "value"]
+    rate = rates.loc[("Punctuation Error Rate", ""), "value"]
     assert rate == pytest.approx(wrong / sum(written.count(mark) for mark in ",.?!"))
-    marks = own.loc["Punctuation Error Rate Per Mark", "value"].to_dict()
+    marks = rates.loc["Punctuation Error Rate Per Mark", "value"].to_dict()
     assert marks == {"comma": 1, "exclamation mark": 1, "question mark": 0, "full stop": 0}
     # "Anna" of two persons, the only amount and the only room are wrong.
     shares = {"person": 1 / 2, "money": 1, "telephone number": 0, "room": 1, "time": 0}
-    assert own.loc["Entity Error Rate", "value"].to_dict() == pytest.approx(shares)
-    assert not own.loc["Entity Error Rate"].loc["money", "passed"]
+    assert rates.loc["Entity Error Rate", "value"].to_dict() == pytest.approx(shares)
+    assert not rates.loc["Entity Error Rate"].loc["money", "passed"]
     page = whole.shown("loses", "asr_formatting")
     assert "<b>" not in page and "hannah (6)" in page and "$20 (6)" in page
 

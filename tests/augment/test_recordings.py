@@ -16,7 +16,7 @@ from soundcheck.augment.recordings import measurements, read_sounds
 from soundcheck.augment.registry import missing
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError
-from soundcheck.report.family_tables import material
+from soundcheck.report.method_views import material
 from soundcheck.suite.entries import SoundEntry
 from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family

@@ -13,7 +13,7 @@ from benchmarks.interval_studies import (
 from scipy import stats
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.report.study_figures import monte_carlo_error, recorded
+from soundcheck.report.method_views import monte_carlo_error, recorded
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from benchmarks import adjusting, balancing, comparing, fair_models, states, these_speakers, worst_groups
 
-from soundcheck.report.study_figures import recorded
+from soundcheck.report.method_views import recorded
 from soundcheck.suite.thresholds import read_family
 
 

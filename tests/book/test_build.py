@@ -16,13 +16,13 @@ from tests.support.finished import FAILED, finished, verdict
 from tests.support.links import dead_links, raw_text
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.book import build, sphinx_run, written
+from soundcheck.book import build, pages, site
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.load import Corpus
-from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.raw_table import Excluded
 from soundcheck.report import players, style, views
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results.finished_run import read_run
@@ -254,7 +254,7 @@ def test_a_page_that_is_lost_leaves_the_old_site_in_place(book, monkeypatch):
 
 
 def test_a_book_that_cannot_be_built_is_a_problem_with_a_place_to_look(book, monkeypatch):
-    monkeypatch.setattr(written, "page", lambda name: "# Page\n\n[a](nowhere.md)")
+    monkeypatch.setattr(pages, "written_page", lambda name: "# Page\n\n[a](nowhere.md)")
     assert any("Sphinx ended with exit code" in text and "log.txt" in text for text in book.build())
 
 
@@ -265,15 +265,15 @@ def test_doctrees_of_another_build_are_not_used(tmp_path, monkeypatch, fault):
     (source / "a.md").write_text("# A\n")
     done = SimpleNamespace(wait=lambda *_: 0, kill=lambda: None)
     process = SimpleNamespace(Popen=lambda *_, **__: done, DEVNULL=None)
-    monkeypatch.setattr(sphinx_run, "subprocess", process)
-    assert sphinx_run.build(source, work, tmp_path / "log.txt", 1, "code") is None
+    monkeypatch.setattr(site, "subprocess", process)
+    assert site.run_sphinx(source, work, tmp_path / "log.txt", 1, "code") is None
     (work / "doctrees").touch()
     if fault == "interrupted":
         (work / "key").unlink()
     elif fault == "other title":
         (source / "a.md").write_text("# B\n")
     code = "other" if fault == "other code" else "code"
-    assert sphinx_run.build(source, work, tmp_path / "log.txt", 1, code) is None
+    assert site.run_sphinx(source, work, tmp_path / "log.txt", 1, code) is None
     assert (work / "doctrees").exists() == (not fault)
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,11 +18,12 @@ import yaml
 from tests.report.given import subset
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.book import methods, written
+from soundcheck.book import methods, pages
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
 from soundcheck.metrics import regression
-from soundcheck.report.study_figures import recorded as recorded_table
+from soundcheck.report import method_views
+from soundcheck.report.method_views import recorded as recorded_table
 from soundcheck.results.contrast import CONTRAST_COLUMNS
 from soundcheck.results.table import COLUMNS, RESULT_COLUMNS
 from soundcheck.statistics.bootstrap import resample
@@ -39,9 +39,8 @@ def method_page(tmp_path):
 
 @pytest.mark.parametrize(("name", "groups", "panels"), [("fairness_accent", 30, 3), ("fairness_sex", 2, 6)])
 def test_fairness_pages_show_simulated_maxima(method_page, monkeypatch, name, groups, panels):
-    drawn, draw = [], methods.study_figures.simulated_maxima
-    study_figures = SimpleNamespace(simulated_maxima=lambda *given: drawn.append(given) or draw(*given))
-    monkeypatch.setattr(methods, "study_figures", study_figures)
+    drawn, draw = [], method_views.simulated_maxima
+    monkeypatch.setattr(method_views, "simulated_maxima", lambda *given: drawn.append(given) or draw(*given))
     family = read_family(name)
     text = method_page(family)
     ((rows, marked),) = drawn
@@ -138,7 +137,7 @@ def test_each_column_is_explained_once(name, columns):
 
 def test_recorded_tables_are_filled_in():
     text = page("measured_columns")
-    named, filled = re.findall(r"<!-- recorded: (\w+) -->", text), written.filled(text)
+    named, filled = re.findall(r"<!-- recorded: (\w+) -->", text), pages.filled(text)
     assert len(named) == 4 == filled.count("```{raw} html") <= filled.count("<table") and "<!--" not in filled
 
 
@@ -164,7 +163,7 @@ def test_the_page_on_measured_columns_says_what_the_tables_show():
 
 
 def test_every_public_function_that_gives_a_statistic_is_listed_once_with_its_docstring():
-    text, declared = written.page("measures"), 0
+    text, declared = pages.written_page("measures"), 0
     for path in sorted(Path(inspect.getfile(regression)).parent.glob("[a-z]*.py")):
         code = path.read_text(encoding="utf-8")
         for name, returned in re.findall(r"^def ([a-z]\w*)\([^)]*\) -> ([^:]*):", code, re.MULTILINE):
@@ -174,8 +173,8 @@ def test_every_public_function_that_gives_a_statistic_is_listed_once_with_its_do
     assert declared > 40 and "det_curve(" not in text and "align(" not in text  # these give no statistic
     assert r"- `mean_absolute_error(truth, prediction)`: Mean absolute error, $\frac1N \sum |" in text
     assert "  ```pycon\n  >>> concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])\n  Statistic(0.96)\n" in text
-    assert written.MEASURES not in text and not re.search(":func:|:math:|(?<!`)``(?!`)", text)
-    functions = [each for module in written.measures().values() for each in module.values()]
+    assert pages.MEASURES not in text and not re.search(":func:|:math:|(?<!`)``(?!`)", text)
+    functions = [each for module in pages.measures().values() for each in module.values()]
     assert [each for each in functions if ">>> " not in inspect.getdoc(each)] == []
 
 
@@ -191,13 +190,13 @@ def test_the_examples_of_measures_run(rng):
 
 
 def test_links_to_the_manual_lead_to_the_handbook_or_nowhere():
-    absent = written.missing(["fairness_thresholds"])
+    absent = pages.missing(["fairness_thresholds"])
     text = "[a](../suite.md#keys) [b](../statistics.md) [c](../confidence_intervals.ipynb) [d](https://e.org/x.md)"
     kept = "[b](../statistics.md) c [d](https://e.org/x.md)"
-    assert written.linked(text, "methods/x", absent) == f"a {kept}"
-    there = written.linked(text, "methods/x", absent, "https://e.org/h")
+    assert pages.linked(text, "methods/x", absent) == f"a {kept}"
+    there = pages.linked(text, "methods/x", absent, "https://e.org/h")
     assert there == f"[a](https://e.org/h/book/suite.html#keys) {kept}"
-    assert written.linked("[x](fairness_thresholds.ipynb)", "x", absent) == "[x](fairness_thresholds.ipynb)"
+    assert pages.linked("[x](fairness_thresholds.ipynb)", "x", absent) == "[x](fairness_thresholds.ipynb)"
 
 
 def test_the_handbook_names_every_written_page():
@@ -223,7 +222,7 @@ def test_processes_that_make_pages_end_with_a_killed_run():
     process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE)
     said = b""
     while said.count(b"at work") < 2:
-        said += os.read(process.stdout.fileno(), 100)
+        said += os.read(process.stdout.fileno(), 100) or pytest.fail("it ended by itself")
     process.kill()
     process.wait()
     ready, _, _ = select.select([process.stdout], [], [], 20)

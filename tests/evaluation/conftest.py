@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.evaluation import Evaluation
-from soundcheck.evaluation.description import CorpusDescription
+from soundcheck.evaluation.subset import CorpusDescription
 
 
 @pytest.fixture

@@ -119,8 +119,8 @@ def test_files_are_drawn_whole_and_changes_grow_within_them():
     people = table[rows].drop_duplicates("file")["speaker"].value_counts()
     assert people.max() - people.min() <= 1
     steps = growing_steps(family, table, rows, 4)
-    for _, own in table.assign(step=steps)[rows].sort_values("start").groupby("file"):
-        assert own["step"].tolist() == ([0, 1, 2, 2, 3, 4] if len(own) == 6 else [-1, -1])
+    for _, heard in table.assign(step=steps)[rows].sort_values("start").groupby("file"):
+        assert heard["step"].tolist() == ([0, 1, 2, 2, 3, 4] if len(heard) == 6 else [-1, -1])
     assert set(steps[~rows]) == {-1}
     assert growing_steps(read_family("robustness_small_changes"), table, rows, 4) is None
 
@@ -147,7 +147,7 @@ def test_segments_that_no_step_changes():
 
 def paired(*rows, base=""):
     pairs = pairings(pd.DataFrame(rows, columns=["item", "condition", "speaker"]), base)
-    rows = {(p.base, p.other): list(zip(*(own.tolist() for own in p.rows), strict=True)) for p in pairs}
+    rows = {(p.base, p.other): list(zip(*(side.tolist() for side in p.rows), strict=True)) for p in pairs}
     return rows, [note for pairing in pairs for note in pairing.notes]
 
 

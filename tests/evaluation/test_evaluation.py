@@ -42,13 +42,13 @@ def evaluation(load):
 
 
 def test_all_tasks_keep_their_rows_in_one_place(evaluation):
-    own = evaluation()
-    values, words = (labelled(own, subset) for subset in own.subsets())
+    loaded = evaluation()
+    values, words = (labelled(loaded, subset) for subset in loaded.subsets())
     assert (len(values), len(words), set(words.truth)) == (60, 80, {"go left"})
-    assert [set(words.truth) for _, words in [own.subsets(as_written=True)]] == [{"Go LEFT"}]
-    assert "c: 20 of 80 segments have no label for arousal" in own.notes
-    compare(own, of_suite(own), of_suite_groups)
-    frame = own.frame()
+    assert [set(words.truth) for _, words in [loaded.subsets(as_written=True)]] == [{"Go LEFT"}]
+    assert "c: 20 of 80 segments have no label for arousal" in loaded.notes
+    compare(loaded, of_suite(loaded), of_suite_groups)
+    frame = loaded.frame()
     judged = frame[frame["test"].eq("Mean Absolute Error") & frame["value"].notna()].set_index("group")
     errors, phone = np.abs(values.truth - 0.5), values.mask("device", "phone")
     gap = errors[phone].mean() - errors[~phone].mean()
@@ -58,11 +58,11 @@ def test_all_tasks_keep_their_rows_in_one_place(evaluation):
 
 
 def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluation):
-    own = evaluation(["phone"] * 4 + ["headset"] * 3 + ["desk"])
-    compare(own, of_suite(own), of_suite_groups)
-    rows = own.estimated()
+    loaded = evaluation(["phone"] * 4 + ["headset"] * 3 + ["desk"])
+    compare(loaded, of_suite(loaded), of_suite_groups)
+    rows = loaded.estimated()
     rows = rows[rows["measure"].eq("mean_absolute_error")].set_index("part")
-    values = labelled(own, next(iter(own.subsets())))
+    values = labelled(loaded, next(iter(loaded.subsets())))
     desk = values.mask("device", "desk")
     assert rows.loc["device: desk", "value"] == pytest.approx(np.abs(values.truth - 0.5)[desk].mean())
     assert rows["low"].isna().all() and rows["excluded"].to_dict() == {
@@ -88,16 +88,16 @@ def test_sounds_are_judged_unless_the_recogniser_may_know_their_language():
 
 
 def test_quality_under_a_change_is_that_of_the_metric_on_segments_with_both():
-    def both(task, truth, changed):
-        own = Predictions(np.asarray(truth), np.asarray(changed))
+    def qualities(task, truth, changed):
+        predictions = Predictions(np.asarray(truth), np.asarray(changed))
         data = pd.DataFrame({"key": [str(n) for n in range(len(truth))]})
-        subset = Subset("c", BUILTIN[task], data, truth, own, own, np.arange(len(truth)))
-        return value(quality(subset, own)), value(change_of_quality(subset, own))
+        subset = Subset("c", BUILTIN[task], data, truth, predictions, predictions, np.arange(len(truth)))
+        return value(quality(subset, predictions)), value(change_of_quality(subset, predictions))
 
     truth = np.array([0.1, 0.4, 0.6, 0.9])
     for first, changed in ((0, truth + 0.1), (1, [np.nan, *truth[1:] + 0.1])):
         twice = 2 * np.var(truth[first:])  # means differ by 0.1, variances agree
         expected = twice / (twice + 0.01)
-        assert both("arousal", truth, changed) == pytest.approx((expected, expected - 1))
+        assert qualities("arousal", truth, changed) == pytest.approx((expected, expected - 1))
     classes, changed = (np.repeat(["anger", "neutral"], counts).astype(object) for counts in ((2, 2), (1, 3)))
-    assert both("emotion", classes, changed) == pytest.approx((0.75, -0.25))
+    assert qualities("emotion", classes, changed) == pytest.approx((0.75, -0.25))

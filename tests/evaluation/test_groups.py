@@ -23,11 +23,11 @@ TASK = BUILTIN["arousal"]
 MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
 
 
-def counting(own: Subset, **options):
+def counting(subset: Subset, **options):
     family, skipped = SimpleNamespace(options=options, label=False, name="f"), []
-    about = {"family": family, "tasks": [own.task], "seed": 0, "skipped": skipped}
+    about = {"family": family, "tasks": [subset.task], "seed": 0, "skipped": skipped}
     skip = lambda _, reason, test, column: skipped.append((reason, test, column))  # noqa: E731
-    return SimpleNamespace(**about, view=lambda subset: own, skip=skip)
+    return SimpleNamespace(**about, view=lambda _: subset, skip=skip)
 
 
 def spoken(texts, **columns) -> Subset:
@@ -37,24 +37,24 @@ def spoken(texts, **columns) -> Subset:
     return Subset("talk", BUILTIN["transcript"], data, texts, nothing, nothing, np.arange(len(texts)))
 
 
-def lacks(own: Subset, column: str, **options) -> dict[str, str]:
-    return {count.group: count.lacks for count in group_counts(counting(own, **options), own, column)}
+def lacks(subset: Subset, column: str, **options) -> dict[str, str]:
+    return {count.group: count.lacks for count in group_counts(counting(subset, **options), subset, column)}
 
 
 def test_groups_need_enough_words_and_each_other():
     texts = ["one two three", "one two three", "one", "one two three four"]
-    own = spoken(texts, accent=["welsh", "welsh", "irish", "scottish"])
+    subset = spoken(texts, accent=["welsh", "welsh", "irish", "scottish"])
     few = {"irish": "1 word, 4 needed", "scottish": "", "welsh": ""}
-    assert lacks(own, "accent", minimum_words=4) == few and lacks(own, "sex", minimum_words=4) == {}
-    large = [Evaluation.groups(counting(own, minimum_words=least), own, "accent") for least in (4, 5)]
+    assert lacks(subset, "accent", minimum_words=4) == few and lacks(subset, "sex", minimum_words=4) == {}
+    large = [Evaluation.groups(counting(subset, minimum_words=least), subset, "accent") for least in (4, 5)]
     assert large == [["scottish", "welsh"], []]  # one alone has nothing to be compared with
 
 
 def test_small_groups_are_listed_and_skipped():
     accents = ["welsh"] * 5 + ["irish"] * 4 + ["scottish"] * 2 + [None]
-    own = spoken(["one"] * 12, accent=accents, speaker=[f"s{n % 3}" for n in range(12)])
-    evaluation = counting(own, minimum_segments=4, groups=["accent", "sex"])
-    looked_at = own.take(np.array([0, 1, 2, 3, 5, 6, 9]))  # two of four irish segments
+    subset = spoken(["one"] * 12, accent=accents, speaker=[f"s{n % 3}" for n in range(12)])
+    evaluation = counting(subset, minimum_segments=4, groups=["accent", "sex"])
+    looked_at = subset.take(np.array([0, 1, 2, 3, 5, 6, 9]))  # two of four irish segments
     columns = groups.columns_of(evaluation, looked_at, ["A"])
     small = [
         ("talk", "accent", "irish", 4, 3, "2 transformed segments, 4 needed"),
@@ -71,10 +71,10 @@ def test_small_groups_are_listed_and_skipped():
 def test_groups_of_trials_need_trials_of_both_kinds_and_speakers():
     rows = "f00 f11 f01 f02 m33 m44 m34 m43 x56 x67 y88 y99 y89".split()
     frame = pd.DataFrame(map(list, rows), columns=["sex", "first", "second"])
-    target, nothing = frame["first"].eq(frame["second"]).to_numpy(), Predictions(np.zeros(len(frame)))
-    own = Subset("c", BUILTIN["embedding"], frame, target, nothing, nothing, np.zeros(len(frame), dtype=int))
+    target, zeros = frame["first"].eq(frame["second"]).to_numpy(), np.zeros(len(frame), dtype=int)
+    subset = Subset("c", BUILTIN["embedding"], frame, target, Predictions(zeros), Predictions(zeros), zeros)
     few = {"m": "2 speakers, 3 needed", "x": "0 target trials, 2 needed", "y": "1 non-target trial, 2 needed"}
-    assert lacks(own, "sex", minimum_trials=2, minimum_speakers=3) == {"f": ""} | few
+    assert lacks(subset, "sex", minimum_trials=2, minimum_speakers=3) == {"f": ""} | few
 
 
 @pytest.fixture
@@ -176,9 +176,9 @@ def searched(load):
     def of(table: pd.DataFrame):
         answers, tasks = {"arousal": table["predicted"]}, (BUILTIN["arousal"],)
         segments = table.drop(columns="predicted")
-        own = load("fairness_worst_groups", segments, answers, tasks, audio=False, replicates=200)
-        result = search_all(own, TEST)
-        return own, result, next(own.frame().itertuples())
+        evaluation = load("fairness_worst_groups", segments, answers, tasks, audio=False, replicates=200)
+        result = search_all(evaluation, TEST)
+        return evaluation, result, next(evaluation.frame().itertuples())
 
     return of
 
@@ -214,16 +214,16 @@ def test_a_range_says_where_its_numbers_lie(numbers):
 
 def test_the_row_counts_and_its_remark_names(searched):
     table = people()
-    own, (result,), row = searched(table)
+    evaluation, (result,), row = searched(table)
     assert (row.value, row.passed, row.reference, row.label, row.group) == (1, False, 0, "", "")
     assert row.skipped.startswith(f"sex: female × condition: {PHONE} (0.3")
     assert row.p_value == result.search.p_value < 0.001 and row.evidence == "none"
     assert pd.isna(row.low) and (row.segments, row.blocks) == (480, 40)
     assert result.passed_over == {"pitch": "it could not be measured"}
     # On the page names are escaped, and the worst of the group and typical others are heard.
-    heard = str(views.named_segments(own, [result]))
-    parts = views.looked_at([result]), views.named_groups(own, [result]), views.could_be_shown([result])
-    page = heard + "".join(map(str, parts))
+    heard, named = (view(evaluation, [result]) for view in (views.named_segments, views.named_groups))
+    parts = heard, views.looked_at([result]), named, views.could_be_shown([result])
+    heard, page = str(heard), "".join(map(str, parts))
     assert "<b>phone" not in page and page.count("&lt;b&gt;phone&lt;/b&gt;") > 3
     group = table["sex"].eq("female") & table["condition"].eq(PHONE)
     assert f">{(table['predicted'] - table['arousal']).abs()[group].idxmax():06d} " in heard
@@ -239,6 +239,6 @@ def test_nothing_found_too_little_or_missing(searched):
     _, result, row = searched(table.assign(predicted=table["predicted"].where(table.index % 3 == 0)))
     assert not result and row.skipped == "no prediction for 320 of 480 segments"
     lost = table["condition"].eq("car") & (table.index % 12 > 4)
-    own, (result,), _ = searched(table.assign(predicted=table["predicted"].mask(lost)))
-    notes = " ".join(own.notes)
+    evaluation, (result,), _ = searched(table.assign(predicted=table["predicted"].mask(lost)))
+    notes = " ".join(evaluation.notes)
     assert result.search.named and "could not be judged" in notes and "no prediction for" in notes

@@ -49,7 +49,7 @@ def error(s, p):
 
 def recalls(s, p):
     rows = {name: s.truth == name for name in CLASSES}
-    return {name: np.mean(p.clean[own] == name) if own.any() else None for name, own in rows.items()}
+    return {name: np.mean(p.clean[mask] == name) if mask.any() else None for name, mask in rows.items()}
 
 
 def concordance(s, p):

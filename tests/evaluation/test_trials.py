@@ -110,18 +110,18 @@ def test_halves_share_no_speaker_and_all_that_is_left_out_is_counted():
 
 
 def test_another_corpus_fits_without_the_speakers_that_both_have():
-    here, there = corpus("here", list("abcd")), corpus("there", list("cdefg"), seed=1)
-    halves = split(here, there, calibration="there")
-    assert len(halves.tested) == len(here) and speakers_of(halves.fitting) == set("efg")
+    first, other = corpus("here", list("abcd")), corpus("there", list("cdefg"), seed=1)
+    halves = split(first, other, calibration="there")
+    assert len(halves.tested) == len(first) and speakers_of(halves.fitting) == set("efg")
     assert "speakers in both corpora: 2" in halves.about
-    assert f"the {len(there) - len(halves.fitting)} trials of there with them are left out" in halves.about
+    assert f"the {len(other) - len(halves.fitting)} trials of there with them are left out" in halves.about
     evaluation = SimpleNamespace(cost={"p_target": 0.05, "c_miss": 1.0, "c_false_alarm": 1.0})
     for side in ("predictions", "reference"):
         carried = carry_over(evaluation, halves, getattr(halves.tested, side))
         scores = getattr(halves.fitting, side).clean
         assert carried.calibration == fit_calibration(scores, halves.fitting.truth)
     # A corpus that is named itself has halves.
-    assert speakers_of(split(there, calibration="there").fitting) < set("cdefg")
+    assert speakers_of(split(other, calibration="there").fitting) < set("cdefg")
 
 
 def test_what_cannot_be_fitted_says_why():
@@ -147,9 +147,9 @@ def enrolling(missing=(), scores=False, **options):
     rng, subset = np.random.default_rng(0), all_pairs()
     centres = np.repeat(rng.normal(size=(SPEAKERS, 5)), EACH, axis=0)
     vectors = centres + rng.normal(size=(COUNT, 5))
-    own = {f"r{n}": None if n in missing else vector for n, vector in enumerate(vectors)}
+    vector_of = {f"r{n}": None if n in missing else vector for n, vector in enumerate(vectors)}
     members = np.arange(COUNT - 1)
-    view = SimpleNamespace(segments=pd.DataFrame({"key": list(own)}), predictions=embedded(own))
+    view = SimpleNamespace(segments=pd.DataFrame({"key": list(vector_of)}), predictions=embedded(vector_of))
     view.trials = TrialTable(subset.segments, members, members, "list")
     if scores:
         view.predictions["score"] = 0.0
@@ -193,10 +193,10 @@ def cutting(seconds, predicts_changes=True, audio=True, listed=(4, 2, 1, 0.5)):
     subset, names = all_pairs(9.0), [f"r{n}" for n in range(COUNT)]
     segments = pd.DataFrame({"key": names, "file": names, "duration": seconds})
     segments["speaker"] = [f"s{n // EACH}" for n in range(COUNT)]
-    own = [SimpleNamespace(transform="central_part", identity=n, options={"seconds": n}) for n in listed]
+    cuts = [SimpleNamespace(transform="central_part", identity=n, options={"seconds": n}) for n in listed]
     family = read_family("speaker_verification")
     family = dataclasses.replace(family, options={}, trials={"targets": 1}, transformations={})
-    object.__setattr__(family, "sweeps", {"Duration": SimpleNamespace(steps=dict(enumerate(own)))})
+    object.__setattr__(family, "sweeps", {"Duration": SimpleNamespace(steps=dict(enumerate(cuts)))})
     view = SimpleNamespace(name="here", segments=segments, blocks=("speaker",), audio=audio)
     view.trials = TrialTable(subset.segments, np.arange(COUNT - 1), np.arange(COUNT - 1), LISTED)
     view.scores = lambda identity, place: np.where(place == 0, np.nan, float(identity))
@@ -211,7 +211,7 @@ def test_all_lengths_are_about_the_same_trials():
     trials, note, subset = cutting(seconds)
     assert list(trials) == ["0.5 s", "1 s", "2 s", WHOLE]
     count = int((subset.segments["segment"] != 5).sum())
-    assert {len(own) for own in trials.values()} == {count}
+    assert {len(one) for one in trials.values()} == {count}
     np.testing.assert_array_equal(trials["1 s"].scores, [0.0, *[1.0] * (count - 1)])  # no score: rejected
     assert (trials[WHOLE].scores == 9.0).all()
     about = f"here: {count} trials, of {len(subset)} with one of {COUNT - 1} recordings that were cut"

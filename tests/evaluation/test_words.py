@@ -36,8 +36,8 @@ def looking(**options):
     """Make an evaluation that keeps what is skipped, and estimates without a run."""
     family = read_family("asr_word_errors")
     family.options.update(options)
-    own = SimpleNamespace(family=family, interval="t", model="a", skipped=[])
-    own.resample = lambda statistic, blocks: resample(statistic, blocks, 50, 0)
+    evaluation = SimpleNamespace(family=family, interval="t", model="a", skipped=[])
+    evaluation.resample = lambda statistic, blocks: resample(statistic, blocks, 50, 0)
 
     def estimate(rows, measure, statistic, condition):
         one = resample(statistic, rows.blocks, 100)
@@ -46,9 +46,9 @@ def looking(**options):
         cells |= {"segments": int(one.segments[0]), "speakers": int(one.blocks[0])}
         return [Estimate("m", "c", "f", "t", measure, **cells)]
 
-    own.estimate = estimate
-    own.skip = lambda rows, reason, test: own.skipped.append((rows.corpus, test, reason))
-    return own
+    evaluation.estimate = estimate
+    evaluation.skip = lambda rows, reason, test: evaluation.skipped.append((rows.corpus, test, reason))
+    return evaluation
 
 
 def random_texts(rng, count: int, lowest: int, highest: int):
@@ -76,8 +76,8 @@ def test_rates_of_groups_are_those_of_their_segments(rng):
         mask = rows.mask(column, group) if column else np.ones(60, dtype=bool)
         whole = evaluation.resample(restrict(error_rates(word_errors(*both)), mask), rows.blocks)
         low, high = whole.interval("t", scale=Scale(0))
-        own = [row[name] for name in ("value", "insertions", "deletions", "substitutions")]
-        assert own == list(whole.value) and (row["low"], row["high"]) == (low[0], high[0])
+        rates = [row[name] for name in ("value", "insertions", "deletions", "substitutions")]
+        assert rates == list(whole.value) and (row["low"], row["high"]) == (low[0], high[0])
         assert row["characters"] == value(restrict(cer(*both), mask))
         assert (row["segments"], row["blocks"]) == (whole.segments[0], whole.blocks[0])
         assert row["words"] == 4 * (mask & np.array([text is not None for text in heard])).sum()
@@ -98,9 +98,9 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     pairs = pd.DataFrame({"said": said, "heard": heard, "length": [len(text.split()) for text in said]})
     pairs["speaking rate"] = (pairs["length"] / seconds).where(seconds > 0)
     for row, (column, name, low, high) in zip(rates.itertuples(), expected, strict=True):
-        own = pairs[(pairs[column] > low) & (pairs[column] <= high) & pairs["heard"].notna()]
-        errors = word_errors(own["said"].tolist(), own["heard"].tolist())
-        assert (row.column, row.bin, row.segments) == (column, name, len(own))
+        members = pairs[(pairs[column] > low) & (pairs[column] <= high) & pairs["heard"].notna()]
+        errors = word_errors(members["said"].tolist(), members["heard"].tolist())
+        assert (row.column, row.bin, row.segments) == (column, name, len(members))
         assert row.value == pytest.approx(errors.errors.sum() / errors.words.sum(), abs=1e-11)
         assert row.units == errors.words.sum() and row.low < row.value < row.high
     table = str(speech_table(rates))
@@ -109,10 +109,10 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
 
 
 def test_characters_are_counted_where_words_are_not():
-    own = subset(["请向左转", "停", "今天 天气好"] * 4, ["请向右转", "停", "今天天气"] * 4)
-    (row,) = speech_rates(looking(), own).itertuples()  # there is no duration
-    assert (unit_of(own.truth), row.unit, row.group) == ("character", "character", "1 to 5 characters")
-    assert row.value == pytest.approx(2 / 10) == value(cer(own.truth, own.predictions.clean))
+    chinese = subset(["请向左转", "停", "今天 天气好"] * 4, ["请向右转", "停", "今天天气"] * 4)
+    (row,) = speech_rates(looking(), chinese).itertuples()  # there is no duration
+    assert (unit_of(chinese.truth), row.unit, row.group) == ("character", "character", "1 to 5 characters")
+    assert row.value == pytest.approx(2 / 10) == value(cer(chinese.truth, chinese.predictions.clean))
     said, heard = texts("go left now", "stop", "up"), texts("go right", "stop", None)
     assert value(wer(said, heard)) == pytest.approx(2 / 4)  # the missing transcript does not count
 

@@ -72,7 +72,7 @@ def test_perfect_reversed_and_constant_scores():
         (equal_error_rate, (0, 1, 0.5)),
         (min_dcf, (0, 0.05, 0.05)),
         (min_cllr, (0, 1, 1)),
-        (lambda data: min_dcf(data, 0.9, 2, 3), (0, 0.3, 0.3)),
+        (lambda data: min_dcf(data, p_target=0.9, c_miss=2, c_false_alarm=3), (0, 0.3, 0.3)),
     ):
         assert [value(measure(data)) for data in (perfect, reverse, constant)] == pytest.approx(expected)
     for data, missed in ((perfect, [0.0] * 8), (reverse, [1.0] * 7 + [0.0]), (constant, 1 - np.array(RATES))):
@@ -108,11 +108,11 @@ def test_rates_are_those_of_scikit_learn(seed, distinct):
     thresholds, own_far, own_frr = det_curve(data)
     np.testing.assert_allclose([own_far[::-1], own_frr[::-1]], [far, 1 - tpr], atol=1e-12)
     assert thresholds[0] == -np.inf and len(thresholds) == len(set(data.scores)) + 1
-    for p_target, c_miss, c_false_alarm in ((0.05, 1, 1), (0.3, 2, 5)):
-        lowest = np.min(c_miss * p_target * (1 - tpr) + c_false_alarm * (1 - p_target) * far)
-        assert value(min_dcf(data, p_target, c_miss, c_false_alarm)) == pytest.approx(lowest, abs=1e-12)
-        threshold = min_dcf_threshold(data, p_target, c_miss, c_false_alarm)
-        cost = actual_dcf(data, threshold, p_target, c_miss, c_false_alarm)
+    for p, miss, false_alarm in ((0.05, 1, 1), (0.3, 2, 5)):
+        lowest = np.min(miss * p * (1 - tpr) + false_alarm * (1 - p) * far)
+        costs = {"p_target": p, "c_miss": miss, "c_false_alarm": false_alarm}
+        assert value(min_dcf(data, **costs)) == pytest.approx(lowest, abs=1e-12)
+        cost = actual_dcf(data, min_dcf_threshold(data, **costs), **costs)
         assert value(cost) == pytest.approx(lowest, abs=1e-12)
     missed = []
     for rate in RATES:  # along the line to the first threshold that accepts more
@@ -134,7 +134,7 @@ def test_rates_are_those_of_scikit_learn(seed, distinct):
 ALL = {
     "equal error rate": equal_error_rate,
     "lowest cost": min_dcf,
-    "lowest cost, other costs": lambda t: min_dcf(t, 0.4, 2, 1, normalised=True),
+    "lowest cost, other costs": lambda t: min_dcf(t, p_target=0.4, c_miss=2, normalised=True),
     "cost": lambda t: actual_dcf(t, 0.5),
     "rejection": lambda t: false_rejection_rate(t, 0.5),
     "rejection at acceptance": lambda t: frr_at_far(t, RATES),
@@ -173,7 +173,7 @@ def test_windows_tables_and_joined_steps_change_next_to_nothing(speakers, monkey
 
 def test_threshold_of_the_lowest_cost_is_the_lower_one_in_the_middle_of_equal_ones():
     data = independent([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1])  # of minus infinity, 2, 4 and 6
-    assert min_dcf_threshold(data, 0.5, 4, 3) == 2.0
+    assert min_dcf_threshold(data, p_target=0.5, c_miss=4, c_false_alarm=3) == 2.0
     assert np.isnan(min_dcf_threshold(independent([0.1], [True])))
 
 
@@ -201,7 +201,7 @@ def test_impossible_trials_are_refused():
         (lambda data: Trials(np.zeros(2), ONES[:1], ZEROS, ZEROS, 1), "do not fit"),
         (lambda data: false_acceptance_rate(data, np.nan), "threshold"),
         *((lambda data, r=r: frr_at_far(data, r), "from 0 to 1") for r in ([np.nan], [[0.1]])),
-        *((lambda data, c=c: min_dcf(data, *c), "lies between") for c in ((0,), (0.5, 1, -1))),
+        *((lambda data, c=c: min_dcf(data, **c), "lies between") for c in ({"p_target": 0}, {"c_miss": -1})),
     ):
         with pytest.raises(ValueError, match=message):
             make(trials(0))

@@ -141,13 +141,14 @@ print(path, f"number {number}")""",
 
 
 KILLED = """
-import pathlib, sys; import numpy as np
+import pathlib, sys, types; import numpy as np
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.models.command import CommandModel
-root, command, stays = pathlib.Path(sys.argv[1]), sys.argv[2].split(), sys.argv[3] == "True"
+root, stays = pathlib.Path(sys.argv[1]), sys.argv[3] == "True"
 entry = ModelEntry("mine", "command", sys.argv[2], ("transcript",), options={"stays": stays})
-command[0] = str(root / command[0])
-CommandModel(entry, command, root).predict([np.zeros(9, "float32")], 16000)
+suite = types.SimpleNamespace(file=root / "suite.yml", root=root, tasks=BUILTIN)
+CommandModel(entry, suite).predict([np.zeros(9, "float32")], 16000)
 """
 
 

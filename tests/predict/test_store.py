@@ -128,7 +128,7 @@ def test_a_file_that_changed_meanwhile(tmp_path, weights, answers, how):
         answers._database.do(lambda connection: answers._write_files(connection, {"weights": "0" * 40}))
         keep(answers, {"later": Entry({}, {})})
     answers.settle()
-    assert answers.dropped >= len(ENTRIES) and answers.dropped_by == ["weights"]
+    assert answers.upkeep.dropped >= len(ENTRIES) and answers.upkeep.dropped_by == ("weights",)
     assert load(tmp_path) == {} and query(tmp_path, "SELECT count(*) FROM answers") == [(0,)]
 
 
@@ -137,12 +137,12 @@ def test_a_file_that_is_gone(tmp_path, weights, answers):
     keep(answers, opened=opened(weights))
     weights.unlink()
     interrupted = Store(tmp_path, FINGERPRINT, tmp_path)
-    assert interrupted.load() == {} and interrupted.outdated_by == ["weights"]
+    assert interrupted.load() == {} and interrupted.upkeep.outdated_by == ("weights",)
     weights.write_text("1")
     keep(answers, opened=opened(weights))
     weights.unlink()
     answers.settle()
-    assert load(tmp_path) == ENTRIES and answers.files == {"weights": ""}
+    assert load(tmp_path) == ENTRIES and answers.upkeep.files == {"weights": ""}
 
 
 def test_answers_that_rest_on_another_file_are_forgotten(tmp_path, weights):
@@ -166,8 +166,8 @@ def test_answers_of_another_run(tmp_path, weights, change):
     if change == "missing":
         new = Store(tmp_path / "new", FINGERPRINT, tmp_path)
         assert [new.merge(tmp_path / NAME) for _ in range(2)] == [len(ENTRIES), 0]
-        assert undated(new.load()) == ENTRIES and not new.outdated
-        assert [*seen_files(new.files)] == ["weights"]
+        assert undated(new.load()) == ENTRIES and not new.upkeep.outdated_by
+        assert [*seen_files(new.upkeep.files)] == ["weights"]
 
 
 def test_kills_while_answers_are_written_and_removed(tmp_path):
@@ -184,7 +184,7 @@ def test_kills_while_answers_are_written_and_removed(tmp_path):
         writer.join()
         answers = Store(tmp_path, FINGERPRINT, tmp_path)
         assert undated(answers.load()).items() <= MANY.items()
-        assert (answers.damaged, answers.damage) == (0, [])
+        assert (answers.upkeep.damaged, answers.upkeep.damage) == (0, ())
         answers.close()
 
 
@@ -224,15 +224,15 @@ def test_a_damaged_file_is_set_aside_and_told(tmp_path, damage):
     answers = Store(tmp_path, FINGERPRINT, tmp_path)
     entries = answers.load()
     assert entries.items() <= MANY.items() and len(entries) < len(MANY)
-    (why,) = answers.damage
+    (why,) = answers.upkeep.damage
     assert why.endswith("it was set aside as predictions.damaged.sqlite")
     assert "has no predictions of this version of Soundcheck" in why or damage != "version"
     assert os.path.lexists(tmp_path / "predictions.damaged.sqlite")
     answers.add(MANY)
     answers.settle()
-    assert answers.load() == MANY and len(answers.damage) == 1
+    assert answers.load() == MANY and len(answers.upkeep.damage) == 1
     other = Store(tmp_path, OTHER, tmp_path)  # its answers were in the file, too
-    assert other.load() == {} and other.damage == [why]
+    assert other.load() == {} and other.upkeep.damage == (why,)
     answers.close()
     other.close()
     DAMAGE["text"](tmp_path / NAME)
@@ -259,9 +259,9 @@ def test_a_damaged_answer_is_a_miss_and_told_once(tmp_path, weights, statement, 
     later = Store(tmp_path, FINGERPRINT, tmp_path)
     entries = undated(later.load())
     assert entries.items() <= ENTRIES.items() and len(entries) in (len(ENTRIES) - damaged, len(ENTRIES))
-    assert (later.damaged, later.damage) == (damaged, [])
+    assert (later.upkeep.damaged, later.upkeep.damage) == (damaged, ())
     again = Store(tmp_path, FINGERPRINT, tmp_path)
-    assert (undated(again.load()), again.damaged) == (entries, 0)
+    assert (undated(again.load()), again.upkeep.damaged) == (entries, 0)
 
 
 def test_flipped_bits_never_make_a_wrong_answer(tmp_path, weights):

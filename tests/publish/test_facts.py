@@ -14,9 +14,8 @@ from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import xml_text
-from soundcheck.publish.cards.readme import BEGIN, END
-from soundcheck.publish.facts import as_markdown, verdict_lines
-from soundcheck.publish.markdown import inline
+from soundcheck.publish.cards.formats.huggingface import BEGIN, END
+from soundcheck.publish.facts import as_markdown, inline, verdict_lines
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame, write_estimates

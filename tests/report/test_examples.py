@@ -15,7 +15,7 @@ from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Predictions
 from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
-from soundcheck.report import examples, players, severity_views
+from soundcheck.report import examples, listening, players, severity_views
 from soundcheck.report.examples import BEST, TYPICAL, WORST, choose, gaps
 from soundcheck.report.players import BANDS, HIGHEST_HZ, LONGEST, Side, player, row, sweep, switched
 
@@ -29,7 +29,7 @@ def evaluation(tmp_path):
 
 
 def show(evaluation, scenes):
-    return str(examples.show(evaluation, scenes, every=True))
+    return str(listening.show(evaluation, scenes, every=True))
 
 
 def files_of(number, why=None):
@@ -105,8 +105,8 @@ def test_predictions_without_labels_go_in_the_direction_of_the_gap():
 def test_a_page_plays_a_few_lists_all_and_keeps_what_is_played_as_data(evaluation, tmp_path):
     number = examples.of_errors(subset([0.5] * 3, [0.5, 0.6, 0.9], root=tmp_path, speaker=HOSTILE))
     assert number.size == pytest.approx(0.5 / 3)
-    shown = examples.show(evaluation, [number])
-    assert str(shown) == str(examples.show(evaluation, [number]))
+    shown = listening.show(evaluation, [number])
+    assert str(shown) == str(listening.show(evaluation, [number]))
     assert str(shown).count("<audio") == 3 and "<details" not in shown
     assert HOSTILE not in shown and "labelled 0.50; predicted 0.90" in shown
     (record,) = shown._repr_mimebundle_()[EXAMPLES]
@@ -115,7 +115,7 @@ def test_a_page_plays_a_few_lists_all_and_keeps_what_is_played_as_data(evaluatio
     for sound in record["sounds"]:
         assert all((evaluation.media.folder / sound[kind]).is_file() for kind in ("sound", "picture"))
     evaluation.guesses = True  # of a model that guesses segments are only read
-    shown = str(examples.show(evaluation, [number]))
+    shown = str(listening.show(evaluation, [number]))
     assert "<audio" not in shown and "0.wav" in shown and shown.count("<tr>") == 4
     evaluation.guesses = False
     (tmp_path / "0.wav").unlink()

@@ -21,8 +21,8 @@ from soundcheck.metrics.temporal import neighbours
 from soundcheck.report import (
     comparisons,
     group_views,
+    label_views,
     severity_views,
-    speaker_views,
     style,
     verification_views,
 )
@@ -169,13 +169,13 @@ def test_files_in_time(tmp_path, task):
     made = subset(truth, predicted, task, file=files, start=start, end=start + 2, duration=2.0)
     pairs = neighbours(*(made.segments[name] for name in ("file", "start", "end")))
     given = [(made, pairs, changes(made, made.truth, made.predictions.clean, pairs))]
-    _, line = cells(speaker_views.files_table([(made, pairs)]))
+    _, line = cells(label_views.files_table([(made, pairs)]))
     assert {task, "2", "10", "1.00", "9.00", "1"} <= set(line)
     directional = {"Mean Directional Error": lambda s, p: changes(s, s.truth, p.clean, pairs).mean_error()}
     always = changes(made, made.truth, np.full(12, made.truth[0]), pairs)  # what a trivial answer scores
-    assert f"−{np.mean(always.truth):.3f}" in str(speaker_views.trivial_table([(made, directional)]))
-    speaker_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), given)
-    figure = speaker_views.course_figure(given)
+    assert f"−{np.mean(always.truth):.3f}" in str(label_views.trivial_table([(made, directional)]))
+    label_views.change_figures(SimpleNamespace(media=MediaStore(tmp_path)), given)
+    figure = label_views.course_figure(given)
     assert HOSTILE not in str(style.show(MediaStore(tmp_path), figure, "alt"))
     truth, predicted = figure.axes[0].get_lines()
     assert truth.get_xdata().tolist() == [0, 3, 6, 9, 20]
@@ -205,7 +205,7 @@ def test_two_models_in_an_answer_a_table_and_a_figure():
 
 def test_what_was_corrected_and_broken():
     comparison = SimpleNamespace(interval="percentile")
-    comparison.resample = lambda pair, own: bootstrap.resample(own, pair.blocks)
+    comparison.resample = bootstrap.resample
     spoken = subset([f"{HOSTILE} on"] * 6, ["on"] * 6, "transcript", changed=[f"{HOSTILE} off"] * 6)
     shown, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
     assert "changed words" in words and "<img" not in words and "0.0\xa0%" in shown

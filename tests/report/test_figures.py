@@ -14,8 +14,8 @@ from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
-from soundcheck.report import certainty_views, figures, study_figures
-from soundcheck.report.figures import class_confusions
+from soundcheck.report import certainty_views, label_views, method_views
+from soundcheck.report.label_views import class_confusions
 from soundcheck.report.style import show, svg
 from soundcheck.report.verification_views import det_figure, score_histograms
 from soundcheck.statistics.simulation import grid, simulate_all
@@ -50,22 +50,22 @@ def all_figures():
     rng = np.random.default_rng(0)
     values, classes = rng.random(90), MOODS[rng.integers(2, size=90)]
     groups = np.array([*HOSTILE, None, "b"], dtype=object)[rng.integers(len(HOSTILE) + 2, size=90)]
-    yield figures.truth_and_prediction(values, values**2, " ".join(HOSTILE))
-    yield figures.truth_and_prediction(NAN, NAN)
-    yield figures.distribution(subset(values, values**2), HOSTILE[1])
-    yield figures.distribution(subset(np.full(9, 0.5), np.full(9, 0.7)), "one value")
-    yield figures.distribution(subset(np.full(9, np.nan), values[:9]), "none")
-    yield figures.distribution(subset(classes, classes[::-1], MOOD))
-    yield figures.by_group(values, groups, HOSTILE, expected=dict.fromkeys(HOSTILE, (0.3, 0.6)))
-    yield figures.by_group(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
-    yield figures.by_group(np.empty(0), [], ["a"])
-    yield study_figures.interval_bars(study_figures.recorded("word_error_intervals")[0], "difference")
-    yield study_figures.coverage_by_correlation(study_figures.recorded("word_errors")[0])
+    yield label_views.truth_and_prediction(values, values**2, " ".join(HOSTILE))
+    yield label_views.truth_and_prediction(NAN, NAN)
+    yield label_views.distribution(subset(values, values**2), HOSTILE[1])
+    yield label_views.distribution(subset(np.full(9, 0.5), np.full(9, 0.7)), "one value")
+    yield label_views.distribution(subset(np.full(9, np.nan), values[:9]), "none")
+    yield label_views.distribution(subset(classes, classes[::-1], MOOD))
+    yield label_views.by_group(values, groups, HOSTILE, expected=dict.fromkeys(HOSTILE, (0.3, 0.6)))
+    yield label_views.by_group(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
+    yield label_views.by_group(np.empty(0), [], ["a"])
+    yield method_views.interval_bars(method_views.recorded("word_error_intervals")[0], "difference")
+    yield method_views.coverage_by_correlation(method_views.recorded("word_errors")[0])
     shares = {"metric": list("aabb"), "speakers": 5, "way": ["blockwise", "segments"] * 2, "coverage": 0.9}
-    yield study_figures.coverage_by_speakers(pd.DataFrame(shares))
-    yield study_figures.certainties({"ccc": range(10), "uar": [9] * 10})
+    yield method_views.coverage_by_speakers(pd.DataFrame(shares))
+    yield method_views.certainties({"ccc": range(10), "uar": [9] * 10})
     simulated = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)
-    yield study_figures.simulated_maxima({"mean": simulated}, {"mean": [(60, 0.075, 30)]})
+    yield method_views.simulated_maxima({"mean": simulated}, {"mean": [(60, 0.075, 30)]})
     yield det_figure({name: trial_errors(n, 300) for n, name in enumerate([*HOSTILE, "\ud800"])})
     yield det_figure({"perfect": trial_errors(0, apart=20.0), "reversed": trial_errors(1, apart=-20.0)})
     yield det_figure({})
@@ -84,22 +84,22 @@ def test_figures_of_any_data_are_the_same_each_time_without_dates_and_traces(med
         assert 'alt="x &lt;x&gt;"' in html and re.search(r'width="\d+" height="\d+"', html)
         path = media.folder / re.search(r'src="media/([^"]+)"', html).group(1)
         assert not re.search("<dc:date>|Matplotlib v|<script", path.read_text())
-    few, many = (svg(figures.truth_and_prediction(*rng.random((2, n)))).decode() for n in (100, 5000))
+    few, many = (svg(label_views.truth_and_prediction(*rng.random((2, n)))).decode() for n in (100, 5000))
     assert "<image" not in few and many.count("<image") == 1 and ">prediction<" in many  # pixels below words
 
 
 def test_predictions_of_groups_are_shares_of_each_group_or_boxes():
     values, groups = np.array(["a"] * 30 + ["b"] * 10, dtype=object), np.repeat(["x", "y"], 20)
-    (axes,) = figures.by_group(values, groups, ["x", "y"], ["a", "b"]).axes
+    (axes,) = label_views.by_group(values, groups, ["x", "y"], ["a", "b"]).axes
     assert [bar.get_height() for bar in axes.patches] == [100, 0, 50, 50]
-    (axes,) = figures.by_group(np.linspace(0, 1, 40), groups, ["x", "y"], expected={"x": (0.2, 9.0)}).axes
+    (axes,) = label_views.by_group(np.linspace(0, 1, 40), groups, ["x", "y"], expected={"x": (0.2, 9.0)}).axes
     assert axes.patches[0].get_width() == pytest.approx(0.8)
 
 
 def test_the_tilt_filters_are_drawn_in_decibel():
     """The line 1 - f / 8000 is -6 dB at 4 kHz; twice f / 8000 is 0 dB there and +6 dB near 8 kHz."""
     filters = {name: tilt_filter(name.lower()) for name in ("Downward", "Upward")}
-    (axes,) = study_figures.magnitude_responses(filters, 16000).axes
+    (axes,) = method_views.magnitude_responses(filters, 16000).axes
     curves = {line.get_label(): line.get_xydata().T for line in axes.lines}
     points = [("Downward", 0, 0), ("Downward", 4, -6.02), ("Downward", 7.2, -20)]
     for name, kilohertz, decibel in [*points, ("Upward", 0.8, -13.98), ("Upward", 4, 0), ("Upward", 7, 4.86)]:
@@ -125,7 +125,7 @@ def test_cells_of_confusions_lead_to_their_segments(media):
     assert re.findall(r"(\d)\.wav", text.partition("<ul>")[2]) == ["5", "3", "1", "4"]  # each speaker once
     assert "and 2 more" in text
     both = np.array(["a", "a", "b", None], dtype=object), np.array(["a", "z", JOY, "a"], dtype=object)
-    text = str(figures.agreement(media, *both, ("a", "b"), JOY, ("clean", JOY)))
+    text = str(label_views.agreement(media, *both, ("a", "b"), JOY, ("clean", JOY)))
     assert "<img" not in text and "href" not in text and JOY not in text
     assert "3 segments without a &lt;b&gt;joy&lt;/b&gt; or with another clean: not counted." in text
 

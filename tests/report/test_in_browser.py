@@ -10,7 +10,7 @@ from PIL import Image
 from tests.report.given import HOSTILE, write_page
 
 from soundcheck.common.media import EmbeddedMedia, MediaStore
-from soundcheck.report import figures, formats, views
+from soundcheck.report import formats, label_views, views
 from soundcheck.report import style as looks
 from soundcheck.report.formats import state_mark
 from soundcheck.report.html import Html, element, standalone
@@ -282,8 +282,8 @@ def grounds(page):
 
 
 def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, rng):
-    media, few = MediaStore(tmp_path / "media"), figures.truth_and_prediction(*rng.random((2, 40)))
-    many = figures.truth_and_prediction(*rng.random((2, 3000)))  # becomes pixels
+    media, few = MediaStore(tmp_path / "media"), label_views.truth_and_prediction(*rng.random((2, 40)))
+    many = label_views.truth_and_prediction(*rng.random((2, 3000)))  # becomes pixels
     shown = [looks.show(media, figure, "Dots") for figure in (few, many)]
     ground = f"html[data-theme='dark'] {{ color-scheme: dark; background: {DARK} }}"
     page = opened(write_page(tmp_path / "page.html", *shown, theme="dark", head=ground), theme="light")

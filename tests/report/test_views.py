@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.report.given import HOSTILE, cells
 
 import soundcheck
-from soundcheck.report import family_tables, formats, views
+from soundcheck.report import formats, method_views, views
 from soundcheck.report.html import element, style_sheet
 from soundcheck.report.style import svg
 from soundcheck.results.rows import Estimate
@@ -163,7 +163,7 @@ def test_estimates_stand_a_line_a_group_and_a_column_a_measure_or_a_condition():
 
 def test_thresholds_as_in_the_file_with_the_fewest_segments_in_a_bin():
     family = read_family("fairness_sex")
-    heads, *rows = cells(family_tables.threshold_table(family))
+    heads, *rows = cells(method_views.threshold_table(family))
     place = heads.index("fewest segments in a bin")
     fewest = ["67 for groups of 1,000" if "Bin" in name else "" for name in family.tests]
     assert [line[place] for line in rows] == fewest and re.search("values.*classes", " ".join(heads))

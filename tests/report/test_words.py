@@ -17,7 +17,7 @@ from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base
 from soundcheck.metrics.word_errors import confusions, word_error_rate, wrong_words
 from soundcheck.report import violation_views, words
-from soundcheck.report.aligned_words import aligned_words, legend
+from soundcheck.report.listening import aligned_words, legend
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.suite.thresholds import read_family
 

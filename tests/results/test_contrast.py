@@ -162,8 +162,8 @@ def test_outcomes_are_what_benjamini_and_hochberg_leave(correlations):
 
 
 def test_tests_of_one_model_and_values_without_threshold_are_listed(correlations):
-    shown = {"threshold": None, "passed": None, "evidence": "shown", "skipped": "x"}
-    old, new = (changed(side, **shown) for side in correlations)
+    without = {"threshold": None, "passed": None, "evidence": "without", "skipped": "x"}
+    old, new = (changed(side, **without) for side in correlations)
     row, more = contrasts([old], [new, changed(correlations[1], test="u")])
     known = contrast(*correlations)
     assert (row.difference, row.p_value, row.outcome) == (known.difference, known.p_value, known.outcome)

@@ -8,8 +8,8 @@ from tests.results.made import OPEN, REPORTED, difference, notebook, skipped, va
 
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate
+from soundcheck.results.gate import useless
 from soundcheck.results.states import accepted_reasons, failures, matching
-from soundcheck.results.suite_now import useless
 from soundcheck.results.table import to_frame
 from soundcheck.suite.own_rules import AcceptedFailure
 

@@ -17,13 +17,14 @@ from soundcheck.common.files import write_bytes
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
-from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
+from soundcheck.results.contrast import CONTRAST_TYPES, Contrast, contrast_frame
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.rows import Estimate, judge
 from soundcheck.results.table import (
     RESULT_COLUMNS,
     RESULTS,
     estimate_frame,
+    frame_csv,
     read_parquet,
     read_results,
     to_frame,
@@ -194,7 +195,7 @@ def test_comparisons_come_back_as_they_were_or_are_refused(tmp_path, recorded):
     entry |= {"error": "", "outcomes": {"better": 2, "worse": 0, "no evidence": 0}}
     run = read_run(finished(tmp_path, recorded, [verdict("new")], comparisons=[entry]))
     path = tmp_path / "comparisons.csv"
-    write_bytes(path, contrast_csv(frame))
+    write_bytes(path, frame_csv(frame, CONTRAST_TYPES))
     pd.testing.assert_frame_equal(run.contrasts(run.comparison("a")), frame[frame["baseline"].eq(NAMES[0])])
     with pytest.raises(InputError, match="no such comparison.*a"):
         run.comparison("aa")

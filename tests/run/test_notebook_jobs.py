@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.description import CorpusDescription
+from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint, notebook_of
 from soundcheck.suite.measures import Margin
 

@@ -207,9 +207,9 @@ def test_groups_of_trials(tmp_path):
     assert done.exit_code == 1 and "By sex" in (tmp_path / "page.html").read_text()
     assert "sex, equal error rate:" in done.output and "sex, false acceptance rate, against f:" in done.output
     scores = score_trials(*paths, ["sex", "device"])
-    own, target = frame["sex"].eq("m"), frame["label"].eq(1)
-    others, targets = frame["score"][own & ~target], frame["score"][own & target]
-    rates = [((others > one).mean(), (targets <= one).mean()) for one in frame["score"][own]]
+    men, target = frame["sex"].eq("m"), frame["label"].eq(1)
+    others, targets = frame["score"][men & ~target], frame["score"][men & target]
+    rates = [((others > one).mean(), (targets <= one).mean()) for one in frame["score"][men]]
     expected = np.mean(min(rates, key=lambda both: abs(both[0] - both[1])))
     assert value(scores, "equal_error_rate", "sex: m") == pytest.approx(expected, abs=2e-3)
     assert {"sex: f", "sex: m"} <= set(scores.results["group"])

@@ -112,7 +112,7 @@ class Browser:
         """List all that is wrong with a page: errors, requests, findings of axe-core, and its width."""
         page = self.open(path, width=width, theme=theme)
         try:
-            found, wide = self.findings(page), self.wider(page)
-            return [*self.noted(page), *found, *([f"wider than its window: {wide}"] if wide else [])]
+            problems, wide = self.findings(page), self.wider(page)
+            return [*self.noted(page), *problems, *([f"wider than its window: {wide}"] if wide else [])]
         finally:
             self.close(page)

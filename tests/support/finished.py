@@ -80,8 +80,8 @@ def models_of(results: pd.DataFrame, kinds: dict[str, str]) -> list[dict[str, ob
     }
     return [
         {"name": name, "slug": name, "kind": kinds.get(name, "predictions"), "target": f"{name}.csv"}
-        | {"tasks": tuple(own["task"].unique()), **usual}
-        for name, own in results.groupby("model", sort=False)
+        | {"tasks": tuple(rows["task"].unique()), **usual}
+        for name, rows in results.groupby("model", sort=False)
     ]
 
 

@@ -51,16 +51,16 @@ def _rows(site: Path) -> list[str]:
 
 def _searched(site: Path) -> list[str]:
     data = _data(site / "search_entries.js")
-    places = [place for _, _, found in data["entries"] for place in found]
+    places = [place for _, _, entry in data["entries"] for place in entry]
     return [f"{data['pages'][page][0]}.html#{''.join(more[:1])}" for page, *more in places]
 
 
 def raw_text(site: Path) -> list[str]:
     """List what only programs should see: formulas of ticks, bins, missing values."""
-    found = []
+    problems = []
     for path in (*site.rglob("*.html"), *site.rglob("media/*.svg")):
         if "_static" not in path.parts:
             words = html.unescape(NO_TEXT.sub(" ", path.read_text(encoding="utf-8")))
-            shown = (words[max(0, match.start() - 30) : match.end() + 20] for match in RAW.finditer(words))
-            found += [f"{path.relative_to(site)}: …{text}" for text in shown]
-    return found
+            excerpts = (words[max(0, match.start() - 30) : match.end() + 20] for match in RAW.finditer(words))
+            problems += [f"{path.relative_to(site)}: …{text}" for text in excerpts]
+    return problems

@@ -13,10 +13,10 @@ import pytest
 
 def installed_file(package: str, *parts: str) -> Path:
     """Find a file of an installed package, such as real weights, without importing it; skips without it."""
-    found = importlib.util.find_spec(package)
-    if found is None:
+    spec = importlib.util.find_spec(package)
+    if spec is None:
         pytest.skip(f"{package} is not installed")
-    return Path(found.origin).parent.joinpath(*parts)
+    return Path(spec.origin).parent.joinpath(*parts)
 
 
 def weights(count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,7 @@ UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are m
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
 NOTEBOOKS = "soundcheck.run.notebook_server"
-BOOKS = "soundcheck.book.sphinx_run"
+BOOKS = "soundcheck.book.site"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
 EXTENSIONS += ("sphinx.ext.mathjax", "sphinxcontrib.bibtex", "pybtex.plugin", "jupyter_book.cli.main")
 EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.html")
@@ -189,9 +189,9 @@ def _preload_sphinx() -> tuple[Any, str]:
 
     for name in (*builtin_extensions, *EXTENSIONS):
         importlib.import_module(name)
-    found = importlib.metadata.entry_points(), os.environ[TEMPLATES]
+    installed = importlib.metadata.entry_points(), os.environ[TEMPLATES]
     _keep_apart()
-    return found
+    return installed
 
 
 def _build_book(source: Path, work: Path, jobs: int) -> int:
@@ -201,7 +201,7 @@ def _build_book(source: Path, work: Path, jobs: int) -> int:
     import sphinx.registry
     import sphinx.theming
 
-    from soundcheck.book import sphinx_run
+    from soundcheck.book import site
 
     installed, templates = _preload_sphinx()
     for module in (importlib.metadata, pybtex.plugin, sphinx.registry, sphinx.theming):
@@ -209,7 +209,7 @@ def _build_book(source: Path, work: Path, jobs: int) -> int:
     set_up = jinja2.Environment.__init__
     cache = jinja2.FileSystemBytecodeCache(templates)
     jinja2.Environment.__init__ = functools.partialmethod(set_up, bytecode_cache=cache)
-    return sphinx_run.main(source, work, jobs)
+    return site.main(source, work, jobs)
 
 
 def _keep_apart() -> None:
@@ -283,15 +283,16 @@ def _share(folder: str) -> None:
     if demo := sys.modules.get("soundcheck_demo.registration"):
         make = demo.DemoSounds.make
         demo.DemoSounds.make = lambda cache, **options: make(Path(folder), **options)
+    simulation.MANY_RUNS = simulation.RUNS  # many more only make it more exact
     simulated = simulation._simulated_quantile
 
     def quantile(setting: object) -> float:
-        own = os.environ.get(store.CACHE_VARIABLE, "")
+        cache = os.environ.get(store.CACHE_VARIABLE, "")
         os.environ[store.CACHE_VARIABLE] = folder
         try:
             return simulated(setting)
         finally:
-            os.environ[store.CACHE_VARIABLE] = own
+            os.environ[store.CACHE_VARIABLE] = cache
 
     simulation._simulated_quantile = quantile
 
@@ -318,7 +319,7 @@ def _run(address: str, request: dict[str, Any]) -> None:
         exec(*request["arguments"], {})
         return
     from soundcheck import cli
-    from soundcheck.book import sphinx_run
+    from soundcheck.book import site
     from soundcheck.run import notebook_server, notebooks
 
     if request["kind"] != COMMAND:
@@ -328,7 +329,7 @@ def _run(address: str, request: dict[str, Any]) -> None:
         notebook_server.main()
         return
     forkserver._forkserver.ensure_running = lambda: None
-    notebooks.subprocess = sphinx_run.subprocess = Preloaded(address).subprocess()
+    notebooks.subprocess = site.subprocess = Preloaded(address).subprocess()
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 

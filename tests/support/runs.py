@@ -60,22 +60,22 @@ class Run:
 
     def rows(self, **cells: object) -> pd.DataFrame:
         """Give the rows with these cells."""
-        found = self.results
+        table = self.results
         for column, cell in cells.items():
-            found = found[found[column].eq(cell)]
-        return found
+            table = table[table[column].eq(cell)]
+        return table
 
     def row(self, test: str, label: str = "", group: str = "", **cells: object) -> pd.Series:
         """Give the only row of a test."""
-        found = self.rows(test=test, label=label, group=group, **cells)
-        assert len(found) == 1, found
-        return found.iloc[0]
+        rows = self.rows(test=test, label=label, group=group, **cells)
+        assert len(rows) == 1, rows
+        return rows.iloc[0]
 
     def reasons(self, **cells: object) -> set[str]:
         """Give why the rows with these cells have no value; all of them have none."""
-        found = self.rows(**cells)
-        assert len(found) and found["value"].isna().all(), found
-        return set(found["skipped"])
+        rows = self.rows(**cells)
+        assert len(rows) and rows["value"].isna().all(), rows
+        return set(rows["skipped"])
 
     def predictions(self, model: str, corpus: str, change: str | None = "") -> pd.DataFrame:
         """Give what a model predicted, by key; with ``change=None`` under all changes, in rows."""
@@ -118,9 +118,9 @@ def run(
     """Run a suite; it ends with this exit code, without a traceback, and all of its notebooks work."""
     done = command("run", suite, "--out", out, *words, cwd=folder, **environment)
     assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
-    found = Run(folder / out, done)
-    assert all(one["status"] == "ok" for one in found.record["notebooks"]), found.record["notebooks"]
-    return found
+    finished = Run(folder / out, done)
+    assert all(one["status"] == "ok" for one in finished.record["notebooks"]), finished.record["notebooks"]
+    return finished
 
 
 def refused(command: Callable, folder: Path, *words: object, **environment: str) -> str:

@@ -108,14 +108,14 @@ def _send(handler: http.server.BaseHTTPRequestHandler, reply: Reply) -> None:
 def serving(answer: Callable[[Asked, int], Reply], port: int = 0) -> Iterator[Service]:
     """Run a service for the time of a block."""
     service = Service(answer)
-    kept: list[socket.socket] = []
+    connections: list[socket.socket] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def setup(self) -> None:
             super().setup()
-            kept.append(self.connection)
+            connections.append(self.connection)
 
         def do_POST(self) -> None:
             service.handle(self)
@@ -140,6 +140,6 @@ def serving(answer: Callable[[Asked, int], Reply], port: int = 0) -> Iterator[Se
     finally:
         server.shutdown()
         server.server_close()
-        for connection in kept:
+        for connection in connections:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

@@ -151,14 +151,12 @@ def _read(entry: SoundEntry, limit: float, cache: Path, jobs: int, progress: boo
     measured = measurements(entry.path, where, names) if is_response else {}
     usable, left_out = [], []
     for name, start, end in segments:
-        fact, problem = facts[name], facts[name].problem
+        fact = facts[name]
         end = min(end, fact.duration)
-        if not problem and is_response and name not in measured:
+        if not fact.problem and is_response and name not in measured:
             continue
-        if not problem and end - start < SHORTEST:
-            problem = "the segment is too short"
-        if problem:
-            left_out.append((name, problem))
+        if fact.problem or end - start < SHORTEST:
+            left_out.append((name, fact.problem or "the segment is too short"))
             continue
         digest = files.digest(f"{fact.digest}|{start!r}|{end!r}")
         channel = 0 if is_response else None

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.augment import edits, level, noise, prosody, transmission  # noqa: F401
-from soundcheck.augment.base import TRANSFORMS, Transform
+from soundcheck.augment.base import TRANSFORMS
 from soundcheck.augment.sounds import BASE, KINDS, Sound, Sounds
 from soundcheck.common import seeds
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.suite.entries import SPEECH_KINDS
 
@@ -81,10 +81,9 @@ def apply(
     - ``content``: digest of the audio that the signal was read from.
     - ``sounds``: noises and impulse responses, for transforms that need them.
     - Returns ``signal``: finite; see :mod:`soundcheck.augment.base`.
-    - Raises InputError: if there is no such transform.
     - Raises ValueError: if the transform cannot be applied to this signal; the text says why.
     """
-    transform = _lookup(change)
+    transform = TRANSFORMS[change.transform]
     drawn, rng = drawn_options(change, seed=seed, content=content)
     with np.errstate(over="ignore", invalid="ignore"):  # the check says it in words
         changed = transform.function(signal, sampling_rate, rng, sounds=sounds or Sounds(), **drawn)
@@ -93,17 +92,9 @@ def apply(
     return changed, drawn
 
 
-def _lookup(change: Perturbation) -> Transform:
-    if change.transform not in TRANSFORMS:
-        what = f"there is no transform {quoted(change.transform)}"
-        remedy = did_you_mean(change.transform, sorted(TRANSFORMS))
-        raise input_error(f"change {quoted(change.name)}", what, remedy)
-    return TRANSFORMS[change.transform]
-
-
 def kind_of_sounds(change: Perturbation) -> tuple[str, ...]:
     """Name the kinds of sounds that a change draws from; empty if it draws from none."""
-    kinds, _ = _values(change.options.get(_lookup(change).sounds, ()))
+    kinds, _ = _values(change.options.get(TRANSFORMS[change.transform].sounds, ()))
     return tuple(kind for kind in kinds if kind in KINDS)
 
 
@@ -113,7 +104,7 @@ def missing(change: Perturbation, sounds: Sounds | None = None) -> str:
     - ``sounds``: the sound material; if given, the impulse responses that the change wants have to be there
       as well, and so has speech in another language.
     """
-    transform = _lookup(change)
+    transform = TRANSFORMS[change.transform]
     if sounds is not None and (absent := set(kind_of_sounds(change)) & set(SPEECH_KINDS) - set(sounds.sets)):
         return f"there are no sounds of the kind {absent.pop()}; a suite names a folder of them under sounds"
     if sounds is not None and transform.sounds == "responses":
@@ -130,7 +121,7 @@ def drawable(change: Perturbation, sounds: Sounds) -> list[Sound]:
     Raises ValueError: if there are none for one of its options, or if nothing is known of the distance that
     it wants.
     """
-    options = _lookup(change).options
+    options = TRANSFORMS[change.transform].options
     wanted = [
         _values(change.options.get(name, options[name].default))[0] for name in ("role", "ratio", "times")
     ]

@@ -18,7 +18,6 @@ from soundcheck.book import (
     overview,
     page_data,
     pages,
-    written,
 )
 from soundcheck.book.build import pages_part
 from soundcheck.book.corpus_page import recorded_otherwise
@@ -31,9 +30,8 @@ from soundcheck.common.store import signature
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.load import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
-from soundcheck.publish.sheet import content, writing
-from soundcheck.report.html import Html
-from soundcheck.report.notices import caveats_notice
+from soundcheck.publish import sheet
+from soundcheck.report.html import Html, caveats_notice
 from soundcheck.report.verdict_tables import among_all
 from soundcheck.results.facts import ModelFacts, facts_by_model
 from soundcheck.results.record import (
@@ -82,11 +80,11 @@ class Book:
             results.append(chapter("failures"))
         compared = [self._comparison(entry) for entry in record.comparisons]
         studies = [
-            self._notebook(entry, self.output.studies / f"{entry.name}.ipynb", written.STUDIES[entry.name])
+            self._notebook(entry, self.output.studies / f"{entry.name}.ipynb", pages.STUDIES[entry.name])
             for entry in record.studies
         ]
-        for name in written.REPORT:
-            sources.words(name, functools.partial(written.page, name))
+        for name in pages.REPORT:
+            sources.words(name, functools.partial(pages.written_page, name))
         sources.page("provenance", lambda: overview.provenance_cells(record))
         menu = {
             "Results": results,
@@ -162,7 +160,7 @@ class Book:
         self.sources.page(name, make, *about, rows, estimates)
         if model.name not in record.references:
             summary = model.sheet
-            self._summary(summary, lambda: content.model_sheet(self.facts[model.name], today()))
+            self._summary(summary, lambda: sheet.model_sheet(self.facts[model.name], today()))
         entries = {entry.family: entry for entry in record.notebooks if entry.model == model.name}
         below = [self._results(entries[one.name], one) for one in self._ordered if one.name in entries]
         return chapter(name, model.name, below)
@@ -191,17 +189,17 @@ class Book:
 
     def _comparison(self, entry: ComparisonRecord) -> dict:
         """Register the page and the summary of a comparison."""
-        sheet = entry.sheet
+        name = entry.sheet
         both = {entry.baseline, entry.candidate}
         tasks = {task for model in self.record.models if model.name in both for task in model.tasks}
         caveats = self.record.caveats_of(both, {one.name for one in self.record.corpora}, tasks)
-        top = [pages.output(caveats_notice(caveats)), overview.summary_link(sheet)]
+        top = [pages.output(caveats_notice(caveats)), overview.summary_link(name)]
 
-        def summary() -> content.Sheet:
+        def summary() -> sheet.Sheet:
             facts = self.facts[entry.candidate]
-            return content.comparison_sheet(facts, entry, facts.run.contrasts(entry), today())
+            return sheet.comparison_sheet(facts, entry, facts.run.contrasts(entry), today())
 
-        self._summary(sheet, summary)
+        self._summary(name, summary)
         notebook = self.output.comparisons / f"{entry.slug}.ipynb"
         return self._notebook(entry, notebook, f"Comparison {one_line(entry.name)}", top)
 
@@ -215,12 +213,12 @@ class Book:
         self.sources.page(entry.page, make, title, entry, notebook, top)
         return chapter(entry.page)
 
-    def _summary(self, name: str, make: Callable[[], content.Sheet]) -> None:
+    def _summary(self, name: str, make: Callable[[], sheet.Sheet]) -> None:
         """Register a one-page summary, which stands beside the pages of the book."""
 
         def written() -> str:
             made = make()
-            return writing.page(made, "../" * name.count("/") + made.page, pages.footer())
+            return sheet.html_page(made, "../" * name.count("/") + made.page, pages.footer())
 
         self.sources.data(f"{name}.html", written)
 
@@ -249,6 +247,6 @@ class Book:
             below.append(chapter(name, family.title))
         handbook = self.sources.handbook
         address = f"[handbook]({handbook}/index.html)" if handbook else "handbook of Soundcheck"
-        words = written.page("methods").replace(written.METHODS, methods.listed(self.families))
+        words = pages.written_page("methods").replace(pages.METHODS, methods.listed(self.families))
         self.sources.words("methods", lambda: f"{words}\n\n{HANDBOOK.format(address)}")
         return chapter("methods", below=below)

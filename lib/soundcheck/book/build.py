@@ -13,10 +13,9 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.augment.sources import speech_digest
-from soundcheck.book import site, written
+from soundcheck.book import pages, site
 from soundcheck.book.pages import Sources, digest, media_in
-from soundcheck.book.site import inspect, into_place, lay_out, run_style, signature
-from soundcheck.book.sphinx_run import build as run_sphinx
+from soundcheck.book.site import inspect, into_place, lay_out, run_sphinx, run_style, signature
 from soundcheck.common import files, manifest, resources, store
 from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import Problem
@@ -64,7 +63,7 @@ def build(
 def open_sources(output: Output, record: RunRecord) -> Sources:
     """Open the folder of what Sphinx reads."""
     media = (output.media, output.studies / "media")
-    absent = written.missing([entry.name for entry in record.studies])
+    absent = pages.missing([entry.name for entry in record.studies])
     handbook = (record.suite.get("handbook") or "").rstrip("/")
     version = digest(made_with(), _machine(output), record.voices)
     return Sources(output.folder / "book-src", media, version, absent, handbook)

@@ -25,9 +25,9 @@ from soundcheck.corpora.load import Corpus, SoundFormat
 from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
-from soundcheck.report import notices, style
+from soundcheck.report import style
 from soundcheck.report.formats import Cell, digits_for, number, p_value, span, value_cell, values
-from soundcheck.report.html import Html, element, folded, join
+from soundcheck.report.html import Html, caveats_notice, element, folded, join, notes, synthetic_notice
 from soundcheck.report.players import player, row
 from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.report.verdict_tables import anchor_of
@@ -58,10 +58,10 @@ def cells(
     facts["left out"] = f"{many(count, 'item')}, listed below" if count else "nothing"
     facts["source"] = f"{about.format}, digest of all sounds {about.digest[:16]}"
     top = [
-        notices.synthetic_notice(about.synthetic),
-        notices.caveats_notice(corpus.caveats),
+        synthetic_notice(about.synthetic),
+        caveats_notice(corpus.caveats),
         templates.html("facts", facts=facts),
-        notices.notes([*about.unlabelled, *about.notices]),
+        notes([*about.unlabelled, *about.notices]),
     ]
     sections = {
         "Audit": audited(audit_, listens) if audit_ else Html(),

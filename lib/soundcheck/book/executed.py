@@ -22,9 +22,8 @@ from soundcheck.common.escaping import heading, one_line, shorten
 from soundcheck.common.wording import counted
 from soundcheck.report import failures
 from soundcheck.report.formats import STATE, p_value, sentence
-from soundcheck.report.html import Html, element, folded
+from soundcheck.report.html import Html, caveats_notice, element, folded
 from soundcheck.report.key_figures import standing_notes
-from soundcheck.report.notices import caveats_notice
 from soundcheck.report.verdict_tables import VERDICTS, anchor_of, verdict_table
 from soundcheck.results import facts, states
 from soundcheck.results.record import Executed, NotebookRecord, RunRecord

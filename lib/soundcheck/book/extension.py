@@ -63,7 +63,7 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
     folder, _, name = page.rpartition("/")
     if folder not in ("book", "book/methods") or Path(app.env.doc2path(page)).suffix != ".md":
         return
-    from soundcheck.book import methods, written  # late: the pages of a report need none of it
+    from soundcheck.book import methods, pages  # late: the pages of a report need none of it
     from soundcheck.suite.thresholds import read_family
 
     if folder == "book/methods":
@@ -72,10 +72,10 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
         played = signal if methods.listens(family) else None
         text = methods.MethodPage(family, media, played, 0, sounds).text()
     else:
-        table = methods.listed(_families()) if written.METHODS in source[0] else ""
-        text = written.page(name).replace(written.METHODS, table)
+        table = methods.listed(_families()) if pages.METHODS in source[0] else ""
+        text = pages.written_page(name).replace(pages.METHODS, table)
     known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
-    source[0] = written.linked(text, page, known - app.env.found_docs)
+    source[0] = pages.linked(text, page, known - app.env.found_docs)
 
 
 def _families() -> "list[Family]":

@@ -14,10 +14,10 @@ from soundcheck.common import files, templates
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.common.wording import counted
-from soundcheck.report import notices, verdict_tables
+from soundcheck.report import verdict_tables
 from soundcheck.report.comparisons import badge
 from soundcheck.report.formats import Cell, estimate, label, measure, p_value, significant, stacked
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, element, join, notes, synthetic_notice
 from soundcheck.report.style import GREEN, GREY, RED, look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
@@ -93,7 +93,7 @@ def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html,
     corpora = [corpus for run in history.runs for corpus in run.corpora.values()]
     size = matters(history.runs)
     about = {"conclusion": _conclusion(frame), "size": size, "address": HISTORY}
-    about["synthetic"] = notices.synthetic_notice(any(corpus.synthetic for corpus in corpora))
+    about["synthetic"] = synthetic_notice(any(corpus.synthetic for corpus in corpora))
     left = _doubled(history) + [str(problem) for problem in history.problems]
     left += [f"{run.name} has no test in common with the other runs." for run in history.apart]
     return templates.html("history", **about), {
@@ -101,7 +101,7 @@ def _content(history: History, media: MediaStore | EmbeddedMedia) -> tuple[Html,
         "Values over the runs": _figures(history, media),
         "Runs": _runs(history),
         "Where lines break, and why": _breaks(frame),
-        "What was left out": notices.notes(left),
+        "What was left out": notes(left),
     }
 
 

@@ -16,9 +16,9 @@ from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
-from soundcheck.report import family_tables, study_figures
-from soundcheck.report.family_tables import material
+from soundcheck.report import method_views
 from soundcheck.report.html import element, join
+from soundcheck.report.method_views import material
 from soundcheck.report.players import Side, changed, sweep, switched
 from soundcheck.report.style import show
 from soundcheck.statistics import simulation
@@ -99,7 +99,7 @@ class MethodPage:
 
     def _thresholds(self) -> str:
         notice = f"{CHANGED_BY_SUITE}\n\n" if self.family.of_suite else ""
-        return notice + raw(family_tables.threshold_table(self.family))
+        return notice + raw(method_views.threshold_table(self.family))
 
     def _sounds(self) -> str:
         return raw(material(self.family, self.sounds))
@@ -139,7 +139,7 @@ class MethodPage:
             return ""
         sides = self._changed(self.family.changes.values())
         signals = {side.name: side.signal for side in sides if side.signal is not None}
-        figure = study_figures.spectra(signals, audio.SAMPLING_RATE)
+        figure = method_views.spectra(signals, audio.SAMPLING_RATE)
         return raw(show(self.media, figure, f"Magnitude spectra: {', '.join(signals)}"))
 
     def _simulated(self) -> str:
@@ -161,7 +161,7 @@ class MethodPage:
             "Largest difference that 1000 unbiased random models show against the size of the groups: "
             f"{', '.join(panels)}. Published thresholds are stars"
         )
-        return raw(show(self.media, study_figures.simulated_maxima(panels, marked), alt))
+        return raw(show(self.media, method_views.simulated_maxima(panels, marked), alt))
 
     def _filters(self) -> str:
         """Draw the magnitude responses of the filters with which a family tilts spectra."""
@@ -169,7 +169,7 @@ class MethodPage:
         if not tilts:
             return ""
         filters = {one.name: tilt_filter(one.options["direction"]) for one in tilts}
-        figure = study_figures.magnitude_responses(filters, audio.SAMPLING_RATE)
+        figure = method_views.magnitude_responses(filters, audio.SAMPLING_RATE)
         return raw(show(self.media, figure, f"Magnitude responses in decibel: {', '.join(filters)}"))
 
 

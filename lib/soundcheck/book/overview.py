@@ -14,11 +14,11 @@ from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.wording import counted, some
-from soundcheck.report import failures, key_figures, notices, views
+from soundcheck.report import failures, key_figures, views
 from soundcheck.report.failures import for_groups, standing_notes_in_short, under_changes
 from soundcheck.report.formats import STATE, label, significant, state_bar, state_mark, value_cell
 from soundcheck.report.formats import sentence as capitalised
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, caveats_notice, element, join, notes, synthetic_notice
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
 from soundcheck.results.record import (
@@ -58,8 +58,8 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     named = [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
     top = [
         links(f"{counted(len(tested), 'model')}, {corpora}: ", named),
-        notices.caveats_notice(record.caveats),
-        notices.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
+        caveats_notice(record.caveats),
+        synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
         Html() if rows["state"].isin((PASS, FAIL)).any() else none,
         models_table(tested),
         references([one for one in facts.values() if one.random]),
@@ -241,15 +241,15 @@ def model_cells(facts: ModelFacts) -> list[dict]:
         FEW_TITLE: of_few_speakers(record, facts.counted, ROOT, alone=True),
         "How good it is": figures_table(facts),
         "Values of groups and classes": parts_table(facts),
-        "About the model": about + notices.notes(model.notes),
+        "About the model": about + notes(model.notes),
         "Inputs without a prediction": failures_table(model.failures),
     }
-    notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
+    standing = key_figures.standing_notes(record.figures, model.name, model.tasks)
     top = [
-        notices.caveats_notice(facts.caveats),
+        caveats_notice(facts.caveats),
         models_table([facts], ROOT),
         Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
-        notices.notes([] if facts.random else notes),
+        notes([] if facts.random else standing),
     ]
     summary = [] if facts.random else [summary_link(model.sheet)]
     title = pages.markdown(f"# Model {heading(model.name)}")

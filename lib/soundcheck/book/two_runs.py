@@ -15,14 +15,15 @@ from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
 from soundcheck.results.contrast import (
     BETTER,
+    CONTRAST_TYPES,
     WORSE,
     conclusion,
-    contrast_csv,
     contrast_frame,
     contrasts,
     summary_of,
 )
 from soundcheck.results.record import ComparisonRecord, RunRecord
+from soundcheck.results.table import frame_csv
 from soundcheck.run import two_runs
 from soundcheck.run.notebooks import Notebooks
 from soundcheck.run.outcome import about_book
@@ -70,7 +71,7 @@ def compare_runs(
         lock.take()
         output.prepare()
         frame = pd.concat(frames.values(), ignore_index=True)
-        files.write_bytes(output.comparison_table, contrast_csv(frame))
+        files.write_bytes(output.comparison_table, frame_csv(frame, CONTRAST_TYPES))
         planned = [model.job(families, output) for model in frames]
         for job in planned:
             job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good

@@ -159,9 +159,9 @@ def sheet(results: Path, out: Path | None, **options: Any) -> NoReturn:
 
     Exit code 0: written. 2: the results cannot be used, nothing was written.
     """
-    from soundcheck.publish.sheet import writing
+    from soundcheck.publish.sheet import write
 
     if options["comparison"] is not None and (options["model"], options["baseline"]) != (None, None):
         what = "--comparison says by itself what is compared: leave --model and --baseline out."
         raise click.UsageError(what)
-    end(writing.write(results, out, **options))
+    end(write(results, out, **options))

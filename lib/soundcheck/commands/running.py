@@ -118,9 +118,8 @@ def compare(options: RunOptions, baseline: str | None, candidate: str | None, st
     """
     pipeline = _pipeline()
     from soundcheck.book import two_runs
-    from soundcheck.run.two_runs import is_run
 
-    if is_run(options.suite):
+    if (options.suite / "results.csv").is_file():  # the output folder of a run
         if baseline is None or candidate is not None:
             what = f"{options.suite} is the folder of a run. Name another one to compare it with."
             raise click.UsageError(what)

@@ -26,7 +26,7 @@ def open_media(run: str) -> MediaStore:
 class Description(JsonFile):
     """What every notebook gets: a JSON file whose path is its only parameter.
 
-    :mod:`soundcheck.evaluation.description` adds what the others need.
+    :mod:`soundcheck.evaluation.subset` and others add what notebooks about models need.
     """
 
     media: Path  # folder for sounds and pictures

@@ -23,11 +23,12 @@ from soundcheck.common import templates
 from soundcheck.common.media import EmbeddedMedia
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Measured
-from soundcheck.report import notices, views
+from soundcheck.report import html, views
 from soundcheck.report.formats import Cell, number, significant, stacked, value_cell
 from soundcheck.report.html import Html, standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
+from soundcheck.run.key_figures import MORE_IS_BETTER
 
 MEASURED, GIVEN = "measured", "given"  # by whom
 QUANTILES = (0.5, 0.95, 0.99)
@@ -124,7 +125,6 @@ def growth(model: Measured) -> float | None:
 DIGITS = 3
 BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "bytes"))
 LOST = {"failures": "failed", "time-outs": "timed out", "first calls without answer": "first calls"}
-HIGHER = ("concordance", "unweighted average recall")  # measures of which more is better
 GARBAGE = 1e6  # bytes a call by which memory grows without meaning anything
 
 
@@ -149,15 +149,13 @@ def page(
     body = templates.html(
         "efficiency",
         conclusion=_conclusion(costs, speeds["value"].sort_values(ascending=False)),
-        synthetic=notices.synthetic_notice(synthetic),
+        synthetic=html.synthetic_notice(synthetic),
         summary=_summary(costs),
-        notes=notices.notes(notes) if notes else Html(),
+        notes=html.notes(notes) if notes else Html(),
         table=table,
         durations=_durations(frame[frame["sound_seconds"].notna()]),
         figures=drawn,
-        machine=notices.notes(
-            [f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]
-        ),
+        machine=html.notes([f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]),
     )
     return standalone("Speed, memory and size", body)
 
@@ -270,7 +268,7 @@ def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
             axes.annotate("guessing", (0.01, one.guessing), xycoords=("axes fraction", "data"), fontsize=8)
         ends = speeds["value"].min() / 2, speeds["value"].max() * 2
         axes.set(xscale="log", xlim=ends, xlabel="seconds of sound a second: to the right is quicker")
-        axes.set_ylabel(f"{one.measure}: {'higher' if one.measure in HIGHER else 'lower'} is better")
+        axes.set_ylabel(f"{one.measure}: {'higher' if one.measure in MORE_IS_BETTER else 'lower'} is better")
         axes.set_title(label(f"{one.task}, {one.corpus}", 60), fontsize=10, loc="left")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("{x:g}" if ends[1] < 40 * ends[0] else "")

@@ -35,12 +35,11 @@ from soundcheck.common.store import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import costs, page
-from soundcheck.models.base import LookUpModel
+from soundcheck.models.base import LookUpModel, movable_name
 from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
-from soundcheck.run.output import Output
 from soundcheck.run.predictions import request_of
 from soundcheck.suite.entries import ModelEntry
 
@@ -79,15 +78,16 @@ class EfficiencyRecord(JsonFile):
 
 
 def measure_run(
-    material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
+    material: Material, figures: Sequence[KeyFigure], seconds: float, day: datetime.date
 ) -> list[str]:
     """Measure the models of a run, unless that has been done."""
-    place, record = output.folder / f"{NAME}.json", None
+    output, record = material.output, None
+    place = output.folder / f"{NAME}.json"
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
         inputs = {}
         for number, entry in enumerate(material.suite.models.values()):
             if entry.about.needs_audio and not entry.about.asked_here:
-                corpora = request_of(entry, material, output, material.corpora).corpora
+                corpora = request_of(entry, material, material.corpora).corpora
                 heard = [one for one in corpora if one.entry.audio and not one.entry.probes_of]
                 inputs[entry.name] = chosen(heard, Path(folder, f"{number}.wav"))
         contents = {
@@ -100,9 +100,8 @@ def measure_run(
             record = EfficiencyRecord.read(place)
         again = record is None or record.depends != depends
         if again:
-            record = EfficiencyRecord(
-                depends, machine(), day, seconds, *_measured(material, output, inputs, seconds)
-            )
+            measured = _measured(material, inputs, seconds)
+            record = EfficiencyRecord(depends, machine(), day, seconds, *measured)
             record.write(place)
     frame = costs(record.models)
     table = output.folder / f"{NAME}.csv"
@@ -124,10 +123,10 @@ def measure_run(
 
 
 def _measured(
-    material: Material, output: Output, inputs: dict[str, list[Input]], seconds: float
+    material: Material, inputs: dict[str, list[Input]], seconds: float
 ) -> tuple[list[Measured], list[str]]:
     """Measure models that listen, take over times that files give, and name the other models."""
-    suite, cache = material.suite, output.cache
+    suite, output, cache = material.suite, material.output, material.output.cache
     measured, setups, unmeasured = {}, [], []
     for entry in suite.models.values():
         if not inputs.get(entry.name):
@@ -151,7 +150,7 @@ def _measured(
         sizes = {str(suite.root / name): n for name, n in one.files.items() if "/zoneinfo/" not in name}
         sizes |= named_bytes([setup.entry.path, *setup.entry.about.named_files(setup.entry, suite)])
         one.parameters = parameters(map(Path, sizes))
-        one.files = {_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
+        one.files = {movable_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
         measured[one.model] = one
     return [measured[name] for name in suite.models if name in measured], unmeasured
 
@@ -160,15 +159,8 @@ def _given(entry: ModelEntry, material: Material) -> Measured | None:
     """Take over what a file of predictions says about times."""
     if entry.about.runs_code or not issubclass(entry.about, LookUpModel):
         return None
-    model = entry.about.load(entry, material.suite)
-    times = model.computing_times() if isinstance(model, LookUpModel) else []
-    tells = len(times) and times.any()
-    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if tells else None
-
-
-def _name(path: Path, root: Path) -> str:
-    """Name a file by its place in the folder of the suite, others by their last part only."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    times = entry.about.load(entry, material.suite).computing_times()
+    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if times.any() else None
 
 
 def _notes(record: EfficiencyRecord) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.evaluation import Evaluation, GroupCount, count_groups
+from soundcheck.evaluation.evaluation import NO_ANSWERS, Evaluation, GroupCount, count_groups
 from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
@@ -35,8 +35,6 @@ from soundcheck.results.rows import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import measure_of
-
-NO_CHANGES = "a table of predictions cannot answer for changed signals"
 
 
 def judged_by(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,7 +157,7 @@ def why_no_changes(evaluation: Evaluation) -> str:
     """Say why there are no predictions under changes; empty if there are."""
     if not evaluation.family.sweeps:
         return "the suite leaves out changes from mild to severe"
-    return "" if evaluation.predicts_changes else NO_CHANGES
+    return "" if evaluation.predicts_changes else NO_ANSWERS
 
 
 def judge_change(evaluation: Evaluation, subset: Subset, label: str) -> None:

@@ -6,6 +6,7 @@ models on the same blocks are paired (see :mod:`soundcheck.results.contrast`).
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,18 +16,45 @@ import pandas as pd
 
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
-from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.evaluation.recognition import HYPOTHESIS, REFERENCE, TranscriptReader
-from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
-from soundcheck.metrics.additive import Statistic
+from soundcheck.evaluation.subset import (
+    Corpora,
+    CorpusDescription,
+    CorpusView,
+    ModelDescription,
+    Predictions,
+    Subset,
+    read_view,
+)
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import ContrastsFile, contrast_frame, contrasts
 from soundcheck.results.rows import Judged, load_judged
-from soundcheck.statistics import bootstrap
 from soundcheck.suite.entries import ERROR
 
 
-class Comparison:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ComparisonDescription(ModelDescription):
+    """Two models, for :class:`Comparison`."""
+
+    comparison: str  # its name in the suite
+    baseline: str  # names of the models; of two runs with the run that they are from
+    candidate: str
+    titles: dict[str, str]  # family -> its title
+    # each corpus twice, with the predictions of the baseline and of the candidate
+    corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
+    # files with the rows of the baseline and of the candidate, a pair a family
+    pairs: tuple[tuple[Path, Path], ...]
+    normaliser: str
+    # the same on the segments that both answered, of families that one of them answered more for
+    common: tuple[tuple[Path, Path], ...] = ()
+    # whether replicates on the same blocks were drawn with the same weights: not those of other seeds
+    same_draws: bool = True
+    unlike: tuple[str, ...] = ()  # tasks that were measured in other ways, and are not compared
+    alternatives: bool = False
+    synonyms: tuple[tuple[str, str], ...] = ()
+
+
+class Comparison(Corpora):
     """Two models, every test that both were judged on, and their predictions."""
 
     guesses = False  # whether a model hears nothing
@@ -36,7 +64,8 @@ class Comparison:
         vars(self).update({name: getattr(description, name) for name in names_of})
         self.name = description.comparison
         self.media = MediaStore.of(description)
-        self._corpora = [tuple(map(read_view, pair)) for pair in description.corpora]
+        self._pairs = [tuple(map(read_view, pair)) for pair in description.corpora]
+        self.corpora = [first for first, _ in self._pairs]
         self._texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         names = (description.baseline, description.candidate)
 
@@ -59,16 +88,6 @@ class Comparison:
         """Load the comparison that the runner described in a JSON file."""
         return cls(ComparisonDescription.read(run))
 
-    @property
-    def synthetic(self) -> bool:
-        """Whether any of the corpora is synthetic."""
-        return any(view.synthetic for view, _ in self._corpora)
-
-    @property
-    def scales(self) -> list[str]:
-        """How labels on another scale than 0 to 1 are shown, in sentences."""
-        return scale_notes([view for view, _ in self._corpora], self.tasks)
-
     def frame(self) -> pd.DataFrame:
         """Give all contrasts as a table."""
         return contrast_frame(self.contrasts)
@@ -76,7 +95,7 @@ class Comparison:
     def answered(self) -> pd.DataFrame:
         """List who answered each segment of each corpus: ``corpus, task, file, baseline, candidate``."""
         result = []
-        for views, task in itertools.product(self._corpora, self.tasks):
+        for views, task in itertools.product(self._pairs, self.tasks):
             sides = [pd.notna(view.predicted(task)) for view in views]
             about = {"corpus": views[0].name, "task": task.name, "file": views[0].segments["file"]}
             result.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
@@ -88,7 +107,7 @@ class Comparison:
         ``clean`` are the predictions of the baseline, ``changed`` those of the candidate; labels that are
         missing, and classes that the task does not have, are NaN or ``None``.
         """
-        for views, task in itertools.product(self._corpora, self.tasks):
+        for views, task in itertools.product(self._pairs, self.tasks):
             if task.is_labelled:
                 truth = views[0].labels(task)
                 if not task.is_regression:
@@ -97,7 +116,7 @@ class Comparison:
 
     def transcripts(self) -> Iterator[Subset]:
         """Give what was said and what both recognisers heard, for each corpus with transcripts."""
-        for (first, second), task in itertools.product(self._corpora, self.tasks):
+        for (first, second), task in itertools.product(self._pairs, self.tasks):
             if task.is_transcription and not first.probes_of:
                 mixed = self._texts.mixed(first, task)
                 sides = [(first.labels(task), REFERENCE)]
@@ -106,14 +125,6 @@ class Comparison:
                 pair = _both(first, task, *texts)
                 if pair.labelled:
                     yield pair
-
-    def view(self, subset: Subset) -> CorpusView:
-        """Give the corpus that a subset is from."""
-        return next(view for view, _ in self._corpora if view.name == subset.corpus)
-
-    def resample(self, subset: Subset, statistic: Statistic) -> bootstrap.Resampled:
-        """Compute a statistic of a subset with its replicates."""
-        return bootstrap.resample(statistic, subset.blocks, self.replicates, self.seed)
 
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""

@@ -44,17 +44,11 @@ BY_CHANCE = "no threshold: compared with the same answers given at random"
 LEAST_ERRORS = 5  # on either side, below which a ratio of error rates says nothing
 
 
-def scale_within(info: MeasureInfo, resampled: Resampled) -> Scale:
-    """Give the scale of a measure; values that lie beyond it, of a measure of somebody else, lie anywhere."""
-    scale = Scale(info.low, info.high)
-    return scale if np.isfinite(info.low) and resampled.lies_within(scale) else FREE
-
-
 def scale_of(definition: TestDefinition, resampled: Resampled) -> Scale:
     """Say where the values of a test may lie; differences may lie anywhere."""
-    if definition.difference or definition.rule == WITHIN:
-        return FREE
     scale = FREE
+    if definition.difference or definition.rule == WITHIN:
+        return scale
     if definition.range is not None:
         scale = Scale(*definition.range)
     elif definition.rule == BELOW:
@@ -99,7 +93,9 @@ def estimate_rows(
 ) -> list[Estimate]:
     """Make a row of estimates a label, with intervals of a kind."""
     rows, info = [], info_of(about["measure"])
-    scale = scale or scale_within(info, resampled)
+    if scale is None:  # values beyond it, of a measure of somebody else, lie anywhere
+        scale = Scale(info.low, info.high) if np.isfinite(info.low) else FREE
+        scale = scale if resampled.lies_within(scale) else FREE
     bounds = resampled.interval(kind, scale=scale)
     for n, label in enumerate(resampled.labels):
         value, blocks = resampled.value[n], int(resampled.blocks[n])

@@ -153,18 +153,17 @@ def audit(
         compared_sounds, more = fingerprint_unused_splits(corpus, cache, jobs)
         prints = prints | more
     labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
-    listened = {
-        one.name: table["audio"].isin(list(sounds[one.name])).sum() if one.name in sounds else len(table)
-        for one in everything
-        if one.recorded
-    }
+    measured = {}
+    for one in filter(lambda one: one.recorded, everything):
+        listened = table["audio"].isin(list(sounds[one.name])).sum() if one.name in sounds else len(table)
+        measured[one.name] = int(one.known.sum()), int(listened)
     return Audit(
         compared(means),
         tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if one.unchanging),
         find_repeats(table, prints, labelled, compared_sounds),
         tuple(splits),
         tuple(shared),
-        {one.name: (int(one.known.sum()), int(listened[one.name])) for one in everything if one.recorded},
+        measured,
         " and ".join(corpus.entry.blocks) if {*corpus.entry.blocks} <= {*table.columns} else "file",
         int(blocks.max(initial=-1)) + 1,
         tuple(corpus.entry.adjust),

@@ -25,6 +25,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,19 +38,60 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.evaluation import changed_segments
-from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.recognition import TextTasks
 from soundcheck.evaluation.subset import CLEAN as AS_IS
-from soundcheck.evaluation.subset import CorpusView, Predictions, Subset, read_view, scale_notes
+from soundcheck.evaluation.subset import (
+    CorpusDescription,
+    CorpusView,
+    ModelDescription,
+    Predictions,
+    Subset,
+    read_view,
+)
 from soundcheck.evaluation.trials import NO_CHANGES, TrialTasks, with_groups
 from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
-from soundcheck.suite.own_rules import with_own_tests
+from soundcheck.suite.measures import Margin
+from soundcheck.suite.own_rules import OwnTest, with_own_tests
 from soundcheck.suite.thresholds import read_family
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EvaluationDescription(ModelDescription):
+    """One model and one family, for :class:`Evaluation`."""
+
+    model: str  # their names
+    family: str
+    suite_root: Path  # folder of the suite, which may hold threshold files of its own families
+    sounds: Path  # file that lists the noises and impulse responses
+    # corpora that the family looks at, with the predictions of the model
+    corpora: tuple[CorpusDescription, ...]
+    # other models that predict the same -> the corpora with their predictions, if the family compares
+    # them
+    others: dict[str, tuple[CorpusDescription, ...]] = dataclasses.field(default_factory=dict)
+    thresholds: str
+    margin: Margin
+    balance_samples: int
+    seconds: float  # time limit of a cell
+    predicts_changes: bool = False  # whether the model can be asked about changed signals
+    sweeps: bool = False
+    normaliser: str
+    transformed_segments: int | None = None
+    segments_per_change: int | None = None
+    levels: int | None = None
+    transformations: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    # test -> what the suite changes about it
+    tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
+    alternatives: bool = False
+    synonyms: tuple[tuple[str, str], ...] = ()
+    entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    guesses: bool = False  # whether the model answers at random and hears nothing
+    # codes of the languages that the model knows, if the suite says so and the family needs it
+    languages: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,12 +164,12 @@ def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[Group
 
 
 NO_AUDIO = "the corpus has no audio that could be changed"
+NO_ANSWERS = "a table of predictions cannot answer for changed signals"
 
 
-def obstacle(
-    family: Family, task: Task, segments: pd.DataFrame, *, audio: bool = True, predicts_changes: bool = True
-) -> str:
+def obstacle(family: Family, task: Task, corpus: CorpusView, predicts_changes: bool) -> str:
     """Say why a family cannot be applied; empty if it can."""
+    segments = corpus.segments
     for column in family.columns:
         if column not in segments.columns or segments[column].isna().all():
             return f"the corpus has no column {'emotion' if column == 'category' else column}"
@@ -138,12 +180,12 @@ def obstacle(
             return f"no segment has a label for {task.name}"
     measured = [name for name in family.measured if name in segments.columns]
     alone = not family.options.get("columns")  # else what the table brings will do
-    if not audio and alone and measured and segments[measured].isna().all(axis=None):
+    if not corpus.audio and alone and measured and segments[measured].isna().all(axis=None):
         return f"the corpus has no audio on which {' and '.join(measured)} could be measured"
     needed = [*family.changes.values(), *family.transformed]
     if needed and not predicts_changes:
-        return "a table of predictions cannot answer for changed signals"
-    if needed and not audio:
+        return NO_ANSWERS
+    if needed and not corpus.audio:
         return NO_AUDIO
     return next(filter(None, map(registry.missing, needed)), "")
 
@@ -160,13 +202,8 @@ class Evaluation(TextTasks, TrialTasks):
         super().__init__()
         vars(self).update(vars(description))  # model, tasks, seed, replicates, interval, thresholds, ...
         known = read_family(description.family, description.suite_root)
-        family = known.limited(
-            description.sweeps,
-            description.transformed_segments,
-            description.segments_per_change,
-            description.levels,
-            description.transformations,
-        )
+        limits = ("sweeps", "transformed_segments", "segments_per_change", "levels", "transformations")
+        family = known.limited(*(getattr(description, name) for name in limits))
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)
@@ -180,7 +217,7 @@ class Evaluation(TextTasks, TrialTasks):
         wanted = description.transformations.get(known.name, known.series)
         if left_out := [name for name in known.series if name not in wanted]:
             self.note(f"changes that the suite leaves out: {', '.join(left_out)}")
-        self._start_reading(description, views)
+        self._start_reading(views)
 
     @classmethod
     def load(cls, run: str) -> Evaluation:
@@ -188,23 +225,9 @@ class Evaluation(TextTasks, TrialTasks):
         return cls(EvaluationDescription.read(run))
 
     @property
-    def synthetic(self) -> bool:
-        """Whether any of the corpora is synthetic."""
-        return any(corpus.synthetic for corpus in self.corpora)
-
-    @property
     def block_names(self) -> dict[str, str]:
         """What is resampled of each corpus, in the singular: ``speaker``, ``file`` or ``block``."""
         return {corpus.name: corpus.block_name for corpus in self.corpora}
-
-    @property
-    def scales(self) -> list[str]:
-        """How labels on another scale than 0 to 1 are shown, in sentences."""
-        return scale_notes(self.corpora, self.tasks)
-
-    def change(self, name: str) -> Perturbation:
-        """Return one of the family's changes."""
-        return self.family.changes[name]
 
     def option(self, name: str) -> Any:
         """Give an option of the family that may be one value, or one for each model with a ``default``."""
@@ -248,8 +271,7 @@ class Evaluation(TextTasks, TrialTasks):
             if task.is_embedding:  # its changes are looked at one by one: clean trials need none of them
                 reason = "" if corpus.trials is not None else NO_TRIALS
             else:
-                able = {"audio": corpus.audio, "predicts_changes": self.predicts_changes}
-                reason = obstacle(self.family, task, corpus.segments, **able)
+                reason = obstacle(self.family, task, corpus, self.predicts_changes)
             if reason:
                 self._reasons[corpus.name, task.name, ""][""] = reason
             else:

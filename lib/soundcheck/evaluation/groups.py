@@ -38,7 +38,7 @@ from soundcheck.metrics.combinators import against_all, against_average, shift, 
 from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.statistics import balance
-from soundcheck.suite.groups import BOTH
+from soundcheck.suite.groups import BOTH, numbers_of
 
 EVERYBODY, AVERAGE = "everybody", "average"
 NO_GROUPS = (
@@ -178,7 +178,9 @@ def columns_of(
         if of_trials or column in subset.segments and subset.segments[column].notna().any():
             counts = (counts_of or functools.partial(group_counts, evaluation))(subset, column)
             why = few or f"fewer than 2 groups with {options.get('minimum_segments')} segments"
-            why = evaluation.too_small(column) if of_trials else why
+        if of_trials:
+            needed = f"{options['minimum_trials']} trials of each kind and {options['minimum_speakers']}"
+            why = f"fewer than 2 groups of {column} with {needed} speakers"
         names = large(counts)
         for test in tests:
             for count in counts if not (of_trials or counts_of) else ():
@@ -250,7 +252,9 @@ def voices(evaluation: Evaluation) -> tuple[list[Subset], dict[str, pd.DataFrame
     limits = (options["usable"], options["borders"], options["speaker_segments"])
     result, tables = [], {}
     for subset in evaluation.subsets():
-        groups, counts = voice_groups(subset.numbers("pitch"), subset.segments["speaker"], *limits)
+        groups, counts = voice_groups(
+            numbers_of(subset.segments, "pitch"), subset.segments["speaker"], *limits
+        )
         result.append(subset.with_column("pitch", groups))
         if not any(counts.equals(known) for known in tables.values()):  # the labelled segments are the same
             tables[f"{subset.corpus}, {subset.task.name}"] = counts

@@ -26,15 +26,15 @@ from soundcheck.evaluation.plain_measures import (
     aligned,
     statistic_of,
 )
-from soundcheck.evaluation.subset import CorpusView, Measure, Subset
+from soundcheck.evaluation.subset import Corpora, Measure, Subset
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results import rows as result_rows
 from soundcheck.results.contrast import HEADLINES, shown_values
-from soundcheck.results.rows import ALL, KEY, OTHERS, UNJUDGED, Estimate, Judged, Verdict, skipped_rows
-from soundcheck.results.table import collected, estimate_frame, to_frame
-from soundcheck.statistics.bootstrap import Resampled, resample
+from soundcheck.results.rows import ALL, OTHERS, UNJUDGED, Estimate, Judged, Verdict, skipped_rows
+from soundcheck.results.table import collected, estimate_frame, key_of, to_frame
+from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import GAP_RULES, WITHIN
@@ -45,7 +45,7 @@ from soundcheck.suite.measures import UNCHANGED, info_of, measure_of
 CLASSES = 4  # of the published simulations; numbers have four bins
 
 
-class Judging:
+class Judging(Corpora):
     """The half of an evaluation that judges; see :class:`soundcheck.evaluation.evaluation.Evaluation`."""
 
     def __init__(self) -> None:
@@ -61,12 +61,6 @@ class Judging:
         self._digested = pd.DataFrame(), files.digests_after("")  # segments of the last row, and their digest
 
     # What is shown without verdict
-
-    def resample(
-        self, statistic: Statistic | Weighted, blocks: np.ndarray, noun: str = "speaker"
-    ) -> Resampled:
-        """Compute a statistic with replicates of the suite's number and seed."""
-        return resample(statistic, blocks, self.replicates, self.seed, noun)
 
     def estimates(
         self,
@@ -346,9 +340,8 @@ class Judging:
 
     def _skipped_row(self, subset: Subset, definition: TestDefinition, reason: str, group: str) -> Verdict:
         about = self._of_test(subset, definition, group)
-        row = result_rows.skip(reason, **about, threshold=definition.threshold_for(subset.task))
-        key = [getattr(row, name) for name in KEY]
-        if all([getattr(entry.verdict, name) for name in KEY] != key for entry in self._judged):
+        row = Verdict(**about, skipped=reason, threshold=definition.threshold_for(subset.task))
+        if all(key_of(entry.verdict) != key_of(row) for entry in self._judged):
             self._judged.append(Judged(row, np.empty(0)))
         return row
 
@@ -370,10 +363,6 @@ class Judging:
             return np.logical_or.reduce(list(masks.values())) & ~masks[group], OTHERS
         nobody = np.zeros(len(subset), dtype=bool)
         return (nobody if group == named else masks.get(named, nobody)), named
-
-    def view(self, subset: Subset) -> CorpusView:
-        """Give the corpus that a subset is from."""
-        return next(corpus for corpus in self.corpora if corpus.name == subset.corpus)
 
     # Results
 

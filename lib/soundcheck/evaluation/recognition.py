@@ -20,7 +20,6 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import CorpusView, Measure, Predictions, Subset, objects, read_view
 from soundcheck.metrics import differential
@@ -132,14 +131,13 @@ class RecogniserPair:
 class TextTasks(Judging):
     """What an evaluation knows of texts: read and normalised, also of other recognisers of the suite."""
 
-    def _start_reading(self, description: EvaluationDescription, views: Sequence[CorpusView]) -> None:
-        self.texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
+    def _start_reading(self, views: Sequence[CorpusView]) -> None:
+        self.texts = TranscriptReader(self.normaliser, self.alternatives, self.synonyms)
         self.normaliser = self.texts.normaliser
-        self.others = list(description.others)  # names of the other recognisers
         self._texts_of = functools.cache(self._read_corpus)
         self._distances_of = functools.cache(self._measure_distances)
         self._views = {self.model: {view.name: view for view in views}}
-        for name, described in description.others.items():
+        for name, described in self.others.items():
             self._views[name] = {view.name: read_view(view) for view in described}
 
     def _normalised(self, subset: Subset) -> Subset:
@@ -164,14 +162,11 @@ class TextTasks(Judging):
             self.note(f"marks of noises in {where} {became}", subset)
 
         def read(source: Predictions, side: str) -> Predictions:
-            texts = (self._read(subset, each, side) for each in (source.clean, source.changed))
-            return dataclasses.replace(source, **dict(zip(("clean", "changed"), texts, strict=True)))
+            clean, changed = (self._read(subset, each, side) for each in (source.clean, source.changed))
+            return dataclasses.replace(source, clean=clean, changed=changed)
 
-        both = {
-            "predictions": read(subset.predictions, HYPOTHESIS),
-            "reference": read(subset.reference, FIRST),
-        }
-        return dataclasses.replace(subset, truth=truth, **both)
+        predictions, reference = read(subset.predictions, HYPOTHESIS), read(subset.reference, FIRST)
+        return dataclasses.replace(subset, truth=truth, predictions=predictions, reference=reference)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
         return self.texts.read(texts, side, subset.segments, self._mixed(subset))

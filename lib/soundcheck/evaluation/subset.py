@@ -1,4 +1,8 @@
-"""The rows of a corpus that a notebook evaluates, with what the model and the random reference say."""
+"""What the run tells notebooks about models, and the rows of a corpus that they evaluate.
+
+The runner writes descriptions, which notebooks read: each row comes with what the model and the random
+reference say.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.media import Description
 from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
-from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.differential import Setting
@@ -20,8 +24,44 @@ from soundcheck.metrics.trials import cosine_scores, mean_directions
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import bootstrap
-from soundcheck.suite.entries import ERROR
-from soundcheck.suite.groups import numbers_of
+from soundcheck.suite.entries import ERROR, LEFT_OUT
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CorpusDescription:
+    """A corpus and where the predictions of one model for it are."""
+
+    name: str  # name in the suite, and its title for people
+    title: str
+    synthetic: bool = False  # whether the speech is synthetic
+    root: Path  # folder of the corpus, for listening; never shown
+    # columns whose values are resampled together; the file where there are no such columns
+    blocks: tuple[str, ...]
+    base_condition: str = ""  # condition that others are compared with; empty = the most frequent one
+    probes_of: str = ""  # name of the corpus whose words this one probes; empty for all others
+    segments: Path  # parquet files: the segment table and the predictions
+    predictions: Path
+    trials: Path | None = None  # parquet file of the trials of a family; ``None`` if it compares none
+    audio: bool = True  # whether there is anything to hear
+    groups: tuple[str, ...] = ()  # columns of the segment table whose values are groups that the suite names
+    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, words or numbers
+    # task -> ends of the scale of its labels, where the suite says that it is another one than the task's
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # column -> the group that its other groups are compared with; ``"others"``, also where it is not
+    # named, = all other groups
+    against: dict[str, str] = dataclasses.field(default_factory=dict)
+    # how an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``
+    missing: str = LEFT_OUT
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelDescription(Description):
+    """What all notebooks about models are given."""
+
+    tasks: tuple[Task, ...]  # tasks of the model, or of both, that are looked at
+    seed: int
+    replicates: int
+    interval: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -83,17 +123,6 @@ class CorpusView(CorpusDescription):
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""
         return bootstrap.blocks_of(self.segments, self.blocks)
-
-
-def scale_notes(views: Iterable[CorpusView], tasks: Sequence[Task]) -> list[str]:
-    """Say of regression tasks with labels on another scale than 0 to 1 how they are shown, each once."""
-    sentences = [
-        scale_sentence(task.name, *view.ranges.get(task.name, (task.low, task.high)))
-        for task in tasks
-        for view in views
-        if task.is_regression
-    ]
-    return list(dict.fromkeys(filter(None, sentences)))
 
 
 def read_view(description: CorpusDescription) -> CorpusView:
@@ -258,10 +287,6 @@ class Subset:
         """Say which rows have a value in a column of the segment table, bool ``(segments,)``."""
         return self.segments[column].eq(value).fillna(False).to_numpy(dtype=bool)
 
-    def numbers(self, column: str) -> np.ndarray:
-        """Give a column of numbers, also where a suite cuts them into groups, float64 ``(segments,)``."""
-        return numbers_of(self.segments, column)
-
     def with_column(self, name: str, values: Sequence[object]) -> Subset:
         """Add a column to the segment table."""
         return dataclasses.replace(self, segments=self.segments.assign(**{name: values}))
@@ -269,3 +294,38 @@ class Subset:
     def sized(self, groups: int, samples: int) -> Subset:
         """Say how many groups are compared, and how many segments each has or would have."""
         return dataclasses.replace(self, group_size=(groups, samples))
+
+
+class Corpora:
+    """The corpora of a notebook about models."""
+
+    corpora: Sequence[CorpusView]
+    tasks: Sequence[Task]
+    seed: int
+    replicates: int
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether any of the corpora is synthetic."""
+        return any(view.synthetic for view in self.corpora)
+
+    @property
+    def scales(self) -> list[str]:
+        """How labels on another scale than 0 to 1 are shown, in sentences."""
+        sentences = [
+            scale_sentence(task.name, *view.ranges.get(task.name, (task.low, task.high)))
+            for task in self.tasks
+            for view in self.corpora
+            if task.is_regression
+        ]
+        return list(dict.fromkeys(filter(None, sentences)))
+
+    def view(self, subset: Subset) -> CorpusView:
+        """Give the corpus that a subset is from."""
+        return next(view for view in self.corpora if view.name == subset.corpus)
+
+    def resample(
+        self, statistic: Statistic | Weighted, blocks: np.ndarray, noun: str = "speaker"
+    ) -> bootstrap.Resampled:
+        """Compute a statistic with replicates of the suite's number and seed."""
+        return bootstrap.resample(statistic, blocks, self.replicates, self.seed, noun)

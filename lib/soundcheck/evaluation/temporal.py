@@ -11,7 +11,7 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.certainty import why_no_changes
 from soundcheck.evaluation.changed_segments import growing_steps, swept_rows
-from soundcheck.evaluation.evaluation import CLEAN, Evaluation
+from soundcheck.evaluation.evaluation import CLEAN, NO_AUDIO, Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.temporal import FileChanges, Neighbours, drift, file_changes, neighbours
@@ -92,7 +92,7 @@ def subsets_under_growth(
     for subset, _ in subsets:
         reason = why_no_changes(evaluation)
         if not reason and not evaluation.view(subset).audio:
-            reason = "the corpus has no audio that could be changed"
+            reason = NO_AUDIO
         minimum = evaluation.family.options["file_minimum"]
         reason = reason or f"no file has {minimum} segments that were heard changed"
         for test in evaluation.family.tests:

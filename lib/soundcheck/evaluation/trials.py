@@ -113,12 +113,6 @@ class TrialTasks(Judging):
         result = threshold_in_use(self.family, self.model, scores, subset.truth)
         return -np.inf if np.isnan(result) else result
 
-    def too_small(self, column: str) -> str:
-        """Say why the groups of a column are not compared."""
-        options = self.family.options
-        needed = f"{options['minimum_trials']} trials of each kind and {options['minimum_speakers']} speakers"
-        return f"fewer than 2 groups of {column} with {needed}"
-
     def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
         """Mask all trials, then targets with each kind of non-target, unless one has too few of these."""
         target = subset.truth
@@ -223,8 +217,8 @@ def overview(evaluation: TrialTasks, subset: Subset) -> list[Estimate]:
 
 def rates_at(trials: Trials, threshold: float) -> dict[str, Weighted]:
     """Give both error rates at a threshold, by measure."""
-    rates = {"false_acceptance_rate": false_acceptance_rate, "false_rejection_rate": false_rejection_rate}
-    return {name: rate(trials, threshold) for name, rate in rates.items()}
+    rates = (false_acceptance_rate, false_rejection_rate)
+    return {rate.__name__: rate(trials, threshold) for rate in rates}
 
 
 def estimates_of(

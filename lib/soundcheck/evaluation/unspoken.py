@@ -124,23 +124,19 @@ def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
 
     Inserted is what the answer has more than that to the speech alone, for each minute that nobody speaks.
     """
+
+    def inserted(kind: Kind) -> Callable[[Predictions], Statistic]:
+        return lambda p: per_minute(word_errors(p.clean, p.changed).insertions, kind.unspoken)
+
     repeats = evaluation.family.options["repeats"]
     judged = [(kind, *one) for kind in kinds for one in _measures(kind, repeats).items()]
-    judged += [
-        (kind, "Inserted Words Per Minute", lambda p, kind=kind: per_minute(_inserted(p), kind.unspoken))
-        for kind in kinds
-        if kind.followed
-    ]
+    judged += [(kind, "Inserted Words Per Minute", inserted(kind)) for kind in kinds if kind.followed]
 
     def named(name: str, measure: Callable[[Predictions], Statistic]) -> Measure:
         return lambda _, predictions: stack({name: measure(predictions)})
 
     for kind, test, measure in judged:
         evaluation.judge(kind.subset, test, named(kind.name, measure))
-
-
-def _inserted(predictions: Predictions) -> np.ndarray:
-    return word_errors(predictions.clean, predictions.changed).insertions
 
 
 def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Predictions], Statistic]]:

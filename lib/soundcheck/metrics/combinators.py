@@ -386,12 +386,6 @@ def standardised_difference(
     Statistic(0.0)
     """
     strata = np.asarray(strata)
-    if (group & others).any():
-        raise ValueError("A segment is on both sides.")
-    if len(strata) and not (strata.min() >= -1 and strata.max() < n_strata):
-        raise ValueError(f"Strata from -1 to {n_strata - 1} are needed.")
-    if 2 * n_strata * statistic.size > MOST_SUMS:
-        raise ValueError(f"{2 * n_strata * statistic.size:,} sums are more than {MOST_SUMS:,}.")
     inside = (group | others) & (strata >= 0)
     codes = np.where(inside, strata + n_strata * others, 0).astype(np.intp)
 

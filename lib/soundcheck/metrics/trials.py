@@ -35,14 +35,7 @@ import numpy as np
 import pandas as pd
 import scipy  # scipy.sparse is loaded when first used
 
-from soundcheck.metrics.additive import (
-    Numbers,
-    layers,
-    missing_texts,
-    numbers,
-    ratio,
-    same_length,
-)
+from soundcheck.metrics.additive import Numbers, layers, missing_texts, numbers, ratio, same_length
 from soundcheck.metrics.weighted import Weighted
 
 _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
@@ -370,10 +363,6 @@ def cosine_scores(
     >>> cosine_scores(np.eye(2), np.array([[3.0, 4.0]]), np.array([0, 1]), np.array([0, 0])).tolist()
     [0.6, 0.8]
     """
-    if enrolled.shape[1] != tested.shape[1]:
-        raise ValueError(
-            f"Embeddings of {enrolled.shape[1]} dimensions do not fit those of {tested.shape[1]}."
-        )
     one = _directions(enrolled)
     other = one if tested is enrolled else _directions(tested)
     scores = np.empty(len(first))
@@ -455,8 +444,6 @@ def normalised_scores(
     >>> normalised_scores(np.array([0.4]), row, row, cohort, cohort, 2)["s-norm"].round(9).tolist()
     [3.0]
     """
-    if min(enrolled.shape[1], tested.shape[1], top) < 2:
-        raise ValueError("A cohort has at least 2 speakers.")
     z, t = _against(scores, first, enrolled), _against(scores, second, tested)
     highest = [np.sort(cohort, axis=1)[:, -top:] for cohort in (enrolled, tested)]
     adaptive = _against(scores, first, highest[0]), _against(scores, second, highest[1])

@@ -25,8 +25,6 @@ from soundcheck.metrics.additive import ratio, same_length
 from soundcheck.metrics.trials import Search, SortedTrials, Trials, TrialStatistic, WholeCurve
 from soundcheck.metrics.weighted import Weighted
 
-P_TARGET, C_MISS, C_FALSE_ALARM = 0.05, 1.0, 1.0
-
 _PILOT = 16  # replicates that find out where the rates cross
 _LARGEST = 1e100  # scores beyond count as this, whose sums would overflow
 _NOISE = 1e-12  # relative; products of rates and whole numbers are closer than this to what they should be
@@ -158,7 +156,9 @@ class _AtThreshold(TrialStatistic):
         return self._trials.errors(self._step), self._costs
 
 
-def _costs(p_target: float, c_miss: float, c_false_alarm: float, normalised: bool) -> tuple[float, float]:
+def _costs(
+    normalised: bool, *, p_target: float = 0.05, c_miss: float = 1.0, c_false_alarm: float = 1.0
+) -> tuple[float, float]:
     if not (0 < p_target < 1 and c_miss > 0 and c_false_alarm > 0):
         raise ValueError("The probability of a target lies between 0 and 1, and costs are above 0.")
     miss, false_alarm = c_miss * p_target, c_false_alarm * (1 - p_target)
@@ -166,21 +166,14 @@ def _costs(p_target: float, c_miss: float, c_false_alarm: float, normalised: boo
     return miss / scale, false_alarm / scale
 
 
-def min_dcf(
-    trials: Trials,
-    p_target: float = P_TARGET,
-    c_miss: float = C_MISS,
-    c_false_alarm: float = C_FALSE_ALARM,
-    *,
-    normalised: bool = False,
-) -> Weighted:
+def min_dcf(trials: Trials, *, normalised: bool = False, **costs: float) -> Weighted:
     r"""Lowest detection cost over all thresholds.
 
     .. math:: \min_\tau\; C_\mathrm{miss} P_\mathrm{target}\, \mathrm{FRR}(\tau)
               + C_\mathrm{fa} (1 - P_\mathrm{target})\, \mathrm{FAR}(\tau)
 
-    - ``p_target``: probability of a target in use.
-    - ``c_miss, c_false_alarm``: costs of the two errors.
+    - ``costs``: ``p_target``, the probability of a target in use, 0.05 if not given; ``c_miss`` and
+      ``c_false_alarm``, the costs of the two errors, 1 if not given.
     - ``normalised``: divide by the cost of the better of accepting and rejecting everybody, as many tools do.
       That cost is the largest possible value.
 
@@ -189,36 +182,23 @@ def min_dcf(
     >>> min_dcf(trials), min_dcf(trials, normalised=True)
     (Statistic(0.025), Statistic(0.5))
     """
-    return _MinCost(trials, _costs(p_target, c_miss, c_false_alarm, normalised))
+    return _MinCost(trials, _costs(normalised, **costs))
 
 
-def min_dcf_threshold(
-    trials: Trials,
-    p_target: float = P_TARGET,
-    c_miss: float = C_MISS,
-    c_false_alarm: float = C_FALSE_ALARM,
-) -> float:
+def min_dcf_threshold(trials: Trials, **costs: float) -> float:
     """Threshold at which the detection cost is lowest; see :func:`min_dcf`.
 
     Returns a score that occurs, or minus infinity, for accepting what lies above it; NaN if undefined. Of
     several thresholds with the same cost the middle one, of two middle ones the lower.
     """
-    miss, false_alarm = _costs(p_target, c_miss, c_false_alarm, False)
+    miss, false_alarm = _costs(False, **costs)
     thresholds, far, frr = det_curve(trials)
     cost = miss * frr + false_alarm * far
     lowest = np.flatnonzero(cost <= cost.min() * (1 + _NOISE))
     return float(thresholds[lowest[(len(lowest) - 1) // 2]]) if len(lowest) else np.nan
 
 
-def actual_dcf(
-    trials: Trials,
-    threshold: float,
-    p_target: float = P_TARGET,
-    c_miss: float = C_MISS,
-    c_false_alarm: float = C_FALSE_ALARM,
-    *,
-    normalised: bool = False,
-) -> Weighted:
+def actual_dcf(trials: Trials, threshold: float, *, normalised: bool = False, **costs: float) -> Weighted:
     """Compute the detection cost at a threshold that was fixed before; see :func:`min_dcf`.
 
     >>> target, other = [True, True, False, False], ["a", "b", "b", "a"]
@@ -226,7 +206,7 @@ def actual_dcf(
     >>> actual_dcf(trials, 0.5)
     Statistic(0.5)
     """
-    return _AtThreshold(trials, _costs(p_target, c_miss, c_false_alarm, normalised), threshold)
+    return _AtThreshold(trials, _costs(normalised, **costs), threshold)
 
 
 def false_acceptance_rate(trials: Trials, threshold: float) -> Weighted:

@@ -44,9 +44,9 @@ class Model(ModelKind, abc.ABC):
     )
 
     @classmethod
-    @abc.abstractmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> Model:
-        """Load the model of a suite's entry."""
+        """Load the model of a suite's entry; here the class does."""
+        return cls(entry, suite)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
@@ -175,16 +175,17 @@ def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ())
         return fingerprint
     cache = os.environ.get(CACHE_VARIABLE)
     contents = FileDigests(Path(cache, "digests", f"{files.slug(entry.name)}.named.json") if cache else None)
-    digests = [(_name(path, suite.root), contents.digest(path)) for path in named]
+    digests = [(movable_name(path, suite.root), contents.digest(path)) for path in named]
     contents.save()
     return files.digest(json.dumps([fingerprint, digests]))
 
 
-def _name(path: Path, root: Path) -> str:
-    """Name a file so that a project may be moved."""
+def movable_name(path: Path, root: Path) -> str:
+    """Name a file by its place in the folder of the suite, which may be moved; others by their last part."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def where(entry: ModelEntry, suite: Suite) -> str:
-    """Say where the suite names a model, for messages."""
-    return f"{suite.file.name}, models.{entry.name}.{entry.kind}, {entry.public_target}"
+def where(entry: ModelEntry, suite: Suite, kind: type[ModelKind] | None = None) -> str:
+    """Say where the suite names a model, for messages; a child that is told its kind imports no other."""
+    target = (kind or entry.about).public_target(entry.target)
+    return f"{suite.file.name}, models.{entry.name}.{entry.kind}, {target}"

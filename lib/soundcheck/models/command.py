@@ -58,7 +58,6 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted, shorten, terminal
-from soundcheck.common.tasks import Task
 from soundcheck.models import processes
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
@@ -196,7 +195,7 @@ class StayingProgram:
     """A program that is started when there is something to ask, and again when it has ended."""
 
     def __init__(self, command: Sequence[str], root: Path, limit: int) -> None:
-        self._command, self._root, self._limit = list(command), root, limit  # bytes that an answer may have
+        self._command, self._root, self._limit = command, root, limit  # bytes that an answer may have
         self._number = 0
         self._program: Program | None = None
         self._close = weakref.finalize(self, lambda: None)
@@ -283,19 +282,24 @@ class CommandKeys(ModelKeys):
 
 
 class CommandModel(Model):
-    """A program as a model; it is run in the suite's folder ``root``."""
+    """A program as a model; it is run in the suite's folder."""
 
     keyword = "command"
     keys = CommandKeys
 
-    def __init__(
-        self, entry: ModelEntry, command: Sequence[str], root: Path, tasks: Sequence[Task] = ()
-    ) -> None:
+    def __init__(self, entry: ModelEntry, suite: Suite) -> None:
+        stays, program = entry.options.get("stays", False), None
+        arguments, what, remedy = parse_command(entry.target, stays)
+        if arguments:
+            program, what, remedy = find_program(arguments[0], suite.file)
+        if program is None:
+            raise input_error(f"{suite.file.name}, models.{entry.name}.command", what, remedy)
         self.fingerprint = files.digest(repr(("command", entry.target)))  # its files are named_files
         self._is_recogniser = tuple(entry.tasks) == (TASK,)
-        self._command, self._root, self._tasks = list(command), root, list(tasks)
-        self._limit = EMBEDDING_BYTES if any(task.is_embedding for task in tasks) else OUTPUT_BYTES
-        self._staying = StayingProgram(self._command, root, self._limit) if _stays(entry) else None
+        self._command, self._root = [str(program), *arguments[1:]], suite.root
+        self._tasks = [suite.tasks[name] for name in entry.tasks]
+        self._limit = EMBEDDING_BYTES if any(task.is_embedding for task in self._tasks) else OUTPUT_BYTES
+        self._staying = StayingProgram(self._command, self._root, self._limit) if stays else None
         self._failed = 0  # signals in a row
 
     @classmethod
@@ -330,18 +334,6 @@ class CommandModel(Model):
         places = [find_program(program, suite.file)[0], *(suite.root / text for text in texts)]
         files_of_command = [place for place in places if place is not None and os.path.isfile(place)]
         return [*dict.fromkeys([*files_of_command, *super().named_files(entry, suite)])]
-
-    @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> CommandModel:
-        """Look for the program; it is not run."""
-        arguments, what, remedy = parse_command(entry.target, _stays(entry))
-        program = None
-        if arguments:
-            program, what, remedy = find_program(arguments[0], suite.file)
-        if program is None:
-            raise input_error(f"{suite.file.name}, models.{entry.name}.command", what, remedy)
-        command, tasks = [str(program), *arguments[1:]], [suite.tasks[name] for name in entry.tasks]
-        return cls(entry, command, suite.root, tasks)
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Run the program once for each signal, or tell the one that stays each of them.
@@ -392,7 +384,3 @@ class CommandModel(Model):
         wanted = json.dumps(example(self._tasks))
         printed = quoted(output.strip(), 60)
         raise RuntimeError(f"the program printed {printed}; expected is one JSON object such as {wanted}")
-
-
-def _stays(entry: ModelEntry) -> bool:
-    return entry.options.get("stays", False)

@@ -100,8 +100,17 @@ class EndpointModel(Recogniser, Model):
         what = "the model is a service: what answers there may change under the same name"
         return [f"{what}, so the days on which its answers were given belong to the results"]
 
-    def __init__(self, entry: ModelEntry, secret: Secret) -> None:
-        self._entry, self._secret = entry, secret
+    def __init__(self, entry: ModelEntry, suite: Suite) -> None:
+        self._entry, name = entry, entry.options["key"]
+        value = os.environ.get(name, "").strip() if name else ""
+        where = f"{suite.file.name}, models.{entry.name}.key"
+        if name and not value:
+            what = f"the environment variable {name} is not set, or empty"
+            raise input_error(where, what, f"Set it where Soundcheck is started: export {name}=...")
+        if not (value.isascii() and value.isprintable()) or " " in value:
+            what = f"the value of the environment variable {name} holds characters that no key has"
+            raise input_error(where, what, "Set it to the key and nothing else")
+        self._secret = Secret(value)
         declared = {name: entry.options[name] for name in ("model", "language")}
         form = SURE_FIELDS if entry.options["confidence"] else {"response_format": "json"}
         self._fields = {name: text for name, text in declared.items() if text} | form | {"temperature": "0"}
@@ -139,20 +148,6 @@ class EndpointModel(Recogniser, Model):
     def public_target(cls, target: str) -> str:
         """Give the address without what may be secret in it."""
         return public_url(target)
-
-    @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> EndpointModel:
-        """Look for the key; nobody is asked."""
-        name = entry.options["key"]
-        value = os.environ.get(name, "").strip() if name else ""
-        where = f"{suite.file.name}, models.{entry.name}.key"
-        if name and not value:
-            what = f"the environment variable {name} is not set, or empty"
-            raise input_error(where, what, f"Set it where Soundcheck is started: export {name}=...")
-        if not (value.isascii() and value.isprintable()) or " " in value:
-            what = f"the value of the environment variable {name} holds characters that no key has"
-            raise input_error(where, what, "Set it to the key and nothing else")
-        return cls(entry, Secret(value))
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Ask about all signals at a time; a failed request is :class:`NoAnswer`."""

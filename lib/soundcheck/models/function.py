@@ -66,7 +66,7 @@ class FunctionModel(Model):
     keyword = "python"
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
-        self._entry, self._root, self._where = entry, suite.root, where(entry, suite)
+        self._entry, self._root, self._where = entry, suite.root, where(entry, suite, type(self))
         self.module, self.function = import_function(entry.target, suite.root, self._where)
 
     @classmethod
@@ -90,11 +90,6 @@ class FunctionModel(Model):
             raise input_error(self._where, what, "Correct the module") from error
         source = files.digest(json.dumps([sources(self.module, self._root), text]))
         return files.digest(repr(("python", self._entry.target, self._entry.batch, source)))
-
-    @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> FunctionModel:
-        """Import the function into this process."""
-        return cls(entry, suite)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:

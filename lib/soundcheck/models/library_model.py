@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class LibraryModel(Model):
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
         self.entry = entry
         self.suite_file = suite.file
-        self.where = where(entry, suite)
+        self.where = where(entry, suite, type(self))
         self.open([suite.tasks[name] for name in entry.tasks])
 
     @abc.abstractmethod
@@ -84,22 +84,17 @@ class LibraryModel(Model):
         return files.digest(repr((*keys, packages.versions(self.distributions))))
 
     @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> Self:
-        """Load the model."""
-        return cls(entry, suite)
-
-    @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Load the model in a child, within a time limit."""
         lost = f"Is there enough memory? {_OUTSIDE}"
         task = processes.Task(where(entry, suite), "loading the model", LOAD_SECONDS, _OUTSIDE, lost)
-        return processes.in_child(task, load_fingerprint, entry, suite)
+        return processes.in_child(task, load_fingerprint, cls, entry, suite)
 
 
-def load_fingerprint(entry: ModelEntry, suite: Suite) -> str:
+def load_fingerprint(kind: type[LibraryModel], entry: ModelEntry, suite: Suite) -> str:
     """Load a model, and give its fingerprint."""
     try:
-        return entry.about.load(entry, suite).fingerprint
+        return kind.load(entry, suite).fingerprint
     except InputError:
         raise
     except Exception as error:  # whatever a library says about files that it does not understand

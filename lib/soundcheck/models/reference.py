@@ -78,9 +78,9 @@ class RandomModel(LookUpModel):
     has_scale = False
     answers_declared = True
 
-    def __init__(self, tasks: Sequence[Task], seed: int) -> None:
-        self._tasks, self._seed = tuple(tasks), seed
-        self.fingerprint = digest(repr(("random", seed, self._tasks)))
+    def __init__(self, entry: ModelEntry, suite: Suite) -> None:
+        self._tasks, self._seed = tuple(suite.tasks[name] for name in entry.tasks), suite.seed
+        self.fingerprint = digest(repr(("random", suite.seed, self._tasks)))
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
@@ -100,11 +100,6 @@ class RandomModel(LookUpModel):
         remedy = "gaussian is for regression, categorical for classification"
         wrong = [task.name for task in tasks if task.kind != KINDS.get(target, task.kind)]
         return [(f"random: {target} does not predict {quoted(name)}", remedy) for name in wrong]
-
-    @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> RandomModel:
-        """Make the model."""
-        return cls([suite.tasks[name] for name in entry.tasks], suite.seed)
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Draw a prediction for every segment; regression in the task's nominal range."""

@@ -40,7 +40,6 @@ def predict_models(
     requests: Iterable[PredictionRequest],
     *,
     jobs: int = 1,
-    progress: bool = False,
     cluster: Cluster | None = None,  # whose workers predict; the few inputs predicted twice are done here
 ) -> Iterator[PredictionReport]:
     """Predict with one model after the other, and write their prediction tables.
@@ -62,14 +61,14 @@ def predict_models(
                     known = request.fingerprint or check_model(request.entry, request.suite)
                     request = dataclasses.replace(request, fingerprint=known)
                     while any(one.fingerprint == known for one, _ in begun):  # whose answers are also its own
-                        yield _predicted(*begun.popleft(), jobs, progress, cluster)
+                        yield _predicted(*begun.popleft(), jobs, cluster)
                     prediction = Prediction(request)
                     prediction.begin(pool, stopped.is_set)
                 begun.append((request, prediction))
                 if len(begun) > ahead:
-                    yield _predicted(*begun.popleft(), jobs, progress, cluster)
+                    yield _predicted(*begun.popleft(), jobs, cluster)
             while begun:
-                yield _predicted(*begun.popleft(), jobs, progress, cluster)
+                yield _predicted(*begun.popleft(), jobs, cluster)
         except BaseException:
             stopped.set()
             raise
@@ -79,13 +78,12 @@ def _predicted(
     request: PredictionRequest,
     prediction: Prediction | None,  # of a model that listens
     jobs: int,
-    progress: bool,
     cluster: Cluster | None,
 ) -> PredictionReport:
     start = time.monotonic()
     entry, tasks = request.entry, [request.suite.tasks[name] for name in request.entry.tasks]
     if prediction is not None:
-        prediction.run(jobs=jobs, progress=progress, cluster=cluster)
+        prediction.run(jobs=jobs, cluster=cluster)
         prediction.check_scale()
         prediction.refuse_odd_lengths()
         report, answered = prediction.report(), prediction.tables()
@@ -128,7 +126,7 @@ def predict_share(
     prediction = Prediction(request, share)
     with ThreadPoolExecutor(1) as pool:
         prediction.begin(pool)
-    prediction.run(jobs=jobs, progress=True)
+    prediction.run(jobs=jobs)
     report = dataclasses.replace(prediction.report(), inputs=len(prediction.inputs))
     return report, sorted(prediction.failures, key=lambda result: result.key)
 

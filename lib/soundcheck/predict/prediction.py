@@ -96,15 +96,15 @@ class Prediction:
             unit, log = Unit(tuple(self._single(self._canaries))), _log(self._path(".again"), 1)
             self._heard = pool.submit(answer_once, self._setup(), self._request.cache, log, unit, stopped)
 
-    def run(self, *, jobs: int, progress: bool, cluster: Cluster | None = None) -> None:
+    def run(self, *, jobs: int, cluster: Cluster | None = None) -> None:
         """Predict what has no answer yet, once kept answers are confirmed; after :meth:`begin`."""
         try:
-            self._predict(jobs, progress, None if self._entry.about.asked_here else cluster)
+            self._predict(jobs, None if self._entry.about.asked_here else cluster)
         finally:
             self._store.close()
 
-    def _predict(self, jobs: int, progress: bool, cluster: Cluster | None) -> None:
-        again = self._confirm(jobs, progress)  # which may empty the cache
+    def _predict(self, jobs: int, cluster: Cluster | None) -> None:
+        again = self._confirm(jobs)  # which may empty the cache
         first = heapq.nsmallest(FIRST, self._clean()) if any(t.is_regression for t in self._tasks) else []
         known = {*self._entries, *self._failures}
         waiting = {*first} - known
@@ -113,7 +113,7 @@ class Prediction:
             self._grouped(known | waiting),
         ]
         missing = {call.key for item in itertools.chain(*rounds) for call in item.calls}
-        self._store.outdated &= missing
+        self._store.count_outdated(missing)
         self._warn()
         if not waiting:
             self._check_scale(first, "first ")
@@ -128,8 +128,8 @@ class Prediction:
 
         if missing:
             name = f"inputs of {self._entry.name}"
-            with Progress("predictions", name, len(missing), visible=progress) as bar:
-                if problem := self._prepare(jobs, progress):
+            with Progress("predictions", name, len(missing)) as bar:
+                if problem := self._prepare(jobs):
                     for key in missing:
                         finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))
                 else:
@@ -150,11 +150,11 @@ class Prediction:
             self._entries[result.key] = Entry(result.answer, result.drawn)
             self._new.add(result.key)
 
-    def _prepare(self, jobs: int, progress: bool) -> str:
+    def _prepare(self, jobs: int) -> str:
         """Let the model prepare itself; gives why it cannot."""
         suite, cache = self._request.suite, self._request.cache
         try:
-            self._entry.about.prepare(self._entry, suite, cache=cache, jobs=jobs, progress=progress)
+            self._entry.about.prepare(self._entry, suite, cache=cache, jobs=jobs, progress=True)
         except InputError as error:
             return error.problems[0].what
         return ""
@@ -266,7 +266,7 @@ class Prediction:
         if left:
             self._dispatch([self._single(left[::-1], repeated_key)], ".repeated", 1, self._take)
 
-    def _confirm(self, jobs: int, progress: bool) -> dict[str, Entry]:
+    def _confirm(self, jobs: int) -> dict[str, Entry]:
         """Forget all answers if one of those that were predicted again is another now; gives the new ones."""
         if self._heard is None:
             return {}
@@ -275,7 +275,7 @@ class Prediction:
         heard += self._ask_again([key for key in self._canaries if key in lost])
         new, failed = _sorted_out(heard)
         if failed and not new:  # perhaps it has to be prepared, which nobody did in this run
-            if problem := self._prepare(jobs, progress):
+            if problem := self._prepare(jobs):
                 failed = dict.fromkeys(failed, problem)
             else:
                 new, failed = _sorted_out(self._ask_again(self._canaries))

@@ -42,7 +42,7 @@ class PredictionReport:
     asked: int = 0  # inputs that the model predicted in this run, whatever it said; 0 if it does not listen
     days: dict[str, int] = dataclasses.field(default_factory=dict)  # day of answers from the cache -> count
     confirmation: Confirmation = Confirmation()  # what came of predicting some kept answers again
-    upkeep: Upkeep = Upkeep()  # what became of the kept answers, and what they depend on
+    upkeep: Upkeep = dataclasses.field(default_factory=Upkeep)  # what became of the kept answers
     meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)  # task -> answer -> class
     far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     # task -> answers far outside of their scale, of how many, the lowest and the highest

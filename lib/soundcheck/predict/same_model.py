@@ -96,10 +96,7 @@ class Watch:
 
     def news(self) -> list[list]:
         """Tell what was found since the last call: what it is, name, and of what was read the signature."""
-        news = []
-        while self._news:
-            news.append(self._news.popleft())
-        return news
+        return [self._news.popleft() for _ in range(len(self._news))]
 
     def _hear(self, event: str, arguments: tuple) -> None:
         if event not in _EVENTS or threading.get_ident() == self._deaf:

@@ -64,9 +64,9 @@ class Entry(NamedTuple):
     day: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Upkeep:
-    """What became of the kept answers of a model in a run, and what they depend on."""
+    """What became of the kept answers of a model in a run so far, and what they depend on."""
 
     files: dict[str, str] = dataclasses.field(default_factory=dict)  # name -> digest of its content
     outdated: int = 0  # answers that were not used, and ...
@@ -128,9 +128,7 @@ class Database:
                 elif isinstance(error, sqlite3.ProgrammingError):
                     raise
                 elif name != "READONLY_DBMOVED":  # by another process that has set it aside
-                    why = getattr(error, "strerror", None) or error
-                    remedy = "Make space or choose another --out, then run again to go on."
-                    raise OutputError(f"Cannot write {NAME} in the cache: {why}. {remedy}") from error
+                    raise files.not_written(f"{NAME} in the cache", error) from error
         raise OutputError(f"{NAME} in the cache is damaged again and again")
 
     def _is_damaged(self, error: Exception, name: str) -> bool:
@@ -209,13 +207,8 @@ class Store:
     def __init__(
         self, folder: Path, fingerprint: str, root: Path, contents: FileDigests | None = None
     ) -> None:
-        self.files: dict[str, str] = {}  # that the kept answers depend on, see same_model
-        self.outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded, and ...
-        self.outdated_by: list[str] = []  # ... names of the files that had changed
-        self.dropped = 0  # answers of this run that are not kept, and ...
-        self.dropped_by: list[str] = []  # ... names of the files that changed while the model answered
-        self.damaged = 0  # answers that were not what was written
-        self.damage: list[str] = []  # why the file with all answers could not be read
+        self.upkeep = Upkeep()
+        self._outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded
         self._fingerprint, self._root = fingerprint, Path(root)
         self._contents = contents or FileDigests()
         self._database = Database(Path(folder) / NAME)
@@ -231,11 +224,9 @@ class Store:
 
     def load(self) -> dict[str, Entry]:
         """Read all answers, of finished runs and of those that were interrupted or still go on."""
-        entries, digests = self._read()
-        self.files = digests
-        self.outdated_by = changed_files(digests, self._root, self._contents)
-        if self.outdated_by:
-            self.outdated, entries = set(entries), {}
+        entries, self.upkeep.files = self._read()
+        if changed := changed_files(self.upkeep.files, self._root, self._contents):
+            self.upkeep.outdated_by, self._outdated, entries = tuple(changed), {*entries}, {}
             self.clear()
         self._note_loss()
         return entries
@@ -259,7 +250,7 @@ class Store:
             rows = connection.execute(select, parameters).fetchall()
             damaged = [row[:1] for row in rows if not _is_whole(self._fingerprint, *row[1:])]
             connection.executemany("DELETE FROM answers WHERE rowid = ?", damaged)
-            self.damaged += len(damaged)
+            self.upkeep.damaged += len(damaged)
             gone = {*damaged}
             return [row for row in rows if row[:1] not in gone], digests
 
@@ -290,7 +281,8 @@ class Store:
         ).fetchone()
         if row is not None and _is_whole(self._fingerprint, b"files", *row):
             return json.loads(row[0])
-        self.damaged += connection.execute("DELETE FROM answers WHERE fingerprint = ?", parameters).rowcount
+        forgotten = connection.execute("DELETE FROM answers WHERE fingerprint = ?", parameters)
+        self.upkeep.damaged += forgotten.rowcount
         return {}
 
     def _write_files(self, connection: sqlite3.Connection, digests: Mapping[str, str]) -> None:
@@ -309,7 +301,11 @@ class Store:
             self._write_files(connection, {})
 
         self._database.do(forget)
-        self.files = {}
+        self.upkeep.files = {}
+
+    def count_outdated(self, asked: set[str]) -> None:
+        """Note how many of the answers that were forgotten when they were loaded are asked for again."""
+        self.upkeep.outdated = len(self._outdated & asked)
 
     def merge(self, other: Path) -> int:
         """Take over the answers of this model from the file of another run; returns how many are new."""
@@ -371,10 +367,11 @@ class Store:
             self._write_files(connection, digests)
             return digests
 
-        self.files = self._database.do(end)
+        self.upkeep.files = self._database.do(end)
         self._contents.save()
         if changed:
-            self.dropped, self.dropped_by = self.dropped + len(self._new_keys), changed
+            self.upkeep.dropped += len(self._new_keys)
+            self.upkeep.dropped_by = tuple(changed)
         self._new_keys, self._signatures, self._changed = set(), {}, set()
         self._note_loss()
 
@@ -429,16 +426,9 @@ class Store:
         insert = f"INSERT OR {known} INTO answers VALUES (?, ?, ?, ?)"
         return connection.executemany(insert, values).rowcount
 
-    @property
-    def upkeep(self) -> Upkeep:
-        """What has become of the kept answers so far."""
-        outdated_by = tuple(self.outdated_by) if self.outdated else ()
-        dropped = self.dropped, tuple(self.dropped_by)
-        return Upkeep(self.files, len(self.outdated), outdated_by, *dropped, self.damaged, tuple(self.damage))
-
     def _note_loss(self) -> None:
         if loss := self._database.loss(self._fingerprint):
-            self.damage.append(loss)
+            self.upkeep.damage += (loss,)
 
 
 def _digest(fingerprint: str, *parts: bytes) -> bytes:

@@ -12,7 +12,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.confidence import normalised_cross_entropy
-from soundcheck.report import examples, page, severity_views, views
+from soundcheck.report import examples, listening, page, severity_views, views
 from soundcheck.report.formats import number, place
 from soundcheck.report.html import Html, element
 from soundcheck.report.style import GREY, RED
@@ -161,5 +161,5 @@ def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
 
     chosen = examples.choose(wrong, subset.segments, worst=MOST_PLAYED, played=MOST_PLAYED)
     title = f"{place(subset)}: most confident errors"
-    scene = examples.Scene(title, subset, chosen, said=said)
-    return examples.show(evaluation, [scene], every=True)
+    scene = listening.Scene(title, subset, chosen, said=said)
+    return listening.show(evaluation, [scene], every=True)

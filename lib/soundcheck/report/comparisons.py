@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from soundcheck.common.wording import some
 from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
+from soundcheck.metrics.change import EVENTS, MARGIN, impact, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
-from soundcheck.report import figures, formats, page, views
+from soundcheck.report import formats, label_views, page, views
 from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, label, number, p_value, place, remark, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
@@ -168,10 +168,9 @@ def impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     for pair in pairs:
         predictions = (pair.truth, pair.predictions.clean, pair.predictions.changed)
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
-        statistics = (changed, impact(*predictions), net_corrections(*predictions))
-        resampled = [comparison.resample(pair, statistic) for statistic in statistics]
+        resampled = [comparison.resample(each, pair.blocks) for each in (changed, impact(*predictions))]
         cells = [cell for one in resampled for cell in _shares(one, comparison.interval)]
-        net = resampled[-1].value[0]
+        net = resampled[1].value[-1]
         effect = "positive" if net >= MARGIN else "negative" if net <= -MARGIN else "neutral"
         effect = "" if pd.isna(net) else effect
         rows.append((pair.corpus, pair.task.name, int(resampled[0].segments[0]), *cells, effect))
@@ -184,7 +183,7 @@ def movements(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     parts, sides = [], ("baseline", "candidate")
     for pair in pairs:
         both = pair.predictions.clean, pair.predictions.changed, pair.task.classes
-        parts.append(figures.agreement(comparison.media, *both, place(pair), sides))
+        parts.append(label_views.agreement(comparison.media, *both, place(pair), sides))
     return join(parts)
 
 
@@ -194,7 +193,7 @@ def word_impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     for pair in pairs:
         changes = word_changes(pair.truth, pair.predictions.clean, pair.predictions.changed)
         sides = (word_error_rate(changes["words"], changes[name]) for name in ("corrected", "broken"))
-        net = comparison.resample(pair, paired_difference(*sides))
+        net = comparison.resample(paired_difference(*sides), pair.blocks)
         sums = [int(changes[name].sum()) for name in ("words", "corrected", "broken")]
         put_in = [int(changes[f"put_in_{side}"].sum()) for side in ("baseline", "candidate")]
         shares = _shares(net, comparison.interval)

@@ -1,27 +1,18 @@
-"""Segments to listen to: chosen by a score, with labels, predictions, and words where there are any.
+"""Chooses segments to listen to by a score: the worst, typical ones, and those that a change harms most.
 
 - Scores are float64 ``(segments,)``, NaN where nothing is known; the larger, the worse. *Typical* are the
   segments whose score is closest to the median of those that are chosen from.
 - Of equal scores the smallest key comes first. A speaker comes a second time when the others among the
   next ones have been.
-- Of all numbers of a page only the segments of the largest are played, of groups those of each column, unless
-  ``every`` one is; the others are listed. Of a model that guesses none is played.
-- Segments may be played twice: as they are and changed, both sides of a pair or of a trial.
 """
 
-import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import templates
-from soundcheck.common.media import EXAMPLES
-from soundcheck.common.wording import counted
-from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Subset
@@ -30,158 +21,17 @@ from soundcheck.metrics.change import EVENTS, impact_codes
 from soundcheck.metrics.differential import Localised, Setting, degradations, word_edits
 from soundcheck.metrics.word_errors import word_changes, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
-from soundcheck.report import views
-from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.formats import number, place
-from soundcheck.report.html import Html, element, join
-from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player, side
+from soundcheck.report.listening import TYPICAL, Example, Scene, Words, written
+from soundcheck.report.players import Side, side
 
-WORST, TYPICAL, BEST = "worst", "typical", "best"
+WORST, BEST = "worst", "best"
 OTHERS = "the others"
 MOST_GROUPS = 2  # with the largest differences, of a corpus and task
 MOST_WORDS = 3  # that are lost most
 READ = 4  # segments of a kind
 AHEAD = 2  # times as many segments as are shown are looked at for other speakers
 AS_IT_IS = "as it is"
-
-
-class Words(NamedTuple):
-    """Transcripts to align: what was said, and name -> what was written; ``None`` if nothing was."""
-
-    reference: str
-    written: Mapping[str, str | None]
-    said: str = "said"
-
-
-class Example(NamedTuple):
-    """A row of a scene's segments."""
-
-    row: int
-    why: str = ""  # as what it was chosen, such as ``"worst"``
-    whose: str = ""  # of several sides of a number
-    played: bool = True  # if its scene is
-
-    @property
-    def chosen(self) -> str:
-        """As what of which side it was chosen."""
-        return ", ".join(filter(None, (self.whose, self.why)))
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Scene:
-    """A number and segments behind it; functions take the row of a segment."""
-
-    title: str  # may come from data
-    subset: Subset
-    examples: Sequence[Example]
-    size: float = 0.0  # how large the number is: of a page the largest is played
-    group: str = ""  # ``column: value`` that it is about, if any
-    said: Callable[[int], str] | None = None  # what is said of a segment; default: label and prediction
-    words: Callable[[int], Words] | None = None  # default: those of transcripts
-    sounds: Callable[[int], Sequence[Side]] | None = None  # played in turn; default: the segment
-
-    def words_of(self, n: int) -> Words | None:
-        """Give the words of a segment to align."""
-        if self.words:
-            return self.words(n)
-        truth = self.subset.truth[n] if self.subset.task.is_transcription else None
-        if not isinstance(truth, str):
-            return None  # also of two models, whose predictions stand apart
-        return Words(truth, {"recognised": self.subset.predictions.clean[n]})
-
-    def said_of(self, n: int) -> str:
-        """Say of a segment what it comes with, else its errors, or label and prediction."""
-        if self.said:
-            return self.said(n)
-        if words := self.words_of(n):
-            counts = word_errors([words.reference], [*words.written.values()][:1])
-            return f"{counted(int(counts.errors[0]), 'error')}, {counted(int(counts.words[0]), 'word')}"
-        truth, predicted = self.subset.truth, self.subset.predictions.clean[n]
-        known = [] if truth is None or pd.isna(truth[n]) else [f"labelled {_written(truth[n])}"]
-        return "; ".join([*known, f"predicted {_written(predicted)}"])
-
-
-class Examples(Html):
-    """Examples as a page shows them, with what is played as data beside the HTML."""
-
-    played: Sequence[Mapping[str, object]] = ()
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, object]:
-        return {EXAMPLES: list(self.played)} if self.played else {}
-
-
-def show(
-    evaluation: Evaluation | Comparison, scenes: Iterable[Scene | Sequence[Scene]], *, every: bool = False
-) -> Examples:
-    """Play the scene with the largest number, or every one, and list the segments that are not played."""
-    flat = [one for entry in scenes for one in ([entry] if isinstance(entry, Scene) else entry)]
-    flat = [scene for scene in flat if scene.examples]
-    if not flat:
-        return Examples(element("p", "There is no segment to show."))
-    largest = {one.group.partition(": ")[0]: one for one in sorted(flat, key=lambda one: abs(one.size))}
-    chosen = [] if evaluation.guesses else flat if every else [*largest.values()]
-    played, records, listed = [], [], {}
-    for scene in flat:
-        if blocks := _played(evaluation, scene, records) if scene in chosen else []:
-            played.append({"title": scene.title, "blocks": blocks})
-        rest = [one for one in scene.examples if scene not in chosen or not one.played]
-        if rest:
-            listed.setdefault(place(scene.subset), []).append((scene, rest))
-    aligned = filter(None, (scene.words_of(scene.examples[0].row) for scene in flat))
-    signs = join(map(legend, dict.fromkeys(tuple(words.written) for words in aligned)))
-    lists = [
-        {
-            "summary": f"{counted(sum(len(rest) for _, rest in scenes_), 'segment')} to read: {where}",
-            "parts": [_listed(*one) for one in scenes_],
-        }
-        for where, scenes_ in listed.items()
-    ]
-    made = Examples(templates.html("examples", legend=signs, played=played, lists=lists))
-    made.played = records
-    return made
-
-
-def _played(
-    evaluation: Evaluation | Comparison, scene: Scene, records: list[dict[str, object]]
-) -> list[dict[str, object]]:
-    """Make the players of a scene, side by side where there are no words; keep what they play."""
-    view, blocks, alone = evaluation.view(scene.subset), [], []
-    about = {"corpus": scene.subset.corpus, "task": scene.subset.task.name, "group": scene.group}
-
-    def add(players: Sequence[Player], title: str = "", words: Words | None = None, kind: str = "") -> None:
-        texts = [*({words.said: words.reference} | words.written).items()] if words else []
-        sounds = [player.content for player in players]
-        records.append(about | {"title": title or scene.title, "sounds": sounds, "words": texts})
-        blocks.append({"heard": row(players, title, kind=kind), "words": words and aligned_words(*words)})
-
-    for one in filter(lambda one: one.played, scene.examples):
-        segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
-        caption = "; ".join(filter(None, (one.chosen, scene.said_of(one.row))))
-        if view.audio and scene.sounds:
-            add(players_of(evaluation.media, scene.sounds(one.row)), caption, words, "sc-pair")
-            continue
-        color, root = "changed" if one.why == TYPICAL else "original", view.root if view.audio else None
-        player = segment_player(evaluation.media, root, segment, caption, color)
-        if words:
-            add([player], "", words)
-        else:
-            alone.append(player)
-    if alone:
-        add(alone)
-    return blocks
-
-
-def _listed(scene: Scene, listed: Sequence[Example]) -> Html:
-    """List segments of a scene, their words aligned."""
-    lines = []
-    for one in listed:
-        segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
-        speaker = segment.get("speaker")
-        line = {"chosen as": one.chosen, "segment": segment_name(segment)}
-        line["speaker"] = "" if pd.isna(speaker) else str(speaker)
-        line["what is known"] = scene.said_of(one.row)
-        lines.append(line | {"words": words and aligned_words(*words)})
-    return views.table(lines, caption=scene.title, sortable=False)
 
 
 def choose(
@@ -349,7 +199,7 @@ def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> 
 
 def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     name, (first, second), segment = subset.task.name, subset.sides, subset.segments.iloc[n]
-    texts = [_written(part[n]) for part in (subset.predictions.clean, subset.predictions.changed)]
+    texts = [written(part[n]) for part in (subset.predictions.clean, subset.predictions.changed)]
     before, after = (f"{name} {text}" for text in texts)
     if subset.partner is not None:
         sides = [(segment, "", first, before), (subset.partner.iloc[n], "", second, after)]
@@ -359,7 +209,7 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
 
     def sounds(_: int) -> list[Side]:
         return [
-            side(evaluation, subset, part, evaluation.change(change) if change else None, *words)
+            side(evaluation, subset, part, evaluation.family.changes.get(change), *words)
             for part, change, *words in sides
         ]
 
@@ -379,7 +229,7 @@ def of_two_models(pair: Subset, count: int = 4) -> Scene:
         size[pd.isna(before) | pd.isna(after)] = np.nan
 
     def said(n: int) -> str:
-        parts = [f"{name} {_written(text)}" for name, text in texts.iloc[n].dropna().items()]
+        parts = [f"{name} {written(text)}" for name, text in texts.iloc[n].dropna().items()]
         parts += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
         return ", ".join(parts)
 
@@ -580,9 +430,3 @@ def _error(subset: Subset) -> str:
     """Name the mean of :func:`segment_errors`."""
     names = {"regression": "mean error", "transcription": "mean share of wrong words"}
     return names.get(subset.task.kind, "share of errors")
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return "nothing" if pd.isna(value) else number(float(value), 2)

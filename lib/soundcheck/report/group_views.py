@@ -19,11 +19,11 @@ from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.measure_sets import TAKEN_FOR
 from soundcheck.evaluation.worst_groups import GroupSearch
 from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.report import examples, failures, figures, notices, views
+from soundcheck.report import examples, failures, label_views, listening, views
 from soundcheck.report import words as word_views
 from soundcheck.report.formats import label, of_evidence, p_value, place, sentence, significant, value_cell
-from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.study_figures import recorded
+from soundcheck.report.html import Html, element, folded, join, notes
+from soundcheck.report.method_views import recorded
 from soundcheck.report.style import show
 from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
@@ -234,7 +234,9 @@ def agreements(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
         truth, predicted, classes = one.subset.truth, one.subset.predictions.clean, one.subset.task.classes
         for group, mask in one.masks.items():
             title = f"{place(one.subset)}: {group}"
-            drawn.append(figures.agreement(evaluation.media, truth[mask], predicted[mask], classes, title))
+            drawn.append(
+                label_views.agreement(evaluation.media, truth[mask], predicted[mask], classes, title)
+            )
     return join(drawn)
 
 
@@ -251,7 +253,7 @@ def predictions(
             names = subset.segments[one.column]
             order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
             title = ", ".join(filter(None, (place(one.subset), f"{context} {value}".strip())))
-            figure = figures.by_group(subset.predictions.clean, names, order, subset.task.classes, title)
+            figure = label_views.by_group(subset.predictions.clean, names, order, subset.task.classes, title)
             drawn.append(show(evaluation.media, figure, f"Predictions for each {one.column}: {title}"))
     return join(drawn)
 
@@ -297,7 +299,7 @@ def segments(
         elif not subset.task.is_transcription:
             for value in values:
                 scenes += examples.of_predictions(subset, one.column, one.names, context, value)
-    return examples.show(evaluation, scenes)
+    return listening.show(evaluation, scenes)
 
 
 def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Html:
@@ -355,13 +357,13 @@ def named_segments(evaluation: Evaluation, searches: Iterable[GroupSearch]) -> H
             most = {"typical": count, "played": count}
             chosen += examples.choose(errors, subset.segments, ~inside, examples.OTHERS, **most)
             about = f"{place(subset)}: {one.name}"
-            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=said))
-    return examples.show(evaluation, scenes, every=True) if scenes else Html()
+            scenes.append(listening.Scene(about, subset, chosen, one.gap, one.name, said=said))
+    return listening.show(evaluation, scenes, every=True) if scenes else Html()
 
 
 def looked_at(searches: Iterable[GroupSearch]) -> Html:
     """Show which columns were looked at, which were not and why, and how many groups that makes."""
-    rows, notes = [], []
+    rows, lines = [], []
     for search in searches:
         where = search.subset.corpus, search.subset.task.name
         for name, groups in search.columns.items():
@@ -371,12 +373,12 @@ def looked_at(searches: Iterable[GroupSearch]) -> Html:
             rows.append((*where, name, len(values), which, len(groups) - len(known)))
         rows += [(*where, name, "", f"left out: {why}", "") for name, why in search.passed_over.items()]
         size = f"{_looked_at(search)} of {search.search.segments:,} segments"
-        notes.append(f"{place(search.subset)}: {size} looked at.")
+        lines.append(f"{place(search.subset)}: {size} looked at.")
     columns = ["corpus", "task", "column", "values", "which", "segments without"]
     frame = pd.DataFrame(rows, columns=columns)
     same = [name for name in columns if name != "task"]
     frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
-    return views.table(frame, columns) + notices.notes(notes)
+    return views.table(frame, columns) + notes(lines)
 
 
 def could_be_shown(searches: Iterable[GroupSearch]) -> Html:

@@ -1,4 +1,4 @@
-"""Parts of pages: single elements, what is folded, style and scripts; whole pages are templates.
+"""Parts of pages: elements, notes to know before the numbers, style and scripts; whole pages are templates.
 
 - Texts and values of attributes go through :func:`soundcheck.common.escaping.escape`.
 - Addresses are local or carry their content with them (``data:image/png``, of a picture also SVG, JPEG, GIF
@@ -7,13 +7,15 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.common import resources, templates
+from soundcheck.common.errors import Caveat
 from soundcheck.common.escaping import escape
 from soundcheck.common.templates import Html
 
+MOST_CAVEATS = 5  # that a reader sees without asking for more
 _EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
 _NAME = re.compile(r"(?!on|srcdoc|srcset)[a-z][a-z0-9-]*")
@@ -110,6 +112,28 @@ def folded(summary: str | Html, parts: Iterable[Html]) -> Html:
 def join(parts: Iterable[Html]) -> Html:
     """Put several pieces one after the other."""
     return Html().join(parts)
+
+
+def notes(texts: Sequence[str]) -> Html:
+    """List what a reader must know; what stands between backticks is code."""
+    return element("ul", *map(_item, texts), class_="sc-note") if texts else Html()
+
+
+def _item(text: str) -> Html:
+    parts = text.split("`") if text.count("`") % 2 == 0 else [text]
+    marked = (element("code", part, limit=None) if n % 2 else part for n, part in enumerate(parts))
+    return element("li", *marked, limit=None)
+
+
+def caveats_notice(caveats: Sequence[Caveat]) -> Html:
+    """Say what makes the numbers of a page doubtful, above them."""
+    items = [_item(f"{caveat}.") for caveat in caveats]
+    return templates.html("caveats", items=items[:MOST_CAVEATS], more=items[MOST_CAVEATS:])
+
+
+def synthetic_notice(synthetic: bool) -> Html:
+    """Say that the speech behind the numbers is synthetic, if it is."""
+    return templates.html("synthetic") if synthetic else Html()
 
 
 templates.FILTERS |= {"local": local, "attributes": attributes}

@@ -13,22 +13,23 @@ from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
-from soundcheck.report import notices, style, views
+from soundcheck.report import style, views
 from soundcheck.report.formats import estimate, in_words, label, measure, remark, sentence, significant
+from soundcheck.report.html import notes, synthetic_notice
 from soundcheck.report.verdict_tables import verdict_table
 
 
 def opening(evaluation: Evaluation | Comparison) -> None:
     """Say if the data are synthetic and how scales are shown; the first thing on a page."""
-    display(notices.synthetic_notice(evaluation.synthetic))
+    display(synthetic_notice(evaluation.synthetic))
     if evaluation.scales:
-        display(notices.notes(evaluation.scales))
+        display(notes(evaluation.scales))
 
 
 def verdicts(evaluation: Evaluation) -> None:
     """Show all verdicts so far, and what is to be known of the data they rest on."""
     display(verdict_table(evaluation.frame(), evaluation.block_names))
-    display(notices.notes([remark(note) for note in evaluation.notes]))
+    display(notes([remark(note) for note in evaluation.notes]))
 
 
 def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str, finding: str = "") -> None:

@@ -11,17 +11,19 @@ from IPython.display import display
 
 from soundcheck.common.wording import counted
 from soundcheck.corpora.audio import SAMPLING_RATE
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import CLEAN, Evaluation
 from soundcheck.evaluation.robustness import DOUBLE, HALF, Swept, labelled, proportion_unchanged, quality_name
 from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.differential import Setting
-from soundcheck.report import figures, page, views
+from soundcheck.metrics.regression import mean_error
+from soundcheck.metrics.temporal import Neighbours
+from soundcheck.report import label_views, page, views
 from soundcheck.report.examples import AS_IT_IS
 from soundcheck.report.formats import POINTS, Cell, number, place, stacked, value_cell, values
 from soundcheck.report.html import Html, element, folded
+from soundcheck.report.method_views import spectra
 from soundcheck.report.players import signal_of
-from soundcheck.report.study_figures import spectra
 from soundcheck.report.style import label
 from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
@@ -138,13 +140,28 @@ def _draw(evaluation: Evaluation, frame: pd.DataFrame, what: str, threshold: flo
     page.show(evaluation, figure, alt, finding)
 
 
+def growth_curves(
+    evaluation: Evaluation, grown: Sequence[tuple[PerturbationSeries, Subset, Neighbours]]
+) -> None:
+    """Draw how far predictions of values move at each level of a change that grows within each file."""
+    curves = []
+    for series, subset, _ in grown:
+        if subset.task.is_regression:
+            levels = [name for name in (CLEAN, *series.steps) if subset.mask("step", name).any()]
+            steps = {name: subset.take(np.flatnonzero(subset.mask("step", name))) for name in levels}
+            about = {"name": "movement", "series": series.name}
+            curve = evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed), **about)
+            curves.append((series, curve))
+    step_curves(evaluation, curves, "movement of predictions")
+
+
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     """Show how the predictions of each subset move under its change, behind a line a change."""
     parts: dict[str, list[Html]] = {}
     for subset in subsets:
         both = subset.predictions.clean, subset.predictions.changed
         title = f"{place(subset)}: {subset.change}"
-        figure = figures.agreement(evaluation.media, *both, subset.task.classes, title, subset.sides)
+        figure = label_views.agreement(evaluation.media, *both, subset.task.classes, title, subset.sides)
         parts.setdefault(subset.change, []).append(figure)
     for change, each in parts.items():
         display(folded(f"{change}: {counted(len(each), 'figure')}", each))

@@ -23,8 +23,7 @@ from soundcheck.evaluation.trials import KINDS, errors_of, threshold_in_use
 from soundcheck.metrics.trials import Trials
 from soundcheck.report import page, views
 from soundcheck.report.formats import number
-from soundcheck.report.html import Html, element
-from soundcheck.report.notices import notes
+from soundcheck.report.html import Html, element, notes
 from soundcheck.report.style import DASHES, GREY, PALETTE, label, legend_name, look, new
 from soundcheck.report.views import estimate_table
 from soundcheck.results.rows import Estimate

@@ -25,11 +25,9 @@ from soundcheck.metrics.formatting import MARKS as PUNCTUATION
 from soundcheck.metrics.word_errors import named_units, word_error_rate
 from soundcheck.metrics.word_rates import character_counts, words_made_up
 from soundcheck.report import views
-from soundcheck.report.aligned_words import MARKS
-from soundcheck.report.examples import Example, Scene
 from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
-from soundcheck.report.html import Html, element
-from soundcheck.report.notices import notes
+from soundcheck.report.html import Html, element, notes
+from soundcheck.report.listening import MARKS, Example, Scene
 from soundcheck.report.players import side
 from soundcheck.report.style import show
 from soundcheck.results.rows import Verdict
@@ -347,7 +345,7 @@ def _scene(evaluation: Evaluation, kind: Kind, n: int) -> Scene:
     name = subset.segments["file"].iloc[n]
     title = f"{kind.name} in the place of {name}" if kind.silent and changed else f"{name}: {kind.name}"
     said = f"written: {shorten(subset.predictions.changed[n], MOST_CHARACTERS)}"
-    change = evaluation.change(kind.name) if changed else None
+    change = evaluation.family.changes[kind.name] if changed else None
     about = {"said": lambda _: said, "words": lambda _: None}
     about["sounds"] = lambda n: [side(evaluation, subset, subset.segments.iloc[n], change, title, said)]
     return Scene(subset.corpus, subset, [Example(n)], **about)

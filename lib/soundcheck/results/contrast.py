@@ -30,7 +30,7 @@ from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
-from soundcheck.results.table import frame_csv, frame_of_rows, schema_of, to_frame
+from soundcheck.results.table import frame_of_rows, schema_of, to_frame
 from soundcheck.statistics.evidence import (
     LEAST_BLOCKS,
     NO_INTERVAL,
@@ -392,11 +392,6 @@ class ContrastsFile(JsonFile):
     """Contrasts of a notebook, for the run that collects them."""
 
     rows: tuple[Contrast, ...]
-
-
-def contrast_csv(frame: pd.DataFrame) -> bytes:
-    """Write the table as CSV; text that a spreadsheet would run gets an apostrophe."""
-    return frame_csv(frame, CONTRAST_TYPES)
 
 
 # What a comparison says, in sentences

@@ -13,7 +13,6 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -193,11 +192,6 @@ def _cell(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def skip(reason: str, **about: Any) -> Verdict:
-    """Make the row of a test that could not be computed, of fields of :class:`Verdict`."""
-    return Verdict(skipped=reason, **about)
-
-
 def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: str) -> list[Verdict]:
     """Make the rows of all tests that a family has for a task, skipped for the same reason."""
     about = {"model": model, "corpus": corpus, "family": family.name, "category": family.category}
@@ -205,7 +199,7 @@ def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: st
     for test in family.tests.values():
         if test.fits(task):
             limit = {"rule": test.rule, "threshold": test.threshold_for(task)}
-            rows.append(skip(test.off or reason, **about, task=task.name, test=test.name, **limit))
+            rows.append(Verdict(**about, task=task.name, test=test.name, skipped=test.off or reason, **limit))
     return rows
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +44,6 @@ from soundcheck.results.table import read_estimates
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
-from soundcheck.run.selection import Plan
 from soundcheck.run.tables import Derived
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
 from soundcheck.suite.groups import numbers_of
@@ -171,23 +170,22 @@ class Stages:
     Where nobody looks at a terminal, the beginning of each stage is a line of the log.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._first = self._begin = clock()
+    def __init__(self) -> None:
+        self._first = self._begin = time.monotonic()
         self._name = ""
         self.seconds: dict[str, float] = {}
 
     def begin(self, name: str) -> None:
         """Begin a stage, which ends the one before; a name may come again."""
         self.end()
-        self._name, self._begin = name, self._clock()
+        self._name, self._begin = name, time.monotonic()
         if not sys.stderr.isatty():
             print(f"[{duration(self._begin - self._first)}] {name}", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """End the present stage, if there is one."""
         if self._name:
-            took = self._clock() - self._begin
+            took = time.monotonic() - self._begin
             self.seconds[self._name] = round(self.seconds.get(self._name, 0.0) + took, 1)
         self._name = ""
 
@@ -200,22 +198,21 @@ class Stages:
 
 
 def sum_up(
-    output: Output,
+    material: Material,
     frame: pd.DataFrame,
     record: RunRecord,
     reports: dict[str, PredictionReport],
     problems: Sequence[Problem],
-    plan: Plan,
     last: Sequence[str],
     derived: Derived,
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
 
     def of_models() -> list[str]:
-        facts = facts_by_model(record, frame, read_estimates(output.folder))
+        facts = facts_by_model(record, frame, read_estimates(material.output.folder))
         return [line for of_model in facts.values() for line in summary_lines(of_model)]
 
-    depends = [dataclasses.replace(record, seconds={}), files.digest(output.estimates)]
+    depends = [dataclasses.replace(record, seconds={}), files.digest(material.output.estimates)]
     lines = [*derived.find("summary", depends, of_models)]
     derived.save()
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
@@ -229,7 +226,7 @@ def sum_up(
     for notebook in record.failed:
         first = "".join(notebook.error.splitlines()[:1])
         lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
-    lines += plan.notices
+    lines += material.plan.notices
     failed = [reports[model.name] for model in record.models if reports[model.name].failed]
     for report in failed:
         inputs = counted(report.failed, "input")

@@ -14,7 +14,8 @@ from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import TRANSCRIPTION, Task
-from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
+from soundcheck.evaluation.comparison import ComparisonDescription
+from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.predict.tables import differ
 from soundcheck.results import history
 from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
@@ -56,11 +57,6 @@ class Run:
                 remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"
                 raise input_error(str(path), what, remedy) from error
         return tests
-
-
-def is_run(path: Path) -> bool:
-    """Say whether a path is the output folder of a run."""
-    return (path / "results.csv").is_file()
 
 
 def read(folder: Path) -> Run:

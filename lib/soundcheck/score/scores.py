@@ -28,8 +28,8 @@ from soundcheck.corpora.trials.trial_table import TrialTable, read_trial_corpus,
 from soundcheck.evaluation import Evaluation, measure_sets, words
 from soundcheck.evaluation import groups as group_sets
 from soundcheck.evaluation import trials as verification
-from soundcheck.evaluation.description import CorpusDescription, EvaluationDescription
-from soundcheck.evaluation.subset import SCORE, Measure, Predictions, Subset
+from soundcheck.evaluation.evaluation import EvaluationDescription
+from soundcheck.evaluation.subset import SCORE, CorpusDescription, Measure, Predictions, Subset
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted

@@ -184,10 +184,6 @@ def detect_format(place: Path) -> DetectedFormat:
 ROOT = [Path()]  # the folder itself is what ``path:`` names
 
 
-def _audformat(index: FolderIndex) -> Iterable[Path]:
-    return ROOT if (only_flavour(index.root) / HEADER).is_file() else []
-
-
 def _emobox(index: FolderIndex) -> Iterable[Path]:
     lists = index.with_keys("key", "wav", "emo")
     maps = {path.parent for path in index.others if lists and path.name == "label_map.json"}
@@ -229,7 +225,7 @@ def _trials(index: FolderIndex) -> Iterable[Path]:
 
 # Keyword of the format, perhaps with a word for its layout -> what is looked for, and where it may be.
 FORMATS: dict[str, tuple[str, Callable[[FolderIndex], Iterable[Path]]]] = {
-    "audformat": (HEADER, _audformat),
+    "audformat": (HEADER, lambda index: ROOT if (only_flavour(index.root) / HEADER).is_file() else []),
     "kaldi": ("wav.scp", lambda index: {p.parent for p in index.others if p.name == "wav.scp"}),
     "commonvoice": (
         "a .tsv with client_id, path, sentence",

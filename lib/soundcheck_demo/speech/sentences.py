@@ -57,18 +57,17 @@ def build(
     kinds: Mapping[str, Sequence[str]],
     count: int,
     *,
-    seed: int = 0,
-    complements: Mapping[str, Sequence[str]] | None = None,
     jobs: int = 1,
     progress: bool = False,
+    **chosen: object,
 ) -> Path:
     """Find sentences around words in the cache, or speak them; gives the folder with ``segments.csv``.
 
-    - ``kinds, count, seed, complements``: see :func:`table`.
+    - ``kinds, count, chosen``: what :func:`table` takes.
     - ``jobs``: speakers that are made at the same time, of four.
     - Raises OutputError: if the cache cannot be written.
     """
-    segments = table(kinds, count, seed=seed, complements=complements)
+    segments = table(kinds, count, **chosen)
 
     def make(draft: Path) -> None:
         lines = {

@@ -85,7 +85,9 @@ def speak(
     words_per_minute = chosen.words_per_minute
     shortest, longest = seconds or (0.0, np.inf)
     for _ in range(6):
-        signal = _trim(_synthesise(speaker, text, chosen, words_per_minute))
+        signal = _synthesise(speaker, text, chosen, words_per_minute)
+        loud = np.flatnonzero(np.abs(signal) > 0.01 * np.abs(signal).max())
+        signal = signal[loud[0] : loud[-1] + 1]
         duration = len(signal) * chosen.tract / SAMPLING_RATE + 2 * PAUSE
         if shortest <= duration <= longest:
             break
@@ -122,11 +124,6 @@ def _synthesise(speaker: Speaker, text: str, chosen: Settings, words_per_minute:
     spoken = call(synthesiser, "To Sound", text, "no")
     sound = spoken[0] if isinstance(spoken, list) else spoken
     return sound.values[0]
-
-
-def _trim(signal: np.ndarray) -> np.ndarray:
-    loud = np.flatnonzero(np.abs(signal) > 0.01 * np.abs(signal).max())
-    return signal[loud[0] : loud[-1] + 1]
 
 
 def _colour(signal: np.ndarray, tract: float, tilt_db: float) -> np.ndarray:

@@ -105,9 +105,6 @@ def sentences(
     - ``complements``: ends of sentences that suit this word, such as ``"of wool"`` for *bags*; if there are
       any, all sentences have the form "anna likes bags of wool". Patterns take turns.
     """
-    most = possible(word, complements)
-    if not 0 <= count <= most:
-        raise ValueError(f"There are {most} sentences for a word, not {count}.")
     piles = _piles(word, complements, seed)
     patterns = list(dict.fromkeys(pattern for _, pattern in piles))
     start = int(generator(seed, "probe", word).integers(len(patterns)))

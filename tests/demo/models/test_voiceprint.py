@@ -12,7 +12,6 @@ from soundcheck.metrics.verification import equal_error_rate
 from soundcheck_demo.models import voiceprint
 from soundcheck_demo.models.features import HOP
 from soundcheck_demo.models.voiceprint import BLOCK, NAMES, extract
-from soundcheck_demo.speech import corpus
 
 SIZE = len(NAMES)
 
@@ -56,12 +55,11 @@ def test_odd_signals(trained, monkeypatch):
 
 
 @pytest.mark.slow
-def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch, speech_of):
+def test_full_model_is_good_but_not_perfect(full_cache, full_corpus, monkeypatch, speech_of):
     monkeypatch.setenv("SOUNDCHECK_CACHE", str(full_cache))
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
-    folder = corpus.build(full_cache, jobs=2)
     voiceprint.prepare()
-    across, within = error_rates(*speech_of(folder))
+    across, within = error_rates(*speech_of(full_corpus))
 
     assert 0.15 < within < 0.25 and 0.03 < across < 0.1
 

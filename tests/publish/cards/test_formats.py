@@ -28,7 +28,7 @@ from soundcheck.publish.cards.card_format import (
     read_book_url,
     write_cards,
 )
-from soundcheck.publish.cards.measurements import interval_methods, measure_of_test, measurements
+from soundcheck.publish.cards.records import interval_methods, measure_of_test, measurements
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.results.rows import Estimate

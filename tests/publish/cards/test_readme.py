@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.readme import BEGIN, END, updated
+from soundcheck.publish.cards.formats.huggingface import BEGIN, END, updated
 from soundcheck.publish.cards.records import MARK
 
 

@@ -140,7 +140,7 @@ class OnnxModel(LibraryModel):
         if entry.path.is_dir():
             graph = entry.path / GRAPH
             with contextlib.suppress(Exception):  # told when it is loaded
-                graph = read_folder(entry.path, entry.path.name).graph
+                graph, _ = read_folder(entry.path, entry.path.name)
             described = [entry.path / name for name in (LABELS, OBJECT) if (entry.path / name).is_file()]
         try:
             weights = onnx_graph.read_onnx_file(graph).weights
@@ -172,15 +172,11 @@ class OnnxModel(LibraryModel):
         return self.outputs.answers(self.graph.values(inputs, self.outputs.names))
 
 
-class OnnxFolder(NamedTuple):
-    """What a folder says."""
+def read_folder(folder: Path, source: str) -> tuple[Path, dict[str, list[str]]]:
+    """Read what a folder says about its model; refuses one that needs code, or that audonnx did not write.
 
-    graph: Path  # its ONNX file, absolute
-    labels: dict[str, list[str]]  # output -> names of its numbers; empty name = the only output
-
-
-def read_folder(folder: Path, source: str) -> OnnxFolder:
-    """Read what a folder says about its model; refuses one that needs code, or that audonnx did not write."""
+    Gives its ONNX file, absolute, and output -> names of its numbers; empty name = the only output.
+    """
     import yaml  # late: whoever reads a suite imports this module
 
     problems, source = Problems(), source.rstrip("/")
@@ -193,17 +189,17 @@ def read_folder(folder: Path, source: str) -> OnnxFolder:
     if (folder / TRANSFORM).exists():
         raise input_error(f"{source}/{TRANSFORM}", "it names a class that makes features", REMEDY)
     if not (folder / LABELS).exists():
-        return OnnxFolder(inside(folder, GRAPH), {})
+        return inside(folder, GRAPH), {}
     where = f"{source}/{LABELS}"
     text = require_regular(inside(folder, LABELS), where, 1_000_000).read_bytes()
     try:
         content = yaml.load(text, yaml.BaseLoader)  # texts, lists and mappings, nothing else
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise input_error(where, "the file is not YAML", "Write {output: [label, label]}") from error
-    return OnnxFolder(inside(folder, GRAPH), _labels(content, where))
+    return inside(folder, GRAPH), _labels(content, where)
 
 
-def _from_object(document: Document, name: str, folder: Path) -> OnnxFolder:
+def _from_object(document: Document, name: str, folder: Path) -> tuple[Path, dict[str, list[str]]]:
     """Take what a description of an object says."""
     arguments, where = document.data[name], document.where((name,))
     if not isinstance(arguments, dict):
@@ -216,7 +212,7 @@ def _from_object(document: Document, name: str, folder: Path) -> OnnxFolder:
     graph = filled.get("path")
     graph = str(graph) if isinstance(graph, str) and graph else GRAPH
     labels = _labels(filled["labels"], document.where((name, "labels"))) if "labels" in filled else {}
-    return OnnxFolder(inside(folder, graph), labels)
+    return inside(folder, graph), labels
 
 
 def _objects(value: object, path: tuple) -> list[tuple[tuple, str]]:

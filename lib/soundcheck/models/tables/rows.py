@@ -54,11 +54,6 @@ class FileModel(LookUpModel):
     are_ids: bool = True  # whether names have no extension
     remarks: Sequence[str] = ()  # for readers of the model's page
 
-    @classmethod
-    def load(cls, entry: object, suite: object) -> FileModel:
-        """Refuse: such models are made by the kind that reads the file."""
-        raise TypeError("a file of predictions is loaded by `predictions:`")
-
     @abc.abstractmethod
     def where(self, *numbers: int) -> str:
         """Say where predictions stand."""

@@ -53,8 +53,14 @@ class ScoreModel(LookUpModel):
     changes_audio = False
     for_trials = True
 
-    def __init__(self, entry: ModelEntry, fingerprint: str, scores: Listing) -> None:
-        self._entry, self.fingerprint, self._scores = entry, fingerprint, scores
+    def __init__(self, entry: ModelEntry, suite: Suite) -> None:
+        from soundcheck.corpora.trials.trial_files import read_scores
+
+        self._entry, self._scores = entry, read_scores(entry.path, entry.target)
+        distances, frame = entry.options.get("distances", False), self._scores.frame
+        if distances:
+            self._scores = dataclasses.replace(self._scores, frame=frame.assign(score=-frame["score"]))
+        self.fingerprint = files.digest(f"{files.digest(entry.path)} {distances}")
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -73,18 +79,6 @@ class ScoreModel(LookUpModel):
             return []
         remedy = f"Write tasks: [{EMBEDDING}], or leave the key out"
         return [("scores of trials are all that the file holds", remedy)]
-
-    @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> ScoreModel:
-        """Read and check the file."""
-        from soundcheck.corpora.trials.trial_files import read_scores
-
-        path = entry.path
-        scores = read_scores(path, entry.target)
-        distances = entry.options.get("distances", False)
-        if distances:
-            scores = dataclasses.replace(scores, frame=scores.frame.assign(score=-scores.frame["score"]))
-        return cls(entry, files.digest(f"{files.digest(path)} {distances}"), scores)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:

@@ -10,7 +10,7 @@ Conventions
 -----------
 - Every number comes from the facts, with its interval and its counts; what people wrote comes from the
   context. What they did not write is listed as missing, never made up.
-- Texts from data are escaped for the format that they go into, see :mod:`soundcheck.publish.markdown`.
+- Texts from data are escaped for the format that they go into, see :mod:`soundcheck.publish.facts`.
 """
 
 import abc

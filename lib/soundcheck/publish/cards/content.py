@@ -10,10 +10,9 @@ from soundcheck.common import templates
 from soundcheck.common.escaping import heading
 from soundcheck.common.templates import Html
 from soundcheck.common.wording import counted, duration
-from soundcheck.publish import markdown
-from soundcheck.publish.cards import measurements
+from soundcheck.publish.cards import records
 from soundcheck.publish.cards.card_format import CardContext
-from soundcheck.publish.facts import page, sentence
+from soundcheck.publish.facts import inline, page, sentence
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import label, significant
 from soundcheck.results.facts import ModelFacts, counts
@@ -26,7 +25,7 @@ MOST = 60  # rows of a table
 
 
 def text(
-    name: str, facts: ModelFacts, context: CardContext, escaped: Callable[[object], str] = markdown.inline
+    name: str, facts: ModelFacts, context: CardContext, escaped: Callable[[object], str] = inline
 ) -> str:
     """Write a card by its template, whose texts ``escaped`` makes harmless."""
     about, counted_about = aspects(facts.findings), aspects(facts.counted)
@@ -44,7 +43,7 @@ def text(
         groups=list(facts.group_values.itertuples()),
         reasons=facts.not_evaluated["skipped"].value_counts(),
         tests=_tests(facts),
-        interval_methods=measurements.interval_methods(facts),
+        interval_methods=records.interval_methods(facts),
         first=FIRST,
         most=MOST,
     )
@@ -70,7 +69,7 @@ def _tests(facts: ModelFacts) -> list[tuple[str, str, str, str, str]]:
             rules = " or ".join(f"{row.rule} {row.threshold:g}" for row in judged.itertuples())
             margins = [*map(significant, sorted(rows["matters"].dropna()))]
             ends = " to ".join(dict.fromkeys(margins[:1] + margins[-1:]))
-            tests.append((family.title, test, measurements.note(family, test), rules or "none", ends))
+            tests.append((family.title, test, records.note(family, test), rules or "none", ends))
     return tests
 
 

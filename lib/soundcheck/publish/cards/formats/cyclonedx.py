@@ -15,8 +15,16 @@ from typing import Any
 from soundcheck.common.wording import counted
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
-from soundcheck.publish.cards.measurements import interval_methods, measurements
-from soundcheck.publish.cards.records import answer, described_tasks, json_text, plain, record, task_type
+from soundcheck.publish.cards.records import (
+    answer,
+    described_tasks,
+    interval_methods,
+    json_text,
+    measurements,
+    plain,
+    record,
+    task_type,
+)
 from soundcheck.publish.facts import page, sentence
 from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.record import CorpusRecord

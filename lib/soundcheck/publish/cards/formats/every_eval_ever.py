@@ -1,6 +1,6 @@
 """Records of evaluations in the format of Every Eval Ever 0.3.0, which has a place for intervals and counts.
 
-- One result for each number of the run, as :mod:`soundcheck.publish.cards.measurements` lists them. Tests
+- One result for each number of the run, as :mod:`soundcheck.publish.cards.records` lists them. Tests
   without a number have no place in the format; how many there are stands in ``source_metadata``.
 - Of numbers that should be near 0 whatever their sign, ``lower_is_better`` is about their size; the format
   has no word for that, so ``additional_details`` of the metric say it.
@@ -13,8 +13,15 @@ import math
 from typing import Any
 
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
-from soundcheck.publish.cards.measurements import FURTHER, TEXTS, interval_method, measurements
-from soundcheck.publish.cards.records import filled, json_text, record
+from soundcheck.publish.cards.records import (
+    FURTHER,
+    TEXTS,
+    filled,
+    interval_method,
+    json_text,
+    measurements,
+    record,
+)
 from soundcheck.publish.facts import page
 from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.record import CorpusRecord

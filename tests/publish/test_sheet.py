@@ -19,9 +19,8 @@ from tests.support.finished import FAILED, finished, verdict
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
 from soundcheck.common.media import EXAMPLES, MediaStore
-from soundcheck.publish.sheet.content import Table, model_sheet, since
-from soundcheck.publish.sheet.sounds import LONGEST, carried, model_scenes
-from soundcheck.publish.sheet.writing import MOST_BYTES, page, typeset
+from soundcheck.publish.sheet import MOST_BYTES, Table, html_page, model_sheet, since, typeset
+from soundcheck.publish.sheet_sounds import LONGEST, carried, model_scenes
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.finished_run import read_run, rows_file
@@ -90,7 +89,7 @@ def test_what_stands_on_it(sheet, tmp_path):
     sounds = {"original": flac(), "noise": flac(seed=1)}
     played(tmp_path, sounds, "a.wav under Noise: 1 → 2", family="fairness_accent")
     made = sheet([verdict(), verdict(**GAP)], changed=[CHANGED], figures=[FIGURE])
-    soup = BeautifulSoup(page(made, "../models/m.html"), "html.parser")
+    soup = BeautifulSoup(html_page(made, "../models/m.html"), "html.parser")
     for part in (
         *("How good.", "m is better than chance", "1 of 2 tests fails", "c (200 segments"),
         *("0.30 against 0.48 of the others", "difference −0.18, 95 % −0.32 to −0.11", "margin of 0.075"),
@@ -103,14 +102,14 @@ def test_what_stands_on_it(sheet, tmp_path):
     assert [kind for kind in kinds if not kind.startswith("data:")] == ["../models/m.html"]
     assert "Synthetic" not in soup.get_text()
     synthetic = sheet([verdict()], edit=lambda text: text.replace('"synthetic": false', '"synthetic": true'))
-    assert "Synthetic speech: the numbers show" in page(synthetic)
+    assert "Synthetic speech: the numbers show" in html_page(synthetic)
 
 
 def test_hostile_names_are_shown_and_do_nothing(sheet):
     rows = [verdict(HOSTILE), verdict(HOSTILE, **GAP | {"group": f"accent: #panic() {HOSTILE}"})]
     rows.append(verdict(HOSTILE, **GAP | OPEN | {"group": f"x: {HOSTILE}", "gap": 0.05}))
     made = sheet(rows, HOSTILE, title=HOSTILE, figures=[FIGURE | {"model": HOSTILE, "task": HOSTILE}])
-    text = page(made)
+    text = html_page(made)
     soup = BeautifulSoup(text, "html.parser")
     attributes = {name for tag in soup.find_all(True) for name in tag.attrs}
     assert not [name for name in attributes if name.startswith("on")] and soup.script is None
@@ -122,7 +121,7 @@ def test_the_file_is_bounded(sheet, tmp_path):
     for family in ("correctness_regression", "fairness_accent"):
         sounds = {name: flac(60, seed=len(family) + n) for n, name in enumerate(("original", "noise"))}
         played(tmp_path, sounds, "a.wav", family=family)
-    text = page(sheet([verdict(**OPEN), verdict(**GAP)], figures=[FIGURE]))
+    text = html_page(sheet([verdict(**OPEN), verdict(**GAP)], figures=[FIGURE]))
     assert len(text.encode()) <= MOST_BYTES and text.count("data:audio/flac") == 4
     assert "the first 8 of" in text
 
@@ -159,7 +158,7 @@ def test_it_takes_at_most_two_sheets_of_paper_and_as_pdf_the_same_bytes(sheet, t
     changed = Table("Since", ["", "what", "before → after", "difference"], rows, ["A long sentence. " * 15])
     figures = [FIGURE | {"task": f"task {n}", "corpus": f"corpus {n % 3}"} for n in range(9)]
     made = sheet(many(), changed=[changed], figures=figures)
-    (tmp_path / "sheet.html").write_text(page(made))
+    (tmp_path / "sheet.html").write_text(html_page(made))
     opened = browser.open(tmp_path / "sheet.html")
     assert sheets(opened.pdf(prefer_css_page_size=True)) in (1, 2)
     browser.close(opened)
