@@ -82,12 +82,9 @@ def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
     """
     with opened(_suite(options), options) as folder:
         start = time.monotonic()
-        material = load(folder.plan, folder.families, folder.output, options.jobs)
+        material = load(folder, options.jobs)
         took = time.monotonic() - start
-        jobs, fresh = options.jobs, options.fresh
-        return Outcome(
-            EXIT_OK, forecast(material, folder.output, jobs=jobs, took=took, fresh=fresh, share=share)
-        )
+        return Outcome(EXIT_OK, forecast(material, options, took, share))
 
 
 def run_shard(options: RunOptions, share: Share) -> Outcome:
@@ -95,9 +92,9 @@ def run_shard(options: RunOptions, share: Share) -> Outcome:
     with opened(read_suite(options.suite), options) as folder:
         stages = Stages()
         stages.begin("corpora")
-        material = load(folder.plan, folder.families, folder.output, options.jobs)
+        material = load(folder, options.jobs)
         stages.begin("predictions")
-        code, summary = ask_shard(material, folder.output, share, jobs=options.jobs)
+        code, summary = ask_shard(material, share, jobs=options.jobs)
         stages.end()
     return Outcome(code, f"{summary}\n{stages.account}")
 
@@ -147,7 +144,7 @@ class _Run:
     """A run of a suite, or of a part of it, stage after stage; each takes what those before have left."""
 
     def __init__(self, folder: Opened, options: RunOptions) -> None:
-        self.plan, self.families, self.output = folder
+        self.folder, self.families, self.output = folder, folder.families, folder.output
         self.options, self.stages, self.derived = options, Stages(), Derived(folder.output)
 
     def outcome(
@@ -179,14 +176,13 @@ class _Run:
             from soundcheck.efficiency.step import measure_run  # late: most runs do without
 
             try:
-                about = (self.material, output, self.figures)
-                measured = measure_run(*about, seconds=options.efficiency, day=today())
+                measured = measure_run(self.material, self.figures, options.efficiency, today())
             except (SoundcheckError, OSError, ValueError) as error:  # the run is whole all the same
                 problems.append(f"Efficiency could not be measured: {error}")
             self.stages.end()
         lines = [
             f"{name} could not be loaded here, its predictions are those of "
-            f"{'an earlier run' if name in self.plan.fingerprints else 'the shards'}: {why}"
+            f"{'an earlier run' if name in self.material.plan.fingerprints else 'the shards'}: {why}"
             for name, why in self.material.unloaded.items()
         ]
         executed = (*self.judged, *self.again, *self.compared, *self.studied)
@@ -194,26 +190,23 @@ class _Run:
         lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
-        outcome = sum_up(output, frame, record, self.reports, broken, self.plan, lines, self.derived)
+        outcome = sum_up(self.material, frame, record, self.reports, broken, lines, self.derived)
         return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
     def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:
         """Load what is tested, ask the models, and compute the key figures."""
-        output, jobs, derived = self.output, self.options.jobs, self.derived
+        output, derived = self.output, self.derived
         self.stages.begin("corpora")
         answered = shards.fingerprints if shards else None
-        material = load(self.plan, self.families, output, jobs, answered)
-        failed = shards.take_over(material, output) if shards else None
+        material = load(self.folder, self.options.jobs, answered)
+        failed = shards.take_over(material) if shards else None
         tables.write_segments(material.corpora, material.lists, output)
-        if output.record.is_file() and not _all_executed(
-            material, output
-        ):  # imports take as long as predictions
-            notebooks.start()
+        if output.record.is_file() and not _all_executed(material):
+            notebooks.start()  # its imports take as long as predictions
         self.stages.begin("predictions")
-        about = {"jobs": jobs, "fresh": self.options.fresh, "failed": failed}
-        material, reports = predict_all(material, output, **about, cluster=cluster, derived=derived)
+        material, reports = predict_all(material, self.options, derived, cluster, failed)
         depends = derived.tables(material, reports)
-        make = functools.partial(tables.write_scores, material, reports, output)
+        make = functools.partial(tables.write_scores, material, reports)
         output.prune_below(output.scores, derived.write("scores", depends, make))
         figures = derived.find(
             "key figures", depends, lambda: [*map(vars, key_figures.key_figures(material, reports))]
@@ -225,8 +218,7 @@ class _Run:
     def execute(self, notebooks: Notebooks) -> None:
         """Execute the notebooks of all families, then those of comparisons and studies."""
         output, suite = self.output, self.material.suite
-        about = (suite, self.families, self.material.corpora, output)
-        judging = notebook_jobs.family_jobs(*about, self.material.sounds)
+        judging = notebook_jobs.family_jobs(self.material, self.families)
         wanted = suite.studies and self.options.book  # they are pages, and have no results
         studying = notebook_jobs.study_jobs(output) if wanted else []
         common = {name: [*common_jobs(entry, judging, output)] for name, entry in suite.comparisons.items()}
@@ -237,7 +229,7 @@ class _Run:
             done = execute(planned)
             self.judged, self.again = done[: len(judging)], done[len(judging) :]
             comparing = [
-                notebook_jobs.comparison_job(entry, *about, self.judged, self.again)
+                notebook_jobs.comparison_job(entry, self.material, self.judged, self.again)
                 for entry in suite.comparisons.values()
             ]
             done = execute([*comparing, *studying])
@@ -262,7 +254,7 @@ class _Run:
             row for one in self.compared if not one.failed for row in ContrastsFile.read(one.job.rows).rows
         ]
         contrasts = contrast_frame(compared)
-        tables.write_left_out(material, reports, output)
+        tables.write_left_out(material, reports)
         files.write_bytes(output.comparison_table, frame_csv(contrasts, CONTRAST_TYPES))
         record = compose(
             material,
@@ -337,11 +329,10 @@ class _Run:
         )
 
 
-def _all_executed(material: Material, output: Output) -> bool:
+def _all_executed(material: Material) -> bool:
     """Whether all notebooks were executed before, as far as that is known before models are asked."""
     families = [family for family in material.families if not family.probes]
-    about = (material.suite, families, material.corpora, output, material.sounds)
-    return all(map(last_execution, notebook_jobs.family_jobs(*about)))
+    return all(map(last_execution, notebook_jobs.family_jobs(material, families)))
 
 
 def _execute(

@@ -20,7 +20,7 @@ from soundcheck.suite.entries import CorpusEntry
 if TYPE_CHECKING:
     import numpy as np
 
-    from soundcheck.corpora.segments import RawTable
+    from soundcheck.corpora.raw_table import RawTable
 
 
 class DemoKeys(CorpusKeys):

@@ -22,7 +22,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.load import Corpus
-from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.raw_table import Excluded
 from soundcheck.report import players, style, views
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results.finished_run import read_run

@@ -15,8 +15,8 @@ from soundcheck.common.errors import Caveat
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import Corpus, SoundFormat
+from soundcheck.corpora.raw_table import Excluded
 from soundcheck.corpora.repeats import Repeated, Repeats
-from soundcheck.corpora.segments import Excluded
 from soundcheck.evaluation.corpus_audit import Audit, audit, compared
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.table import to_frame

@@ -171,7 +171,7 @@ def test_batches(root):
 def test_prepare_is_called_in_a_process_that_is_not_started_without_need(root, tmp_path, monkeypatch):
     started = []
     ask = processes.in_child
-    monkeypatch.setattr(processes, "in_child", lambda *own, **more: started.append(own) or ask(*own, **more))
+    monkeypatch.setattr(processes, "in_child", lambda *job, **more: started.append(job) or ask(*job, **more))
     write(root, model=GOOD)
     prepare(root, tmp_path)
     assert len(started) == 1  # nobody has looked whether it has one

@@ -65,10 +65,13 @@ def test_what_fails(write, rows, options, code, words):
 
 
 def test_what_is_lost_is_not_green(write):
-    reasons = {"ok": "No row of g of m: the family was", "failed": "The notebook g of m failed: boom"}
-    for status, reason in reasons.items():
-        books = [notebook(), notebook(family="g", status=status)]
-        outcome, root = judged(write(status, [FINE], notebooks=books))
+    lost = {
+        "No row of g of m: the family was": {"notebooks": [notebook(), notebook(family="g")]},
+        "The notebook f of m failed: boom": {"notebooks": [notebook(status="failed")]},
+        "The notebook s failed: boom": {"studies": [notebook(status="failed") | {"name": "s"}]},
+    }
+    for reason, record in lost.items():
+        outcome, root = judged(write(reason, [FINE], **record))
         assert outcome.exit_code == 1 and reason in outcome.summary
         assert root.find("testsuite[@name='soundcheck.run']").get("errors") == "1"
 
@@ -102,15 +105,17 @@ def bar(threshold: float, test: str = "T", **changes) -> dict:
     return {"own_tests": {"f": {test: about | changes}}}
 
 
+BAR_OF_TASK = bar(0, thresholds={"regression": 0.5, "arousal": 0.65})
 EXCUSED = {"accepted": [{"test": "U", "why": "x"}]}
 
 
 @pytest.mark.parametrize(
     ("rows", "rules", "code", "words"),
     [
-        ([FINE], bar(0.65), 1, "c / f: arousal / T: agreed: 0.6 is not > 0.65 (95 % "),
+        ([FINE], BAR_OF_TASK, 1, "c / f: arousal / T: agreed: 0.6 is not > 0.65 (95 % "),
         ([FINE, skipped("3 segments", "U")], bar(0.5, "U"), 1, "agreed: not evaluated, 3 segments"),
         ([FINE], bar(0.5, "U"), 1, "hard bar: agreed: f / U did not run."),
+        ([value(number=0.6, **REPORTED)], bar(0.5), 0, "No failure counts."),  # the bar is its verdict
         ([value(number=0.6, label="b"), value(label="a")], bar(0.65, labels=["b"]), 1, "T / b: agreed"),
         ([value(label="a")], bar(0.5, labels=["b"]), 1, "hard bar: agreed: f / T / b did not run."),
         ([FINE, FAILS], bar(0.5, "U") | EXCUSED, 1, "hard bar: "),

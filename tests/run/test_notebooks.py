@@ -134,10 +134,10 @@ def test_outputs_stand_in_the_order_in_which_they_came_and_are_written_soon(exec
 def test_what_a_cell_shows_is_an_output_of_a_kind_that_a_page_shows(executed, tmp_path):
     folder, _, outcomes = executed
     for name, (_, kinds) in SHOWN.items():
-        shown = outputs(folder, name)
-        assert [kind_of(output["data"]) for output in shown if "data" in output] == kinds, name
+        displayed = outputs(folder, name)
+        assert [kind_of(output["data"]) for output in displayed if "data" in output] == kinds, name
         lost = kinds.count("")
-        assert len(unshown([{"outputs": shown}])) == len(outcomes[name].unshown) == lost, name
+        assert len(unshown([{"outputs": displayed}])) == len(outcomes[name].unshown) == lost, name
         assert bool(without_outputs(outcomes[name])) == bool(lost), name
     with Notebooks(tmp_path / "cache", tmp_path / "log", workers=1) as notebooks:
         (again,) = notebooks.execute([outcomes["javascript"].job])  # its execution is kept

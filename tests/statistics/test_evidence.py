@@ -16,6 +16,7 @@ from soundcheck.statistics.evidence import (
     certainty,
     evidence,
     interval,
+    interval_error,
     p_value,
     paired_test,
     standard_error,
@@ -37,6 +38,8 @@ def test_intervals_stay_where_values_may_lie():
     drawn = np.clip(rng.normal(0.95, 0.03, 2000), 0, 0.999)
     low, high = t_interval(0.95, drawn, 10, SHARE)
     assert 0 < low < 0.95 < high < 1 < t_interval(0.95, drawn, 10)[1]
+    few = np.where(np.arange(2000) < 100, 1.0, drawn)  # are as far as the farthest other
+    assert t_interval(0.95, few, 10, SHARE) == t_interval(0.95, np.minimum(few, drawn[100:].max()), 10, SHARE)
     low, high = t_interval(0.1, np.abs(rng.normal(0.1, 0.02, 2000)), 8, Scale(low=0.0))
     assert np.log(high / 0.1) == pytest.approx(np.log(0.1 / low))  # errors without upper end: of logarithms
 
@@ -55,6 +58,7 @@ def test_on_a_limit_the_speakers_that_reach_it_are_counted():
     expected = stats.binomtest(8, 10).proportion_ci()
     result = t_interval(0.97, drawn, 10, SHARE, of_blocks)
     assert result == pytest.approx((expected.low, expected.high))
+    assert t_interval(0.3, drawn, 10, SHARE, of_blocks)[0] == 0.3  # the value itself is never left out
     for value, rule, threshold, scale, expected in (
         (1.0, ">", 0.5, SHARE, 1.0),
         (1.0, "<", 0.25, SHARE, 0.25**10),
@@ -126,6 +130,9 @@ def test_different_blocks_are_the_textbook_welch_test(alternative):
     one, other = rng.normal(0, 1, 12), rng.normal(0.6, 2, 30)
     oracle = stats.ttest_ind(other, one, equal_var=False, alternative=alternative)
     errors = (standard_error(means_drawn(one), 12), standard_error(means_drawn(other), 30))
+    for kind in ("t", "gaussian"):  # of an earlier run only the interval is left
+        ends = interval(means_drawn(one), kind, blocks=12, value=one.mean())
+        assert interval_error(*ends, 12, kind) == pytest.approx(errors[0])
     p, *ends = welch(other.mean() - one.mean(), errors, (12, 30), alternative)
     assert p == pytest.approx(oracle.pvalue, abs=0.01)
     both = stats.ttest_ind(other, one, equal_var=False).confidence_interval()

@@ -108,7 +108,7 @@ def test_databases_of_this_form_have_what_their_families_test(tmp_path):
     models = ("random-gaussian", "random-categorical")
     options = RunOptions(suite=tmp_path / "published.yml", out=tmp_path / "out", models=models)
     with opened(read_suite(options.suite), options) as place:
-        material = load(place.plan, place.families, place.output, 1)
+        material = load(place, 1)
     families = {family.name: family for family in material.families}
     assert len(families) == 17 and set(families) == set(yaml.safe_load(TEXT)["families"])
     assert not any(missing(change, material.sounds) for f in families.values() for change in f.all_changes)

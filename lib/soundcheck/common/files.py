@@ -37,6 +37,12 @@ class OutputError(SoundcheckError):
     """The output cannot be written: no space, no permission."""
 
 
+def not_written(what: str, error: Exception) -> OutputError:
+    """Make the error that says what cannot be written."""
+    remedy = "Make space or choose another --out, then run again to go on."
+    return OutputError(f"Cannot write {what}: {getattr(error, 'strerror', None) or error}. {remedy}")
+
+
 def slug(name: str) -> str:
     """Make a file name from any text, different for different texts.
 
@@ -195,10 +201,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
             os.replace(part, path)
             part = None
     except OSError as error:
-        raise OutputError(
-            f"Cannot write {path.name}: {error.strerror or error}. "
-            "Make space or choose another --out, then run again to go on."
-        ) from error
+        raise not_written(path.name, error) from error
     finally:
         if part is not None:
             part.unlink(missing_ok=True)

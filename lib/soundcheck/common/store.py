@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from soundcheck.common import files
-from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
+from soundcheck.common.files import TEMPORARY, digest, write_text
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict, TypeAdapter
@@ -171,10 +171,7 @@ def folder(path: Path, make: Callable[[Path], None], what: str) -> Path:
                 if not _complete(path):
                     _make(path, make)
     except OSError as error:
-        raise OutputError(
-            f"Cannot write {what} to {path.parent.name}: {error.strerror or error}. "
-            "Make space or choose another --out, then run again to go on."
-        ) from error
+        raise files.not_written(f"{what} to {path.parent.name}", error) from error
     return path
 
 

@@ -43,7 +43,7 @@ def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
     problems = Problems()
     concerned: dict[tuple[str, str], list[Corpus]] = {}  # key and column -> corpora that it is named for
     for corpus in corpora:
-        grouped = _grouped(corpus.entry)
+        grouped = corpus.entry.grouped
         for key, names in (("groups", grouped), ("adjust", corpus.entry.adjust)):
             shared = getattr(corpus.entry, key) == getattr(suite, key)
             for name in names:
@@ -60,10 +60,6 @@ def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
     for column in dict.fromkeys(column for corpus in corpora for column in corpus.entry.against):
         _check_reference(suite, corpora, column, problems)
     problems.raise_if_any()
-
-
-def _grouped(entry: CorpusEntry) -> list[str]:
-    return list(dict.fromkeys(column for group in entry.groups for column in group.columns))
 
 
 def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:
@@ -119,7 +115,7 @@ def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, probl
 
 def _groups_of(corpus: Corpus, column: str) -> list[str]:
     """List the groups of a column or product of a corpus, which is not yet measured."""
-    ranges, sides = _ranges(corpus.entry), []
+    ranges, sides = corpus.entry.number_ranges, []
     for name in column.split(BOTH):
         if name in ranges:
             sides.append([one.name for one in ranges[name]])
@@ -131,16 +127,12 @@ def _groups_of(corpus: Corpus, column: str) -> list[str]:
     return [BOTH.join(pair) for pair in itertools.product(*sides)]
 
 
-def _ranges(entry: CorpusEntry) -> dict[str, tuple[NumberRange, ...]]:
-    return {name: ranges for group in entry.groups for name, ranges in group.ranges.items()}
-
-
 def add_groups(corpus: Corpus) -> Corpus:
     """Add the group columns of a corpus, and list by what differences are adjusted."""
     table, notices = corpus.segments.copy(), list(corpus.notices)
     words: dict[str, pd.Series] = {}
-    ranges = _ranges(corpus.entry)
-    for name in _grouped(corpus.entry):
+    ranges = corpus.entry.number_ranges
+    for name in corpus.entry.grouped:
         if name not in table:
             notices.append(f"no column {name}, so nothing is compared by it")
         elif name in ranges:

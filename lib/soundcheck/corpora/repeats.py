@@ -125,11 +125,12 @@ def find_repeats(
     overlapping = _overlapping(table)
     recording = table["audio"].map(number)
     several = table[recording.duplicated(keep=False)]
-    recordings, parallel = [], 0
+    recordings, parallel, of_items = [], 0, {"item", "condition"} <= {*table.columns}
     for _, rows in several.groupby(recording, sort=True):
         if rows.index[0] >= len(evaluated):
             continue
-        if _parallel(rows):
+        one_item = of_items and rows["item"].nunique(dropna=False) == 1
+        if one_item and rows["condition"].nunique() == len(rows):
             parallel += len(rows)
             continue
         within = rows.index[-1] < len(evaluated)  # what is in two splits is reported whatever the times
@@ -171,12 +172,6 @@ def _overlapping(table: pd.DataFrame) -> pd.Series:
     # The same part of the same file twice is a copy.
     twice = table[["file", "audio"]].duplicated()
     return inside.reindex(table.index) & ~twice
-
-
-def _parallel(rows: pd.DataFrame) -> bool:
-    if not {"item", "condition"} <= set(rows.columns):
-        return False
-    return rows["item"].nunique(dropna=False) == 1 and rows["condition"].nunique() == len(rows)
 
 
 def _repeated(rows: pd.DataFrame, tasks: Sequence[str]) -> Repeated:

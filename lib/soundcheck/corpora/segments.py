@@ -32,13 +32,11 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
 from soundcheck.common.wording import counted, some
 from soundcheck.corpora import labels, splits
-from soundcheck.corpora.labels import LABEL, NAMED, UNKNOWN, Reading, present
-from soundcheck.corpora.raw_table import Excluded, RawTable
+from soundcheck.corpora.labels import NAMED, UNKNOWN, Reading, present
+from soundcheck.corpora.raw_table import RawTable
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
-
-__all__ = ["LABEL", "Excluded", "RawTable", "parse", "prepare", "segment_name"]
 
 # What the suite says ----------------------------------------------------------------------------------------
 
@@ -197,7 +195,7 @@ def parse(
 def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, object]) -> None:
     """Add the columns of labels; words for nobody go into columns ``nobody speaker`` and so on."""
     table, entry, remedies = reading.raw.table, reading.entry, reading.remedies
-    ranged = {name for group in entry.groups for name in group.ranges} - {"duration"}
+    ranged = {*entry.number_ranges} - {"duration"}
     further = [name for name in entry.further_columns if name not in (*tasks, *ranged, *columns)]
     texts = list(dict.fromkeys(name for name in (*TEXT_COLUMNS, *further) if name in table.columns))
     for name in sorted(ranged & {*table.columns}):

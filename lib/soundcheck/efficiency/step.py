@@ -40,7 +40,6 @@ from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
-from soundcheck.run.output import Output
 from soundcheck.run.predictions import request_of
 from soundcheck.suite.entries import ModelEntry
 
@@ -79,15 +78,16 @@ class EfficiencyRecord(JsonFile):
 
 
 def measure_run(
-    material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
+    material: Material, figures: Sequence[KeyFigure], seconds: float, day: datetime.date
 ) -> list[str]:
     """Measure the models of a run, unless that has been done."""
-    place, record = output.folder / f"{NAME}.json", None
+    output, record = material.output, None
+    place = output.folder / f"{NAME}.json"
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
         inputs = {}
         for number, entry in enumerate(material.suite.models.values()):
             if entry.about.needs_audio and not entry.about.asked_here:
-                corpora = request_of(entry, material, output, material.corpora).corpora
+                corpora = request_of(entry, material, material.corpora).corpora
                 heard = [one for one in corpora if one.entry.audio and not one.entry.probes_of]
                 inputs[entry.name] = chosen(heard, Path(folder, f"{number}.wav"))
         contents = {
@@ -100,9 +100,8 @@ def measure_run(
             record = EfficiencyRecord.read(place)
         again = record is None or record.depends != depends
         if again:
-            record = EfficiencyRecord(
-                depends, machine(), day, seconds, *_measured(material, output, inputs, seconds)
-            )
+            measured = _measured(material, inputs, seconds)
+            record = EfficiencyRecord(depends, machine(), day, seconds, *measured)
             record.write(place)
     frame = costs(record.models)
     table = output.folder / f"{NAME}.csv"
@@ -124,10 +123,10 @@ def measure_run(
 
 
 def _measured(
-    material: Material, output: Output, inputs: dict[str, list[Input]], seconds: float
+    material: Material, inputs: dict[str, list[Input]], seconds: float
 ) -> tuple[list[Measured], list[str]]:
     """Measure models that listen, take over times that files give, and name the other models."""
-    suite, cache = material.suite, output.cache
+    suite, output, cache = material.suite, material.output, material.output.cache
     measured, setups, unmeasured = {}, [], []
     for entry in suite.models.values():
         if not inputs.get(entry.name):

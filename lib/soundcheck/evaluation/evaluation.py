@@ -202,13 +202,8 @@ class Evaluation(TextTasks, TrialTasks):
         super().__init__()
         vars(self).update(vars(description))  # model, tasks, seed, replicates, interval, thresholds, ...
         known = read_family(description.family, description.suite_root)
-        family = known.limited(
-            description.sweeps,
-            description.transformed_segments,
-            description.segments_per_change,
-            description.levels,
-            description.transformations,
-        )
+        limits = ("sweeps", "transformed_segments", "segments_per_change", "levels", "transformations")
+        family = known.limited(*(getattr(description, name) for name in limits))
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)

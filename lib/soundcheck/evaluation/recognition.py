@@ -162,14 +162,11 @@ class TextTasks(Judging):
             self.note(f"marks of noises in {where} {became}", subset)
 
         def read(source: Predictions, side: str) -> Predictions:
-            texts = (self._read(subset, each, side) for each in (source.clean, source.changed))
-            return dataclasses.replace(source, **dict(zip(("clean", "changed"), texts, strict=True)))
+            clean, changed = (self._read(subset, each, side) for each in (source.clean, source.changed))
+            return dataclasses.replace(source, clean=clean, changed=changed)
 
-        both = {
-            "predictions": read(subset.predictions, HYPOTHESIS),
-            "reference": read(subset.reference, FIRST),
-        }
-        return dataclasses.replace(subset, truth=truth, **both)
+        predictions, reference = read(subset.predictions, HYPOTHESIS), read(subset.reference, FIRST)
+        return dataclasses.replace(subset, truth=truth, predictions=predictions, reference=reference)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
         return self.texts.read(texts, side, subset.segments, self._mixed(subset))

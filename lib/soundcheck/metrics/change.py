@@ -63,9 +63,7 @@ def unchanged(clean: Predictions, changed: Predictions, tolerance: float = TOLER
     return of_cells(np.where(missing, -1, same), 2, missing, lambda sums: ratio(sums[..., 1:], total(sums)))
 
 
-def impact_codes(
-    truth: Predictions, baseline: Predictions, candidate: Predictions, tolerance: float = TOLERANCE
-) -> np.ndarray:
+def impact_codes(truth: Predictions, baseline: Predictions, candidate: Predictions) -> np.ndarray:
     """Say for each segment what the candidate changed, int8 ``(N,)``.
 
     Returns places in :data:`EVENTS`, 3 for nothing of the kind; -1 if the truth is missing, -2 if only a
@@ -75,8 +73,8 @@ def impact_codes(
     [2, 0, 3]
     """
     same_length(np.asarray(truth), np.asarray(baseline))
-    before, after = (is_unchanged(truth, each, tolerance) for each in (baseline, candidate))
-    moved = is_unchanged(baseline, candidate, tolerance) == 0
+    before, after = (is_unchanged(truth, each) for each in (baseline, candidate))
+    moved = is_unchanged(baseline, candidate) == 0
     truth = np.asarray(truth)
     codes = np.full(len(before), NOTHING, dtype=np.int8)
     codes[(before == 1) & (after == 0) & moved] = 0
@@ -87,29 +85,16 @@ def impact_codes(
     return codes
 
 
-def impact(
-    truth: Predictions, baseline: Predictions, candidate: Predictions, tolerance: float = TOLERANCE
-) -> Statistic:
-    """Share of segments with added errors, changed errors and corrections, labels :data:`EVENTS`.
+def impact(truth: Predictions, baseline: Predictions, candidate: Predictions) -> Statistic:
+    """Share of segments with each of :data:`EVENTS`; and the *net*, corrections minus added errors.
 
     >>> impact(["a", "b", "b", "a"], ["a", "a", "c", "b"], ["b", "b", "b", "b"])
-    Statistic({'added errors': 0.25, 'changed errors': 0.0, 'corrections': 0.5})
+    Statistic({'added errors': 0.25, 'changed errors': 0.0, 'corrections': 0.5, 'net': 0.25})
     """
-    codes = impact_codes(truth, baseline, candidate, tolerance)
-    return of_cells(
-        codes, NOTHING + 1, codes == -2, lambda sums: ratio(sums[..., :NOTHING], total(sums)), EVENTS
-    )
+    codes = impact_codes(truth, baseline, candidate)
 
+    def compute(sums: np.ndarray) -> np.ndarray:
+        counts = sums[..., :NOTHING]
+        return ratio(np.concatenate([counts, counts[..., 2:] - counts[..., :1]], axis=-1), total(sums))
 
-def net_corrections(
-    truth: Predictions, baseline: Predictions, candidate: Predictions, tolerance: float = TOLERANCE
-) -> Statistic:
-    """Proportion of corrections minus that of added errors, from -1 to 1.
-
-    >>> net_corrections(["a", "b", "b", "a"], ["a", "a", "c", "b"], ["b", "b", "b", "b"])
-    Statistic(0.25)
-    """
-    codes = impact_codes(truth, baseline, candidate, tolerance)
-    return of_cells(
-        codes, NOTHING + 1, codes == -2, lambda sums: ratio(sums[..., 2:3] - sums[..., :1], total(sums))
-    )
+    return of_cells(codes, NOTHING + 1, codes == -2, compute, (*EVENTS, "net"))

@@ -426,8 +426,8 @@ def localise(
     - Returns those that lose the largest share first, then the most frequent ones.
 
     >>> levels = [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}]
-    >>> found = localise({"bags": 4, "six": 4}, levels, Omega(3, False))
-    >>> [(word.word, word.drop, word.kind) for word in found]
+    >>> words = localise({"bags": 4, "six": 4}, levels, Omega(3, False))
+    >>> [(word.word, word.drop, word.kind) for word in words]
     [('bags', 3, 'not robust'), ('six', 0, 'robust')]
     """
     known = frequent_words(original, minimum if omega.share else min(minimum, int(omega.value)), most)

@@ -111,8 +111,8 @@ class FormatErrors:
 def format_errors(references: Texts, hypotheses: Texts) -> FormatErrors:
     """Count errors of punctuation and capitals in texts as they were written; missing ones are ``None``.
 
-    >>> found = format_errors(["Go on, Anna."], ["go on Anna?"])
-    >>> float(found.mark_errors.sum()), found.capitals, found.capital_errors
+    >>> errors = format_errors(["Go on, Anna."], ["go on Anna?"])
+    >>> float(errors.mark_errors.sum()), errors.capitals, errors.capital_errors
     (2.0, array([2.]), array([1.]))
     """
     marks = np.full((len(references), len(MARKS), len(KINDS)), np.nan)

@@ -55,8 +55,8 @@ def neighbours(files: Sequence[object], start: Numbers, end: Numbers, minimum: i
     - ``start, end``: seconds, ``(N,)``; NaN = begin or end of the file.
     - ``minimum``: segments that a file needs, at least 2.
 
-    >>> found = neighbours(["b", "a", "a", "a"], [0, 2, 9, 1], [1, 3, 10, 2], minimum=3)
-    >>> found.names, found.before.tolist(), found.after.tolist(), found.place.tolist()
+    >>> pairs = neighbours(["b", "a", "a", "a"], [0, 2, 9, 1], [1, 3, 10, 2], minimum=3)
+    >>> pairs.names, pairs.before.tolist(), pairs.after.tolist(), pairs.place.tolist()
     (('a',), [3, 1], [1, 2], [nan, 0.5, 1.0, 0.0])
     """
     codes, names = pd.factorize(pd.Series(files, dtype=object), sort=True)

@@ -35,14 +35,7 @@ import numpy as np
 import pandas as pd
 import scipy  # scipy.sparse is loaded when first used
 
-from soundcheck.metrics.additive import (
-    Numbers,
-    layers,
-    missing_texts,
-    numbers,
-    ratio,
-    same_length,
-)
+from soundcheck.metrics.additive import Numbers, layers, missing_texts, numbers, ratio, same_length
 from soundcheck.metrics.weighted import Weighted
 
 _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache

@@ -94,8 +94,8 @@ class Counts:
 def word_errors(references: Texts, hypotheses: Texts) -> Counts:
     """Count the word errors of segments, for :func:`error_rates`.
 
-    >>> found = word_errors(["the cat sat down"], ["the mat sat"])
-    >>> found.words, found.substitutions, found.deletions, found.insertions
+    >>> counts = word_errors(["the cat sat down"], ["the mat sat"])
+    >>> counts.words, counts.substitutions, counts.deletions, counts.insertions
     (array([4.]), array([1.]), array([1.]), array([0.]))
     """
     return _errors(references, hypotheses, str.split, "word")

@@ -128,9 +128,7 @@ class Database:
                 elif isinstance(error, sqlite3.ProgrammingError):
                     raise
                 elif name != "READONLY_DBMOVED":  # by another process that has set it aside
-                    why = getattr(error, "strerror", None) or error
-                    remedy = "Make space or choose another --out, then run again to go on."
-                    raise OutputError(f"Cannot write {NAME} in the cache: {why}. {remedy}") from error
+                    raise files.not_written(f"{NAME} in the cache", error) from error
         raise OutputError(f"{NAME} in the cache is damaged again and again")
 
     def _is_damaged(self, error: Exception, name: str) -> bool:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from soundcheck.common.wording import some
 from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
+from soundcheck.metrics.change import EVENTS, MARGIN, impact, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_errors import changed_words, word_changes, word_error_rate
 from soundcheck.report import formats, label_views, page, views
@@ -168,10 +168,9 @@ def impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
     for pair in pairs:
         predictions = (pair.truth, pair.predictions.clean, pair.predictions.changed)
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
-        statistics = (changed, impact(*predictions), net_corrections(*predictions))
-        resampled = [comparison.resample(statistic, pair.blocks) for statistic in statistics]
+        resampled = [comparison.resample(each, pair.blocks) for each in (changed, impact(*predictions))]
         cells = [cell for one in resampled for cell in _shares(one, comparison.interval)]
-        net = resampled[-1].value[0]
+        net = resampled[1].value[-1]
         effect = "positive" if net >= MARGIN else "negative" if net <= -MARGIN else "neutral"
         effect = "" if pd.isna(net) else effect
         rows.append((pair.corpus, pair.task.name, int(resampled[0].segments[0]), *cells, effect))

@@ -22,7 +22,8 @@ from soundcheck.common.errors import Caveat, input_error
 from soundcheck.common.store import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.common.wording import some
-from soundcheck.corpora.segments import LABEL, Excluded
+from soundcheck.corpora.labels import LABEL
+from soundcheck.corpora.raw_table import Excluded
 from soundcheck.suite.corpus_format import Benchmark
 from soundcheck.suite.model_kind import Card
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
@@ -200,7 +201,7 @@ class KeyFigure:
     segments: int  # trials if the task is verification
     blocks: int
     guessing: float | None  # what guessing scores on these segments; None of rates that a threshold can trade
-    standing: str  # see results.standing; empty of rates that do not decide it
+    standing: str  # see results.states; empty of rates that do not decide it
     threshold: float | None = None  # score above which a trial is accepted, of rates that depend on it
     reason: str = ""  # why there is no value or no interval
     block: str = "speaker"  # what a block is: "speaker", "file" or "block"
@@ -215,6 +216,7 @@ class Executed:
     status: str  # "ok", "failed" or "timeout"
     error: str
     _NAMED: ClassVar[str] = "{name}"
+    _PAGE: ClassVar[str] = "{name}"
 
     @property
     def failed(self) -> bool:
@@ -225,6 +227,11 @@ class Executed:
     def display_name(self) -> str:
         """What it is called in messages and on pages."""
         return self._NAMED.format(**vars(self))
+
+    @property
+    def page(self) -> str:
+        """Name of its page in the book."""
+        return self._PAGE.format(**vars(self))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -258,11 +265,7 @@ class ComparisonRecord(Executed):
     outcomes_sample: dict[str, int] = dataclasses.field(default_factory=dict)  # for these
     headlines: tuple[str, ...] = ()  # sentences
     _NAMED: ClassVar[str] = "comparison {name}"
-
-    @property
-    def page(self) -> str:
-        """Name of its page in the book."""
-        return f"comparisons/{self.slug}"
+    _PAGE: ClassVar[str] = "comparisons/{slug}"
 
     @property
     def sheet(self) -> str:
@@ -275,11 +278,6 @@ class StudyRecord(Executed):
     """A notebook that depends on no model and no corpus."""
 
     name: str
-
-    @property
-    def page(self) -> str:
-        """Name of its page in the book."""
-        return self.name
 
 
 class _Task(TypedDict):

@@ -26,6 +26,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import request_of
+from soundcheck.run.selection import RunOptions
 
 FEW = 4  # clean inputs that are timed
 MOST = 32  # of them, if a model takes batches
@@ -141,29 +142,22 @@ class _Forecast(Prediction):
 NOTICES = 10  # of a corpus, at most
 
 
-def forecast(
-    material: Material,
-    output: Output,
-    *,
-    jobs: int,
-    took: float,
-    fresh: bool = False,
-    share: Share | None = None,
-) -> str:
+def forecast(material: Material, options: RunOptions, took: float, share: Share | None) -> str:
     """Say what a run would do, as lines for a terminal; ``took`` are the seconds in which all was loaded."""
+    jobs, name = options.jobs, material.output.display_name
     lines = [
-        f"Plan of {f'shard {share}' if share else 'a run'} into {output.display_name}. "
+        f"Plan of {f'shard {share}' if share else 'a run'} into {name}. "
         "Nothing was run, and nothing written but the cache."
     ]
     models: dict[str, ModelForecast] = {}
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as scratch:
         for entry in material.suite.models.values():
-            about = request_of(entry, material, output, material.corpora)
+            about = request_of(entry, material, material.corpora)
             if not entry.about.needs_audio:
                 lines.append(f"{entry.name}: looked up, nothing to predict")
             elif about.corpora:
                 log = Path(scratch) / "log"
-                model = _Forecast(dataclasses.replace(about, fresh=fresh), share, log).made(jobs)
+                model = _Forecast(dataclasses.replace(about, fresh=options.fresh), share, log).made(jobs)
                 models[entry.name] = model
                 lines.append(_of_model(entry.name, model, len(about.changes)))
     families = [family.name for family in material.families]
@@ -176,7 +170,7 @@ def forecast(
         lines.append(
             "Nothing is left to predict: a run would repeat a few inputs and use cached predictions."
         )
-    return "\n".join([*lines, _time(models, output, jobs, took, share)])
+    return "\n".join([*lines, _time(models, material.output, jobs, took, share)])
 
 
 def _of_model(name: str, model: ModelForecast, changes: int) -> str:

@@ -60,7 +60,7 @@ _AT_THRESHOLD = {
     "false acceptance rate": false_acceptance_rate,
     "false rejection rate": false_rejection_rate,
 }
-_MORE_IS_BETTER = ("concordance", "unweighted average recall")
+MORE_IS_BETTER = ("concordance", "unweighted average recall")
 
 
 def key_figures(material: Material, reports: Mapping[str, PredictionReport]) -> tuple[KeyFigure, ...]:
@@ -166,7 +166,7 @@ class _Figures:
         here = fixed.value(0, resampled.value[0], scale).interval()
         blocks = int(resampled.blocks[0])
         if standing is None:
-            standing = compared(low, high, guessing, blocks, more_is_better=measure in _MORE_IS_BETTER)
+            standing = compared(low, high, guessing, blocks, more_is_better=measure in MORE_IS_BETTER)
         return KeyFigure(
             **self._about,
             measure=measure,

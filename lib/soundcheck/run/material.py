@@ -28,7 +28,7 @@ from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 
 if TYPE_CHECKING:
-    from soundcheck.run.selection import Plan
+    from soundcheck.run.selection import Opened, Plan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Material:
 
     plan: Plan
     families: Sequence[Family]
+    output: Output  # the folder that it writes to
     corpora: Sequence[Corpus]  # loaded, with measured columns and groups
     sounds: Sounds  # noises and impulse responses
     fingerprints: Mapping[str, str]  # of the models
@@ -49,13 +50,7 @@ class Material:
         return self.plan.suite
 
 
-def load(
-    plan: Plan,
-    families: Sequence[Family],
-    output: Output,
-    jobs: int,
-    answered: Mapping[str, str] | None = None,
-) -> Material:
+def load(opened: Opened, jobs: int, answered: Mapping[str, str] | None = None) -> Material:
     """Load all corpora and sounds, check the models, and name all problems at once.
 
     A model whose fingerprint is known, of a shard (``answered``) or of the book that is added to, need not
@@ -63,6 +58,7 @@ def load(
 
     Raises InputError: if anything that the suite names cannot be used.
     """
+    plan, families, output = opened
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
     suite, problems = plan.suite, Problems()
     known = {**plan.fingerprints, **(answered or {})}
@@ -102,7 +98,7 @@ def load(
     ]
     corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, families, corpora)
-    return Material(plan, families, corpora, sounds, fingerprints, lists, unloaded)
+    return Material(*opened, corpora, sounds, fingerprints, lists, unloaded)
 
 
 # Which predictions a run needs ------------------------------------------------------------------------------

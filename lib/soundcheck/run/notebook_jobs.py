@@ -14,7 +14,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from soundcheck.augment.registry import missing
-from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
 from soundcheck.common.media import Description
@@ -29,6 +28,7 @@ from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names, reduced
 from soundcheck.results.rows import Estimate, load_all
 from soundcheck.run.material import (
+    Material,
     answers_changes,
     evaluated_corpora,
     predicted_corpora,
@@ -57,19 +57,18 @@ def notebook_of(name: str, folder: Path) -> Path:
     return path
 
 
-def family_jobs(
-    suite: Suite, families: Iterable[Family], corpora: Sequence[Corpus], output: Output, sounds: Sounds
-) -> list[Job]:
+def family_jobs(material: Material, families: Iterable[Family]) -> list[Job]:
     """Describe one notebook for each model and each family that applies to one of its tasks.
 
     What stands in the description is all that the notebook sees; words are localised with the same.
     """
+    suite, output, sounds = material.suite, material.output, material.sounds
     sounds.write(output.sounds)
     jobs = []
     for entry in suite.models.values():
         for family in families:
             tasks = supported_tasks(family, tasks_of(suite, entry))
-            evaluated = evaluated_corpora(family, entry, corpora)
+            evaluated = evaluated_corpora(family, entry, material.corpora)
             if not tasks or not evaluated or not entry.is_for(family.name):
                 continue
             if family.stated and not _says_of_itself(entry, tasks, evaluated, output):
@@ -102,9 +101,9 @@ def family_jobs(
                 guesses=entry.kind == "random",
                 languages=_languages(entry, suite, family),
             )
-            material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
+            digests = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
             absent = [missing(change, sounds) for change in family.all_changes]
-            notebook, seen = notebook_of(family.name, suite.root), (family.digest, material, absent)
+            notebook, seen = notebook_of(family.name, suite.root), (family.digest, digests, absent)
             job = _job(entry.name, family.name, notebook, target, description, *seen, limit=limit)
             jobs.append(dataclasses.replace(job, weight=_weight(description)))
     return jobs
@@ -135,7 +134,7 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
     if sounds_of([family]).isdisjoint(SPEECH_KINDS):
         return ()
     language = entry.options.get("language")
-    return (str(language),) if language else entry.card.over(suite.model_kind).languages
+    return (str(language),) if language else entry.card.over(suite.card).languages
 
 
 def _weight(description: EvaluationDescription) -> int:
@@ -157,28 +156,22 @@ def _others(suite: Suite, entry: ModelEntry, tasks: Sequence[Task], family: Fami
 
 
 def comparison_job(
-    entry: ComparisonEntry,
-    suite: Suite,
-    families: Iterable[Family],
-    corpora: Sequence[Corpus],
-    output: Output,
-    judged: Iterable[Outcome],
-    again: Iterable[Outcome] = (),
+    entry: ComparisonEntry, material: Material, judged: Iterable[Outcome], again: Iterable[Outcome]
 ) -> Job:
     """Describe the notebook of a comparison, which reads rows and replicates of notebooks that ended well.
 
     ``again`` are those on the segments that both models of a comparison answered: of all comparisons.
     """
-    titles = {family.name: family.title for family in families}
+    suite, output, evaluated = material.suite, material.output, material.corpora
+    titles = {family.name: family.title for family in material.families}
     by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
     folder = output.comparisons / files.slug(entry.name)
     again = [one for one in again if folder in one.job.target.parents]
     lost = {one.job.family for one in again if one.failed}
     common = [one.job for one in again if one.job.family not in lost]
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
-    evaluated = list(corpora)
     for model in both:
-        evaluated = predicted_corpora(suite, model, families, evaluated)
+        evaluated = predicted_corpora(suite, model, material.families, evaluated)
 
     def paired(jobs: Mapping[tuple[str, str], Job], tested: Iterable[str]) -> list[list[Job]]:
         places = ([(model.name, family) for model in both] for family in tested)

@@ -44,7 +44,6 @@ from soundcheck.results.table import read_estimates
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
-from soundcheck.run.selection import Plan
 from soundcheck.run.tables import Derived
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
 from soundcheck.suite.groups import numbers_of
@@ -199,22 +198,21 @@ class Stages:
 
 
 def sum_up(
-    output: Output,
+    material: Material,
     frame: pd.DataFrame,
     record: RunRecord,
     reports: dict[str, PredictionReport],
     problems: Sequence[Problem],
-    plan: Plan,
     last: Sequence[str],
     derived: Derived,
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
 
     def of_models() -> list[str]:
-        facts = facts_by_model(record, frame, read_estimates(output.folder))
+        facts = facts_by_model(record, frame, read_estimates(material.output.folder))
         return [line for of_model in facts.values() for line in summary_lines(of_model)]
 
-    depends = [dataclasses.replace(record, seconds={}), files.digest(output.estimates)]
+    depends = [dataclasses.replace(record, seconds={}), files.digest(material.output.estimates)]
     lines = [*derived.find("summary", depends, of_models)]
     derived.save()
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
@@ -228,7 +226,7 @@ def sum_up(
     for notebook in record.failed:
         first = "".join(notebook.error.splitlines()[:1])
         lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
-    lines += plan.notices
+    lines += material.plan.notices
     failed = [reports[model.name] for model in record.models if reports[model.name].failed]
     for report in failed:
         inputs = counted(report.failed, "input")

@@ -43,7 +43,7 @@ from soundcheck.run.material import (
     tasks_of,
 )
 from soundcheck.run.notebooks import Job
-from soundcheck.run.output import Output
+from soundcheck.run.selection import RunOptions
 from soundcheck.run.tables import Derived, of_notebooks
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
@@ -52,7 +52,7 @@ _AGAIN = "Run the shard again with the suite, version and data of the merge"
 
 
 def request_of(
-    entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus], **options: Any
+    entry: ModelEntry, material: Material, corpora: Sequence[Corpus], **options: Any
 ) -> PredictionRequest:
     """Say what a model predicts for some corpora, of which it gets those that its families look at."""
     suite, sounds = material.suite, material.sounds
@@ -64,8 +64,8 @@ def request_of(
         suite,
         predicted_corpora(suite, entry, material.families, corpora),
         changes_of(answered, tasks, sounds),
-        output.folder,
-        output.cache,
+        material.output.folder,
+        material.output.cache,
         material.fingerprints[entry.name],
         functools.partial(needed_segments, families, tasks, suite.seed),
         sounds,
@@ -75,30 +75,27 @@ def request_of(
 
 def predict_all(
     material: Material,
-    output: Output,
-    *,
-    jobs: int,
-    fresh: bool = False,
-    failed: Mapping[str, Sequence[Result]] | None = None,
-    cluster: Cluster | None = None,
+    options: RunOptions,
     derived: Derived,
+    cluster: Cluster | None,
+    failed: Mapping[str, Sequence[Result]] | None,
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Run all models; gives the material with the corpora of spoken words, and what became of all inputs.
 
     ``failed`` are the inputs without an answer of each model, after shards have predicted everything.
     """
-    suite, tested, sounds = material.suite, material.families, material.sounds
+    suite, output, jobs = material.suite, material.output, options.jobs
     predict = functools.partial(predict_models, jobs=jobs, cluster=cluster)
     requests = []
     for name, entry in suite.models.items():
         chosen = name in material.plan.chosen
-        options = {"fresh": fresh and chosen, "confirm": chosen and failed is None}
-        options["failed"] = (failed or {}).get(name, ())
-        requests.append(request_of(entry, material, output, material.corpora, **options))
+        about = {"fresh": options.fresh and chosen, "confirm": chosen and failed is None}
+        about["failed"] = (failed or {}).get(name, ())
+        requests.append(request_of(entry, material, material.corpora, **about))
     reports = dict(zip(suite.models, predict(requests), strict=True))
     # What is spoken around words depends on which of them each model loses.
-    probing = [family for family in tested if family.probes]
-    localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
+    probing = [family for family in material.families if family.probes]
+    localising = notebook_jobs.family_jobs(material, probing)
     probes = keyword_corpora(suite, localising, output.cache, jobs, derived)
     material = dataclasses.replace(material, corpora=[*material.corpora, *probes])
     tables.write_segments(probes, {}, output)
@@ -107,7 +104,7 @@ def predict_all(
     output.prune(output.corpora, {path.name for path in segment_tables})
     # This second round goes on with what the first has confirmed or predicted anew.
     about = {"confirm": False, "part": "words"}
-    requests = [request_of(entry, material, output, probes, **about) for entry in suite.models.values()]
+    requests = [request_of(entry, material, probes, **about) for entry in suite.models.values()]
     for report in predict(request for request in requests if request.corpora):
         reports[report.model] = reports[report.model].joined(report)
     output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
@@ -191,20 +188,20 @@ def _listening(suite: Suite) -> list[ModelEntry]:
     return [entry for entry in suite.models.values() if entry.about.needs_audio]
 
 
-def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) -> tuple[int, str]:
+def ask_shard(material: Material, share: Share, *, jobs: int) -> tuple[int, str]:
     """Predict a share of the inputs of all models that listen; returns exit code and summary."""
-    place = output.folder / f"shard-{share.number}-of-{share.of}.json"
+    place = material.output.folder / f"shard-{share.number}-of-{share.of}.json"
     place.unlink(missing_ok=True)  # until it is true again
     models, lines = {}, []
     for entry in _listening(material.suite):
-        request = request_of(entry, material, output, material.corpora)
+        request = request_of(entry, material, material.corpora)
         report, failures = predict_share(request, share, jobs=jobs)
         failed = (dataclasses.replace(one, seconds=0.0, before=0.0) for one in failures)
         models[entry.name] = ModelShard(report.code, report.inputs, tuple(failed))
         lines.append(_summary(entry.name, report))
     Shard(__version__, share, models).write(place)
     complete = not any(one.fault == BY_MODEL for model in models.values() for one in model.failures)
-    lines.append(f"Shard {share}: {Path(output.display_name) / place.name}")
+    lines.append(f"Shard {share}: {Path(material.output.display_name) / place.name}")
     return EXIT_OK if complete else EXIT_INCOMPLETE, "\n".join(lines)
 
 
@@ -228,7 +225,7 @@ class Shards:
         shards = (shard for _, shard in self._shards.values())
         return {name: model.fingerprint for shard in shards for name, model in shard.models.items()}
 
-    def take_over(self, material: Material, output: Output) -> dict[str, list[Result]]:
+    def take_over(self, material: Material) -> dict[str, list[Result]]:
         """Keep all answers in the cache of a run; gives the inputs without an answer of each model.
 
         - Raises InputError: if a shard is of other models or data, so that answers are missing; nothing is
@@ -237,20 +234,20 @@ class Shards:
         """
         problems, caches = Problems(), {}
         for entry in _listening(material.suite):
-            caches[entry.name] = self._check(problems, entry, material, output)
+            caches[entry.name] = self._check(problems, entry, material)
         problems.raise_if_any()
         failed: dict[str, list[Result]] = {}
         for name, places in caches.items():
-            store = Store(output.cache, material.fingerprints[name], material.suite.root)
+            store = Store(material.output.cache, material.fingerprints[name], material.suite.root)
             for place in places:
                 store.merge(place / NAME)
             store.close()
             failed[name] = [one for _, shard in self._shards.values() for one in shard.models[name].failures]
         return failed
 
-    def _check(self, problems: Problems, entry: ModelEntry, material: Material, output: Output) -> set[Path]:
+    def _check(self, problems: Problems, entry: ModelEntry, material: Material) -> set[Path]:
         """Make sure that each shard has all its answers of a model; gives the caches that hold them."""
-        needed = {one.key for one in Prediction(request_of(entry, material, output, material.corpora)).inputs}
+        needed = {one.key for one in Prediction(request_of(entry, material, material.corpora)).inputs}
         fingerprint, root = material.fingerprints[entry.name], material.suite.root
         by_cache: dict[Path, tuple[set[str], list[str]]] = {}
         for share, (folder, shard) in self._shards.items():
@@ -262,7 +259,7 @@ class Shards:
                 problems.add(f"{where}, code and files of models", what, _AGAIN)
                 continue
             known, changed = {one.key for one in model.failures}, set()
-            for cache in _caches(folder, output):
+            for cache in _caches(folder, material.output.cache):
                 if cache not in by_cache:
                     store = Store(cache, fingerprint, root)
                     entries, others = store.elsewhere()
@@ -275,14 +272,14 @@ class Shards:
                 if changed:
                     what += f" that depends on the files that are here ({', '.join(sorted(changed)[:3])})"
                 problems.add(where, what, _AGAIN)
-        return {*by_cache} - {output.cache}
+        return {*by_cache} - {material.output.cache}
 
 
-def _caches(folder: Path, output: Output) -> list[Path]:
+def _caches(folder: Path, of_merge: Path) -> list[Path]:
     """List the caches in which the answers of a shard may be: its own, that around it, that of the merge."""
     around = folder.absolute().parent
     places = [folder.absolute() / "cache", *([around / "cache"] if (around / files.MARKER).is_file() else [])]
-    return [place for place in dict.fromkeys([*places, output.cache]) if (place / NAME).is_file()]
+    return [place for place in dict.fromkeys([*places, of_merge]) if (place / NAME).is_file()]
 
 
 def read_shards(folders: Sequence[Path]) -> Shards:

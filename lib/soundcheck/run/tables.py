@@ -45,7 +45,7 @@ def write_segments(
         write_table(output.trials(*place), table)
 
 
-def write_scores(material: Material, reports: Mapping[str, PredictionReport], output: Output) -> list[Path]:
+def write_scores(material: Material, reports: Mapping[str, PredictionReport]) -> list[Path]:
     """Keep the scores of all trials as text for other tools, with what is decided at the threshold in use.
 
     A line is ``0.107 enrolled tested reject 0.4`` under a header; with trials of one kind only, which give
@@ -53,13 +53,13 @@ def write_scores(material: Material, reports: Mapping[str, PredictionReport], ou
     """
     tested = {family.name: family for family in material.families}
     keys = {corpus.name: corpus.segments["key"].tolist() for corpus in material.corpora}
-    written = []
+    folder, written = material.output.scores, []
     for model, report in reports.items():
         for (corpus, family), table in material.lists.items():
             predictions = read_predictions(report.tables[corpus]) if corpus in report.tables else None
             if predictions is None or not {"embedding", SCORE} & set(predictions.columns):
                 continue
-            path = output.scores / files.slug(model) / f"{files.slug(corpus)}.{files.slug(family)}.txt"
+            path = folder / files.slug(model) / f"{files.slug(corpus)}.{files.slug(family)}.txt"
             scores = score_trials(predictions, keys[corpus], table)
             target = table.frame["target"].to_numpy(dtype=bool)
             threshold = threshold_in_use(tested[family], model, scores, target)
@@ -90,7 +90,7 @@ def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
     return [output.word_errors]
 
 
-def write_left_out(material: Material, reports: Mapping[str, PredictionReport], output: Output) -> None:
+def write_left_out(material: Material, reports: Mapping[str, PredictionReport]) -> None:
     """List everything that was left out of the evaluation, with its reason, as ``left_out.csv``."""
     rows = [
         (item.stage, "", corpus.name, item.item, item.reason)
@@ -108,7 +108,7 @@ def write_left_out(material: Material, reports: Mapping[str, PredictionReport], 
         for corpus, item, change, reason in report.failures
     ]
     frame = pd.DataFrame(rows, columns=["stage", "model", "corpus", "item", "reason"])
-    _write(frame.map(spreadsheet), output.left_out)
+    _write(frame.map(spreadsheet), material.output.left_out)
 
 
 def write_drawn(drawn: Iterable[tuple[str, str, str, Sequence[str]]], output: Output) -> None:

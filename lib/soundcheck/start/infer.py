@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import math
 import os
 import re
@@ -68,7 +69,7 @@ class InferredColumns:
     root: Path | None = None  # as the keys; ``None`` and empty if they are not needed
     cut: str = ""
 
-    @property
+    @functools.cached_property
     def segments(self) -> pd.DataFrame:
         """The rows as a segment table has them: ``None`` = missing, no words for nobody, labels of tasks."""
         table = self.frame.copy()

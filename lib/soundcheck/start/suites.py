@@ -169,11 +169,11 @@ def _corpus_lines(folder: Path, detected: DetectedFormat, inferred: InferredColu
 
 def _families(inferred: InferredColumns) -> list[str]:
     """Say, as comments, which families have something to test here and which have not."""
-    fit, unfit, segments = [], [], inferred.segments
+    fit, unfit = [], []
     for name in resources.names("thresholds", ".yml"):
         family = read_family(name, Path())
         why = [
-            obstacle(family, task, segments, audio=inferred.audio)
+            obstacle(family, task, inferred, predicts_changes=True)
             for task in inferred.tasks.values()
             if family.applies_to(task)
         ]

@@ -384,15 +384,15 @@ def simulated_threshold(
     published: float, simulated: Mapping[str, Any], groups: int, segments_per_group: int, classes: int = 4
 ) -> Stretched:
     """Stretch a published threshold to groups of other numbers and sizes."""
-    own_groups, own_size = published_size(simulated)
-    size = min(segments_per_group, own_size)
-    here = quantile(setting_of(simulated, min(groups, own_groups), size, classes))
-    at_own_size = quantile(setting_of(simulated, own_groups, own_size))
-    stretch = max(here / at_own_size, 1.0)
+    published_groups, most = published_size(simulated)
+    size = min(segments_per_group, most)
+    here = quantile(setting_of(simulated, min(groups, published_groups), size, classes))
+    at_published_size = quantile(setting_of(simulated, published_groups, most))
+    stretch = max(here / at_published_size, 1.0)
     threshold = published
     if stretch > 1.0:  # rounded up; what exceeds a multiple by less than a millionth of a step is that one
         threshold = round(math.ceil(round(published * stretch / _STEP, 6)) * _STEP, 3)
-    return Stretched(threshold, stretch, here, at_own_size)
+    return Stretched(threshold, stretch, here, at_published_size)
 
 
 def quantile(setting: Setting) -> float:

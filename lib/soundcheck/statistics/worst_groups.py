@@ -35,12 +35,7 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
-from soundcheck.statistics.evidence import (
-    LEAST_BLOCKS,
-    adjusted_p_values,
-    paired_test,
-    standard_error,
-)
+from soundcheck.statistics.evidence import LEAST_BLOCKS, adjusted_p_values, paired_test, standard_error
 
 LEAST_SEGMENTS = 25  # of either side
 FALSE_DISCOVERY_RATE = 0.05

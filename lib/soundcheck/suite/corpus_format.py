@@ -18,7 +18,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.packages import Registry
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
-from soundcheck.suite.groups import GroupColumn, read_adjust, read_groups
+from soundcheck.suite.groups import GroupColumn, NumberRange, read_adjust, read_groups
 
 RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
@@ -158,10 +158,19 @@ class CorpusEntry:
     benchmark: Benchmark | None = None  # the published benchmark that it is; ``None`` = none
 
     @property
+    def grouped(self) -> list[str]:
+        """Columns of the data whose values, or products of them, are groups."""
+        return list(dict.fromkeys(column for group in self.groups for column in group.columns))
+
+    @property
+    def number_ranges(self) -> dict[str, tuple[NumberRange, ...]]:
+        """Ranges that columns of numbers are cut into."""
+        return {name: ranges for group in self.groups for name, ranges in group.ranges.items()}
+
+    @property
     def further_columns(self) -> list[str]:
         """Columns of the data that it needs beside reserved ones and tasks: blocks, groups, adjustments."""
-        grouped = [column for group in self.groups for column in group.columns]
-        return list(dict.fromkeys([*self.blocks, *grouped, *self.adjust]))
+        return list(dict.fromkeys([*self.blocks, *self.grouped, *self.adjust]))
 
     def is_for(self, family: str) -> bool:
         """Say whether a family looks at the corpus."""

@@ -30,11 +30,7 @@ from soundcheck.metrics import entities
 from soundcheck.metrics.alternatives import synonym_sets
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import (
-    RESERVED_COLUMNS,
-    CorpusEntry,
-    read_corpus,
-)
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry, read_corpus
 from soundcheck.suite.entries import (
     NOISE_KINDS,
     RESPONSE_KINDS,
@@ -46,11 +42,7 @@ from soundcheck.suite.entries import (
 )
 from soundcheck.suite.groups import MEASURED_COLUMNS, read_adjust, read_groups
 from soundcheck.suite.measures import Margin
-from soundcheck.suite.model_kind import (
-    ModelEntry,
-    read_card,
-    read_model,
-)
+from soundcheck.suite.model_kind import ModelEntry, read_card, read_model
 from soundcheck.suite.own_rules import read_accepted, read_margin, read_tests
 from soundcheck.suite.yaml_reader import read_yaml
 

@@ -65,12 +65,12 @@ def _fit(folder: Path, jobs: int, progress: bool) -> dict:
     table = pd.concat([table[has_accent], table[~has_accent].iloc[::EVERY]])
     measured = measure(folder, table["file"], features.extract, jobs)
     mean, scale = standard_scale(measured)
-    wanted = table["accent"].eq(ACCENT).to_numpy()
+    accented = table["accent"].eq(ACCENT).to_numpy()
     weights, intercept = np.zeros(measured.shape[1]), -1.0  # nobody, if the corpus has no such accent
-    if wanted.any():
+    if accented.any():
         with threadpool_limits(1):
             logistic = LogisticRegression(class_weight="balanced", max_iter=1000)
-            logistic.fit(standardise(measured, mean, scale), wanted)
+            logistic.fit(standardise(measured, mean, scale), accented)
         weights, intercept = logistic.coef_[0], float(logistic.intercept_[0])
     pitch, female = measured[:, PITCH], table["sex"].eq("female").to_numpy()
     border = (np.median(pitch[female]) + np.median(pitch[~female])) / 2

@@ -195,9 +195,9 @@ def test_fields_become_the_columns_that_the_manual_says(load, form, monkeypatch)
         corpus = load(form, ["a.wav"], fields | unused)
         read = {column: rows(corpus, column) for column in columns}
         assert read == {column: [(CELLS.get(column, "xx")[1],)] for column in columns}
-        told = [one.partition("s ")[2].split(", ") for one in corpus.notices if one.startswith("not used: ")]
-        told = {re.sub("^(utt|spk)2", "", name) for names in told for name in names}
-        assert told == {re.sub(r"^(custom\.|utt2|spk2)", "", field) for field in unused}
+        left = [one.partition("s ")[2].split(", ") for one in corpus.notices if one.startswith("not used: ")]
+        left = {re.sub("^(utt|spk)2", "", name) for names in left for name in names}
+        assert left == {re.sub(r"^(custom\.|utt2|spk2)", "", field) for field in unused}
 
 
 @pytest.mark.parametrize("form", [form for form in LISTED if ONE_OF_SEVERAL in LISTED[form]])

@@ -14,7 +14,7 @@ from tests.corpora.segment_rows import rows
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.raw_table import Excluded
 from soundcheck.corpora.trials.trial_files import read_trials
 from soundcheck.corpora.trials.trial_table import (
     ContradictionError,

@@ -109,7 +109,8 @@ def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Tas
     """Label sounds by the folders that they lie in."""
     columns, notices = {FILE: list(sounds)}, []
     _add_splits(columns, sounds)
-    labels = [_label(posixpath.dirname(name)) for name in sounds]
+    folders = [posixpath.basename(posixpath.dirname(name)) for name in sounds]
+    labels = ["" if split_among([name]) or name == "data" else name for name in folders]
     if any(labels):
         columns[LABEL] = labels
         if LABEL not in entry.columns.values():
@@ -120,12 +121,6 @@ def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Tas
     table = TextTable(columns, range(1, len(sounds) + 1), "file", source)
     places = [f"{source}/{name}" for name in sounds]
     return take_columns(table, entry, tasks, {"file": (FILE,)}, (LABEL,), places=places, notices=notices)
-
-
-def _label(folder: str) -> str:
-    """Give the last folder of a path that is a label; splits are none."""
-    last = posixpath.basename(folder)
-    return "" if split_among([last]) or last == "data" else last
 
 
 def _add_splits(columns: dict[str, Sequence[str]], names: Sequence[str]) -> None:
