@@ -178,7 +178,7 @@ def _preload() -> None:
     for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
     _keep_apart()
-    processes.context().set_forkserver_preload(list(processes.PRELOADED))
+    processes.context().set_forkserver_preload([*processes.PRELOADED, "scipy.signal"])
     forkserver.ensure_running()  # the commands have it in common
 
 
