@@ -131,7 +131,8 @@ def score_histograms(scores: Sequence[float], target: Sequence[bool], marks: Map
             mark = {"color": "black", "linewidth": 1, "linestyle": DASHES[n % len(DASHES)]}
             axes.axvline(value, label=f"threshold, {label(name)}: {value:.4g}", **mark)
         axes.set(xlim=(edges[0], edges[-1]), xlabel="score", ylabel="density")
-        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+        if known.any():
+            figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     return figure
 
 

@@ -170,7 +170,7 @@ def test_what_cannot_be_read_back_is_not_written(enrol, test, scores, words):
         score_text(enrol, test, scores)
 
 
-HARD = 'target|nontarget|enrol|test|label|1|0|0.5|a b|a\rb|"|,'.split("|")
+HARD = 'target|nontarget|enrol|test|label|1|0|0.5|a b|a\rb|"|,|;a;|a,b'.split("|")
 NAMES = st.text("aé漢 \"',;#*\t\r\n\x85\u2028\u00a0", min_size=1, max_size=6) | st.sampled_from(HARD)
 
 

@@ -209,7 +209,7 @@ def score_text(
     if decided:
         frame["decision"] = np.where(frame["score"] > threshold, "accept", "reject")
         frame["threshold"] = float(threshold)
-    as_lines = not any(label_of(name) is not None or re.search(r"\s", name) for name in names)
+    as_lines = not any(label_of(name) is not None or re.search(r"[\s,;]", name) for name in names)
     options = {"sep": " ", "header": decided, "quoting": csv.QUOTE_NONE}
     if not as_lines:
         options = {"quoting": csv.QUOTE_NONNUMERIC}
