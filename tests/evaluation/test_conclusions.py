@@ -318,3 +318,59 @@ def test_a_group_that_one_family_compares_keeps_its_interval():
     assert collected([small, compared]) == collected([compared, small]) == [compared]
     both = collected([compared, dataclasses.replace(compared, value=0.2)])
     assert [one.measure for one in both] == ["word_error_rate", "word_error_rate (fairness_groups)"]
+
+
+def right(of_women, of_men):
+    def predict(truth, female, rng):
+        wrong = CLASSES[(np.searchsorted(CLASSES, truth) + 1) % 4]
+        return np.where(rng.random(len(truth)) < np.where(female, of_women, of_men), truth, wrong)
+
+    return predict
+
+
+@pytest.mark.parametrize(("women", "men"), [(0.9, 0.7), (0.7, 0.7), (0.98, 0.94), (0.997, 0.99)])
+def test_cells_of_a_difference_follow_from_its_sides(women, men):
+    frame = rows_of(voices(right(women, men), speakers=60), margin=Margin(), thresholds="published")
+    frame = frame[frame["gap_low_sample"].notna()]
+    group, others = frame["group_value"], frame["others_value"]
+    np.testing.assert_allclose(frame["gap"], group - others, atol=1e-9)
+    np.testing.assert_allclose(
+        frame["matters"], (0.25 * (1 - others)).clip(0.005, frame["threshold"]), rtol=1e-5
+    )
+    zero = (frame["gap_low_sample"] <= 0) & (frame["gap_high_sample"] >= 0)
+    assert zero.eq(frame["p_sample"] > 0.05).all() and frame["p_sample"].le(1).all()
+    assert (frame["gap_low"].ge(-1) & frame["gap_high"].le(1)).all()
+    ratio, whole = frame["ratio"].notna(), frame["label"] == ""  # of 480 segments a sex
+    few = (1 - np.maximum(group, others)) * 480 < 5
+    assert whole.any() and ratio[whole].eq(~few[whole]).all()
+    np.testing.assert_allclose(frame["ratio"][ratio], ((1 - group) / (1 - others))[ratio], rtol=1e-4)
+
+
+@pytest.mark.parametrize("value", [-0.2, -0.05, 0.05, 0.2])
+def test_values_under_a_two_sided_rule_are_compared_with_the_nearer_end(value):
+    subset = voices(lambda truth, female, rng: value + rng.normal(0, 0.02, len(truth)), task=AROUSAL)
+    judge = judging("correctness_calibration", AROUSAL)
+    test, definition = next((n, t) for n, t in judge.family.tests.items() if t.rule == "|value| <")
+    threshold = 0.1
+    definition = dataclasses.replace(definition, thresholds={"regression": threshold})
+    judge.family = dataclasses.replace(judge.family, tests={test: definition})
+    (row,) = judge.judge(subset, test, lambda s, p: mean_value(p.clean))
+    assert row.passed == (abs(value) < threshold)
+    assert row.gap == pytest.approx(row.value - np.copysign(threshold, value), abs=1e-6)
+    assert (row.p_sample < 0.01) == (row.p_value < 0.01) == (abs(value) > threshold)
+
+
+@pytest.mark.parametrize(("women", "men"), [(0.8, 0.8), (0.05, 0.05)])
+def test_classes_without_threshold_are_compared_with_chance(women, men):
+    task = dataclasses.replace(EMOTION, classes=(*EMOTION.classes, "fear"))
+    subset = dataclasses.replace(voices(right(women, men)), task=task)
+    judge = judging("correctness_classification", task)
+    test = "Unweighted Average Recall"
+    (row,) = judge.judge(
+        subset,
+        test,
+        lambda s, p: unweighted_average_recall(s.truth, p.clean, EMOTION.classes),
+        chance=lambda s, p: unweighted_average_recall(s.truth, np.roll(p.clean, 1), EMOTION.classes),
+    )
+    assert row.passed == (row.value > row.threshold) and row.gap == pytest.approx(row.value - row.threshold)
+    assert (row.p_sample < 0.01) == (row.p_value < 0.01) == (not row.passed)
