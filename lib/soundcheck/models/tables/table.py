@@ -110,23 +110,33 @@ class TableModel(FileModel):
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FileModel:
-        """Read and check the file."""
-        tasks = [suite.tasks[name] for name in entry.tasks]
-        digest, model = _read(entry, suite, tasks)
-        model.fingerprint = files.digest(repr((digest, tuple(tasks))))
-        return model
+        """Give the file that was checked for this entry, once; else read and check it."""
+        checked, model = _checked.pop((suite.file, entry.name), (None, None))
+        return model if checked == entry else _loaded(entry, suite)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Read the file and make sure that it has to do with the corpora, and of its scale."""
-        model = cls.load(entry, suite)
+        model = _loaded(entry, suite)
         model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
         for task in [suite.tasks[name] for name in entry.tasks]:
             if task.is_regression:
                 predictions = model.answers[task.name]
                 which = f"{np.isfinite(predictions).sum()} predictions in {model.source}"
                 check_scale(predictions, task, entry, suite, which)
+        _checked[suite.file, entry.name] = entry, model
         return model.fingerprint
+
+
+# (file of the suite, name of the model) -> what was checked, until the run predicts with it
+_checked: dict[tuple[Path, str], tuple[ModelEntry, FileModel]] = {}
+
+
+def _loaded(entry: ModelEntry, suite: Suite) -> FileModel:
+    tasks = [suite.tasks[name] for name in entry.tasks]
+    digest, model = _read(entry, suite, tasks)
+    model.fingerprint = files.digest(repr((digest, tuple(tasks))))
+    return model
 
 
 def _read(entry: ModelEntry, suite: Suite, tasks: Sequence[Task]) -> tuple[str, FileModel]:
