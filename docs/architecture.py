@@ -35,22 +35,22 @@ def imports():
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY).with_suffix("").parts
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
-                found = [f"{node.module}.{alias.name}" for alias in node.names]
-            own = [name for name in found if name.startswith(("soundcheck.", "soundcheck_demo"))]
-            yield from (("/".join(parts), name.removeprefix("soundcheck.")) for name in own)
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            ours = [name for name in names if name.startswith(("soundcheck.", "soundcheck_demo"))]
+            yield from (("/".join(parts), name.removeprefix("soundcheck.")) for name in ours)
 
 
 @functools.cache
 def imported() -> dict[str, set[str]]:
     """Give what each room imports from others."""
-    found = {name: set() for name in rooms()}
+    others = {name: set() for name in rooms()}
     for name, other in imports():
-        own, other = name.partition("/")[0], other.partition(".")[0]
-        if own in found and other in found and own != other:
-            found[own].add(other)
-    return found
+        room, other = name.partition("/")[0], other.partition(".")[0]
+        if room in others and other in others and room != other:
+            others[room].add(other)
+    return others
 
 
 def reached(name: str) -> set[str]:

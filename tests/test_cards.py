@@ -137,7 +137,7 @@ class Tables:
     def written(row):
         """Give what the cells of a row look like, and the numbers in its words."""
         words = " ".join(label(value) for value in row.values() if isinstance(value, str))
-        cells = {plain(found) for found in NUMBER.findall(words)}
+        cells = {plain(number) for number in NUMBER.findall(words)}
         for value in row.values():
             if isinstance(value, bool) or not isinstance(value, int | float) or pd.isna(value):
                 continue
@@ -167,7 +167,7 @@ class Tables:
 
     def explained(self, text, model):
         """Say whether the numbers of a unit come from one row, or are all counts."""
-        numbers = {plain(found) for found in NUMBER.findall(CONSTANTS.sub("", text))}
+        numbers = {plain(number) for number in NUMBER.findall(CONSTANTS.sub("", text))}
         if any(numbers <= cells for about, _, cells in self.rows if not model or about == model):
             return True
         return numbers <= {str(count) for count in self.counts[model] | self.counts[""]}

@@ -210,6 +210,6 @@ def test_all_segments_are_used_without_speakers_or_if_no_number_is_given(evaluat
     message = ["c: speakers are not known, so all segments of each accent are used"]
     without = [(archive(), shipped.replace(line, "  speakers:"), [])]
     for table, thresholds, notes in [*without, (nobody, shipped, message)]:
-        found = evaluate("fairness_accent", table, thresholds)
-        assert found.means("segments") == ALL_SEGMENTS and found.notes == notes
-        assert found.means() == EQUAL_WEIGHTS
+        result = evaluate("fairness_accent", table, thresholds)
+        assert result.means("segments") == ALL_SEGMENTS and result.notes == notes
+        assert result.means() == EQUAL_WEIGHTS

@@ -134,10 +134,10 @@ def test_a_bad_change_is_found_before_anything_runs():
 
 def test_full_scale_is_kept_unless_a_change_clips_there(rng):
     signal, options = rng.uniform(-0.9, 0.9, 500).astype(np.float32), {"factor": 2.0}
-    kept, clipped = (
+    loud, clipped = (
         apply(Perturbation("Loud", "scaled_amplitude", options | more), signal)[0]
         for more in ({}, {"full_scale": "clipped"})
     )
-    assert np.abs(kept).max() > 1.7 and np.array_equal(clipped, np.clip(kept, -1, 1))
+    assert np.abs(loud).max() > 1.7 and np.array_equal(clipped, np.clip(loud, -1, 1))
     wrong = Perturbation("Loud", "scaled_amplitude", options | {"full_scale": "cut"})
     assert "'cut' is not allowed" in registry.check_change(wrong)

@@ -127,13 +127,13 @@ def test_values_come_back_for_the_same_version_only(path):
 
 
 def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypatch):
-    weights, kept, read, digest = tmp_path / "weights", tmp_path / "kept.json", [], files.digest
+    weights, cache, read, digest = tmp_path / "weights", tmp_path / "cache.json", [], files.digest
     monkeypatch.setattr(store.files, "digest", lambda path: read.append(path) or digest(path))
 
     def digested(grace):
         read.clear()
         monkeypatch.setattr(store, "MTIME_GRACE_SECONDS", grace)
-        digests = FileDigests(kept)
+        digests = FileDigests(cache)
         result = digests.digest(weights)
         digests.save()
         return result, read.count(weights)
@@ -144,7 +144,7 @@ def test_a_file_is_read_once_and_again_if_it_may_have_changed(tmp_path, monkeypa
     weights.write_text("2")
     os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))  # the same size and time do not deceive
     assert digested(0) == (digest(b"2"), 1)
-    kept.write_text("{")
+    cache.write_text("{")
     assert digested(0) == (digest(b"2"), 1)
     weights.write_text("3")
     assert [digested(60), digested(60)] == [(digest(b"3"), 1)] * 2  # it was written just now

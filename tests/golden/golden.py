@@ -73,8 +73,8 @@ def run_suite(suite: Path, folder: Path) -> dict[str, bytes]:
     tested = pd.read_csv(out / "results.csv", usecols=["model"])["model"].unique()
     model = next(name for name in tested if not name.startswith("random"))
     soundcheck("card", out, "--model", model, "--out", out / "card", cwd=folder)
-    found = {name: (out / name).read_bytes() for name in KEPT if (out / name).is_file()}
-    return found | {"said.txt": "".join(texts).encode()}
+    written = {name: (out / name).read_bytes() for name in KEPT if (out / name).is_file()}
+    return written | {"said.txt": "".join(texts).encode()}
 
 
 def run_commands(folder: Path) -> dict[str, bytes]:

@@ -53,8 +53,8 @@ def test_its_network_judges_recordings(tmp_path, started_command):
     valid = read_suite(SUITE)
     assert valid.models["quality"].public_target == "package:speechmos/dnsmos_models/sig_bak_ovr.onnx"
     whole = yaml.safe_load(TEXT)
-    own = {"tasks": whole["tasks"], "models": {"quality": whole["models"]["quality"]}}
-    (tmp_path / "suite.yml").write_text(SMALL + yaml.safe_dump(own))
+    part = {"tasks": whole["tasks"], "models": {"quality": whole["models"]["quality"]}}
+    (tmp_path / "suite.yml").write_text(SMALL + yaml.safe_dump(part))
     options = ("--out", "out", "--no-book", "--no-code", "--jobs", "1")
     done = started_command("run", "suite.yml", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -52,7 +52,7 @@ def make_tables(path):
         parts = ("test", "train") if table == "speaker" else (part[0] if part else "test",)
         folder = f"{table}/" if path.startswith("published/mozilla") else ""
         names = [f"audio/{folder}{one}/{number}.wav" for one in parts for number in range(SIZE)]
-        columns = next(own for name, own in COLUMNS.items() if re.search(name, f"{path} {table}"))
+        columns = next(names for where, names in COLUMNS.items() if re.search(where, f"{path} {table}"))
         tables[table] = names, {"train": "train", "test": "test"}.get(part[0] if part else ""), columns
     return tables
 

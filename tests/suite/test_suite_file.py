@@ -105,11 +105,11 @@ DATA = re.findall(r"^```yaml\n(.*?)^```", PAGES.joinpath("data.md").read_text("u
 CONTENTS = {"synonyms.csv": "phrase,synonym\ngonna,going to\n", "rooms.csv": "name\nBlue Room\n"}
 
 
-@pytest.mark.parametrize("shown", [*(example(*one) for one in SHOWN), *DATA], ids=lambda text: text[:20])
-def test_what_pages_show_is_a_suite(suite, tmp_path, monkeypatch, shown):
+@pytest.mark.parametrize("block", [*(example(*one) for one in SHOWN), *DATA], ids=lambda text: text[:20])
+def test_what_pages_show_is_a_suite(suite, tmp_path, monkeypatch, block):
     """Missing are only files, which are made where the messages say."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    text = yaml.safe_dump(yaml.safe_load(GOOD) | yaml.safe_load(shown), sort_keys=False)
+    text = yaml.safe_dump(yaml.safe_load(GOOD) | yaml.safe_load(block), sort_keys=False)
     missing = r"^(?:'(.*)'|(.*)): the (file|folder) does not exist|'(.*)' means no"
     try:
         suite(text)

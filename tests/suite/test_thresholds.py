@@ -37,7 +37,7 @@ EMOTION_TASKS = ("arousal", "dominance", "valence", "emotion")
 
 
 @pytest.fixture
-def own(tmp_path):
+def changed(tmp_path):
 
     def read(name, old, new):
         text = resources.root().joinpath("thresholds", f"{name}.yml").read_text("utf-8")
@@ -114,7 +114,7 @@ def test_transformations_of_recognition():
     assert levels == GIVEN["levels"]
     assert family.others and not family.label and len(family.all_changes) == 41
     rated = family.options["ratings"]
-    assert {name: len(own) for name, own in rated.items()} == {name: len(own) for name, own in levels.items()}
+    assert {name: len(of) for name, of in rated.items()} == {name: len(of) for name, of in levels.items()}
     clear = [value for ratings in rated.values() for value in ratings.values() if value >= 7.2]
     assert len(clear) == 26  # as the paper keeps
     faults = read_family("asr_fault_localisation")
@@ -161,28 +161,28 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
         assert test.threshold_for(Task("stress", "regression")) == test.thresholds.get("regression")
 
 
-def test_other_thresholds_for_a_shipped_family(own, tmp_path):
+def test_other_thresholds_for_a_shipped_family(changed, tmp_path):
     for name in ("fairnes_sex", "../thresholds/fairness_sex"):
         with pytest.raises(InputError, match="no family"):
             read_family(name, tmp_path)
     name = "correctness_regression"
-    assert own(name, "threshold: 0.1", "threshold: 0.2").digest != read_family(name).digest
-    further = own(name, "tests:", "options: {excluded: nobody, average: mean}\ntests:").options
+    assert changed(name, "threshold: 0.1", "threshold: 0.2").digest != read_family(name).digest
+    further = changed(name, "tests:", "options: {excluded: nobody, average: mean}\ntests:").options
     assert further["excluded"] == "nobody"  # options of other families are theirs
     with pytest.raises(InputError, match=r"line \d+, .*unknown test. Did you mean 'Mean Absolute Error'\?"):
-        own(name, "Mean Absolute Error", "Mean Absolute Eror")
+        changed(name, "Mean Absolute Error", "Mean Absolute Eror")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks/correctness_regression.ipynb").touch()  # a notebook may compute others
     assert "Mean Absolute Eror" in read_family(name, tmp_path).tests
 
 
-def test_levels_are_numbers_however_they_are_written(own):
+def test_levels_are_numbers_however_they_are_written(changed):
     """A step of a sweep draws alike for all values, so it is another change than one that does not."""
     alone = Perturbation("Noise", "white_noise", {"snr_db": 7.5})
     noises = [Perturbation("Noise", "white_noise", {"snr_db": one}, ("snr_db",)) for one in (7.5, 30)]
     assert len({one.identity for one in (alone, *noises)}) == 3
     file = "asr_fairness", "excluded: {Scale: [0.6, 0.5]}"
-    transformations = own(*file, "excluded: {Scale: [0.60, .5], Amplitude: [2]}").transformations
+    transformations = changed(*file, "excluded: {Scale: [0.60, .5], Amplitude: [2]}").transformations
     steps = [transformations["Scale"].step(level) for level in (0.60, 0.5, "0.50", 0.55)]
     assert steps == ["0.6", "0.5", "0.5", None]
     assert transformations["Amplitude"].step("2.0") == "2"

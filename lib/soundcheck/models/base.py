@@ -186,6 +186,6 @@ def movable_name(path: Path, root: Path) -> str:
 
 
 def where(entry: ModelEntry, suite: Suite, kind: type[ModelKind] | None = None) -> str:
-    """Say where the suite names a model, for messages; a child that is told its kind imports no other."""
+    """Say where the suite names a model, for messages; with its ``kind`` no other kind is imported."""
     target = (kind or entry.about).public_target(entry.target)
     return f"{suite.file.name}, models.{entry.name}.{entry.kind}, {target}"

@@ -243,14 +243,6 @@ class ModelEntry:
         return MODEL_KINDS[self.kind]
 
     @property
-    def predicts_changes(self) -> bool:
-        """Whether the model can predict signals that the corpora do not hold.
-
-        A table cannot, unless a run wrote it that predicted some.
-        """
-        return self.known_changes is None or bool(self.known_changes)
-
-    @property
     def known_changes(self) -> frozenset[str] | None:
         """Identities of the changes that the model can predict; ``None`` = all."""
         return self.about.known_changes(self.path)

@@ -145,7 +145,7 @@ def _emotion(speaker: Speaker, number: int) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What the synthesiser and the filters behind it are told."""
+    """What sets the synthesiser and the filters behind it."""
 
     semitones: float  # pitch relative to the voice
     range_factor: float  # pitch range relative to the voice, 0 (monotone) to 2

@@ -28,6 +28,15 @@ def test_rows_in_any_order(load, change):
     assert values["emotion"].tolist() == ["boredom", "sadness", "anger"] and problems == ["", "", ""]
 
 
+def test_what_was_checked_is_predicted_with_once(written, tmp_path):
+    entry, suite = written(GOOD, "hyp.csv", BOTH)
+    fingerprint = TableModel.check(entry, suite)
+    (tmp_path / "hyp.csv").write_text(GOOD.replace("0.25", "0.75"))
+    checked, anew = TableModel.load(entry, suite), TableModel.load(entry, suite)
+    values = [predictions(model, files("a.wav"), "arousal") for model in (checked, anew)]
+    assert values == [[0.25], [0.75]] and checked.fingerprint == fingerprint != anew.fingerprint
+
+
 def test_missing_and_empty_predictions_are_named_and_extra_rows_counted(load):
     model = load("file,arousal,emotion\na.wav,nan,anger\nb.wav,0.5,\nx.wav,0.5,anger\n", "hyp.csv", *BOTH)
     where = files("a.wav", "b.wav", "c.wav")
