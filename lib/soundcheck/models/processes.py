@@ -42,8 +42,8 @@ ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
 )
 RUN_VARIABLE = "SOUNDCHECK_RUN"  # tells children whose they are: number and start of the process
-PRELOADED = (  # what children import: code that is run, what is sent to them, what changes signals
-    "__main__",
+PRELOADED = (  # what children import: what a run begins with, code that is run, what changes signals
+    "soundcheck.cli",
     "soundcheck.predict.worker",
     "soundcheck.suite.entries",
     "soundcheck.augment.registry",
