@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from soundcheck.corpora.trials.trial_table import write_table
 from soundcheck.evaluation import Evaluation
 from soundcheck.evaluation.subset import CorpusDescription
 
@@ -13,7 +14,7 @@ from soundcheck.evaluation.subset import CorpusDescription
 def load(tmp_path, describe):
     """Load an evaluation of the corpus ``c``: its segments, and what the model says of each of them."""
 
-    def made(family: str, table: pd.DataFrame, answers: dict, tasks, *, groups=(), audio=True, **settings):
+    def made(family, table: pd.DataFrame, answers, tasks, *, groups=(), audio=True, trials=None, **settings):
         keys = [f"{n:06d}" for n in range(len(table))]
         places = {"key": keys, "file": keys, "start": 0.0, "end": 1.0}
         table.assign(**places).to_parquet(tmp_path / "segments.parquet")
@@ -21,6 +22,9 @@ def load(tmp_path, describe):
         pd.DataFrame(given | answers).to_parquet(tmp_path / "predictions.parquet")
         paths = {name: tmp_path / f"{name}.parquet" for name in ("segments", "predictions")}
         about = {"name": "c", "title": "c", "root": Path(tmp_path), "blocks": ("speaker",)}
+        if trials is not None:
+            paths["trials"] = tmp_path / "trials.parquet"
+            write_table(paths["trials"], trials)
         corpus = CorpusDescription(**about, **paths, groups=groups, audio=audio)
         return Evaluation(describe(family, tasks=tasks, corpora=(corpus,), **settings))
 

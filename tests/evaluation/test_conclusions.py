@@ -1,6 +1,7 @@
 """What is concluded from groups and values: gaps, intervals, p-values, thresholds and their remarks."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.results import states
 from soundcheck.results.rows import Estimate
 from soundcheck.results.states import decide
 from soundcheck.results.table import collected
@@ -24,7 +26,7 @@ from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
 from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.measures import Margin
-from soundcheck.suite.own_rules import OwnTest
+from soundcheck.suite.own_rules import OwnTest, with_own_tests
 
 EMOTION = BUILTIN["emotion"]
 AROUSAL = BUILTIN["arousal"]
@@ -55,8 +57,11 @@ def guesses(truth, female, rng):
     return rng.choice(CLASSES, len(truth))
 
 
-def rows_of(subset: Subset, tests=TESTS, column="sex", names=("female", "male"), adjust=(), **settings):
+def rows_of(
+    subset: Subset, tests=TESTS, column="sex", names=("female", "male"), adjust=(), own=None, **settings
+):
     judge = judging(**{"family": "fairness_sex", "task": subset.task, "adjust": adjust} | settings)
+    judge.family = with_own_tests(judge.family, own or {})
     judge_groups(judge, subset, column, names, tests)
     frame = decide(judge.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
@@ -142,6 +147,42 @@ def test_without_threshold_a_group_is_reported_unless_a_margin_judges_it():
     assert frame["skipped"].str.startswith("no threshold: judged by the margin").all()
 
 
+def test_groups_are_compared_with_the_reference_that_a_suite_names():
+    subset, names = voices(right(0.9, 0.6), speakers=30), ["irish", "us", "welsh"]
+    subset = subset.with_column("accent", np.array(names)[subset.blocks % 3])
+    correct = pd.Series(subset.predictions.clean == subset.truth)
+    recall = correct.groupby([subset.segments["accent"], subset.truth]).mean().groupby(level=0).mean()
+    tests = {RECALL: TESTS[RECALL]}
+    for named, why in (("us", states.REFERENCE), ("kenyan", f"{states.NO_REFERENCE}: kenyan")):
+        corpora = [SimpleNamespace(name="c", adjust=(), against={"accent": named})]
+        frame = rows_of(subset, tests, "accent", names, corpora=corpora).set_index("group")
+        assert frame["group_value"].tolist() == pytest.approx(recall.tolist())
+        assert frame["against"].eq(named).all()
+        compared = frame["gap"].notna()
+        assert compared.tolist() == [named == "us", False, named == "us"]
+        assert frame["skipped"].str.contains(why, regex=False).eq(~compared).all()
+        assert frame["state"].eq(states.NOT_EVALUATED).eq(~compared).all()
+        differences = (recall - recall["us"])[compared.to_numpy()].tolist()
+        assert frame["gap"][compared].tolist() == pytest.approx(differences)
+        assert frame["others_value"][compared].eq(frame["group_value"].get("accent: us")).all()
+
+
+def test_guesses_are_judged_by_their_own_difference():
+    """They miss the anger of women alone, which is a difference of 1 in one recall and of 1/4 in all."""
+    subset = voices(guesses)
+    female = subset.segments["sex"].eq("female").to_numpy()
+    missed = np.where(female & (subset.truth == CLASSES[0]), CLASSES[1], subset.truth)
+    frame = rows_of(dataclasses.replace(subset, reference=Predictions(missed)))
+    assert frame["reference_passed"].eq(frame["label"].isin(CLASSES[1:])).all()
+
+
+def test_of_files_nothing_follows_for_new_speakers():
+    frame = rows_of(voices(right(0.9, 0.3)), block_names={"c": "file"})
+    assert frame["state"].eq(states.NOT_EVALUATED).all() and frame["state_sample"].eq(states.FAIL).all()
+    assert frame[["p_value", "least_p"]].isna().all(axis=None) and frame["gap_low"].notna().all()
+    assert frame["skipped"].str.endswith(states.NO_SPEAKERS).all()
+
+
 MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
 NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by"]
 SPEAKERS, EACH = 80, 20
@@ -204,6 +245,21 @@ def test_ranges_of_a_number_are_not_adjusted_by_that_number(noisy):
     frame = adjusted_rows(subset, ("noise (number)",), "noise", ["loud", "quiet"])
     assert frame["gap"].abs().min() > 0.1 and frame["adjusted"].isna().all()
     assert frame["adjusted_by"].eq("none: noise decides the group").all()
+
+
+@pytest.mark.parametrize(
+    ("suite", "own", "margin"),
+    [
+        (Margin(), OwnTest(), 0.075),  # as it was published
+        (Margin(0.2), OwnTest(), 0.2),
+        (Margin(0.2), OwnTest({"arousal": 0.3}), 0.3),  # the threshold that a suite gives a test comes first
+        (Margin(0.2), OwnTest({"arousal": 0.3}, Margin(0.1)), 0.1),  # but for a margin of that test
+    ],
+)
+def test_whose_margin_judges_a_difference(suite, own, margin):
+    frame = adjusted_rows(accents(accent=0.25), (), margin=suite, own={"Mean Value": own})
+    assert frame[["matters", "threshold"]].eq(margin).all(axis=None)
+    assert frame["state"].eq(states.FAIL if margin < 0.25 else states.PASS).all()
 
 
 ROWS = 60

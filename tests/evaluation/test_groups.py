@@ -1,5 +1,6 @@
 """Groups: which are large enough, each against all in one call, voices, and the search for the worst."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,11 +11,19 @@ from hypothesis import strategies as st
 from tests.evaluation.judging import judging
 
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation import groups
 from soundcheck.evaluation.evaluation import Evaluation, group_counts
 from soundcheck.evaluation.groups import voice_groups
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.worst_groups import MOST_VALUES, NO_GROUP, columns_of, in_ranges, search_all
+from soundcheck.evaluation.worst_groups import (
+    MOST_VALUES,
+    NO_GROUP,
+    columns_of,
+    in_ranges,
+    remark_of,
+    search_all,
+)
 from soundcheck.metrics.distribution import bin_proportions
 from soundcheck.metrics.regression import mean_value
 from soundcheck.report import group_views as views
@@ -186,13 +195,14 @@ def searched(load):
 def test_columns_are_those_whose_words_may_be_groups():
     numbers, emotion = np.arange(500.0), ["anger", None, "joy", None] * 125
     table = pd.DataFrame({"speaker": [f"s{n}" for n in range(500)], "sex": ["female", "male"] * 250})
-    table = table.assign(accent=table["speaker"], language="en", sentiment=None, emotion=emotion)
-    table = table.assign(category=emotion, age=["young", "old"] * 250)
+    rooms, cities = ([f"{n % most}" for n in range(500)] for most in (MOST_VALUES, MOST_VALUES + 1))
+    table = table.assign(accent=cities, language="en", sentiment=None, emotion=emotion, room=rooms)
+    table = table.assign(category=emotion, age=["young", "old"] * 250, city=[*cities[1:], "0"])
     table = table.assign(**{"age (number)": numbers, "duration": numbers, "pitch": np.nan, "level": numbers})
-    columns, passed_over = columns_of(table, ["age"], ["duration", "pitch"], {"speaker"})
-    assert list(columns) == ["sex", "emotion", "age", "duration"]
+    columns, passed_over = columns_of(table, ["age", "city"], ["duration", "pitch"], {"speaker"})
+    assert list(columns) == ["sex", "emotion", "room", "age", "city", "duration"]
     assert passed_over == {
-        "accent": f"it has 500 values, more than {MOST_VALUES}",
+        "accent": f"it has {MOST_VALUES + 1} values, more than {MOST_VALUES}",
         "language": "it has one value",
         "sentiment": "it has no value",
         "category": "it says the same as emotion",
@@ -209,7 +219,20 @@ def test_a_range_says_where_its_numbers_lie(numbers):
         where, *ends = word.replace("−", "-").removeprefix("x ").replace(" to ", " ").split()
         low, high = float(ends[0]), float(ends[-1])
         assert {"below": number < low, "above": number > low}.get(where, low <= number <= high)
-    assert "clipped samples above 0 %" in in_ranges("clipping", np.array([0.0] * 4 + [0.02]))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([0, 0.01, 0.02, 0.03, np.inf], ["below 0.75 %", *["of 0.75 to 2.25 %"] * 2, "above 2.25 %", None]),
+        ([0.0] * 4 + [0.02], ["of 0 %"] * 4 + ["above 0 %"]),
+        ([0.01, 0.01, 0.03 - 0.02, 0.05], ["of 1 to 2 %"] * 3 + ["above 2 %"]),  # rounded, none is below
+        ([np.nan], [None]),
+    ],
+)
+def test_ranges_are_quarters_in_the_unit_of_the_measure(numbers, words):
+    expected = [word and f"clipped samples {word}" for word in words]
+    assert in_ranges("clipping", np.array(numbers)).tolist() == expected
 
 
 def test_the_row_counts_and_its_remark_names(searched):
@@ -241,4 +264,49 @@ def test_nothing_found_too_little_or_missing(searched):
     lost = table["condition"].eq("car") & (table.index % 12 > 4)
     evaluation, (result,), _ = searched(table.assign(predicted=table["predicted"].mask(lost)))
     notes = " ".join(evaluation.notes)
-    assert result.search.named and "could not be judged" in notes and "no prediction for" in notes
+    undefined = sum(np.isnan(group.gap) for group in result.search.candidates)
+    assert result.search.named and undefined > 1 and f"{undefined} groups could not be judged" in notes
+    assert "no prediction for" in notes
+
+
+def test_a_remark_names_three_groups():
+    groups = [SimpleNamespace(name=f"g{n}", gap=0.254, low=-0.01, high=0.5) for n in range(5)]
+    said = [f"g{n} (0.25 worse, −0.01 to 0.5)" for n in range(3)]
+    for named, text in ((5, [*said, "2 more"]), (3, said), (0, ["none"])):
+        remark = remark_of(SimpleNamespace(named=groups[:named], candidates=range(9)))
+        assert remark == f"{', '.join(text)}{'; ' if named else ' '}of 9 groups looked at"
+
+
+def test_of_verification_what_is_tested_in_rejected_trials_of_one_speaker_is_looked_at(load, rng):
+    table, n = people(), 480
+    tested = np.concatenate([rng.permutation(n), rng.permutation(n)])
+    target = np.arange(2 * n) < n
+    enrolled = np.where(target, tested, (tested + 12) % n)  # another speaker
+    frame = pd.DataFrame({"key": [f"{number:04}" for number in range(2 * n)], "target": target})
+    frame = frame.assign(enrolment=np.arange(2 * n), segment=tested)
+    for side, segments in (("enrol_speaker", enrolled), ("test_speaker", tested)):
+        frame[side] = table["speaker"].to_numpy()[segments]
+    planted = (table["sex"].eq("female") & table["condition"].eq(PHONE)).to_numpy()[tested]
+    scores = np.where(planted & target, 0.5, 0.51)  # those above the threshold are accepted
+    scores[::50] = np.nan
+
+    def searched(kept: int):
+        trials = TrialTable(frame[:kept], enrolled[:kept], np.arange(kept), "list")
+        answers, tasks = {"key": frame["key"][:kept], "score": scores[:kept]}, (BUILTIN["embedding"],)
+        segments = table.drop(columns=["predicted", "arousal"])
+        evaluation = load("fairness_worst_groups", segments, answers, tasks, audio=False, trials=trials)
+        options = evaluation.family.options | {"threshold": 0.5}
+        evaluation.family = dataclasses.replace(evaluation.family, options=options)
+        return search_all(evaluation, TEST), evaluation.frame()
+
+    results, rows = searched(n)
+    assert results == [] and rows["skipped"].item() == "trials of one kind give no threshold"
+    ((result,), _) = searched(2 * n)
+    assert [group.name for group in result.search.named] == [f"sex: female × condition: {PHONE}"]
+    rejected = [np.nan if np.isnan(score) else float(score <= 0.5) for score in scores[:n]]
+    np.testing.assert_array_equal(result.subset.predictions.clean, rejected)
+    names = ["speaker", "sex", "condition", "duration"]
+    of_tested = table[names].iloc[tested[:n]].assign(key=frame["key"].to_numpy()[:n])
+    assert result.subset.segments[[*names, "key"]].values.tolist() == of_tested.values.tolist()
+    pairs = set(zip(result.subset.blocks.tolist(), of_tested["speaker"], strict=True))
+    assert len(pairs) == 40 == len(dict(pairs))

@@ -86,6 +86,9 @@ def test_a_list_of_segments(load):
     values, _ = model.look_up(MEETINGS, "")
     assert values["transcript"].tolist() == ["turn left", "switch on", "", "", None]
     assert model.notices([MEETINGS]) == ["1 segment has no words in hyp.txt: nothing was recognised there"]
+    odd = [SEGLST[0] | {"speaker": 3, "channel": 1}, SEGLST[1] | {"speaker": None, "words": " switch  on"}]
+    items = load(odd, "hyp.txt").items[["speaker", "channel", "text"]]
+    assert items.to_numpy().tolist() == [["3", "1", "turn left"], ["", "", "switch on"]]
 
 
 def test_what_lies_across_segments_is_no_prediction(load):
@@ -98,6 +101,7 @@ def test_what_lies_across_segments_is_no_prediction(load):
 
 OVERLAPPING = corpus(("m1.wav", 0, 10), ("m1.wav", 4, 6), ("m1.wav", 5, 12), speaker=["A", "B", "C"])
 UNKNOWN = corpus(("m1.wav", NAN, NAN))
+OPEN_END = corpus(("m1.wav", 1, NAN))
 UNKNOWN.segments["duration"] = NAN  # a corpus without audio may not know where its files end
 CHANNELS = corpus(("sw1-A.wav", NAN, NAN), ("sw1_B.wav", NAN, NAN))
 ROUNDED = corpus(("m1.wav", 0, 2.005), ("m1.wav", 2, 4))
@@ -108,7 +112,10 @@ ROUNDED = corpus(("m1.wav", 0, 2.005), ("m1.wav", 2, 4))
     [
         (MEETINGS, "hyp.stm", "m1 1 A -0.0 1.509 turn\nm1 1 A 2.98 4.0 late\n", ["turn", None, None]),
         (MEETINGS, "hyp.stm", "m1 1 A 1.491 3.0 on\nm1 1 A 2.991 4.009 late\n", ["", "on", "late"]),
+        (MEETINGS, "hyp.stm", "m1 1 A 0.5 1 left\nm1 1 A 1 1.5\nm1 1 A 0 0.5 turn\n", ["turn left"]),
+        (MEETINGS, "hyp.ctm", "m1 1 0.1 0.1 @\nm1 1 0.2 0.2 turn\nm1 1 0.2 0.2 left\n", ["turn left"]),
         (UNKNOWN, "hyp.ctm", CTM, ["turn left switch the light"]),
+        (OPEN_END, "hyp.ctm", "m1 1 0.8 0.3 a\nm1 1 0.8 0.4 b\nm1 1 3.8 0.2 c\nm1 1 3.9 0.2 d\n", ["b c"]),
         (OVERLAPPING, "hyp.stm", "m1 1 A 4.5 5.5 a\nm1 1 B 4.5 5.5 b\nm1 1 C 5.1 5.5 c\n", ["a", "b", "c"]),
         (OVERLAPPING, "hyp.stm", "m1 1 x 0 10 a\nm1 1 y 4 6 b\nm1 1 z 5 12 c\n", ["a", "b", "c"]),
         (OVERLAPPING, "hyp.stm", "m1 1 x 3 5 a\nm1 1 x 7 11 c\n", ["a", "", "c"]),
@@ -133,6 +140,8 @@ def test_words_that_could_belong_to_several_are_refused(load):
     ):
         with pytest.raises(InputError, match=f"^{name} {why}"):
             load(content, name).look_up(where, "")
+    words = "the recording here is 'm9', from 0.5 to 1.5 s, a file of the corpus 'm1.wav'. Call recordings"
+    assert words in str(load("m9 1 A 0.5 1.5 on\nm8 1 A 2 3 off\n", "hyp.stm").misfit([MEETINGS]))
 
 
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(1, 5)), min_size=1, max_size=7)
@@ -161,9 +170,10 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
 def test_confidences_that_are_none_are_not_used(load):
     for first, second, reasons in (
         ("0.5", "-12.5", ["line 2: -12.5 is not from 0 to 1"]),
+        ("1.25", "sure", ["line 1: 1.25 is not from 0 to 1"]),
         ("0.5", "sure", ["line 2: 'sure' is not a number"]),
         ("1.00", "1", ["all of them are 1"]),
-        ("NA", "NA", []),
+        ("NA", "nan", []),
     ):
         model = load(f"m1 1 0.1 0.3 go {first}\nm1 1 0.6 0.3 go {second}\n", "hyp.ctm")
         values, _ = model.look_up(MEETINGS, "")
@@ -179,7 +189,7 @@ def test_labels_are_told_line_by_line_and_lines_not_to_be_scored_are_counted():
         (
             ["<o> a", "<o> IGNORE_TIME_SEGMENT_IN_SCORING"],
             ["a"],
-            ["lines of x that say that they are not"],
+            ["lines of x that say that they are not to be scored: 1"],
         ),
     ):
         stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
@@ -191,17 +201,18 @@ def test_labels_are_told_line_by_line_and_lines_not_to_be_scored_are_counted():
 def test_what_a_line_of_a_ctm_may_leave_out():
     """Channel, confidence, type and speaker, each line by itself."""
     ctm = (
-        "m1 1 0.0 0.5 turn\nm1 1 0.5 0.5 left 0.9\nm1 1.0 0.5 now\nm1 1.5 0.5 please 0.8\n"
+        "m1 1 0.0 0.5 turn\nm1 1 0.5 0.5 left 1\nm1 1.0 0.5 now\nm1 1.5 0.5 please 0.0\n"
         "m1 1 2.0 0.5 um 0.7 fp A\nm1 1 2.5 0.5 [cough] 0.2 non-lex null\nm1 1 3.0 0.5 7 NA lex A\n"
+        "m1 1 3.5 0.5 8\nm1 1 4.0 0.5 9 0.3 lex Unknown\nm1 1 4.5 0.5 [door] 0.2 MISC\n"
     )
     timed = read(ctm.encode(), "x", "ctm")
-    assert timed.items["text"].tolist() == ["turn", "left", "now", "please", "um", "7"]
-    assert list(timed.items["channel"]) == ["1", "1", "", "", "1", "1"]
-    assert list(timed.items["speaker"]) == ["", "", "", "", "A", "A"]
-    np.testing.assert_array_equal(timed.items["confidence"], [NAN, 0.9, NAN, 0.8, 0.7, NAN])
-    assert timed.items["start"].tolist() == [0, 0.5, 1, 1.5, 2, 3]
+    assert timed.items["text"].tolist() == ["turn", "left", "now", "please", "um", "7", "8", "9"]
+    assert list(timed.items["channel"]) == ["1", "1", "", "", *["1"] * 4]
+    assert list(timed.items["speaker"]) == ["", "", "", "", "A", "A", "", ""]
+    np.testing.assert_array_equal(timed.items["confidence"], [NAN, 1, NAN, 0, 0.7, NAN, NAN, 0.3])
+    assert timed.items["start"].tolist() == [0, 0.5, 1, 1.5, 2, 3, 3.5, 4]
     (remark,) = timed.remarks
-    assert remark == "left out, as their type says that they are no words: 1 of x, such as '[cough]'"
+    assert remark == "left out, as their type says that they are no words: 2 of x, such as '[cough]'"
 
 
 def test_reading_agrees_with_meeteval():
