@@ -20,7 +20,7 @@ def test_imports_point_backwards_and_never_to_the_demo():
     order = ORDER.split()
     assert {*order} == {*rooms()} and len([path for path in LIBRARY.iterdir() if path.is_file()]) <= 5
     place = order.index
-    against = [(name, one) for name in order for one in imported()[name] if place(one) > place(name)]
+    against = [(name, other) for name in order for other in imported()[name] if place(other) > place(name)]
     assert against == [] and not [edge for edge in imports() if edge[1].startswith("soundcheck_demo")]
 
 

@@ -92,7 +92,7 @@ def test_the_card_says_what_came_out_and_leads_to_the_book(whole, cards):
     assert "no one else has verified" in text and "2026-09-21" in text
     assert "Speech team" in text and "Not stated: intended use, training data" in text
     record, evidence = ((cards / "words" / name).read_text() for name in ("every_eval_ever.json", EVIDENCE))
-    (results,) = {one for one in re.findall(r"\b[0-9a-f]{64}\b", record) if one in evidence}
+    (results,) = {digest for digest in re.findall(r"\b[0-9a-f]{64}\b", record) if digest in evidence}
     assert results in text
     assert all(page.startswith("https://example.org/b/") for page in re.findall(r"\]\(([^)]*)\)", text))
 
@@ -150,7 +150,7 @@ class Tables:
     def counted(self, model):
         """Give numbers of rows, states and families of a model or of all under test."""
         mine = self.results[self.results["model"].eq(model) if model else self.results["model"].isin(MODELS)]
-        parts = [mine, counted(mine), few_speakers(mine), *(mine[aspects(mine).eq(one)] for one in ASPECTS)]
+        parts = [mine, counted(mine), few_speakers(mine), *(mine[aspects(mine).eq(name)] for name in ASPECTS)]
         for column in ("family", "corpus", "group", "task", "skipped"):
             parts += [rows for _, rows in mine.groupby(column)]
         yield from (len(rows) for _, rows in self.comparisons.groupby("outcome") if not model)
@@ -210,9 +210,9 @@ def unexplained(units, tables, model="", at_least=0):
             if DATA.search(section) or ANSWERED.search(text):
                 continue
             about = model or next((name for name in MODELS if re.search(rf"\b{name}\b", text)), "")
-            parts = [part for one in cells for part in re.split(r"(?<=\)) ", one)]
+            parts = [part for cell in cells for part in re.split(r"(?<=\)) ", cell)]
             if not tables.explained(text, about):
-                if not parts or not all(tables.explained(one, about) for one in parts):
+                if not parts or not all(tables.explained(part, about) for part in parts):
                     left.append((section.strip(), " ".join(text.split())[:300]))
     assert seen > at_least
     return left

@@ -101,10 +101,10 @@ def words():
         texts.append(" ".join(text) or "stop")
         heard.append([WORDS[number] for number in numbers])
         confidences.append(sure)
-    said = tones[["file"]].assign(transcript=[f"{' '.join(one).capitalize()}." for one in heard])
+    said = tones[["file"]].assign(transcript=[f"{' '.join(words).capitalize()}." for words in heard])
 
     def with_words(change):
-        pairs = (zip(*one, strict=True) for one in zip(heard, map(change, confidences), strict=True))
+        pairs = (zip(*both, strict=True) for both in zip(heard, map(change, confidences), strict=True))
         return said.assign(**{"transcript.words": [json.dumps([*pair]) for pair in pairs]})
 
     few = with_words(lambda sure: sure)
@@ -210,13 +210,13 @@ def test_who_knows_is_told_from_who_is_too_sure_and_from_who_hears_nothing(whole
         return whole.row(test, model=model, **of)
 
     for prefix in ("", "words_"):
-        fair, bold = (row("Expected Calibration Error", f"{prefix}{one}") for one in ("fair", "bold"))
+        fair, bold = (row("Expected Calibration Error", f"{prefix}{name}") for name in ("fair", "bold"))
         assert fair["value"] < 0.1 < bold["low"] and bold["evidence"] == "clear fail"
     assert row("Brier Skill", "fair")["low"] > 0
     assert row("Interval Coverage Error", "bold", task="arousal")["evidence"] == "clear fail"
     assert row("Normalised Cross Entropy", "words_fair")["low"] > 0
     assert row("Normalised Cross Entropy", "words_bold")["evidence"] == "clear fail"
-    areas = [row("Relative Area Under Risk", f"words_{one}")["value"] for one in ("fair", "bold")]
+    areas = [row("Relative Area Under Risk", f"words_{name}")["value"] for name in ("fair", "bold")]
     assert areas[0] == pytest.approx(areas[1], abs=1e-3) and areas[0] < 0.9  # both order words alike
 
 
@@ -231,7 +231,7 @@ def test_who_says_nothing_has_no_page_and_what_cannot_be_is_listed(whole):
     models = [set(whole.rows(family=family)["model"]) for family in families]
     assert models == [{"fair", "bold", "sure", "odd"}, {"words_fair", "words_bold", "words_whole", "few"}]
     for page, words in expectations("confidence", "pages").items():
-        assert [one for one in words if one not in whole.shown(*page.split("/"))] == []
+        assert [text for text in words if text not in whole.shown(*page.split("/"))] == []
 
 
 def test_few_confidences_are_not_judged_as_if_they_were_all(whole):

@@ -35,7 +35,7 @@ def test_pinned_versions_run_on_the_oldest_python_that_is_promised():
     pinned = [
         line.split("==")[0] for path in ROOT.glob("requirements*.txt") for line in path.read_text().split()
     ]
-    installed = {one.metadata["Name"].lower(): one.metadata.get("Requires-Python") for one in distributions()}
+    installed = {d.metadata["Name"].lower(): d.metadata.get("Requires-Python") for d in distributions()}
     asked = {name: installed.get(name.lower()) or "" for name in pinned}
     assert {name: asks for name, asks in asked.items() if not SpecifierSet(asks).contains(oldest)} == {}
 

@@ -97,7 +97,7 @@ def test_accepted_failures_are_recorded_and_a_worse_model_is_found(project):
     project.edit("my_model.py", "* 5, 0", "* 5 - 0.3, 0")
     project.run("--no-book", out="worse")
     record = RunRecord.read(project.folder / "worse" / "run.json")
-    assert [one.named for one in record.accepted][1] == {"model": "lout"}
+    assert [entry.named for entry in record.accepted][1] == {"model": "lout"}
     text = project("check", "worse", "--baseline", "out", "--model", "loud", code=1)
     assert "Compared with out: 2 tests paired, 0 unpaired" in text
     assert "worse: loud / tones / correctness_regression: arousal / Concordance" in text

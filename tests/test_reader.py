@@ -102,7 +102,7 @@ def test_only_what_fails_is_an_accusation(seed):
 
 def test_a_model_that_guesses():
     record, results, estimates = golden("demo", random=("random-categorical",))
-    assert next(one for one in record.models if one.name == "random-gaussian").kind == "python"
+    assert next(model for model in record.models if model.name == "random-gaussian").kind == "python"
     row = first_page(record, results, estimates)[1]["random-gaussian"]
     for task in ("arousal", "dominance", "valence"):
         assert f"at {task}" in row

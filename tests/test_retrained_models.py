@@ -106,12 +106,12 @@ def test_an_unchanged_suite_asks_nothing_but_canaries(runs):
         message = f"{name}: predictions: 12 from the cache of {max(model['days'])}, 0 computed now"
         assert message in done.stdout
     assert "use: predictions: 12 computed now, none from the cache" in runs["first"][0].stdout
-    assert all(one <= {"0.25", "0.26", "0.27", "0.28", "0.29"} for one in predictions.values())
+    assert all(values <= {"0.25", "0.26", "0.27", "0.28", "0.29"} for values in predictions.values())
 
 
 def test_no_prediction_of_the_old_weights_is_believed_and_the_reason_is_told(folder, runs):
     done, models, predictions = runs["retrained"]
-    assert all(min(one) >= "0.75" for one in predictions.values())
+    assert all(min(values) >= "0.75" for values in predictions.values())
     assert all(model["asked"] == INPUTS for model in models.values())
     book = Run(folder / "out")
     for name in ("import", "use"):

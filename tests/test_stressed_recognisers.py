@@ -136,8 +136,8 @@ def written(whole):
     def of(model):
         said = whole.segments("beats")["transcript"]
         return said, {
-            one: whole.predictions(model, "beats", change)["transcript"].reindex(said.index)
-            for one, change in (changes | {("", ""): ""}).items()
+            step: whole.predictions(model, "beats", change)["transcript"].reindex(said.index)
+            for step, change in (changes | {("", ""): ""}).items()
         }
 
     return of

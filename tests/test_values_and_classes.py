@@ -253,7 +253,7 @@ def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
     tests = ((name, test) for name in OF_ALL_TESTS for test in read_family(name).tests.values())
     of_classes = {(name, test.name) for name, test in tests if test.classes}
     # The suite sets one; right and wrong predictions are compared with the same predictions given at random.
-    judged = {one for one in of_classes if one[0] == "correctness_classification"}
+    judged = {(name, test) for name, test in of_classes if name == "correctness_classification"}
     judged |= {("fairness_accent", "Relative Difference Per Class")}
     assert len(judged) > 3
     assert set(zip(rows["family"], rows["test"], strict=True)) == of_classes - judged

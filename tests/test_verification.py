@@ -154,7 +154,7 @@ def units(whole, model, corpus, change=""):
     """Give the embedding of each segment, of length one; ``None`` for those without."""
     vectors = whole.predictions(model, corpus, change)["embedding"]
     each = [vectors.get(key) for key in whole.segments(corpus).index]
-    return [None if one is None else unit(np.asarray(one, dtype=float)) for one in each]
+    return [None if vector is None else unit(np.asarray(vector, dtype=float)) for vector in each]
 
 
 def trials_of(whole, corpus, family=PLAIN):
@@ -302,8 +302,8 @@ def stressed(whole):
         heard = whole.predictions(model, "made", identities["Noise", "2"]).index
         trials, target, _ = trials_of(whole, "made", STRESS)
         tested, scores = whole.segments("made").index[trials["segment"]].isin(heard), {}
-        for one, identity in (identities | {("", ""): ""}).items():
-            scores[one] = scored(whole, model, "made", STRESS, identity)[0][tested]
+        for step, identity in (identities | {("", ""): ""}).items():
+            scores[step] = scored(whole, model, "made", STRESS, identity)[0][tested]
         return scores, target[tested]
 
     return of

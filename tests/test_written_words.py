@@ -142,7 +142,7 @@ def test_rates_of_the_field_are_those_of_jiwer(whole):
     expected = {
         "Word Error Rate": words.wer,
         "Word Error Rate With Missing": every.wer,
-        "Sentence Error Rate": np.mean([one != other for one, other in zip(*answered, strict=True)]),
+        "Sentence Error Rate": np.mean([said != heard for said, heard in zip(*answered, strict=True)]),
         "Match Error Rate": words.mer,
         "Word Information Lost": words.wil,
         "Character Error Rate": jiwer.cer(*answered),

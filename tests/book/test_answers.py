@@ -47,10 +47,10 @@ def run(tmp_path, recorded):
     """Give record and rows of a run: two good models, one that guesses, a reference, a recogniser."""
 
     def made(rows=ROWS, **changes):
-        names = dict.fromkeys(one.family for one in rows)
+        names = dict.fromkeys(row.family for row in rows)
         about = ("name", "title", "category", "question", "digest")
         families = [{key: getattr(read_family(name), key) for key in about} for name in names]
-        pairs = dict.fromkeys((one.model, one.family) for one in rows)
+        pairs = dict.fromkeys((row.model, row.family) for row in rows)
         notebooks = [{"model": model, "family": name, "status": "ok", "error": ""} for model, name in pairs]
         content = {"families": families, "notebooks": notebooks, "figures": FIGURES} | changes
         made = read_run(finished(tmp_path, recorded, rows, KINDS, title=f"Suite {IMAGE}", **content))
@@ -176,7 +176,7 @@ def test_the_final_table_replaces_the_first_of_a_notebook(rows_of, record, tmp_p
         cell = {"cell_type": "code", "source": "1", "outputs": outputs}
         (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [cell]}))
         _, _, *cells = executed.cells(tmp_path / "n.ipynb", "m: F", outcome, tmp_path, after)
-        assert [one["data"]["text/html"] for cell in cells for one in cell["outputs"]] == wanted
+        assert [output["data"]["text/html"] for cell in cells for output in cell["outputs"]] == wanted
 
 
 def test_what_could_not_be_significant_alone_is_said(rows_of, record):
@@ -193,7 +193,7 @@ def test_what_could_not_be_significant_alone_is_said(rows_of, record):
 def test_the_answer_is_the_headline_test_with_both_values_then_the_largest_other_failure(rows_of, answer):
     headline = {"test": "Concordance Correlation Coeff", "group_value": 0.13, "others_value": 0.57}
     rows = *GROUPS, group("", -0.2, 0.15, 0.001, **headline)
-    text, places = answer(*rows), {one.label: f"#{anchor_of(one)}" for one in rows_of(*rows).itertuples()}
+    text, places = answer(*rows), {row.label: f"#{anchor_of(row)}" for row in rows_of(*rows).itertuples()}
     first = "Concordance of arousal of female speakers is 0.13 against 0.57 of the others"
     other = "Recall of anger of female speakers is 0.20 against 0.50 of the others"
     assert f'<a href="{places[""]}"><strong>{first}</strong></a> (difference −0.20' in text

@@ -119,7 +119,7 @@ class Book:
         figure = style.show(media, views.forest(rows, name="test"), HOSTILE[0])
         sound = players.player(media, silence, 16000, HOSTILE[0], caption=HOSTILE[5])
         contents = verdict_table(rows.assign(state="")), figure, sound
-        outputs = [{"output_type": "display_data", "data": {"text/html": str(one)}} for one in contents]
+        outputs = [{"output_type": "display_data", "data": {"text/html": str(each)}} for each in contents]
         outputs.append({"output_type": "stream", "name": "stdout", "text": "\n".join(HOSTILE)})
         cell = {"cell_type": "code", "source": "show()", "outputs": outputs}
         path = self.output.notebooks / files.slug(name) / f"{FAMILY}.ipynb"
@@ -131,7 +131,7 @@ class Book:
             (self.output.folder / "book.json").unlink(missing_ok=True)
         about = {"suite_root": self.output.folder, "families": self.families, "corpora": self.corpora}
         about |= {"tasks": BUILTIN, "sounds": Sounds(), "jobs": jobs}
-        return [str(one) for one in build.build(self.output, self.record, self.results, **about)]
+        return [str(problem) for problem in build.build(self.output, self.record, self.results, **about)]
 
     def text(self, name):
         return (self.output.html / name).read_text(encoding="utf-8")
@@ -212,7 +212,7 @@ def test_text_from_data_is_never_markdown(book):
     notebooks = [json.loads(path.read_text(encoding="utf-8")) for path in source.rglob("*.ipynb")]
     cells = [cell for notebook in notebooks for cell in notebook["cells"]]
     words = [cell["source"] for cell in cells if cell["cell_type"] == "markdown"]
-    assert len(words) > 20 and not any(text in one for one in words for text in HOSTILE)
+    assert len(words) > 20 and not any(text in cell for cell in words for text in HOSTILE)
     configuration = yaml.safe_load((source / "_config.yml").read_text())
     assert not {"substitution", "linkify"} & set(configuration["parse"]["myst_enable_extensions"])
     assert configuration["execute"]["execute_notebooks"] == "off"

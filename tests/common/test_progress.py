@@ -12,8 +12,8 @@ def log(capsys):
     def report(stage, things, total, seconds, size=1):
         now = [100.0]
         with Progress(stage, things, total, clock=lambda: now[0]) as bar:
-            for one in seconds:
-                now[0] += one
+            for step in seconds:
+                now[0] += step
                 bar.update(size)
         return capsys.readouterr().err.splitlines()
 

@@ -65,7 +65,7 @@ def test_two_columns_on_other_scales_get_a_range_each(refused):
     ("scale", "words"), [("[1, 6]", "1 of their range"), ("[0, 10]", "0 or 10"), ("[1.5, 6]", "")]
 )
 def test_an_end_that_is_never_nearly_reached_is_noticed(load, scale, words):
-    notices = [one for one in load(MEANS, keys=f"range: {scale}").notices if "never near" in one]
+    notices = [notice for notice in load(MEANS, keys=f"range: {scale}").notices if "never near" in notice]
     assert (words in notices[0]) if words else not notices
 
 
@@ -85,8 +85,8 @@ def test_labels_of_which_most_are_no_classes_are_refused(refused, labels, words)
 )
 def test_a_single_class_is_a_caveat(load, labels, words):
     caveats = load(labels, task="emotion").caveats
-    assert [(one.corpus, one.task) for one in caveats] == [("c", "emotion")] * bool(words)
-    assert all(one.text.startswith(words) for one in caveats)
+    assert [(caveat.corpus, caveat.task) for caveat in caveats] == [("c", "emotion")] * bool(words)
+    assert all(caveat.text.startswith(words) for caveat in caveats)
 
 
 def test_labels_of_another_task_or_of_none_that_a_model_has_are_no_fault(load):

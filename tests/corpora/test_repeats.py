@@ -51,8 +51,8 @@ def test_copies_are_told_with_what_is_odd_about_them(prints):
 
 def test_the_same_bytes_need_no_fingerprint(prints):
     repeats = find_repeats(table("nothing", "v0", "nothing", "unheard", "unheard"), prints, [])
-    assert [one.files for one in repeats.recordings] == [("0.wav", "2.wav"), ("3.wav", "4.wav")]
-    assert all(one.identical for one in repeats.recordings)
+    assert [recording.files for recording in repeats.recordings] == [("0.wav", "2.wav"), ("3.wav", "4.wav")]
+    assert all(recording.identical for recording in repeats.recordings)
     assert (repeats.compared, repeats.sounds) == (1, 3)
     repeats = find_repeats(table("v0", "v1"), {}, [])
     assert not repeats.recordings and repeats.compared == 0

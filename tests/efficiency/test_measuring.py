@@ -38,7 +38,7 @@ def setups(tmp_path_factory):
 @pytest.fixture(scope="module")
 def measured(setups):
     entries, inputs, cache = setups
-    return {one.model: one for one in measure(entries, inputs, seconds=0.3, cache=cache)}
+    return {measured.model: measured for measured in measure(entries, inputs, seconds=0.3, cache=cache)}
 
 
 def test_latency_is_that_of_the_call_and_the_first_is_apart(measured):

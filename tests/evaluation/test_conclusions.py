@@ -215,7 +215,7 @@ def noisy():
 
 def test_a_gap_that_is_all_noise_goes_and_one_of_the_accent_stays(noisy):
     frame, without = adjusted_rows(noisy), adjusted_rows(noisy, ())
-    noise, accent = (one.loc["accent: irish"] for one in (frame, adjusted_rows(accents(accent=0.1))))
+    noise, accent = (rows.loc["accent: irish"] for rows in (frame, adjusted_rows(accents(accent=0.1))))
     assert noise["gap"] > 0.06
     assert abs(noise["adjusted"]) < 0.15 * noise["gap"] and noise["adjusted_low"] < 0 < noise["adjusted_high"]
     assert accent["adjusted"] == pytest.approx(accent["gap"], rel=0.1)
@@ -373,7 +373,7 @@ def test_a_group_that_one_family_compares_keeps_its_interval():
     compared = Estimate(family="fairness_groups", low=0.05, high=0.15, **row)
     assert collected([small, compared]) == collected([compared, small]) == [compared]
     both = collected([compared, dataclasses.replace(compared, value=0.2)])
-    assert [one.measure for one in both] == ["word_error_rate", "word_error_rate (fairness_groups)"]
+    assert [row.measure for row in both] == ["word_error_rate", "word_error_rate (fairness_groups)"]
 
 
 def right(of_women, of_men):

@@ -69,7 +69,7 @@ def test_small_groups_are_listed_and_skipped():
         ("talk", "accent", "irish", 4, 3, "2 transformed segments, 4 needed"),
         ("talk", "accent", "scottish", 2, 2, "2 segments, 4 needed"),
     ]
-    assert [one.names for one in columns] == [[], []] and groups.too_small(columns) == small
+    assert [column.names for column in columns] == [[], []] and groups.too_small(columns) == small
     assert evaluation.skipped == [
         *((why, "A", f"accent: {name}") for *_, name, _, _, why in small),
         ("fewer than 2 groups with 4 segments", "A", "accent"),
@@ -144,7 +144,8 @@ def test_labels_stay_beside_the_group_and_may_be_groups_themselves(subset):
 def voices(limits=(), **pitches):
     """Name the group of each speaker's first segment, and count segments by group or reason."""
     speakers = [name for name, numbers in pitches.items() for _ in numbers]
-    names, counts = voice_groups([one for numbers in pitches.values() for one in numbers], speakers, *limits)
+    hertz = [pitch for numbers in pitches.values() for pitch in numbers]
+    names, counts = voice_groups(hertz, speakers, *limits)
     first = {name: names[speakers.index(name)] for name in pitches}
     return first, counts.set_index("group")
 

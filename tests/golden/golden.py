@@ -81,7 +81,7 @@ def run_commands(folder: Path) -> dict[str, bytes]:
     """Run each command of ``commands.yml`` in a project of its own; gives exit codes and messages."""
     entries = yaml.safe_load((HERE / "commands.yml").read_text("utf-8"))
 
-    def one(number: int, entry: dict) -> str:
+    def run_command(number: int, entry: dict) -> str:
         place = folder / f"{number:03}"
         worlds.small(place)
         for name, text in entry.get("files", {}).items():
@@ -98,7 +98,7 @@ def run_commands(folder: Path) -> dict[str, bytes]:
         return f"## {entry['name']}\n{text}\n"
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return {"commands.txt": "".join(pool.map(one, range(len(entries)), entries)).encode()}
+        return {"commands.txt": "".join(pool.map(run_command, range(len(entries)), entries)).encode()}
 
 
 SUITES: dict[str, Callable[[Path], Path]] = {

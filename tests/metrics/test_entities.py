@@ -35,7 +35,7 @@ def test_what_is_right():
     known = {("anna",): "person", ("living", "room"): "room"}
     for reference, hypothesis, right in TEXTS["entities right"]:
         entities = compare_entities(read(reference), read(hypothesis), known)
-        assert [one.right for one in entities] == right, reference
+        assert [entity.right for entity in entities] == right, reference
 
 
 def test_what_was_written_instead_and_the_closest_reference():
@@ -49,7 +49,7 @@ def test_what_was_written_instead_and_the_closest_reference():
 @given(st.text(max_size=60))
 def test_any_text_is_right_about_itself(text):
     reading = read(text)
-    assert all(one.right for one in compare_entities(reading, reading, NAMES))
+    assert all(entity.right for entity in compare_entities(reading, reading, NAMES))
     assert read(text, english=False).tokens is not None
 
 

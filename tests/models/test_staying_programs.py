@@ -45,8 +45,8 @@ def starts(world: World) -> list[int]:
 
 def predicted(model: CommandModel, *samples: int, rate: int = 16000) -> list:
     """Predict silence of these lengths: a transcript each, or why there is none."""
-    outputs = model.predict([np.zeros(one, np.float32) for one in samples], rate)
-    return [one if isinstance(one, NoAnswer) else one.get("transcript", one) for one in outputs]
+    answers = model.predict([np.zeros(count, np.float32) for count in samples], rate)
+    return [each if isinstance(each, NoAnswer) else each.get("transcript", each) for each in answers]
 
 
 def test_one_program_answers_all(world):
@@ -159,7 +159,7 @@ def test_nothing_is_left_if_only_the_worker_is_killed(world, target, stays):
     with subprocess.Popen(words, start_new_session=True) as worker:
         end = time.monotonic() + 30
         children: list[psutil.Process] = []
-        while not any(one.name() == "sleep" for one in children) and time.monotonic() < end:
+        while not any(child.name() == "sleep" for child in children) and time.monotonic() < end:
             time.sleep(0.05)
             children = psutil.Process(worker.pid).children(recursive=True)
         assert len(list(world.temporary.iterdir())) == 1 and len(children) == 3  # with the guard

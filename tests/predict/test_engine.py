@@ -173,8 +173,9 @@ def test_models_are_confirmed_before_their_turn_and_twins_share_their_answers(wo
             yield world.request(entry={"name": name, "target": target})
 
     first, second = (list(predict_models(requests())) for _ in "ab")
-    assert [(one.model, one.computed, one.reused) for one in first] == [("a", 6, 0), ("b", 6, 0), ("c", 0, 6)]
-    assert [(one.reused, one.confirmation.asked) for one in second] == [(6, 5)] * 3
+    counts = [(report.model, report.computed, report.reused) for report in first]
+    assert counts == [("a", 6, 0), ("b", 6, 0), ("c", 0, 6)]
+    assert [(report.reused, report.confirmation.asked) for report in second] == [(6, 5)] * 3
     (world.root / "hold").touch()
     begin, reports = time.monotonic(), predict_models(requests())
     with pytest.raises(KeyboardInterrupt), mock.patch.object(Future, "result", side_effect=KeyboardInterrupt):

@@ -94,8 +94,8 @@ def test_changes_stand_behind_their_segment():
     report, tables = look_up(Numbered(), [corpus], changes, wanted)
     table = tables["demo"]
     segments = list(list_segments(corpus, list(changes), wanted))
-    assert [one.label for one in segments] == ["a.wav", "b.wav from 0 s to 1.5 s", "b.wav from 1.5 s"]
-    rows = [(one.key, change) for one in segments for change in one.changes]
+    assert [segment.label for segment in segments] == ["a.wav", "b.wav from 0 s to 1.5 s", "b.wav from 1.5 s"]
+    rows = [(segment.key, change) for segment in segments for change in segment.changes]
     assert list(zip(table.key, table.change, strict=True)) == rows
     assert rows == [("a", ""), ("a", "low"), ("a", "high"), ("b", ""), ("b", "high"), ("c", ""), ("c", "low")]
     assert table.answers["arousal"][table.answered].tolist() == [1.0, 201.0, 2.0, 102.0]

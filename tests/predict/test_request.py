@@ -29,7 +29,7 @@ def test_segments_and_their_changes_are_those_of_a_plain_loop():
     masks = {change: rng.random(60) < 0.3 for change in "ab"}
     corpus = SimpleNamespace(segments=table, root=Path("/root"))
     listed = list(list_segments(corpus, changes, lambda _: masks))
-    assert [one.key for one in listed] == table["key"].tolist()
+    assert [segment.key for segment in listed] == table["key"].tolist()
     for n, one in enumerate(listed):
         assert one.changes == ("", *(c for c in changes if c not in masks or masks[c][n]))
         assert one.path == f"/root/{names[n]}" and one.content == names[n]

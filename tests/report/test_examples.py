@@ -35,7 +35,7 @@ def show(evaluation, scenes):
 
 def files_of(number, why=None):
     """Give the files of the segments of each side."""
-    files = {one.whose: [] for one in number.examples}
+    files = {example.whose: [] for example in number.examples}
     for one in number.examples:
         files[one.whose] += [number.subset.segments["file"].iloc[one.row]] * (why in (None, one.why))
     return files
@@ -65,7 +65,7 @@ def test_whom_one_hears(scores, speakers, wanted, rows):
     table = pd.DataFrame({"key": list("abcdefghij"[: len(scores)])})
     table = table if speakers is None else table.assign(speaker=speakers)
     mask = [wanted.pop("mask")] if "mask" in wanted else []
-    assert [one.row for one in choose(np.array(scores), table, *mask, **wanted)] == rows
+    assert [example.row for example in choose(np.array(scores), table, *mask, **wanted)] == rows
 
 
 def test_groups_with_the_largest_gaps_to_the_others():
@@ -112,7 +112,7 @@ def test_a_page_plays_a_few_lists_all_and_keeps_what_is_played_as_data(evaluatio
     assert HOSTILE not in html and "labelled 0.50; predicted 0.90" in html
     (record,) = html._repr_mimebundle_()[EXAMPLES]
     assert (record["corpus"], record["task"], record["words"]) == ("c", "arousal", [])
-    assert [one["label"] for one in record["sounds"]] == ["2.wav", "1.wav", "0.wav"]
+    assert [sound["label"] for sound in record["sounds"]] == ["2.wav", "1.wav", "0.wav"]
     for sound in record["sounds"]:
         assert all((evaluation.media.folder / sound[kind]).is_file() for kind in ("sound", "picture"))
     evaluation.guesses = True  # of a model that guesses segments are only read

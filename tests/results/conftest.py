@@ -31,15 +31,15 @@ def write(tmp_path, recorded):
     """Write an output folder from rows or judged tests; ``model`` is the fingerprint of all models."""
 
     def made(name, entries, *, model="1" * 40, corpus=None, kinds=None, **about):
-        entries = [one if isinstance(one, Judged) else Judged(one, np.empty(0)) for one in entries]
+        entries = [row if isinstance(row, Judged) else Judged(row, np.empty(0)) for row in entries]
         names = sorted({entry.verdict.model for entry in entries})
         usual = {"interval": "t", "suite": {"digest": "s" * 40, "tasks": {"arousal": TASK}}}
-        usual["notebooks"] = [notebook(model=one) for one in names]
+        usual["notebooks"] = [notebook(model=name) for name in names]
         rows = (entry.verdict for entry in entries)
         folder = finished(tmp_path / name, recorded, rows, kinds, **(usual | about))
         record = RunRecord.read(folder / "run.json")
-        models = tuple(dataclasses.replace(one, fingerprint=model) for one in record.models)
-        corpora = tuple(dataclasses.replace(one, **corpus or {}) for one in record.corpora)
+        models = tuple(dataclasses.replace(entry, fingerprint=model) for entry in record.models)
+        corpora = tuple(dataclasses.replace(entry, **corpus or {}) for entry in record.corpora)
         dataclasses.replace(record, models=models, corpora=corpora).write(folder / "run.json")
         for one in names:
             path = folder / "notebooks" / files.slug(one) / "f.json"

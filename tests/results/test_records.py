@@ -46,7 +46,7 @@ def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, reco
     assert record.write(path) == files.digest(path) and RunRecord.read(path) == record
     content = json.loads(path.read_text(encoding="ascii"))
     assert {name: content[name] for name in FULL} == FULL
-    assert [one.display_name for one in record.failed] == ["f of m", "s"]
+    assert [notebook.display_name for notebook in record.failed] == ["f of m", "s"]
     for name in ("figures", "accepted", "matters_worse", "verdicts", "book_digest", "library"):
         del content[name]
     content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}], "suite": {"shown": "old.yml"}}

@@ -118,7 +118,7 @@ def test_tables_are_read_as_they_were_written_in_any_order(tmp_path):
     pd.testing.assert_frame_equal(to_frame(to_verdicts(frame[::-1]).values()), frame)
     rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"))))  # as other programs read it
     assert (rows[0]["model"], rows[0]["label"], rows[0]["value"]) == ("'=cmd", "'@x", "-0.5")
-    assert {one["passed"] for one in rows} == {"True", "False", ""}
+    assert {row["passed"] for row in rows} == {"True", "False", ""}
     assert pq.read_table(tmp_path / "results.parquet")["model"][0].as_py() == "=cmd"  # the true text
     write_estimates(estimate_frame([Estimate(*"mcfta", label="-a\rb", value=0.3)]), tmp_path)
     assert pd.read_csv(tmp_path / "estimates.csv")["label"].tolist() == ["'-a\rb"]

@@ -118,7 +118,7 @@ def test_another_suite_is_refused_and_another_version_is_named(write, judged):
 def test_false_discovery_rate_over_all_comparisons(rng):
     row = Contrast("m", "m", *"cfgt", test="T", difference=-0.1, rule=">")
     frames = [
-        contrast_frame([dataclasses.replace(row, p_value=one) for one in p])
+        contrast_frame([dataclasses.replace(row, p_value=p_value) for p_value in p])
         for p in ([0.002, np.nan, 0.8], rng.uniform(0.2, 1, 17))
     ]
     first, second = history.decided_changes(frames, 0.01)

@@ -124,7 +124,7 @@ def test_what_a_notebook_started_is_ended_with_it_and_all_with_the_server(execut
 def test_outputs_stand_in_the_order_in_which_they_came_and_are_written_soon(executed):
     folder, _, _ = executed
     ordered = outputs(folder, "order")
-    texts = [one.get("text") or one.data.get("text/html") or one.data["text/plain"] for one in ordered]
+    texts = [each.get("text") or each.data.get("text/html") or each.data["text/plain"] for each in ordered]
     assert texts == ["first\n", "after", "second\nthird\r\n", "3"] and ordered[-1].execution_count == 3
     assert printed(folder, "watches", 3).strip() == "[1, 2, 3, None, None]"  # before the next cell ended
     cells = json.loads((folder / "watches.ipynb").read_text())["cells"]

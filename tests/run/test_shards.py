@@ -88,7 +88,8 @@ def test_shards_share_the_work_tell_failures_and_write_no_results(project):
     inputs = [models_of(folder)["loud"]["inputs"] for folder in folders]
     assert sum(inputs) == 36 and min(inputs) > 0
     failures = project.models("one")["picky"]["failed"]
-    problems = [one["problem"] for folder in folders for one in models_of(folder)["picky"]["failures"]]
+    failed = [failure for folder in folders for failure in models_of(folder)["picky"]["failures"]]
+    problems = [failure["problem"] for failure in failed]
     assert len(problems) == failures > 0
     assert all(problem.startswith("ValueError: too loud") for problem in problems)
     assert any("without a prediction: ValueError: too loud" in said for said in project.said)
@@ -140,7 +141,7 @@ def test_what_does_not_belong_together_is_refused_and_nothing_written(project, m
     elif change:
         file, old, new = change
         Path(file).write_bytes(new.join(Path(file).read_bytes().rsplit(old, 1)))
-    folders = [copies[int(one) - 1] if one.isdigit() else Path(one) for one in wanted]
+    folders = [copies[int(name) - 1] if name.isdigit() else Path(name) for name in wanted]
     with pytest.raises(InputError) as error:
         pipeline.merge(RunOptions(suite=Path("suite.yml"), out=tmp_path / "out", book=False), folders)
     for text in words:

@@ -33,7 +33,7 @@ def searched(columns, errors, blocks):
 
 
 def numbers_of(groups):
-    return [(one.words, one.gap, one.error, one.p_value, one.blocks) for one in groups]
+    return [(group.words, group.gap, group.error, group.p_value, group.blocks) for group in groups]
 
 
 def plain_search(columns, errors, counts, blocks, seed):
@@ -43,7 +43,7 @@ def plain_search(columns, errors, counts, blocks, seed):
         values = [tuple(columns[n][row] for n in names) for row in range(len(errors))]
         known = np.array([None not in value for value in values])
         for value in sorted({value for value in values if None not in value}):
-            group = np.array([one == value for one in values])
+            group = np.array([other == value for other in values])
             rest = known & ~group
             sides = [len(set(blocks[side])) for side in (group, rest)]
             repeated = any((group == other).all() for other in seen)
@@ -73,11 +73,11 @@ def test_equal_to_a_plain_loop(rng):
     errors = wrong * lengths
     result = search(columns, word_error_rate(lengths, errors), blocks, MARGIN, REPLICATES, 3)
     expected = plain_search(columns, errors, lengths, blocks, 3)
-    assert [one.words for one in result.candidates] == list(expected)
+    assert [group.words for group in result.candidates] == list(expected)
     # Women in a room are one group, under the simpler name.
-    names = [one.name for one in result.candidates]
+    names = [group.name for group in result.candidates]
     assert "her room: 0" in names and "sex: 0 × room: 0" not in names
-    numbers = [(one.gap, one.error, one.p_value) for one in result.candidates]
+    numbers = [(group.gap, group.error, group.p_value) for group in result.candidates]
     np.testing.assert_allclose(numbers, [row[:3] for row in expected.values()], rtol=0, atol=1e-9)
     np.testing.assert_allclose(result.adjusted, [row[3] for row in expected.values()], rtol=0, atol=1e-9)
     assert result.p_value == result.adjusted.min() and result.named
@@ -90,7 +90,7 @@ def test_a_planted_group_is_named_first_with_its_interval_and_others_folded_belo
     assert only.name == "sex: 0 × channel: 1" and (only.segments == np.flatnonzero(planted)).all()
     assert only.value == pytest.approx(wrong[planted].mean(), abs=1e-11)
     assert only.others == pytest.approx(wrong[~planted].mean(), abs=1e-11)
-    assert "channel: 1" in {one.name for one in only.folded}  # half of it is the planted group
+    assert "channel: 1" in {group.name for group in only.folded}  # half of it is the planted group
     columns["both"] = words("both", np.where(planted, 1, 0))  # as if a suite named the product
     assert searched(columns, wrong, blocks).named[0].name == "both: 1"  # a part does not stand above it
     count = 1 + len(only.folded)
@@ -98,11 +98,11 @@ def test_a_planted_group_is_named_first_with_its_interval_and_others_folded_belo
     assert result.level == pytest.approx(1 - 0.05 * count / len(result.candidates))
     reach = stats.t.ppf((1 + result.level) / 2, only.smaller - 1) * only.error
     assert (only.low, only.high) == pytest.approx((only.gap - reach, only.gap + reach))
-    sizes = {one: 8 * len(one.segments) / len(wrong) for one in result.candidates}
-    similar = [(one, one.error * size**0.5) for one, size in sizes.items() if 0.5 <= size <= 2]
-    passed = [(one, error * stats.t.isf(0.05 / len(sizes), one.smaller - 1)) for one, error in similar]
-    power = [error * stats.t.ppf(0.8, one.smaller - 1) for one, error in similar]
-    gaps = [max(least, MARGIN) + more for (_, least), more in zip(passed, power, strict=True)]
+    sizes = {group: 8 * len(group.segments) / len(wrong) for group in result.candidates}
+    similar = [(group, group.error * size**0.5) for group, size in sizes.items() if 0.5 <= size <= 2]
+    passed = [error * stats.t.isf(0.05 / len(sizes), group.smaller - 1) for group, error in similar]
+    power = [error * stats.t.ppf(0.8, group.smaller - 1) for group, error in similar]
+    gaps = [max(least, MARGIN) + more for least, more in zip(passed, power, strict=True)]
     assert result.planned_gap() == pytest.approx(np.median(gaps))
 
 
@@ -115,7 +115,7 @@ def test_segments_without_prediction_are_left_out_and_groups_of_them_not_judged(
     assert numbers_of(result.candidates) == numbers_of(alone.candidates) and result.segments == known.sum()
     wrong[(columns["channel"] == "channel: 1") & (np.arange(len(wrong)) % 3 > 0)] = np.nan
     result = searched(columns, wrong, blocks)
-    unknown = {one.name: one.p_value for one in result.candidates if np.isnan(one.gap)}
+    unknown = {group.name: group.p_value for group in result.candidates if np.isnan(group.gap)}
     assert "channel: 1" in unknown and "channel: 0" not in unknown and set(unknown.values()) == {1}
 
 

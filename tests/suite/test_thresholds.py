@@ -179,8 +179,8 @@ def test_other_thresholds_for_a_shipped_family(changed, tmp_path):
 def test_levels_are_numbers_however_they_are_written(changed):
     """A step of a sweep draws alike for all values, so it is another change than one that does not."""
     alone = Perturbation("Noise", "white_noise", {"snr_db": 7.5})
-    noises = [Perturbation("Noise", "white_noise", {"snr_db": one}, ("snr_db",)) for one in (7.5, 30)]
-    assert len({one.identity for one in (alone, *noises)}) == 3
+    noises = [Perturbation("Noise", "white_noise", {"snr_db": decibel}, ("snr_db",)) for decibel in (7.5, 30)]
+    assert len({change.identity for change in (alone, *noises)}) == 3
     file = "asr_fairness", "excluded: {Scale: [0.6, 0.5]}"
     transformations = changed(*file, "excluded: {Scale: [0.60, .5], Amplitude: [2]}").transformations
     steps = [transformations["Scale"].step(level) for level in (0.60, 0.5, "0.50", 0.55)]

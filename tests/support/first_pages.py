@@ -66,7 +66,7 @@ def record_of(results, estimates, comparisons=None, random=RANDOM):
         suite={"digest": "s" * 40, "tasks": dict.fromkeys({*results["task"]} - {*BUILTIN}, labels)},
         models=models_of(results, kinds),
         corpora=corpora_of(results),
-        families=[{n: getattr(one, n) for n in names} | {"headline": [*one.headline]} for one in families],
+        families=[{n: getattr(f, n) for n in names} | {"headline": [*f.headline]} for f in families],
         notebooks=[pair | {"status": "ok", "error": ""} for pair in pairs],
         comparisons=[] if comparisons is None else list(compared_models(comparisons)),
         figures=list(figures(estimates)),

@@ -24,7 +24,7 @@ def dead_links(site: Path) -> list[str]:
     site = site.resolve()
     pages = [path for path in site.rglob("*.html") if "_static" not in path.parts]
     anchors = {path: {"", *_attributes(path, "id"), *_attributes(path, "name")} for path in pages}
-    links = [(path, link) for path in pages for one in ("href", "src") for link in _attributes(path, one)]
+    links = [(path, link) for path in pages for name in ("href", "src") for link in _attributes(path, name)]
     links += [(site / "index.html", link) for link in (*_rows(site), *_searched(site))]
     dead = set()
     for path, link in links:

@@ -96,12 +96,11 @@ class Run:
 
     def shown(self, *names: str, kind: str = "notebooks") -> str:
         """Give the HTML that a notebook has made for its page: ``shown("mine", "fairness_sex")``."""
-        cells = json.loads((self.out / kind).joinpath(*names).with_suffix(".ipynb").read_text("utf-8"))[
-            "cells"
-        ]
+        path = (self.out / kind).joinpath(*names).with_suffix(".ipynb")
+        cells = json.loads(path.read_text("utf-8"))["cells"]
         texts = [cell["source"] for cell in cells if cell["cell_type"] == "markdown"]
         texts += [
-            one.get("data", {}).get("text/html", "") for cell in cells for one in cell.get("outputs", ())
+            each.get("data", {}).get("text/html", "") for cell in cells for each in cell.get("outputs", ())
         ]
         return "\n".join("".join(text) for text in texts)
 
@@ -119,7 +118,7 @@ def run(
     done = command("run", suite, "--out", out, *words, cwd=folder, **environment)
     assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
     finished = Run(folder / out, done)
-    assert all(one["status"] == "ok" for one in finished.record["notebooks"]), finished.record["notebooks"]
+    assert not [each for each in finished.record["notebooks"] if each["status"] != "ok"]
     return finished
 
 

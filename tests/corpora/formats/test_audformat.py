@@ -166,7 +166,7 @@ def coded(written):
 def test_codes_and_what_they_stand_for(coded, ours, theirs, labels, expected, notice):
     raw = read(coded(labels, theirs.partition(".")[0]), columns={ours: theirs}, adjust=("age",))
     assert raw.table[ours].tolist() == expected
-    notices = [one for one in raw.notices if "stand for" in one or "stands for" in one]
+    notices = [notice for notice in raw.notices if "stand for" in notice or "stands for" in notice]
     assert (notice in notices[0]) if notice else not notices
 
 

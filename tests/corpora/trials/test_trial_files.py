@@ -142,7 +142,7 @@ def test_most_lines_decide_on_the_layout_or_else_the_first(others, wrong):
 def test_all_problems_are_told_at_once(parse, content, places):
     with pytest.raises(InputError) as caught:
         parse(content)
-    assert [one.where for one in caught.value.problems] == places
+    assert [problem.where for problem in caught.value.problems] == places
 
 
 @pytest.mark.parametrize("read", [read_trials, read_scores, read_enrolments])

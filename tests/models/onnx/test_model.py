@@ -121,8 +121,8 @@ def test_classes_and_their_probabilities(project):
     names = ["anger", "happiness", "neutral"]
     onnx_model(project.folder / "m.onnx", {"logits": 4})
     plain = project.answers(EMOTION, signals)
-    assert [one["emotion"] for one in plain] == [names[answers(one, 4)[:3].argmax()] for one in signals]
-    assert len({one["emotion"] for one in plain}) > 1
+    emotions = [answer["emotion"] for answer in plain]
+    assert emotions == [names[answers(signal, 4)[:3].argmax()] for signal in signals] and len({*emotions}) > 1
     softmax = project.answers(EMOTION[:-1] + ", probabilities: softmax}", signals)
     (wrong,) = project.answers(EMOTION[:-1] + ", probabilities: given}", signals[:1])
     assert "emotion is probabilities" in check_output(wrong, [BUILTIN["emotion"]])[1]

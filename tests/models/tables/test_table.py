@@ -57,8 +57,8 @@ def test_times_tell_segments_of_a_file_apart(load):
         "a.wav,0 days 00:00:01.5,0:00:02.25,0.2\na.wav,0:00:02.25,NaT,0.3\na.wav,,0 days 00:00:01.5,0.1\n",
     ):
         table = "file,start,end,arousal\n" + rows
-        for one in (corpus(*times), cut):
-            assert predictions(load(table, "hyp.csv", "arousal"), one, "arousal") == [0.1, 0.2, 0.3]
+        for where in (corpus(*times), cut):
+            assert predictions(load(table, "hyp.csv", "arousal"), where, "arousal") == [0.1, 0.2, 0.3]
         other = load(table.replace("2.25", "2.23", 1), "hyp.csv", "arousal")  # 0.01 s may differ
         assert other.look_up(cut, "")[1][1] == "not asked: no row in hyp.csv"
 

@@ -195,7 +195,7 @@ def test_labels_are_told_line_by_line_and_lines_not_to_be_scored_are_counted():
         stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
         timed = read(stm.encode(), "x", "stm")
         assert timed.items["text"].tolist() == texts
-        assert [one[: len(words)] for one, words in zip(timed.remarks, remarks, strict=True)] == remarks
+        assert [remark[: len(words)] for remark, words in zip(timed.remarks, remarks, strict=True)] == remarks
 
 
 def test_what_a_line_of_a_ctm_may_leave_out():

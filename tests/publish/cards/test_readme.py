@@ -115,7 +115,7 @@ def test_several_models():
     two = f"---\nmodel-index:\n{entry.format('a')}{entry.format('b')}---\n"
     assert [len(results) for results in results_of(put(two, [OLD], model="b"))] == [1, 2]
     added = put(two, [OLD], model="c")
-    assert [one["name"] for one in data(added)["model-index"]] == ["a", "b", "c"]
+    assert [model["name"] for model in data(added)["model-index"]] == ["a", "b", "c"]
     assert put(added, [], model="c").startswith(two)  # a model that we have put there goes with its results
     assert [len(results) for results in results_of(put(added, [OLD], model="a"))] == [2, 1]
 
