@@ -1,6 +1,5 @@
 """A small suite that several tests of runs share: two models that listen, one reference, two families."""
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,8 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from runs import sound, write
+import tones
+from runs import Run, sound, write
 
 MODEL = """
 import os
@@ -96,23 +96,14 @@ def small_suite(tmp_path_factory) -> Callable[[str], Path]:
     return written
 
 
-class Project:
+class Project(tones.Project):
     """A folder with the suite, and the command in it, whose models note their calls in a file."""
-
-    def __init__(self, folder: Path, command: Callable) -> None:
-        self.folder, self._command, self.calls = folder, command, folder / "calls.txt"
 
     def soundcheck(self, *words: str, cache: str = "", **more: str) -> subprocess.CompletedProcess:
         settings = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": cache} | more
-        done = self._command(*words, cwd=self.folder, **settings)
+        done = self.command(*words, cwd=self.folder, **settings)
         assert "Traceback" not in done.stderr
         return done
 
-    def change(self, file: str, old: str, new: str) -> None:
-        path = self.folder / file
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
-
     def models(self, out: str = "build") -> dict[str, dict]:
-        models = json.loads((self.folder / out / "run.json").read_text())["models"]
-        return {model["name"]: model for model in models}
+        return {model["name"]: model for model in Run(self.folder / out).record["models"]}

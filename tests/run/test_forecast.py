@@ -60,7 +60,7 @@ def test_a_plan_says_what_the_run_then_does_and_writes_nothing_but_the_cache(pro
     assert planned(again) == {"loud": (INPUTS, INPUTS, 0), "several": (INPUTS, INPUTS, 0)}
     assert "Nothing is left to predict" in again and "nothing to predict" in again
     assert (project.calls.read_text(), project.outside_cache()) == (calls, before)
-    project.change("thresholds/planned.yml", "gain_db: [2]", "gain_db: [1]")
+    project.edit("thresholds/planned.yml", "gain_db: [2]", "gain_db: [1]")
     changed = project.succeed("--plan")
     assert "as in the last run" in changed
     for inputs, cached, missing in planned(changed).values():
@@ -75,14 +75,14 @@ def test_what_is_left_out_of_a_corpus_and_models_that_fail_are_told(project):
     (project.folder / "data" / "empty.wav").touch()
     table = project.folder / "data" / "segments.csv"
     table.write_text(table.read_text().replace("speaker", "who") + "empty.wav,s1,0.5\n")
-    project.change("my_model.py", "    note([signal])\n", "    raise RuntimeError('no weights')\n")
+    project.edit("my_model.py", "    note([signal])\n", "    raise RuntimeError('no weights')\n")
     plan = project.succeed("--plan", "--model", "loud", "--family", "planned")
     assert "tones: 1 item would be left out, the first 'empty.wav': 0 bytes, the file is empty\n" in plan
     assert "tones: no column speaker: each file counts as a block of its own in intervals\n" in plan
     assert re.search(r"no prediction for \d+ inputs: RuntimeError: no weights", plan)
     assert "without models that gave no prediction" in plan
     assert planned(plan)["loud"] == (INPUTS, 0, INPUTS)
-    project.change("suite.yml", "my_model:loud", "my_model:lout")
+    project.edit("suite.yml", "my_model:loud", "my_model:lout")
     done = project.soundcheck("run", "suite.yml", "--plan")
     assert done.returncode == 2 and "lout" in done.stderr and not done.stdout
 

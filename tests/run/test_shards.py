@@ -22,9 +22,9 @@ class Sharded(Project):
 
     def __init__(self, folder: Path, command) -> None:
         super().__init__(folder, command)
-        self.change("suite.yml", "  chance:", PICKY)
-        self.change("suite.yml", "[planned, plain]", "[planned]")
-        self.change("suite.yml", "comparisons:\n  both: {baseline: loud, candidate: several}\n", "")
+        self.edit("suite.yml", "  chance:", PICKY)
+        self.edit("suite.yml", "[planned, plain]", "[planned]")
+        self.edit("suite.yml", "comparisons:\n  both: {baseline: loud, candidate: several}\n", "")
         with (folder / "my_model.py").open("a") as file:
             file.write('\nopen(__file__.replace("my_model.py", "weights.txt")).close()\n')
         (folder / "weights.txt").write_text("0.5")
