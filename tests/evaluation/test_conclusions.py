@@ -402,6 +402,29 @@ def test_cells_of_a_difference_follow_from_its_sides(women, men):
     np.testing.assert_allclose(frame["ratio"][ratio], ((1 - group) / (1 - others))[ratio], rtol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("margin", "state"),
+    [
+        (Margin(), states.INCONCLUSIVE),
+        (Margin(relative=0.4), states.PASS),
+        (Margin(relative=None), states.PASS),
+        (Margin(0.024), states.PASS),  # which is less than a quarter of the rate of 0.1
+        (Margin(floor=0.03), states.PASS),  # which is more
+    ],
+)
+def test_where_a_relative_margin_is_in_force_the_ratio_has_to_be_known_as_well(margin, state):
+    """Speakers of both sexes make 5 or 15 errors in 100: the ratio of their rates may be 1.26."""
+
+    def predict(truth, female, rng):
+        number = np.arange(len(truth))
+        wrong = number % 100 < np.where(number // 100 % 2, 5, 15)
+        return np.where(wrong, CLASSES[(np.searchsorted(CLASSES, truth) + 1) % 4], truth)
+
+    frame = rows_of(voices(predict, 80, 100), {RECALL: TESTS[RECALL]}, margin=margin, replicates=1000)
+    assert frame["gap_high"].between(0.022, 0.024).all() and frame["ratio_high"].between(1.25, 1.27).all()
+    assert frame["state"].eq(state).all()
+
+
 @pytest.mark.parametrize("value", [-0.2, -0.05, 0.05, 0.2])
 def test_values_under_a_two_sided_rule_are_compared_with_the_nearer_end(value):
     subset = voices(lambda truth, female, rng: value + rng.normal(0, 0.02, len(truth)), task=AROUSAL)
