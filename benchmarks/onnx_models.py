@@ -38,7 +38,7 @@ from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.model import OnnxKeys
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
-from soundcheck.predict.protocol import Call, Item, Result, Setup
+from soundcheck.predict.protocol import Call, Excerpt, Result, Setup
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
 
@@ -98,7 +98,7 @@ def engine(path: Path, files: list[Path], batch: int, jobs: int) -> Iterator[Ask
             results.clear()
             clock, begin, own = time.perf_counter(), _computing(), time.process_time()
             dispatcher.run(
-                Item(str(files[number % FILES]), None, None, "", (Call(f"{own} {number}", None),))
+                Call(f"{own} {number}", None, Excerpt(str(files[number % FILES]), None, None, ""))
                 for number in range(count)
             )
             clock, taken = time.perf_counter() - clock, _computing() - begin

@@ -26,7 +26,7 @@ from soundcheck.models.base import check_model
 from soundcheck.predict.cluster import ClusterExecutor, connect
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
-from soundcheck.predict.protocol import Call, Item, Setup
+from soundcheck.predict.protocol import Call, Excerpt, Setup
 from soundcheck.suite.entries import ModelEntry, Suite
 
 MODELS = """
@@ -46,10 +46,11 @@ CASES = {"computes": (2, 1.8, 600), "sleeps": (8, 7.0, 1200)}  # workers, goal, 
 WARM_CALLS = 20  # a worker
 
 
-def items(folder: Path, name: str, count: int) -> list[Item]:
+def calls_of(folder: Path, name: str, count: int) -> list[Call]:
     """Ask about the same recording again and again."""
     path = str(folder / "noise.wav")
-    return [Item(path, None, None, "", (Call(f"{name} {number}", None),)) for number in range(count)]
+    numbers = map(str, range(count))  # as if they were recordings, each of which is read
+    return [Call(f"{name} {number}", None, Excerpt(path, None, None, number)) for number in numbers]
 
 
 @contextlib.contextmanager
@@ -77,9 +78,9 @@ def seconds(kind: str, model: str, count: int, calls: int, folder: Path) -> floa
     failed = []
     with workers(kind, setup, count, folder) as some:
         dispatcher = Dispatcher(some, 1, lambda result: failed.extend([result] * bool(result.problem)))
-        dispatcher.run(items(folder, "warm", WARM_CALLS * count))
+        dispatcher.run(calls_of(folder, "warm", WARM_CALLS * count))
         begin = time.perf_counter()
-        dispatcher.run(items(folder, "timed", calls))
+        dispatcher.run(calls_of(folder, "timed", calls))
         took = time.perf_counter() - begin
     if failed:
         raise SystemExit(f"{len(failed)} calls failed: {failed[0].problem}")

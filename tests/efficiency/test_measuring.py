@@ -10,7 +10,7 @@ import soundfile
 from soundcheck.augment.sounds import Sounds
 from soundcheck.efficiency import measuring
 from soundcheck.efficiency.measuring import JOINED, MOST_LOST, OVER, RECORDED, Input, measure
-from soundcheck.predict.protocol import Call, Item, Setup
+from soundcheck.predict.protocol import Excerpt, Setup
 from soundcheck.suite.suite_file import read_suite
 
 NAMES = ("sleeps", "warms", "grows", "fails", "hangs", "dies", "counts_cores")
@@ -30,7 +30,7 @@ def setups(tmp_path_factory):
     for kind, seconds in ((RECORDED, 0.5), (RECORDED, 1.0), (JOINED, 2.0)):
         sound = f"{folder}/{seconds}.wav"
         soundfile.write(sound, np.zeros(int(16000 * seconds)), 16000)
-        inputs.append(Input(kind, seconds, Item(sound, None, None, "", (Call("", None),))))
+        inputs.append(Input(kind, seconds, Excerpt(sound, None, None, "")))
     setups = [Setup(entry, suite, entry.about, (), Sounds({}), ()) for entry in suite.models.values()]
     return setups, [inputs] * len(setups), folder / "cache"
 

@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.predict import dispatch, protocol
 from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.protocol import Call, Item, Outcome, Result, Unit
+from soundcheck.predict.protocol import Call, Excerpt, Outcome, Result, Unit
 
 
 class Workers:
@@ -49,12 +49,12 @@ class Workers:
         return Outcome(time.monotonic() - begin)
 
 
-def items(count: int, each: int = 1) -> list[Item]:
-    calls = [tuple(Call(f"{n}-{k}", k or None) for k in range(each)) for n in range(count)]
-    return [Item(f"{n}", None, None, f"{n}", of_item) for n, of_item in enumerate(calls)]
+def items(count: int, each: int = 1) -> list[Call]:
+    excerpts = [Excerpt(f"{n}", None, None, f"{n}") for n in range(count)]
+    return [Call(f"{one.path}-{k}", k or None, one) for one in excerpts for k in range(each)]
 
 
-def ask(workers: Workers, todo: list[Item], batch: int = 1) -> tuple[dict[str, Result], dict[str, str]]:
+def ask(workers: Workers, todo: list[Call], batch: int = 1) -> tuple[dict[str, Result], dict[str, str]]:
     """Give results and problems by key."""
     results: dict[str, Result] = {}
 

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.large_tables import make_segments
 
 from soundcheck.corpora.load import load_corpus
-from soundcheck.models.base import LookUpModel, check_model
+from soundcheck.models.base import LookUpModel, load_checked
 from soundcheck.predict.engine import look_up, predict_models
 from soundcheck.predict.request import PredictionRequest, list_segments
 from soundcheck.predict.tables import read_predictions
@@ -26,8 +26,10 @@ def predict(folder: Path, segments: int, files: int):
     suite = read_suite(make_segments(folder, segments, files, 1, ("correctness_regression",)))
     corpus = load_corpus(suite.corpora["calls"], suite, folder / "cache")
     entry = suite.models["model1"]
-    fingerprint = check_model(entry, suite, [corpus])
-    asked = PredictionRequest(entry, suite, [corpus], {}, folder / "out", folder / "cache", fingerprint)
+    checked, fingerprint = load_checked(entry, suite, [corpus])
+    about = entry, suite, [corpus], {}, folder / "out", folder / "cache", fingerprint
+    entry.path.rename(folder / "checked.csv")  # and it is not read again
+    asked = PredictionRequest(*about, model=checked)
     return corpus, *predict_models([asked])
 
 
@@ -61,7 +63,7 @@ def test_answers_are_those_of_the_table_and_memory_is_small(tmp_path):
     assert peak / count < 3000  # bytes a segment
     assert (report.inputs, report.computed, report.unusable) == (count, count, 0)
     rows = read_predictions(report.tables["calls"])
-    given = pd.read_csv(tmp_path / "model1.csv", dtype=str).astype({"start": float, "end": float})
+    given = pd.read_csv(tmp_path / "checked.csv", dtype=str).astype({"start": float, "end": float})
     given = given.sort_values(["file", "start"], ignore_index=True)
     assert rows["key"].tolist() == corpus.segments["key"].tolist()
     assert rows["arousal"].tolist() == given["arousal"].astype(float).tolist()

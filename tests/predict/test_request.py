@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.predict.protocol import Call, Item, Unit
-from soundcheck.predict.request import Keys, Share, changing_code, list_segments, reading_code, repeated_key
+from soundcheck.predict import request
+from soundcheck.predict.protocol import Call, Excerpt, Unit
+from soundcheck.predict.request import Keys, Share, list_segments, repeated_key
 from soundcheck.suite.families import Perturbation
 
 
@@ -32,8 +33,8 @@ def test_segments_and_their_changes_are_those_of_a_plain_loop():
     assert [segment.key for segment in listed] == table["key"].tolist()
     for n, one in enumerate(listed):
         assert one.changes == ("", *(c for c in changes if c not in masks or masks[c][n]))
-        assert one.path == f"/root/{names[n]}" and one.content == names[n]
-        for time, given_time in ((one.start, start[n]), (one.end, end[n])):
+        assert one.excerpt.path == f"/root/{names[n]}" and one.excerpt.content == names[n]
+        for time, given_time in ((one.excerpt.start, start[n]), (one.excerpt.end, end[n])):
             assert time is None if np.isnan(given_time) else type(time) is float and time == given_time
 
 
@@ -60,7 +61,8 @@ def test_everything_that_an_answer_depends_on_is_in_its_key():
         "repeated": repeated_key(key()),
     }
     assert len(set(others.values())) == len(others)
-    assert len({changing_code(), reading_code()}) == 2  # the code that makes signals counts as well
+    patterns = "no such file", request.CHANGING, request.READING  # code that makes signals counts as well
+    assert len({*map(request.code_digest, patterns)}) == len(patterns)
 
 
 def test_what_an_answer_does_not_depend_on_is_not_in_its_key():
@@ -92,14 +94,12 @@ def test_shares_are_read_as_they_are_written_or_refused_with_the_reason():
             Share.parse(text)
 
 
-@given(st.lists(st.integers(1, 9), max_size=9), st.integers(1, 12))
-def test_pieces_of_units(counts, size):
-    calls = [tuple(Call(f"{n}-{k}", k or None) for k in range(count)) for n, count in enumerate(counts)]
-    unit = Unit(tuple(Item("a", None, None, "a", of_item) for of_item in calls), one_by_one=True)
+@given(st.integers(0, 50), st.integers(1, 12))
+def test_pieces_of_units(count, size):
+    calls = [Call(f"{n}", n % 3 or None, Excerpt("a", None, None, f"{n // 3}")) for n in range(count)]
+    unit = Unit(tuple(calls), one_by_one=True)
     pieces = unit.pieces(size)
     assert [key for piece in pieces for key in piece.keys] == unit.keys
     assert all(len(piece.keys) == size for piece in pieces[:-1])
-    assert all(piece.one_by_one and piece.items for piece in pieces)
-    assert all(part.calls and part.path == part.content for piece in pieces for part in piece.items)
-    some = set(unit.keys[::2])
-    assert unit.only(some).keys == unit.keys[::2] and all(part.calls for part in unit.only(some).items)
+    assert all(piece.one_by_one and piece.calls for piece in pieces)
+    assert unit.only({*unit.keys[::2]}).calls == unit.calls[::2]

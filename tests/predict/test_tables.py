@@ -8,21 +8,27 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import tables
-from soundcheck.predict.tables import Columns, Row, differ, read_predictions, reduced, write_predictions
+from soundcheck.predict.tables import Columns, differ, read_predictions, reduced, write_predictions
 
 TASKS = [BUILTIN["arousal"], BUILTIN["emotion"]]
-ROWS = [
-    Row("b.wav||", "", {"arousal": 0.1 + 0.2, "emotion": "None"}),
-    Row("b.wav||", "noise", {"arousal": -7.0, "emotion": "ängér"}, drawn={"snr_db": 20, "a": "b"}),
-    Row("a.wav||", "", {}, error="ValueError: \ud800"),
+ROWS = [  # key, change, answer, error, drawn
+    ("b.wav||", "", {"arousal": 0.1 + 0.2, "emotion": "None"}, "", {}),
+    ("b.wav||", "noise", {"arousal": -7.0, "emotion": "ängér"}, "", {"snr_db": 20, "a": "b"}),
+    ("a.wav||", "", {}, "ValueError: \ud800", {}),
 ]
 SAID = {"emotion.anger": 1.0, "confidence": 0.5}  # of an answer, by the model
 COLUMNS = ["key", "change", "arousal", "emotion", "error", "drawn"]
 
 
+def columns(rows: list[tuple], said: tuple[str, ...] = ()) -> Columns:
+    keys, changes, answers, errors, drawn = zip(*rows, strict=True) if rows else [()] * 5
+    answers = tables.answer_columns(answers, TASKS, said)
+    return Columns(keys, changes, errors, answers, [*map(tables.drawn_text, drawn)])
+
+
 def test_what_is_written_is_read(tmp_path):
     path = tmp_path / "new" / "demo.parquet"
-    digest = write_predictions(path, ROWS, TASKS)
+    digest = write_predictions(path, columns(ROWS), TASKS)
     rows = read_predictions(path)
     assert rows.columns.tolist() == COLUMNS
     assert rows["key"].tolist() == ["b.wav||", "b.wav||", "a.wav||"]
@@ -31,17 +37,16 @@ def test_what_is_written_is_read(tmp_path):
     assert rows["drawn"].tolist() == ["", '{"a": "b", "snr_db": 20}', ""]
     assert rows["error"].tolist() == ["", "", "ValueError: \\ud800"]
     assert pd.read_parquet(path)["emotion"].isna().tolist() == [False, False, True]
-    assert write_predictions(tmp_path / "same.parquet", ROWS, TASKS) == digest
-    assert write_predictions(tmp_path / "less.parquet", ROWS[:2], TASKS) != digest
-    write_predictions(path, [], TASKS)
+    assert write_predictions(tmp_path / "same.parquet", columns(ROWS), TASKS) == digest
+    assert write_predictions(tmp_path / "less.parquet", columns(ROWS[:2]), TASKS) != digest
+    write_predictions(path, columns([]), TASKS)
     assert len(read_predictions(path)) == 0 and read_predictions(path)["arousal"].dtype == np.float64
 
 
 def test_what_a_model_says_of_its_answers_stands_behind_all_else(tmp_path):
-    rows = [*ROWS, Row("c.wav||", "", {"arousal": 0.5, "emotion": "anger"} | SAID)]
-    assert tables.said_in(ROWS, TASKS) == [] and tables.said_in(rows, TASKS) == [*SAID]
+    rows = [*ROWS, ("c.wav||", "", {"arousal": 0.5, "emotion": "anger"} | SAID, "", {})]
     path = tmp_path / "a.parquet"
-    write_predictions(path, Columns.of_rows(rows, TASKS, [*SAID]), TASKS)
+    write_predictions(path, columns(rows, (*SAID,)), TASKS)
     assert tables.column_names(path) == [*COLUMNS, *SAID]
     confidence = read_predictions(path)["confidence"]
     assert confidence.isna().tolist() == [True, True, True, False] and confidence[3] == 0.5

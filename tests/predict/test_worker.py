@@ -10,7 +10,7 @@ import soundfile
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import protocol, worker
-from soundcheck.predict.protocol import Call, Item, Unit
+from soundcheck.predict.protocol import Call, Excerpt, Unit
 from soundcheck.predict.same_model import Watch
 
 HEAVY = set("papermill matplotlib sklearn pandas pyarrow parselmouth distributed scipy.signal".split())
@@ -50,8 +50,8 @@ def test_what_came_first_is_sent_at_once_and_the_rest_together(tmp_path, monkeyp
     setup = SimpleNamespace(entry=SimpleNamespace(tasks=("arousal",), batch=batch), suite=suite)
     connection, model = SimpleNamespace(send=sent.append), SimpleNamespace(predict=predict)
     paths = [str(tmp_path / f"{number}.wav") for number in range(4)]
-    items = [Item(path, None, None, "", (Call(f"{number}", None),)) for number, path in enumerate(paths)]
-    worker.Worker(connection, setup, model, Watch(tmp_path), place).work(Unit(tuple(items)))
+    calls = [Call(f"{number}", None, Excerpt(path, None, None, "")) for number, path in enumerate(paths)]
+    worker.Worker(connection, setup, model, Watch(tmp_path), place).work(Unit(tuple(calls)))
     assert called == places
     assert [word for word, *_ in sent] == [*[protocol.RESULTS] * (len(keys) - 1), protocol.DONE]
     assert [[result.key for result in results] for _, results, _ in sent] == keys

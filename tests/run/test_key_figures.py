@@ -14,7 +14,7 @@ from soundcheck.metrics.additive import value
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.models.answers import pack
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.tables import Row, write_predictions
+from soundcheck.predict.tables import Columns, answer_columns, write_predictions
 from soundcheck.results.states import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.run.key_figures import key_figures
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
@@ -35,9 +35,10 @@ def measured(tmp_path):
         if labels is not None:
             segments[task] = pd.Series(list(labels), dtype=float if BUILTIN[task].is_regression else object)
         corpus = Corpus("talk", CorpusEntry("talk", "csv", **entry), tmp_path, segments, (), (), False, "")
-        given = ({} if answer is None else {task: answer} for answer in answers)
-        rows = [Row(key, "", answer) for key, answer in zip(keys, given, strict=True)]
-        write_predictions(tmp_path / "talk.parquet", rows, [BUILTIN[task]])
+        rows = [{} if answer is None else {task: answer} for answer in answers]
+        given = answer_columns(rows, [BUILTIN[task]])
+        empty = [""] * len(keys)
+        write_predictions(tmp_path / "talk.parquet", Columns(keys, empty, empty, given), [BUILTIN[task]])
         models = {"m": ModelEntry("m", "python", "mine:predict", (task,))}
         suite = Suite(models=models, tasks=BUILTIN, replicates=200)
         report = PredictionReport("m", tables={"talk": tmp_path / "talk.parquet"})

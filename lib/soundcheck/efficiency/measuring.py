@@ -30,7 +30,7 @@ from soundcheck.corpora import audio
 from soundcheck.corpora.load import Corpus
 from soundcheck.predict import protocol
 from soundcheck.predict.executor import ModelProcess
-from soundcheck.predict.protocol import Item, Result, Setup, Unit
+from soundcheck.predict.protocol import Excerpt, Result, Setup, Unit
 from soundcheck.predict.request import list_segments
 from soundcheck.predict.same_model import READ
 from soundcheck.suite.groups import numbers_of
@@ -43,7 +43,6 @@ OVER = "its seconds were over"
 MOST_LOST = 3  # processes of a model, after which it is stopped
 LEAST_FREE = 0.1  # of the machine's memory; a model that holds more than is left is stopped
 FULL = "it held more memory than the machine had left"
-_CALL = (protocol.Call("", None),)  # of each input: its signal as it is
 
 
 class Input(NamedTuple):
@@ -51,7 +50,7 @@ class Input(NamedTuple):
 
     kind: str
     seconds: float
-    item: Item
+    excerpt: Excerpt
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,22 +96,23 @@ def chosen(corpora: Sequence[Corpus], file: Path) -> list[Input]:
     if not segments:
         return []
     seconds = np.concatenate([numbers_of(corpus.segments, "duration") for corpus in corpora])
-    by_length = sorted(zip(seconds, segments, strict=True), key=lambda pair: (pair[0], pair[1].content))
+    excerpts = [segment.excerpt for segment in segments]
+    by_length = sorted(zip(seconds, excerpts, strict=True), key=lambda pair: (pair[0], pair[1].content))
     few = min(FEW, len(segments))
     inputs = [
-        Input(RECORDED, round(float(length), 3), Item(one.path, one.start, one.end, one.content, _CALL))
-        for length, one in (by_length[int((n + 0.5) * len(segments) / few)] for n in range(few))
+        Input(RECORDED, round(float(length), 3), excerpt)
+        for length, excerpt in (by_length[int((n + 0.5) * len(segments) / few)] for n in range(few))
     ]
     inputs.insert(0, inputs.pop(few // 2))
     signals, samples = [], 0
-    for one in sorted(segments, key=lambda one: one.content):
+    for excerpt in sorted(excerpts, key=lambda excerpt: excerpt.content):
         if samples >= max(DURATIONS) * audio.SAMPLING_RATE:
             break
-        signals.append(audio.read(one.path, one.start, one.end))
+        signals.append(audio.read(excerpt.path, excerpt.start, excerpt.end))
         samples += len(signals[-1])
     soundfile.write(file, np.concatenate(signals), audio.SAMPLING_RATE, subtype="FLOAT")
     durations = [length for length in DURATIONS if length * audio.SAMPLING_RATE <= samples]
-    return inputs + [Input(JOINED, length, Item(str(file), 0.0, length, "", _CALL)) for length in durations]
+    return inputs + [Input(JOINED, length, Excerpt(str(file), 0.0, length, "")) for length in durations]
 
 
 def measure(
@@ -161,7 +161,7 @@ class _Model:
                 self._warm_up()
             if self.costs.stopped:
                 break
-            result, late, took = self._call(one.item)
+            result, late, took = self._call(one.excerpt)
             seconds = None if result.problem else result.seconds
             self.costs.calls.append(Call(turn, one.kind, one.seconds, seconds, result.problem, late))
             self._left -= took
@@ -194,14 +194,14 @@ class _Model:
         return held
 
     def _warm_up(self) -> None:
-        result, _, _ = self._call(self._inputs[0].item)
+        result, _, _ = self._call(self._inputs[0].excerpt)
         self.costs.load_seconds = self.costs.load_seconds or self._process.load_seconds or None
         if result.problem:
             self.costs.first_problems.append(result.problem)
         elif self.costs.first_seconds is None:
             self.costs.first_seconds, self.costs.first_bytes = result.seconds, self._held()
 
-    def _call(self, item: Item) -> tuple[Result, bool, float]:
+    def _call(self, excerpt: Excerpt) -> tuple[Result, bool, float]:
         """Predict once; gives the result, whether it came too late, and the seconds with reading."""
         came: list[Result] = []
 
@@ -212,11 +212,11 @@ class _Model:
             came.extend(results)
 
         begin = time.monotonic()
-        outcome = self._process.answer(Unit((item,)), emit)
+        outcome = self._process.answer(Unit((protocol.Call("", None, excerpt),)), emit)
         for result in came:
-            for kind, name, *signature in result.opened:
-                if kind == READ:
-                    self.costs.files[name] = int(signature[0])
+            for opened in result.opened:
+                if opened.kind == READ:
+                    self.costs.files[opened.name] = opened.status.size
         self._warm = not outcome.problem
         if self._warm:
             return came[0], False, outcome.seconds

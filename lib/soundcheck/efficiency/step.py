@@ -91,7 +91,7 @@ def measure_run(
                 heard = [one for one in corpora if one.entry.audio and not one.entry.probes_of]
                 inputs[entry.name] = chosen(heard, Path(folder, f"{number}.wav"))
         contents = {
-            name: [(one.kind, one.seconds, one.item.content) for one in items]
+            name: [(one.kind, one.seconds, one.excerpt.content) for one in items]
             for name, items in inputs.items()
         }
         models = {name: material.fingerprints[name] for name in material.suite.models}
@@ -159,8 +159,9 @@ def _given(entry: ModelEntry, material: Material) -> Measured | None:
     """Take over what a file of predictions says about times."""
     if entry.about.runs_code or not issubclass(entry.about, LookUpModel):
         return None
-    times = entry.about.load(entry, material.suite).computing_times()
-    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if times.any() else None
+    times = entry.about.load(entry, material.suite).computing_times
+    given = times is not None and times.any()
+    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if given else None
 
 
 def _notes(record: EfficiencyRecord) -> list[str]:

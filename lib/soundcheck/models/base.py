@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 TRANSCRIPT = BUILTIN["transcript"].name
+RECOGNISES = TRANSCRIPT, f"a recogniser answers a {TRANSCRIPT}"  # the only task of some kinds
+DRAWN = "drawn"  # beside predictions that are looked up: what was drawn for the change, as in their table
 
 
 class Model(ModelKind, abc.ABC):
@@ -39,9 +41,8 @@ class Model(ModelKind, abc.ABC):
     Errors are :class:`~soundcheck.common.errors.InputError`.
     """
 
-    fingerprint: (
-        str  # digest of all that predictions depend on besides the signal; cached ones are found by it
-    )
+    # digest of all that predictions depend on besides the signal; cached ones are found by it
+    fingerprint: str
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> Model:
@@ -49,11 +50,8 @@ class Model(ModelKind, abc.ABC):
         return cls(entry, suite)
 
     @classmethod
-    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
-        """Make sure that the model can be loaded, without running its code in this process.
-
-        Gives its fingerprint. ``corpora`` are what it will be asked about, as far as they are loaded.
-        """
+    def check(cls, entry: ModelEntry, suite: Suite) -> str:
+        """Give the fingerprint of a model that listens, without running its code in this process."""
         return cls.load(entry, suite).fingerprint
 
     @classmethod
@@ -76,19 +74,20 @@ class Model(ModelKind, abc.ABC):
         """
 
 
-class Asked(NamedTuple):
-    """Something that a model predicts for: its key, its name for people, and the changes that are wanted."""
-
-    key: str
-    label: str
-    changes: tuple[str, ...] = ("",)
-
-
 class LookUpModel(Model):
     """A model that predicts without hearing: from a table, or at random."""
 
     needs_audio = False
     runs_code = False
+    # seconds that predictions took and those of their sounds, float64 (2, n), if a file tells
+    computing_times: np.ndarray | None = None
+
+    @classmethod
+    def checked(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus]) -> LookUpModel:
+        """Load the model, and make sure that it fits the corpora, as far as these are loaded."""
+        model = cls.load(entry, suite)
+        model.notices(corpora)
+        return model
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Refuse: there is nothing that listens."""
@@ -98,46 +97,22 @@ class LookUpModel(Model):
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Answer for all segments of a loaded corpus whose signals were changed; empty = not.
 
-        Gives for each task one value a segment, float64 (NaN = none) or object (``None`` = none), and one
-        problem a segment, empty if it has a prediction for every task.
+        Gives for each task one value a segment, float64 (NaN = none) or object (``None`` = none), perhaps
+        what was :data:`DRAWN` for each, and one problem a segment, empty if it has a prediction for every
+        task.
         """
 
-    def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
-        """Give what was drawn for the change of each segment, as in prediction tables; here nothing."""
-        return np.full(len(corpus.segments), "", dtype=object)
-
-    def asked(self, corpus: Corpus) -> list[Asked] | None:
-        """List what it predicts for, in the order of :meth:`look_up`; ``None`` = the corpus' segments."""
-        return None
+    def input_keys(self, corpus: Corpus) -> np.ndarray:
+        """Give the keys of what it predicts for, in the order of :meth:`look_up`; here segments."""
+        return corpus.segments["key"].to_numpy()
 
     def table_tasks(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Give the tasks that its prediction tables have columns for."""
         return tasks
 
-    def computing_times(self) -> np.ndarray:
-        """Give the seconds that predictions took and those of their sounds, as given, float64 ``(2, n)``."""
-        return np.zeros((2, 0))
-
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say what a reader should know about how the model fits the corpora."""
         return []
-
-
-class Recogniser(ModelKind):
-    """A kind of model that recognises words, and predicts transcripts and nothing else."""
-
-    @classmethod
-    def default_tasks(cls, target: str) -> tuple[str, ...]:
-        """Answer transcripts."""
-        return (TRANSCRIPT,)
-
-    @classmethod
-    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
-        """Refuse other tasks."""
-        if all(task.name == TRANSCRIPT for task in tasks):
-            return []
-        remedy = f"Write tasks: [{TRANSCRIPT}], or leave the key out"
-        return [(f"a recogniser answers a {TRANSCRIPT}", remedy)]
 
 
 def reason(error: BaseException, *folders: str | os.PathLike) -> str:
@@ -163,13 +138,24 @@ def reason(error: BaseException, *folders: str | os.PathLike) -> str:
     return shorten(line.encode("utf-8", "backslashreplace").decode(), REASON_LIMIT)
 
 
-def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
-    """Make sure that a model can be loaded; code runs in a child process with a time limit.
+def check_model(entry: ModelEntry, suite: Suite) -> str:
+    """Make sure that a model that listens can be loaded; code runs in a child process with a time limit.
 
-    Gives the model's fingerprint, of the files that its entry names as well. ``corpora`` are what it will be
-    asked about; a table of predictions that has no row for them is refused.
+    Gives its fingerprint, of the files that its entry names as well.
     """
-    fingerprint = entry.about.check(entry, suite, corpora)
+    return _with_named_files(entry.about.check(entry, suite), entry, suite)
+
+
+def load_checked(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus]) -> tuple[LookUpModel, str]:
+    """Load a model that does not listen; a table that has no row for the corpora is refused.
+
+    Also gives its fingerprint, of the files that its entry names as well.
+    """
+    model = entry.about.checked(entry, suite, corpora)
+    return model, _with_named_files(model.fingerprint, entry, suite)
+
+
+def _with_named_files(fingerprint: str, entry: ModelEntry, suite: Suite) -> str:
     named = entry.about.named_files(entry, suite)
     if not named:
         return fingerprint

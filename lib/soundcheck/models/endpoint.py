@@ -39,7 +39,7 @@ from soundcheck.common import files, store
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.models.answers import NOT_ASKED, NoAnswer
-from soundcheck.models.base import TRANSCRIPT, Model, Recogniser
+from soundcheck.models.base import RECOGNISES, TRANSCRIPT, Model
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.models.transcription_request import (
     SURE_FIELDS,
@@ -85,12 +85,13 @@ class EndpointKeys(ModelKeys):
     most_requests: schema.whole(1, 1_000_000_000) | None = None
 
 
-class EndpointModel(Recogniser, Model):
+class EndpointModel(Model):
     """A transcription service as a model."""
 
     keyword = "endpoint"
     keys = EndpointKeys
     runs_code = False
+    only_task = RECOGNISES
     asked_here = True
     unseen = "a service may change under its name"
 

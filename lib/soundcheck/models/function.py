@@ -37,7 +37,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,6 @@ from soundcheck.models import processes
 from soundcheck.models.base import Model, reason, where
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take
@@ -92,7 +91,7 @@ class FunctionModel(Model):
         return files.digest(repr(("python", self._entry.target, self._entry.batch, source)))
 
     @classmethod
-    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+    def check(cls, entry: ModelEntry, suite: Suite) -> str:
         """Import the function in a child, within a time limit."""
         child = _child(entry, suite, "importing the module", IMPORT_SECONDS)
         fingerprint, prepares = processes.in_child(child, check_function, entry, suite)
@@ -304,7 +303,7 @@ def prepare_model(entry: ModelEntry, suite: Suite, options: dict) -> None:
     if not callable(prepare):
         return
     parameters = inspect.signature(prepare).parameters
-    if not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         options = {name: value for name, value in options.items() if name in parameters}
     try:
         prepare(**options)

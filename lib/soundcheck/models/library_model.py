@@ -84,7 +84,7 @@ class LibraryModel(Model):
         return files.digest(repr((*keys, packages.versions(self.distributions))))
 
     @classmethod
-    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+    def check(cls, entry: ModelEntry, suite: Suite) -> str:
         """Load the model in a child, within a time limit."""
         lost = f"Is there enough memory? {_OUTSIDE}"
         task = processes.Task(where(entry, suite), "loading the model", LOAD_SECONDS, _OUTSIDE, lost)
@@ -182,7 +182,7 @@ def meant(label: str, classes: Sequence[str], mapping: Mapping[str, str]) -> str
     name = mapping.get(label, label)
     if name == NONE or name in classes:
         return name
-    alike = [one for one in classes if one.casefold() == name.casefold()]
+    alike = [known for known in classes if known.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -246,5 +246,4 @@ def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = 
 
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.load import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite

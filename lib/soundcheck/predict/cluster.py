@@ -79,7 +79,7 @@ class Cluster:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.refused: dict[str, str] = {}  # address of a worker -> why it is left out, for the present model
-        self._said: set[tuple[str, str]] = set()
+        self._warned: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -101,8 +101,8 @@ class Cluster:
     def refuse(self, address: str, why: str) -> None:
         """Leave a worker out, and say so once."""
         self.refused[address] = why
-        if (address, why) not in self._said:
-            self._said.add((address, why))
+        if (address, why) not in self._warned:
+            self._warned.add((address, why))
             known = self.client.scheduler_info(n_workers=-1)["workers"]
             name = str(known.get(address, {}).get("name", address))
             label = name if name == address else f"{name} ({address})"

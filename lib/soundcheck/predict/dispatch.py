@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from soundcheck.models.answers import NOT_ASKED
 from soundcheck.predict import protocol
-from soundcheck.predict.protocol import Item, Outcome, Result, Unit, take
+from soundcheck.predict.protocol import Call, Outcome, Result, Unit
 
 if TYPE_CHECKING:
     from soundcheck.predict.cluster import ClusterExecutor
@@ -56,8 +56,7 @@ class Dispatcher:
     ) -> None:
         self._executor, self._batch, self._finished, self._silent = executor, batch, finished, silent
         self._events: queue.SimpleQueue[list[Result] | Future[Outcome]] = queue.SimpleQueue()
-        self._queue: collections.deque[Item] = collections.deque()
-        self._waiting = 0  # calls in the queue
+        self._queue: collections.deque[Call] = collections.deque()
         self._retries: collections.deque[Unit] = collections.deque()  # parts of units that come before it
         self._in_flight: dict[Future[Outcome], Unit] = {}
         self._answered: set[str] = set()  # keys of calls in flight
@@ -69,10 +68,9 @@ class Dispatcher:
         self._answering = False  # whether the model has ever answered a call
         self._given_up = ""  # why
 
-    def run(self, items: Iterable[Item]) -> None:
-        """Answer all calls of some items; each ends in one result."""
-        self._queue.extend(items)
-        self._waiting = sum(len(item.calls) for item in self._queue)
+    def run(self, calls: Iterable[Call]) -> None:
+        """Answer calls; each ends in one result."""
+        self._queue.extend(calls)
         self._fail_if_given_up()
         while self._retries or self._queue or self._in_flight:
             most = min(self._most, AHEAD * self._executor.count)
@@ -94,12 +92,11 @@ class Dispatcher:
 
     def _cut(self) -> Unit:
         """Cut a unit that takes a while; smaller ones towards the end, so that all processes end together."""
-        share = -(-self._waiting // (AHEAD * self._executor.count))
+        share = -(-len(self._queue) // (AHEAD * self._executor.count))
         paced = int(UNIT_SECONDS / self._seconds_per_call) if self._seconds_per_call else FIRST_CALLS
         batches = max(1, min(UNIT_CALLS, share, paced) // self._batch)
-        unit = Unit(take(self._queue, batches * self._batch))
-        self._waiting -= len(unit.keys)
-        return unit
+        size = min(batches * self._batch, len(self._queue))
+        return Unit(tuple(self._queue.popleft() for _ in range(size)))
 
     def _take(self, results: Sequence[Result]) -> None:
         if not results:  # a process has loaded the model
@@ -127,11 +124,11 @@ class Dispatcher:
             return
         lost = left.only(outcome.lost)
         rest = left.only(set(left.keys) - {*lost.keys})
-        if rest.items:
+        if rest.calls:
             self._retries.appendleft(rest)
         if outcome.step == protocol.STARTING:
             self._not_started(outcome.problem)
-        elif lost.items:
+        elif lost.calls:
             self._failures_in_a_row += 1
             self._judge(lost, outcome)
             self._consider_giving_up(outcome.problem)

@@ -11,7 +11,7 @@ import collections
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.tasks import FAR, Task, meanings, outside
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
-from soundcheck.models.base import LookUpModel, check_model
+from soundcheck.models.base import DRAWN, LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
@@ -60,10 +60,10 @@ def predict_models(
                 if request.entry.about.needs_audio:
                     known = request.fingerprint or check_model(request.entry, request.suite)
                     request = dataclasses.replace(request, fingerprint=known)
-                    while any(one.fingerprint == known for one, _ in begun):  # whose answers are also its own
+                    while any(twin.fingerprint == known for twin, _ in begun):  # its answers count here, too
                         yield _predicted(*begun.popleft(), jobs, cluster)
                     prediction = Prediction(request)
-                    prediction.begin(pool, stopped.is_set)
+                    prediction.begin(pool, stopped)
                 begun.append((request, prediction))
                 if len(begun) > ahead:
                     yield _predicted(*begun.popleft(), jobs, cluster)
@@ -88,12 +88,16 @@ def _predicted(
         prediction.refuse_odd_lengths()
         report, answered = prediction.report(), prediction.tables()
     else:
-        model = entry.about.load(entry, request.suite)
+        model = request.model or entry.about.load(entry, request.suite)
         report, answered = look_up(model, request.corpora, request.changes, request.wanted)
         tasks = model.table_tasks(tasks)
-    far = _far_outside(answered.values(), tasks, entry)
+    far = _far_outside(answered, tasks, entry)
     answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
-    unknown = _unknown_classes(answered.values(), tasks)
+    numbers = _values(answered, [task for task in tasks if task.is_regression])
+    named = _values(answered, [task for task in tasks if task.classes])
+    unknown = collections.Counter(
+        name for task, names in named for name in names.tolist() if name not in task.classes
+    )
     folder = request.out / "predictions" / files.slug(entry.name)
     tables = {corpus: folder / f"{files.slug(corpus)}.parquet" for corpus in answered}
     for corpus, table in answered.items():
@@ -103,14 +107,9 @@ def _predicted(
         model=entry.name,
         tables=tables,
         inputs=sum(map(len, answered.values())),
-        out_of_range=sum(
-            int(outside(table.answers[task.name][table.answered], (task.low, task.high)).sum())
-            for table in answered.values()
-            for task in tasks
-            if task.is_regression
-        ),
+        out_of_range=sum(int(outside(values, (task.low, task.high)).sum()) for task, values in numbers),
         far_outside=far,
-        unknown_classes=unknown,
+        unknown_classes=dict(sorted(unknown.items())),
         meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
         seconds=round(time.monotonic() - start, 3),
     )
@@ -141,7 +140,10 @@ def look_up(
     names = {change: changes[change].name if change else "" for change in ["", *changed]}
     notices = tuple(model.notices(corpora))
     for corpus in corpora:
-        keys, label_of, wanted_changes = _asked(model, corpus, changed, wanted)
+        keys = model.input_keys(corpus)
+        wanted_changes = np.ones((len(keys), len(names)), dtype=bool)
+        if changed:
+            wanted_changes[:, 1:] = asked_changes(corpus, changed, wanted).T
         clean = model.look_up(corpus, "")  # of a change that nobody asks for as well
         looked_up = [
             model.look_up(corpus, name) if name and some else clean
@@ -150,16 +152,17 @@ def look_up(
         # Row after row: for each segment clean first, then its changes in their order
         number, which = np.nonzero(wanted_changes)
         change = np.array(list(names), dtype=object)[which]
-        problems = np.stack([np.array(one[1], dtype=object) for one in looked_up])
-        answers = {task: np.stack([one[0][task] for one in looked_up])[which, number] for task in clean[0]}
-        drawn: Sequence[str] = ()
-        if changed:
-            drawn = np.stack([model.drawn(corpus, name) for name in names])[which, number].tolist()
-        table = Columns(keys[number], change, problems[which, number], answers, drawn)
-        tables[corpus.name] = table
+        problems = np.stack([np.array(reasons, dtype=object) for _, reasons in looked_up])[which, number]
+        answers = {
+            name: np.stack([values[name] for values, _ in looked_up])[which, number] for name in clean[0]
+        }
+        drawn = answers.pop(DRAWN, np.array([])).tolist()
+        table = tables[corpus.name] = Columns(keys[number], change, problems, answers, drawn)
+        failed = np.flatnonzero(~table.answered)
+        places = (corpus.segments[name].to_numpy()[number[failed]] for name in ("file", "start", "end"))
         failures += [
-            (corpus.name, label_of(number[row]), names[change[row]], table.error[row])
-            for row in np.flatnonzero(~table.answered)
+            (corpus.name, segment_label(*place), names[change[row]], problems[row])
+            for row, *place in zip(failed, *places, strict=True)
         ]
     count = sum(len(table) for table in tables.values())
     report = PredictionReport(
@@ -171,25 +174,6 @@ def look_up(
         notices=notices,
     )
     return report, tables
-
-
-def _asked(
-    model: LookUpModel, corpus: Corpus, changed: Sequence[str], wanted: Wanted | None
-) -> tuple[np.ndarray, Callable[[int], str], np.ndarray]:
-    """Give the keys of what a model answers for, how people call it, and which changes are wanted.
-
-    The last is bool ``(inputs, 1 + changes)``, clean first.
-    """
-    items = model.asked(corpus)
-    if items is None:
-        table = corpus.segments
-        places = [table[name].tolist() for name in ("file", "start", "end")]
-        clean = np.ones((len(table), 1), dtype=bool)
-        masks = np.hstack([clean, asked_changes(corpus, changed, wanted).T])
-        return table["key"].to_numpy(), lambda row: segment_label(*(cells[row] for cells in places)), masks
-    masks = np.array([[change in item.changes for change in ["", *changed]] for item in items], dtype=bool)
-    keys = np.array([item.key for item in items], dtype=object)
-    return keys, lambda row: items[row].label, masks.reshape(len(items), 1 + len(changed))
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
@@ -212,24 +196,20 @@ def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> C
     return dataclasses.replace(table, answers=table.answers | mapped)
 
 
+def _values(tables: Mapping[str, Columns], tasks: Sequence[Task]) -> Iterator[tuple[Task, np.ndarray]]:
+    """Give the answers of all tables to each task."""
+    for task in tasks:
+        parts = [table.answers[task.name][table.answered] for table in tables.values()]
+        yield task, np.concatenate(parts) if parts else np.array([])
+
+
 def _far_outside(
-    tables: Iterable[Columns], tasks: Sequence[Task], entry: ModelEntry
+    tables: Mapping[str, Columns], tasks: Sequence[Task], entry: ModelEntry
 ) -> dict[str, list[float]]:
     """Count the answers far outside of their scale: task -> count, of how many, lowest, highest."""
     counts = {}
-    for task in (task for task in tasks if task.is_regression):
-        values = np.concatenate([table.answers[task.name][table.answered] for table in tables])
+    for task, values in _values(tables, [task for task in tasks if task.is_regression]):
         values = values[np.isfinite(values)]
         if count := int(outside(values, entry.range_of(task), FAR).sum()):
             counts[task.name] = [count, len(values), float(values.min()), float(values.max())]
     return counts
-
-
-def _unknown_classes(tables: Iterable[Columns], tasks: Sequence[Task]) -> dict[str, int]:
-    counts: collections.Counter[str] = collections.Counter()
-    for table in tables:
-        for task in tasks:
-            if task.classes:
-                given = collections.Counter(table.answers[task.name][table.answered].tolist())
-                counts.update({name: count for name, count in given.items() if name not in task.classes})
-    return dict(sorted(counts.items()))

@@ -93,15 +93,15 @@ class ModelProcess:
             self._start()
         else:
             self._send(unit)
-        left, refused = dict.fromkeys(unit.keys), ""
+        left = dict.fromkeys(unit.keys)
         begin = self._since = time.monotonic()
         while not self._stopped():
             seconds = self._time_left()
             messages, ended = self._listen(min(TICK_SECONDS, max(0.0, seconds)))
             for word, content, took in messages:
                 if word == protocol.REFUSED:
-                    refused = content
-                    continue
+                    self.end()
+                    return Outcome(problem=content, step=protocol.STARTING)
                 emit(content)
                 for result in content:
                     left.pop(result.key, None)
@@ -115,7 +115,7 @@ class ModelProcess:
                     return Outcome(time.monotonic() - begin)
             timed_out = seconds < 0 and not messages
             if ended or timed_out:
-                return self._lost(unit, left, refused, timed_out, time.monotonic() - begin)
+                return self._lost(unit, left, timed_out, time.monotonic() - begin)
         self.end()
         return Outcome(problem=STOPPED)
 
@@ -190,9 +190,7 @@ class ModelProcess:
             allowed = self._limit + (self._loading if self._first else 0.0)
         return since + allowed - time.monotonic()
 
-    def _lost(
-        self, unit: Unit, left: dict[str, None], refused: str, timed_out: bool, seconds: float
-    ) -> Outcome:
+    def _lost(self, unit: Unit, left: dict[str, None], timed_out: bool, seconds: float) -> Outcome:
         """End the process, and say what it was doing."""
         step, calls, _ = self._now()
         if not timed_out:
@@ -201,7 +199,7 @@ class ModelProcess:
         if step == protocol.STARTING:
             within = f"loading the model did not end within {START_SECONDS:g} s"
             died = f"the process ended while the model was loaded ({ending})"
-            return Outcome(seconds, refused or (within if timed_out else died), step, timed_out)
+            return Outcome(seconds, within if timed_out else died, step, timed_out)
         lost = [key for key in unit.keys[calls] if key in left]
         if step == protocol.IDLE:  # if it never got as far as a call: charge the first one
             step, lost = protocol.CALLING, [*left][: int(self._first)]
@@ -215,19 +213,6 @@ class ModelProcess:
             what = "the model's process ended" if calling else f"the process ended while {_WHILE[step]}"
             problem = f"{what} ({ending})"
         return Outcome(seconds, problem, step, timed_out, tuple(lost))
-
-
-def answer_once(
-    setup: Setup, cache: Path, log: Callable[[bytes], None], unit: Unit, stopped: Callable[[], bool]
-) -> list[Result]:
-    """Answer a unit in a process that ends afterwards, as far as it lives."""
-    results: list[Result] = []
-    process = ModelProcess(setup, cache, log, stopped)
-    try:
-        process.answer(unit, results.extend)
-    finally:
-        process.end(politely=not stopped())
-    return results
 
 
 class LocalExecutor:
@@ -261,8 +246,8 @@ class LocalExecutor:
             self.stop()
         self._threads.shutdown(cancel_futures=error is not None)
         with ThreadPoolExecutor(self.count) as pool:
-            for one in self._all:
-                pool.submit(one.end, politely=error is None)
+            for process in self._all:
+                pool.submit(process.end, politely=error is None)
 
     def submit(self, unit: Unit, emit: Emit) -> Future[Outcome]:
         """Answer a unit; results are emitted by its thread at once."""
@@ -278,8 +263,8 @@ class LocalExecutor:
     def _answer(self, unit: Unit, emit: Emit) -> Outcome:
         if self._stopped.is_set():
             return Outcome(problem=STOPPED)
-        one = self._free.pop()
+        process = self._free.pop()
         try:
-            return one.answer(unit, emit)
+            return process.answer(unit, emit)
         finally:
-            self._free.append(one)
+            self._free.append(process)

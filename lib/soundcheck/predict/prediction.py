@@ -6,11 +6,12 @@ import collections
 import dataclasses
 import functools
 import heapq
-import itertools
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
+from statistics import multimode
 from typing import NamedTuple
 
 from soundcheck.common import files
@@ -18,17 +19,17 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
 from soundcheck.common.progress import Progress
 from soundcheck.common.store import FileDigests
-from soundcheck.models.answers import NOT_ASKED, check_scale, unpack
+from soundcheck.models.answers import NOT_ASKED, check_scale, stated_names, unpack
 from soundcheck.predict import protocol
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
 from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.executor import LocalExecutor, Log, answer_once
-from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
+from soundcheck.predict.executor import LocalExecutor, Log
+from soundcheck.predict.protocol import Call, Result, Setup
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import Keys, PredictionRequest, Segment, Share, list_segments, repeated_key
 from soundcheck.predict.same_model import Comparison, Confirmation, choose_canaries
 from soundcheck.predict.store import Entry, Store
-from soundcheck.predict.tables import Columns, Row, said_in
+from soundcheck.predict.tables import Columns, answer_columns, drawn_text
 
 REPEATED = 8  # clean inputs that are predicted twice
 FIRST = 20  # clean inputs that are predicted first: their numbers tell whether the scale is right
@@ -63,38 +64,36 @@ class Prediction:
             for corpus in request.corpora
             for segment in list_segments(corpus, list(request.changes), request.wanted)
             for change in segment.changes
-            for key in [keys.key(segment.content, self._numbers[change])]
+            for key in [keys.key(segment.excerpt.content, self._numbers[change])]
             if share is None or key in share
         ]
         self._entries: dict[str, Entry] = {}
         self._new: set[str] = set()
         self._failures = {result.key: result for result in request.failed}
         self._canaries: list[str] = []  # inputs with kept answers that are predicted again, and ...
-        self._heard: Future[list[Result]] | None = None  # ... what the model predicts for them now
+        self._second_answers: Future[list[Result]] | None = None  # ... what the model predicts for them now
         self._pairs: list[tuple[str, str]] = []  # keys of the two answers to inputs that were predicted twice
         self._confirmation = Confirmation()
         self._notices = self._entry.about.caveats(self._entry)
-        self._said: set[str] = set()  # notes that were logged
+        self._warned: set[str] = set()  # notes that were logged
 
     @property
     def failures(self) -> list[Result]:
         """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
-        keys = dict.fromkeys(one.key for one in self.inputs)
-        return [self._failures[key] for key in keys if key in self._failures]
+        return [self._failures[key] for key in self._keys() if key in self._failures]
 
-    def begin(self, pool: ThreadPoolExecutor, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Load kept answers, and let a thread ask about some of them again."""
+    def begin(self, pool: ThreadPoolExecutor, stopped: threading.Event | None = None) -> None:
+        """Load kept answers, and let a thread ask about some of them again until it is ``stopped``."""
         if self._request.fresh:
             self._store.clear()
-        self._entries = self._store.load()
+        self._entries = self._store.load({*self._keys()})
         self._store.close()
         if self._request.confirm:
-            known = {one.key: one.change for one in self.inputs if one.key in self._entries}
+            known = {row.key: row.change for row in self.inputs if row.key in self._entries}
             clean = [key for key, change in known.items() if not change]
             self._canaries = choose_canaries(clean, known.keys() - {*clean})
         if self._canaries:
-            unit, log = Unit(tuple(self._single(self._canaries))), _log(self._path(".again"), 1)
-            self._heard = pool.submit(answer_once, self._setup(), self._request.cache, log, unit, stopped)
+            self._second_answers = pool.submit(self._ask_again, self._canaries, stopped)
 
     def run(self, *, jobs: int, cluster: Cluster | None = None) -> None:
         """Predict what has no answer yet, once kept answers are confirmed; after :meth:`begin`."""
@@ -105,26 +104,20 @@ class Prediction:
 
     def _predict(self, jobs: int, cluster: Cluster | None) -> None:
         again = self._confirm(jobs)  # which may empty the cache
-        first = heapq.nsmallest(FIRST, self._clean()) if any(t.is_regression for t in self._tasks) else []
-        known = {*self._entries, *self._failures}
-        waiting = {*first} - known
-        rounds = [
-            self._single(key for key in first if key in waiting),
-            self._grouped(known | waiting),
-        ]
-        missing = {call.key for item in itertools.chain(*rounds) for call in item.calls}
-        self._store.count_outdated(missing)
+        scaled = any(task.is_regression for task in self._tasks)
+        first = dict.fromkeys(heapq.nsmallest(FIRST, self._clean()) if scaled else ())
+        known = self._entries.keys() | self._failures.keys()
+        missing = [key for key in self._keys() if key not in known]
         self._warn()
-        if not waiting:
-            self._check_scale(first, "first ")
+
+        def rounds() -> Iterator[list[Call]]:
+            yield self._calls(key for key in first if key not in known)
+            self.check_scale(first, "first ")
+            yield self._calls(key for key in missing if key not in first)
 
         def finished(result: Result) -> None:
             bar.update()
             self._take(result)
-            if result.key in waiting:
-                waiting.discard(result.key)
-                if not waiting:
-                    self._check_scale(first, "first ")
 
         if missing:
             name = f"inputs of {self._entry.name}"
@@ -133,7 +126,7 @@ class Prediction:
                     for key in missing:
                         finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))
                 else:
-                    self._dispatch(rounds, "", jobs, finished, cluster)
+                    self._dispatch(rounds(), "", jobs, finished, cluster)
         self._repeat()
         if self._confirmation.different:  # pairs of this run that differ: the next one expects it
             second = {key: entry for key, entry in again.items() if key in self._entries}
@@ -159,79 +152,61 @@ class Prediction:
             return error.problems[0].what
         return ""
 
-    def _setup(self, warm_up: bool = False) -> Setup:
-        request, ignored = self._request, (str(self._request.out), str(self._request.cache))
-        changes = tuple(request.changes.values())
-        return Setup(self._entry, request.suite, self._entry.about, changes, request.sounds, ignored, warm_up)
-
-    def _path(self, part: str) -> Path:
-        return self._log.with_suffix(f"{part}{self._log.suffix}")
-
     def _dispatch(
         self,
-        rounds: Iterable[Sequence[Item]],  # what comes in another round waits for all before
+        rounds: Iterable[Sequence[Call]],  # what comes in another round waits for all before
         log: str,
         jobs: int,
         finished: Callable[[Result], None],
         cluster: Cluster | None = None,
         warm_up: bool = False,
+        silent: Callable[[], object] | None = None,  # called when no result has come for a while
     ) -> None:
-        setup, path, cache = self._setup(warm_up), self._path(log), self._request.cache
+        request, kind, cache = self._request, self._entry.about, self._request.cache
+        changes, ignored = tuple(request.changes.values()), (str(request.out), str(cache))
+        setup = Setup(self._entry, request.suite, kind, changes, request.sounds, ignored, warm_up)
+        path = self._log.with_suffix(f"{log}{self._log.suffix}")
         with (
-            LocalExecutor(
-                setup, 1 if self._entry.about.asked_here else jobs, cache, functools.partial(_log, path)
-            )
+            LocalExecutor(setup, 1 if kind.asked_here else jobs, cache, functools.partial(_log, path))
             if cluster is None
-            else ClusterExecutor(cluster, setup, self._request.fingerprint, cache, Log(path))
+            else ClusterExecutor(cluster, setup, request.fingerprint, cache, Log(path))
         ) as executor:
-            dispatcher = Dispatcher(executor, self._entry.batch or 1, finished, self._store.write_due)
-            for items in rounds:
-                dispatcher.run(items)
+            silent = silent or self._store.write_due
+            dispatcher = Dispatcher(executor, self._entry.batch or 1, finished, silent)
+            for calls in rounds:
+                dispatcher.run(calls)
         if cluster is not None:
             self._notices += cluster.notices()
 
     def _warn(self) -> None:
         for note in (*self._confirmation.alarms(), *self._store.upkeep.notes()):
-            if note not in self._said:
-                self._said.add(note)
+            if note not in self._warned:
+                self._warned.add(note)
                 logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
 
     # choosing inputs
 
-    def _grouped(self, known: Iterable[str]) -> list[Item]:
-        """Make an item of each segment with the calls that are not known; equal sounds are predicted once."""
-        items, seen = [], {*known}
-        for segment, inputs in itertools.groupby(self.inputs, lambda one: one.segment):
-            calls = []
-            for one in inputs:
-                if one.key not in seen:
-                    seen.add(one.key)
-                    calls.append(Call(one.key, self._numbers[one.change]))
-            if calls:
-                items.append(_item(segment, calls))
-        return items
-
-    def _single(self, keys: Iterable[str], renamed: Callable[[str], str] = str) -> list[Item]:
-        """Make an item of each call, in the order of the keys."""
-        keys = list(keys)
-        wanted = {*keys}
-        places = {one.key: one for one in reversed(self.inputs) if one.key in wanted}  # the first of each
-        return [
-            _item(places[key].segment, [Call(renamed(key), self._numbers[places[key].change])])
-            for key in keys
-        ]
+    def _keys(self) -> list[str]:
+        """Give the keys of all inputs, each once: equal sounds are predicted once."""
+        return list(dict.fromkeys(row.key for row in self.inputs))
 
     def _clean(self) -> list[str]:
         """Give the keys of clean signals, each once."""
-        return list(dict.fromkeys(one.key for one in self.inputs if not one.change))
+        return list(dict.fromkeys(row.key for row in self.inputs if not row.change))
+
+    def _calls(self, keys: Iterable[str], renamed: Callable[[str], str] = str) -> list[Call]:
+        """Make the calls about some inputs, in the order of their keys."""
+        keys = list(keys)
+        wanted = {*keys}
+        inputs = {row.key: row for row in reversed(self.inputs) if row.key in wanted}  # the first of each
+        pairs = [(key, inputs[key]) for key in keys]
+        return [Call(renamed(key), self._numbers[row.change], row.segment.excerpt) for key, row in pairs]
 
     # checking answers
 
-    def check_scale(self) -> None:
-        """Stop if the answers to clean signals are on another scale."""
-        self._check_scale(self._clean(), "")
-
-    def _check_scale(self, keys: Iterable[str], which: str) -> None:
+    def check_scale(self, keys: Iterable[str] | None = None, which: str = "") -> None:
+        """Stop if answers are on another scale, those to all clean signals or to ``which`` of them."""
+        keys = self._clean() if keys is None else keys
         answers = [self._entries[key].answer for key in keys if key in self._entries]
         for task in self._tasks:
             if task.is_regression:
@@ -241,13 +216,12 @@ class Prediction:
 
     def refuse_odd_lengths(self) -> None:
         """Turn embeddings that are not as long as most into failures: they cannot be compared."""
-        keys = self._entries.keys() & {one.key for one in self.inputs}
+        keys = self._entries.keys() & {row.key for row in self.inputs}
         for task in self._tasks:
             if not task.is_embedding:
                 continue
             lengths = {key: len(unpack(self._entries[key].answer[task.name])) for key in keys}
-            counts = collections.Counter(lengths.values())
-            usual = max(counts, key=lambda length: (counts[length], length), default=0)
+            usual = max(multimode(lengths.values()), default=0)
             for key, length in lengths.items():
                 if length != usual:
                     problem = (
@@ -264,16 +238,13 @@ class Prediction:
         self._pairs = [(key, repeated_key(key)) for key in clean if key in chosen]
         left = [key for key, again in self._pairs if again not in self._entries]
         if left:
-            self._dispatch([self._single(left[::-1], repeated_key)], ".repeated", 1, self._take)
+            self._dispatch([self._calls(left[::-1], repeated_key)], ".repeated", 1, self._take)
 
     def _confirm(self, jobs: int) -> dict[str, Entry]:
         """Forget all answers if one of those that were predicted again is another now; gives the new ones."""
-        if self._heard is None:
+        if self._second_answers is None:
             return {}
-        heard = self._heard.result()
-        lost = {*self._canaries} - {result.key for result in heard}  # with the process
-        heard += self._ask_again([key for key in self._canaries if key in lost])
-        new, failed = _sorted_out(heard)
+        new, failed = _sorted_out(self._second_answers.result())
         if failed and not new:  # perhaps it has to be prepared, which nobody did in this run
             if problem := self._prepare(jobs):
                 failed = dict.fromkeys(failed, problem)
@@ -298,11 +269,15 @@ class Prediction:
             self._entries.clear()
         return new
 
-    def _ask_again(self, keys: Sequence[str]) -> list[Result]:
+    def _ask_again(self, keys: Sequence[str], stopped: threading.Event | None = None) -> list[Result]:
         """Predict without keeping anything."""
         results: list[Result] = []
-        if keys:
-            self._dispatch([self._single(keys)], ".again", 1, results.append)
+
+        def stop() -> None:
+            if stopped is not None and stopped.is_set():
+                raise CancelledError
+
+        self._dispatch([self._calls(keys)], ".again", 1, results.append, silent=stop)
         return results
 
     def _keep_pairs(self, entries: dict[str, Entry]) -> None:
@@ -324,32 +299,39 @@ class Prediction:
 
     def tables(self) -> dict[str, Columns]:
         """Make the prediction table of each corpus."""
-        rows: dict[str, list[Row]] = {corpus.name: [] for corpus in self._request.corpora}
-        for one in self.inputs:
-            entry, failure = self._entries.get(one.key), self._failures.get(one.key)
-            answer, drawn = (entry.answer, entry.drawn) if entry else ({}, failure.drawn)
-            problem = "" if entry else failure.problem
-            rows[one.corpus].append(Row(one.segment.key, one.change, answer, problem, drawn))
-        said = said_in(itertools.chain(*rows.values()), self._tasks)
-        return {corpus: Columns.of_rows(of_corpus, self._tasks, said) for corpus, of_corpus in rows.items()}
+        outcomes = {row.key: self._entries.get(row.key) or self._failures[row.key] for row in self.inputs}
+        known = {name for outcome in outcomes.values() for name in outcome.answer}
+        said = [name for name in stated_names(self._tasks) if name in known]
+        tables = {}
+        for corpus in self._request.corpora:
+            inputs = [row for row in self.inputs if row.corpus == corpus.name]
+            results = [outcomes[row.key] for row in inputs]
+            tables[corpus.name] = Columns(
+                [row.segment.key for row in inputs],
+                [row.change for row in inputs],
+                [result.problem for result in results],
+                answer_columns([result.answer for result in results], self._tasks, said),
+                [drawn_text(result.drawn) for result in results],
+            )
+        return tables
 
     def report(self) -> PredictionReport:
         """Count what became of all inputs."""
         counts: collections.Counter[str] = collections.Counter()
         days: collections.Counter[str] = collections.Counter()
         failures, known_before = [], {result.key for result in self._request.failed}
-        for one in self.inputs:
-            if entry := self._entries.get(one.key):
-                new = one.key in self._new
+        for row in self.inputs:
+            if entry := self._entries.get(row.key):
+                new = row.key in self._new
                 counts["computed" if new else "reused"] += 1
                 days.update([] if new else [entry.day])
             else:
-                failure = self._failures[one.key]
+                failure = self._failures[row.key]
                 by_model = failure.fault == protocol.BY_MODEL
                 counts["failed" if by_model else "unusable"] += 1
-                counts["asked"] += by_model and one.key not in known_before
-                change = self._request.changes[one.change].name if one.change else ""
-                failures.append((one.corpus, one.segment.label, change, failure.problem))
+                counts["asked"] += by_model and row.key not in known_before
+                change = self._request.changes[row.change].name if row.change else ""
+                failures.append((row.corpus, row.segment.label, change, failure.problem))
         counts["asked"] += counts["computed"]
         known, exact = self._entries, self._comparison()
         pairs = [(known[key], known[again]) for key, again in self._pairs if {key, again} <= known.keys()]
@@ -372,10 +354,6 @@ def _sorted_out(results: Iterable[Result]) -> tuple[dict[str, Entry], dict[str, 
     results = list(results)
     new = {one.key: Entry(one.answer, one.drawn) for one in results if not one.problem}
     return new, {one.key: one.problem for one in results if one.problem and one.fault == protocol.BY_MODEL}
-
-
-def _item(segment: Segment, calls: Iterable[Call]) -> Item:
-    return Item(segment.path, segment.start, segment.end, segment.content, tuple(calls))
 
 
 def _log(path: Path, number: int) -> Callable[[bytes], None]:

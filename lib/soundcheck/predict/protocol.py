@@ -9,9 +9,10 @@ would take longer than many a model.
 from __future__ import annotations
 
 import dataclasses
-from collections import deque
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from soundcheck.common.store import Signature
 
 if TYPE_CHECKING:
     from soundcheck.augment.sounds import Sounds
@@ -30,65 +31,43 @@ STARTING = -1
 BY_MODEL, BY_SIGNAL = "model", "signal"  # whose fault a missing answer is
 
 
-@dataclasses.dataclass(frozen=True)
-class Call:
-    """One question: key and number of the change in :attr:`Setup.changes`; ``None`` = clean."""
+class Excerpt(NamedTuple):
+    """What is heard of an audio file."""
 
-    key: str
-    change: int | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Item:
-    """A segment and the calls about it."""
-
-    path: str  # audio file, absolute
+    path: str  # absolute
     start: float | None  # seconds; None = from the beginning, to the end
     end: float | None
     content: str  # digest of the audio, which seeds random changes
-    calls: tuple[Call, ...]  # at least one
 
-    def asking(self, calls: Iterable[Call]) -> Item:
-        """Give the same segment with other calls."""
-        return dataclasses.replace(self, calls=tuple(calls))
+
+class Call(NamedTuple):
+    """One question: its key, and the number of the change in :attr:`Setup.changes`; ``None`` = clean."""
+
+    key: str
+    change: int | None
+    excerpt: Excerpt
 
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """What a process gets at a time; ``one_by_one`` = each signal in a call of its own."""
+    """What a process gets at a time; ``one_by_one`` = the model gets each signal alone."""
 
-    items: tuple[Item, ...]
+    calls: tuple[Call, ...]
     one_by_one: bool = False
 
     @property
     def keys(self) -> list[str]:
         """The keys of all calls, in their order."""
-        return [call.key for item in self.items for call in item.calls]
+        return [call.key for call in self.calls]
 
     def only(self, keys: Collection[str]) -> Unit:
         """Give the part with some calls."""
-        parts = (item.asking(call for call in item.calls if call.key in keys) for item in self.items)
-        return dataclasses.replace(self, items=tuple(item for item in parts if item.calls))
+        return dataclasses.replace(self, calls=tuple(call for call in self.calls if call.key in keys))
 
     def pieces(self, size: int) -> list[Unit]:
         """Cut into units of so many calls."""
-        queue, pieces = deque(self.items), []
-        while queue:
-            pieces.append(dataclasses.replace(self, items=take(queue, size)))
-        return pieces
-
-
-def take(queue: deque[Item], size: int) -> tuple[Item, ...]:
-    """Take so many calls, at least one, from the front of a queue; its first item may be cut."""
-    taken: list[Item] = []
-    while queue and size > 0:
-        item = queue.popleft()
-        if len(item.calls) > size:
-            queue.appendleft(item.asking(item.calls[size:]))
-            item = item.asking(item.calls[:size])
-        taken.append(item)
-        size -= len(item.calls)
-    return tuple(taken)
+        starts = range(0, len(self.calls), size)
+        return [dataclasses.replace(self, calls=self.calls[start : start + size]) for start in starts]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +85,14 @@ class Setup:
     warm_up: bool = False  # whether each signal is changed twice: the first time loads, the second is timed
 
 
+class Opened(NamedTuple):
+    """A file that a model has opened: how, see :mod:`soundcheck.predict.same_model`, and what it was then."""
+
+    kind: str
+    name: str
+    status: Signature | None = None
+
+
 @dataclasses.dataclass(frozen=True)
 class Result:
     """The answer to a call, or why there is none."""
@@ -115,7 +102,7 @@ class Result:
     drawn: dict[str, Any] = dataclasses.field(default_factory=dict)  # options that were drawn for the change
     problem: str = ""  # why there is no answer
     fault: str = BY_MODEL
-    opened: Sequence[list] = ()  # files since the last answer of the process, see same_model.Watch.news
+    opened: Sequence[Opened] = ()  # files since the last answer of the process
     refusal: str = ""  # why the model has no answer to any further call
     seconds: float = 0.0  # of the model's call, all signals of a batch together
     before: float = 0.0  # seconds that it took to change the signal; of a clean one, to read it

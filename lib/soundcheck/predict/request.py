@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,14 +17,18 @@ import pandas as pd
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.tasks import Task
+from soundcheck.predict.protocol import Excerpt
 
 if TYPE_CHECKING:
     from soundcheck.corpora.load import Corpus
+    from soundcheck.models.base import LookUpModel
     from soundcheck.predict.protocol import Result
     from soundcheck.suite.entries import ModelEntry, Suite
     from soundcheck.suite.families import Perturbation
 
 VERSION = 3  # of keys
+# the library's code that reads signals, and that changes them: what it does to them changes answers
+READING, CHANGING = "corpora/audio.py", "augment/**/*.py"
 _DIGITS = 15  # of a key, hexadecimal
 _TEXT = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
@@ -56,6 +61,7 @@ class PredictionRequest:
     confirm: bool = True  # whether to predict some inputs again before kept answers are believed
     failed: Sequence[Result] = ()  # inputs that are known to have no answer, and are not predicted again
     part: str = ""  # of the name of the log, for models that predict in several rounds
+    model: LookUpModel | None = None  # one that does not listen, if it was loaded when it was checked
 
     @property
     def log(self) -> Path:
@@ -68,13 +74,10 @@ class PredictionRequest:
 
 @dataclasses.dataclass(frozen=True)
 class Segment:
-    """What the engine needs to know of a segment."""
+    """What the engine needs to know of a segment: ``label`` is for people, ``changes`` those wanted."""
 
     key: str
-    content: str
-    path: str
-    start: float | None
-    end: float | None
+    excerpt: Excerpt
     label: str
     changes: tuple[str, ...]
 
@@ -82,18 +85,18 @@ class Segment:
 def list_segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> Iterator[Segment]:
     """List the segments of a corpus, each with the changes that answers are wanted for, clean first."""
     table = corpus.segments
-    masks = asked_changes(corpus, changes, wanted)
     paths = {file: str(corpus.root / file) for file in table["file"].unique()}
-    # Most segments are heard under the same changes as others: what is alike is listed once.
-    alike = [row.tobytes() for row in np.packbits(masks, axis=0).T]
-    changes_of = {
-        row: ("", *(changes[n] for n in np.flatnonzero(masks[:, number])))
-        for row, number in {row: number for number, row in enumerate(alike)}.items()
-    }
+
+    @functools.cache  # most segments are heard under the same changes as others: these are listed once
+    def listed(mask: bytes) -> tuple[str, ...]:
+        return ("", *itertools.compress(changes, mask))
+
+    masks = [row.tobytes() for row in asked_changes(corpus, changes, wanted).T]
     texts = (table[name].tolist() for name in ("key", "audio", "file"))
     times = (_seconds(table[name]) for name in ("start", "end"))
-    for key, content, file, start, end, row in zip(*texts, *times, alike, strict=True):
-        yield Segment(key, content, paths[file], start, end, segment_label(file, start, end), changes_of[row])
+    for key, content, file, start, end, mask in zip(*texts, *times, masks, strict=True):
+        excerpt = Excerpt(paths[file], start, end, content)
+        yield Segment(key, excerpt, segment_label(file, start, end), listed(mask))
 
 
 def _seconds(column: pd.Series) -> list[float | None]:
@@ -133,13 +136,14 @@ class Keys:
     ) -> None:
         from soundcheck.augment.registry import kind_of_sounds  # late: loading all takes half a second
 
-        common = [VERSION, fingerprint, sorted((task.name, task.kind) for task in tasks), reading_code()]
+        kinds = sorted((task.name, task.kind) for task in tasks)
+        common = [VERSION, fingerprint, kinds, code_digest(READING)]
         self._clean = self._base(common)
         self._changed = [
             self._base(
                 [
                     *(*common, change.transform, change.options, list(change.common)),
-                    *("|".join(map(sounds.digest, kind_of_sounds(change))), seed, changing_code()),
+                    *("|".join(map(sounds.digest, kind_of_sounds(change))), seed, code_digest(CHANGING)),
                 ]
             )
             for change in changes
@@ -164,19 +168,10 @@ def repeated_key(key: str) -> str:
 
 
 @functools.cache
-def reading_code() -> str:
-    """Digest of the code that reads audio: what it does to signals changes answers."""
-    return _code([resources.PACKAGE / "corpora" / "audio.py"])
-
-
-@functools.cache
-def changing_code() -> str:
-    """Digest of the code that changes signals."""
-    return _code(sorted((resources.PACKAGE / "augment").glob("**/*.py")))
-
-
-def _code(paths: Sequence[Path]) -> str:
-    return files.digest(json.dumps([files.digest(path) for path in paths if path.is_file()]))
+def code_digest(pattern: str) -> str:
+    """Digest of those files of the library that match a pattern."""
+    paths = sorted(resources.PACKAGE.glob(pattern))
+    return files.digest(json.dumps([files.digest(path) for path in paths]))
 
 
 @dataclasses.dataclass(frozen=True, order=True)

@@ -48,6 +48,7 @@ from soundcheck.common.store import FileDigests, signature
 from soundcheck.common.tasks import Task
 from soundcheck.models import answers
 from soundcheck.models.answers import unpack
+from soundcheck.predict.protocol import Opened
 from soundcheck.suite.model_kind import ModelKind, public_path
 
 if TYPE_CHECKING:
@@ -70,36 +71,36 @@ class Watch:
         self._root = os.path.abspath(root) + os.sep
         self._never = _folders([*ignored, *_installed(), resources.PACKAGE])
         self._outside = _folders([*SYSTEM, tempfile.gettempdir()])
-        self._deaf = 0  # to which thread
+        self._paused_thread = 0
         self._seen: set[tuple[bool, str]] = set()
-        self._news: collections.deque[list] = collections.deque()
+        self._found: collections.deque[Opened] = collections.deque()
 
     def start(self) -> None:
         """Listen from now on; a process cannot stop to."""
-        sys.addaudithook(self._hear)
+        sys.addaudithook(self._on_event)
 
     @contextlib.contextmanager
-    def aside(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Leave out what this thread opens inside the block; a thread of the model may go on meanwhile."""
-        self._deaf = threading.get_ident()
+        self._paused_thread = threading.get_ident()
         try:
             yield
         finally:
-            self._deaf = 0
+            self._paused_thread = 0
 
     def add(self, paths: Iterable[Path]) -> None:
         """Take files as opened that the suite names."""
         for path in paths:
             status = signature(path)
             if status is not None:
-                self._news.append([READ, self._name(os.path.abspath(path)), *status])
+                self._found.append(Opened(READ, self._name(os.path.abspath(path)), status))
 
-    def news(self) -> list[list]:
-        """Tell what was found since the last call: what it is, name, and of what was read the signature."""
-        return [self._news.popleft() for _ in range(len(self._news))]
+    def drain(self) -> list[Opened]:
+        """Give what was opened since the last call."""
+        return [self._found.popleft() for _ in range(len(self._found))]
 
-    def _hear(self, event: str, arguments: tuple) -> None:
-        if event not in _EVENTS or threading.get_ident() == self._deaf:
+    def _on_event(self, event: str, arguments: tuple) -> None:
+        if event not in _EVENTS or threading.get_ident() == self._paused_thread:
             return
         with contextlib.suppress(Exception):  # nothing here may stop what the model does
             path = arguments[_EVENTS[event]]
@@ -119,7 +120,7 @@ class Watch:
             return
         if writing:
             self._seen.add((writing, place))
-            self._news.append([WRITTEN, self._name(place)])
+            self._found.append(Opened(WRITTEN, self._name(place)))
             return
         place = _source(place)
         status = os.stat(place)  # what does not exist is not read
@@ -127,8 +128,7 @@ class Watch:
             return
         self._seen.add((writing, place))
         mark = signature(place)
-        kind = SPECIAL if mark is None else READ
-        self._news.append([kind, self._name(place), *(mark or ())])
+        self._found.append(Opened(SPECIAL if mark is None else READ, self._name(place), mark))
 
     def _name(self, place: str) -> str:
         return place.removeprefix(self._root)
@@ -236,25 +236,20 @@ class Comparison:
     """
 
     def __init__(self, tasks: Sequence[Task], pairs: Iterable[tuple[Entry, Entry]] = ()) -> None:
-        self._tasks, pairs = list(tasks), list(pairs)
-        self._allowed: dict[str, float] = {}
-        self.loose = False
-        for task in tasks:
-            width = abs(task.high - task.low)
-            same = SAME * width if task.is_regression else SAME if task.is_embedding else 0.0
-            seen = max((_difference(task, *pair) for pair in pairs), default=0.0)
-            self.loose |= seen > same
-            self._allowed[task.name] = SPREAD * seen if seen > same else same
-        seen = max((self._apart(*pair) for pair in pairs), default=0.0)
-        self._said_allowed = SPREAD * seen if seen > SAME else SAME
+        self._tasks = list(tasks)
+        seen = [max(column) for column in zip(*(self._differences(*pair) for pair in pairs), strict=True)]
+        self._allowed = [SPREAD * most if most > SAME else SAME for most in seen or [0.0] * (len(tasks) + 1)]
+        self.loose = any(most > SAME for most in seen[:-1])
 
     def differ(self, one: Entry, other: Entry) -> bool:
         """Say whether two answers differ by more than they may."""
-        said = self._apart(one, other) > self._said_allowed
-        return said or any(_difference(task, one, other) > self._allowed[task.name] for task in self._tasks)
+        pairs = zip(self._differences(one, other), self._allowed, strict=True)
+        return any(difference > allowed for difference, allowed in pairs)
 
-    def _apart(self, one: Entry, other: Entry) -> float:
-        return answers.distance(one.answer, other.answer, self._tasks)
+    def _differences(self, one: Entry, other: Entry) -> list[float]:
+        """Measure how far two answers are apart in each task, and last in what is said of them."""
+        of_tasks = [_difference(task, one, other) for task in self._tasks]
+        return [*of_tasks, answers.distance(one.answer, other.answer, self._tasks)]
 
     def different(self, cached: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
         """List the keys whose new answer is another one."""
@@ -262,10 +257,10 @@ class Comparison:
 
 
 def _difference(task: Task, one: Entry, other: Entry) -> float:
-    """Measure how far two answers are apart: in the task's unit, by direction, or 0 and 1."""
+    """Measure how far two answers are apart: as a share of the range, by direction, or 0 and 1."""
     first, second = one.answer[task.name], other.answer[task.name]
     if task.is_regression:
-        return abs(first - second)
+        return abs(first - second) / abs(task.high - task.low)
     return _distance(unpack(first), unpack(second)) if task.is_embedding else float(first != second)
 
 

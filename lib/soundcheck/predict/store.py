@@ -23,7 +23,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -42,7 +42,6 @@ LOCKED_SECONDS = 60.0  # that others may keep the file locked
 UNUSED_DAYS = 90
 NAMED = 5  # files that a note names
 WRITE_SECONDS = 0.5  # between two times that answers are written
-WRITE_ANSWERS = 200  # that are written at once although it is not time yet
 APPLICATION = 0x536E6443  # tells our databases from others
 VERSION = 4  # of the file
 SCHEMA = """
@@ -62,6 +61,7 @@ class Entry(NamedTuple):
     answer: dict[str, float | str]
     drawn: dict[str, Any]
     day: str = ""
+    problem = ""  # as a result without an answer has one
 
 
 @dataclasses.dataclass
@@ -185,15 +185,9 @@ class Database:
         """Make sure that the file is one of ours, or make it one if it is new."""
         connection.text_factory = bytes  # what is damaged need not be a text
         new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        connection.execute("PRAGMA synchronous = NORMAL")
         if new:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-        except sqlite3.OperationalError as error:
-            if "BUSY" not in error.sqlite_errorname:  # else others are at work, and their way is ours
-                connection.execute("PRAGMA journal_mode = DELETE")  # processes share no memory here
-        if new:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
         for name, known in (("application_id", APPLICATION), ("user_version", VERSION)):
@@ -208,7 +202,6 @@ class Store:
         self, folder: Path, fingerprint: str, root: Path, contents: FileDigests | None = None
     ) -> None:
         self.upkeep = Upkeep()
-        self._outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded
         self._fingerprint, self._root = fingerprint, Path(root)
         self._contents = contents or FileDigests()
         self._database = Database(Path(folder) / NAME)
@@ -217,16 +210,20 @@ class Store:
         self._written: set[str] = set()  # names of files that the model writes itself: no sources
         self._changed: set[str] = set()  # names of files that changed while the model answered
         self._new_keys: set[str] = set()  # keys of answers of this run that may have to be dropped
-        self._pending: list[tuple[Result, Entry]] = []
+        self._pending: list[Result] = []
         self._due = 0.0  # when to write them
 
     # reading
 
-    def load(self) -> dict[str, Entry]:
-        """Read all answers, of finished runs and of those that were interrupted or still go on."""
+    def load(self, asked: Collection[str] = ()) -> dict[str, Entry]:
+        """Read all answers, of finished runs and of those that were interrupted or still go on.
+
+        Notes how many of those that are ``asked`` for cannot be used.
+        """
         entries, self.upkeep.files = self._read()
         if changed := changed_files(self.upkeep.files, self._root, self._contents):
-            self.upkeep.outdated_by, self._outdated, entries = tuple(changed), {*entries}, {}
+            self.upkeep.outdated, self.upkeep.outdated_by = len(entries.keys() & asked), tuple(changed)
+            entries = {}
             self.clear()
         self._note_loss()
         return entries
@@ -303,10 +300,6 @@ class Store:
         self._database.do(forget)
         self.upkeep.files = {}
 
-    def count_outdated(self, asked: set[str]) -> None:
-        """Note how many of the answers that were forgotten when they were loaded are asked for again."""
-        self.upkeep.outdated = len(self._outdated & asked)
-
     def merge(self, other: Path) -> int:
         """Take over the answers of this model from the file of another run; returns how many are new."""
         entries, digests = Store(other.parent, self._fingerprint, self._root)._read()
@@ -330,9 +323,7 @@ class Store:
         """Keep the answer of a result that has one, a little later and together with others."""
         if not self._pending:
             self._due = time.monotonic() + WRITE_SECONDS
-        self._pending.append((result, Entry(result.answer, result.drawn, today().isoformat())))
-        if len(self._pending) >= WRITE_ANSWERS:
-            self.write()
+        self._pending.append(result)
         self.write_due()
 
     def write_due(self) -> None:
@@ -387,22 +378,23 @@ class Store:
         if not self._pending:
             return
         pending, self._pending = self._pending, []
-        lines = [line for result, _ in pending for line in result.opened]
-        self._written |= {name for kind, name, *_ in lines if kind == WRITTEN}
+        opened = [file for result in pending for file in result.opened]
+        self._written |= {file.name for file in opened if file.kind == WRITTEN}
         self._changed -= self._written
         digests = {}
-        for kind, name, *status in lines:
+        for kind, name, status in opened:
             if name not in self._written:
-                digests[name] = self._opened(name, Signature(*status)) if kind == READ else ""
-        entries = {result.key: entry for result, entry in pending}
+                digests[name] = self._opened(name, status) if kind == READ else ""
+        day = today().isoformat()
+        entries = {result.key: Entry(result.answer, result.drawn, day) for result in pending}
 
         def write(connection: sqlite3.Connection) -> None:
             known = self._files(connection)
             self._changed |= {
-                name for name, one in self._digests.items() if one and known.get(name, one) != one
+                name for name, digest in self._digests.items() if digest and known.get(name, digest) != digest
             }
-            known = {name: one for name, one in (known | digests).items() if name not in self._written}
-            self._write_files(connection, known)
+            known |= digests
+            self._write_files(connection, {name: known[name] for name in known.keys() - self._written})
             if not self._changed:
                 self._insert(connection, entries)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +36,8 @@ from soundcheck.models.answers import NOT_ASKED, stated_names, unpack, word_name
 _ABOUT_ROWS = {"key", "change", "error", "drawn"}  # all other columns are answers
 _TRANSCRIPT = "transcript"
 _BY_OTHER = pa.scalar(f"{NOT_ASKED}: the other model has no answer")
-
-
-_drawn = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make one for each row
+_encode = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make one for each row
 _TYPES = {REGRESSION: pa.float64(), EMBEDDING: pa.list_(pa.float32())}
-
-
-@dataclasses.dataclass
-class Row:
-    """One row: answer empty if there is an error."""
-
-    key: str
-    change: str
-    answer: dict[str, float | str]
-    error: str = ""
-    drawn: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,34 +55,31 @@ class Columns:
     def __len__(self) -> int:
         return len(self.key)
 
-    @classmethod
-    def of_rows(cls, rows: Sequence[Row], tasks: Sequence[Task], said: Sequence[str] = ()) -> Columns:
-        """Turn rows into columns; ``said`` names what the model says of its answers."""
-        texts = word_names(tasks)
-        numeric = {task.name: task.is_regression for task in tasks} | {
-            name: name not in texts for name in said
-        }
-        answers = {
-            name: np.array([row.answer.get(name) for row in rows], dtype=np.float64 if number else object)
-            for name, number in numeric.items()
-        }
-        return cls(
-            [row.key for row in rows],
-            [row.change for row in rows],
-            [row.error for row in rows],
-            answers,
-            [_drawn(row.drawn) if row.drawn else "" for row in rows],
-        )
-
     @functools.cached_property
     def answered(self) -> np.ndarray:
         """Which rows have an answer, bool ``(rows,)``."""
         return np.array([not text for text in self.error], dtype=bool)
 
 
-def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence[Task]) -> str:
-    """Write a prediction table."""
-    columns = rows if isinstance(rows, Columns) else Columns.of_rows(rows, tasks)
+def answer_columns(
+    answers: Sequence[Mapping[str, float | str]], tasks: Sequence[Task], said: Sequence[str] = ()
+) -> dict[str, np.ndarray]:
+    """Turn the answers of rows, empty where there is none, into columns; ``said``: what is said of them."""
+    texts = word_names(tasks)
+    numeric = {task.name: task.is_regression for task in tasks} | {name: name not in texts for name in said}
+    return {
+        name: np.array([answer.get(name) for answer in answers], np.float64 if number else object)
+        for name, number in numeric.items()
+    }
+
+
+def drawn_text(drawn: Mapping[str, Any]) -> str:
+    """Write what was drawn for a change; empty if that is nothing."""
+    return _encode(drawn) if drawn else ""
+
+
+def write_predictions(path: Path, columns: Columns, tasks: Sequence[Task]) -> str:
+    """Write a prediction table; gives the digest of the file."""
     texts = {"key": columns.key, "change": columns.change}
     arrays = {name: pa.array(map(_text, cells), pa.string()) for name, cells in texts.items()}
     for task in tasks:
@@ -116,12 +100,6 @@ def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(arrays), sink, compression="zstd")
     return files.write_bytes(path, sink.getvalue().to_pybytes())
-
-
-def said_in(rows: Iterable[Row], tasks: Sequence[Task]) -> list[str]:
-    """Name what a model says of any of its answers."""
-    names = {name for row in rows if len(row.answer) > len(tasks) for name in row.answer}
-    return [name for name in stated_names(tasks) if name in names]
 
 
 def column_names(path: Path) -> list[str]:
@@ -162,9 +140,8 @@ def reduced(
     absent = {name: _absent(partner, name, counted[1]) for name in shared}
     lost: set[str] = set()
     if any(missing.any() for missing in absent.values()):
-        rows, known = (
-            pd.MultiIndex.from_frame(one.select(["key", "change"]).to_pandas()) for one in (table, partner)
-        )
+        keys = [model.select(["key", "change"]).to_pandas() for model in (table, partner)]
+        rows, known = map(pd.MultiIndex.from_frame, keys)
         place = known.get_indexer(rows)  # -1, the last one, where the partner has no such row
         with_change = rows.isin(known.unique("change"), level="change")
         for name, missing in absent.items():

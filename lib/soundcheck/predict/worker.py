@@ -8,6 +8,7 @@ further ones after :data:`SEND_SECONDS`, together. What was not sent when a proc
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 import traceback
@@ -23,7 +24,7 @@ from soundcheck.models import processes
 from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output
 from soundcheck.models.base import Model, reason
 from soundcheck.predict import protocol
-from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
+from soundcheck.predict.protocol import Call, Result, Setup, Unit
 from soundcheck.predict.same_model import Watch
 
 SAME = 1e-6  # of its peak by which a signal may differ that a change has left as it was: rounding
@@ -79,28 +80,28 @@ class Worker:
 
     def _prepare(self, unit: Unit) -> Iterator[_Pending | None]:
         """Give the signal of each call; ``None`` if there is none."""
-        number = 0
-        for item in unit.items:
-            self._enter(protocol.READING, number, number + len(item.calls))
+        end = 0  # number behind the last call about an excerpt, which is read once for all of them
+        for excerpt, group in itertools.groupby(unit.calls, lambda call: call.excerpt):
+            calls = list(group)
+            first, end = end, end + len(calls)
+            self._enter(protocol.READING, first, end)
             begin = time.monotonic()
             try:
-                with self._watch.aside():
-                    signal = audio.read(item.path, item.start, item.end)
+                with self._watch.paused():
+                    signal = audio.read(excerpt.path, excerpt.start, excerpt.end)
             except Exception as error:
-                self._unusable(item, item.calls, "the audio cannot be read", error)
-                yield from [None] * len(item.calls)
-                number += len(item.calls)
+                self._unusable(calls, "the audio cannot be read", error)
+                yield from [None] * len(calls)
                 continue
             reading = time.monotonic() - begin
-            for call in item.calls:
+            for number, call in enumerate(calls, first):
                 pending = _Pending(number, call, signal, {}, reading)
                 if call.change is not None:
-                    with self._watch.aside():
-                        pending = self._changed(item, pending)
+                    with self._watch.paused():
+                        pending = self._changed(pending)
                 yield pending
-                number += 1
 
-    def _changed(self, item: Item, clean: _Pending) -> _Pending | None:
+    def _changed(self, clean: _Pending) -> _Pending | None:
         from soundcheck.augment import registry  # late: loading all transforms takes half a second
 
         self._enter(protocol.CHANGING, clean.number, clean.number + 1)
@@ -113,11 +114,11 @@ class Worker:
                     signal,
                     audio.SAMPLING_RATE,
                     seed=self._setup.suite.seed,
-                    content=item.content,
+                    content=clean.call.excerpt.content,
                     sounds=self._setup.sounds,
                 )
         except Exception as error:
-            self._unusable(item, [clean.call], f"the change {change.name} cannot be applied", error)
+            self._unusable([clean.call], f"the change {change.name} cannot be applied", error)
             return None
         drawn = {n: value.item() if isinstance(value, np.generic) else value for n, value in drawn.items()}
         if len(changed) == len(signal) and not (np.abs(changed - signal) > SAME * np.abs(signal).max()).any():
@@ -129,7 +130,7 @@ class Worker:
         self._enter(protocol.CALLING, pending[0].number, pending[-1].number + 1)
         begin = time.monotonic()
         try:
-            outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
+            outputs = self._model.predict([waiting.signal for waiting in pending], audio.SAMPLING_RATE)
             if len(outputs) != len(pending):
                 raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
             rests = [output.rest if isinstance(output, NoAnswer) else "" for output in outputs]
@@ -140,19 +141,19 @@ class Worker:
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
             traceback.print_exc()
             if len(pending) > 1:
-                for one in pending:
-                    self._call([one])
+                for waiting in pending:
+                    self._call([waiting])
                 return
             checked = [({}, reason(error, self._setup.suite.root), "")]
         self._took = time.monotonic() - begin
-        for one, (answer, problem, rest) in zip(pending, checked, strict=True):
-            opened = () if problem else self._watch.news()  # what fails is not recorded
-            more = {"opened": opened, "refusal": rest, "seconds": self._took, "before": one.seconds}
-            self._results.append(Result(one.call.key, answer, one.drawn, problem, **more))
+        for waiting, (answer, problem, rest) in zip(pending, checked, strict=True):
+            opened = () if problem else self._watch.drain()  # what fails is not recorded
+            more = {"opened": opened, "refusal": rest, "seconds": self._took, "before": waiting.seconds}
+            self._results.append(Result(waiting.call.key, answer, waiting.drawn, problem, **more))
 
-    def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
+    def _unusable(self, calls: Sequence[Call], what: str, error: Exception) -> None:
         traceback.print_exc()
-        text = reason(error, self._setup.suite.root, os.path.dirname(item.path))
+        text = reason(error, self._setup.suite.root, os.path.dirname(calls[0].excerpt.path))
         if isinstance(error, ValueError | InputError):  # our own words
             text = text.removeprefix(f"{type(error).__name__}: ")
         problem = f"{NOT_ASKED}: {what}: {text}"

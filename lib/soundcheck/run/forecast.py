@@ -20,7 +20,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.load import Corpus
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Item, Result
+from soundcheck.predict.protocol import Call, Result
 from soundcheck.predict.request import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run.material import Material
@@ -103,7 +103,7 @@ class _Forecast(Prediction):
         few = min(MOST, max(FEW, 2 * batch))
         changed = heapq.nsmallest(CHANGED * few, (key for key, change in left.items() if change))
         clean = heapq.nsmallest(few, (key for key, change in left.items() if not change))
-        first, further = self._single(clean + changed[:few]), self._single([] if costly else changed[few:])
+        first, further = self._calls(clean + changed[:few]), self._calls([] if costly else changed[few:])
         steps: dict[bool, list[float]] = {False: [], True: []}
         last = begin = time.monotonic()
 
@@ -115,7 +115,7 @@ class _Forecast(Prediction):
             last = now
             self._take(result)
 
-        def rounds() -> Iterator[list[Item]]:
+        def rounds() -> Iterator[list[Call]]:
             yield first
             usual = statistics.fmean(steps[True][batch:] or steps[True] or [0.0])
             if further and len(further) * usual < QUICK and not self.failures:

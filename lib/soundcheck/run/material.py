@@ -22,7 +22,7 @@ from soundcheck.corpora.measured import check_installed, measure
 from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation import changed_segments
-from soundcheck.models.base import check_model
+from soundcheck.models.base import LookUpModel, check_model, load_checked
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
@@ -41,6 +41,7 @@ class Material:
     corpora: Sequence[Corpus]  # loaded, with measured columns and groups
     sounds: Sounds  # noises and impulse responses
     fingerprints: Mapping[str, str]  # of the models
+    looking_up: Mapping[str, LookUpModel]  # models that do not listen, until they have predicted
     lists: Mapping[tuple[str, str], TrialTable]  # corpus and family -> trials
     unloaded: Mapping[str, str]  # model that cannot be loaded here, but was elsewhere or earlier -> why
 
@@ -63,22 +64,25 @@ def load(opened: Opened, jobs: int, answered: Mapping[str, str] | None = None) -
     suite, problems = plan.suite, Problems()
     known = {**plan.fingerprints, **(answered or {})}
     sounds = Sounds()
-    corpora, fingerprints, unloaded = [], {}, {}
+    corpora, fingerprints, looking_up, unloaded = [], {}, {}, {}
     # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         entries = suite.models.values()
-        checked = {e.name: pool.submit(check_model, e, suite) for e in entries if e.about.needs_audio}
+        listening = {e.name: pool.submit(check_model, e, suite) for e in entries if e.about.needs_audio}
         for entry in suite.corpora.values():
             with problems.collected():
                 corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
         if not len(problems):
             with problems.collected():
                 check_groups(suite, corpora)
-        others = (entry for entry in entries if entry.name not in checked)
-        checked |= {entry.name: pool.submit(check_model, entry, suite, corpora) for entry in others}
+        others = [entry for entry in entries if entry.name not in listening]
+        loading = {entry.name: pool.submit(load_checked, entry, suite, corpora) for entry in others}
     for name in suite.models:
         try:
-            fingerprints[name] = checked[name].result()
+            if name in loading:
+                looking_up[name], fingerprints[name] = loading[name].result()
+            else:
+                fingerprints[name] = listening[name].result()
         except InputError as error:
             if name in known:
                 fingerprints[name], unloaded[name] = known[name], str(error)
@@ -98,7 +102,7 @@ def load(opened: Opened, jobs: int, answered: Mapping[str, str] | None = None) -
     ]
     corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, families, corpora)
-    return Material(*opened, corpora, sounds, fingerprints, lists, unloaded)
+    return Material(*opened, corpora, sounds, fingerprints, looking_up, lists, unloaded)
 
 
 # Which predictions a run needs ------------------------------------------------------------------------------

@@ -90,14 +90,14 @@ def predict_all(
     for name, entry in suite.models.items():
         chosen = name in material.plan.chosen
         about = {"fresh": options.fresh and chosen, "confirm": chosen and failed is None}
-        about["failed"] = (failed or {}).get(name, ())
+        about |= {"failed": (failed or {}).get(name, ()), "model": material.looking_up.get(name)}
         requests.append(request_of(entry, material, material.corpora, **about))
     reports = dict(zip(suite.models, predict(requests), strict=True))
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in material.families if family.probes]
     localising = notebook_jobs.family_jobs(material, probing)
     probes = keyword_corpora(suite, localising, output.cache, jobs, derived)
-    material = dataclasses.replace(material, corpora=[*material.corpora, *probes])
+    material = dataclasses.replace(material, corpora=[*material.corpora, *probes], looking_up={})
     tables.write_segments(probes, {}, output)
     segment_tables = [output.segments(corpus.name) for corpus in material.corpora]
     segment_tables += [output.trials(*place) for place in material.lists]

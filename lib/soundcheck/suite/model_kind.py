@@ -121,6 +121,8 @@ class ModelKind:
     # whether one process on the machine of the run calls it, whatever the jobs and workers: it may send
     # several signals at a time by itself
     asked_here: ClassVar[bool] = False
+    # the one task that it predicts, and what is wrong if a suite wants another; empty = it is not only one
+    only_task: ClassVar[tuple[str, str]] = ("", "")
     # what may have changed, or what to do, if cached predictions turn out to be those of another model
     unseen: ClassVar[str] = "name the files that the model reads, under files: in the suite"
 
@@ -165,12 +167,16 @@ class ModelKind:
     @classmethod
     def default_tasks(cls, target: str) -> tuple[str, ...] | None:
         """Name what such a model predicts if it does not say; ``None`` if it has to."""
-        return None
+        name, _ = cls.only_task
+        return (name,) if name else None
 
     @classmethod
     def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
-        """Say what such a model cannot predict: what is wrong, and the remedy; here nothing."""
-        return []
+        """Say what such a model cannot predict: what is wrong, and the remedy; here its :attr:`only_task`."""
+        name, what = cls.only_task
+        if not name or all(task.name == name for task in tasks):
+            return []
+        return [(what, f"Write tasks: [{name}], or leave the key out")]
 
     @classmethod
     def public_target(cls, target: str) -> str:

@@ -167,7 +167,7 @@ def test_speed_is_told_of_lines_that_have_both_times(load):
     items.append(line("d.wav", offset=1, end=3.5, duration=None))
     where = corpus(*[(f"{name}.wav", NAN, NAN) for name in "abc"], ("d.wav", 1.0, 3.5))
     model = load(lines(*items), "results.jsonl")
-    assert model.computing_times().tolist() == [[1.0, 0.5], [2.0, 2.5]]
+    assert model.computing_times.tolist() == [[1.0, 0.5], [2.0, 2.5]]
     (notice,) = model.notices([where])
     assert notice.endswith("1.5 s for 4.5 s of sound (2 of 4 lines): 3 times real time, as given")
     for time in (None, 0):

@@ -27,7 +27,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models import library_model
 from soundcheck.models.answers import CONFIDENCE
-from soundcheck.models.base import TRANSCRIPT, Recogniser, reason
+from soundcheck.models.base import RECOGNISES, TRANSCRIPT, reason
 from soundcheck.models.library_model import LibraryModel
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.suite import schema
@@ -68,11 +68,12 @@ class OnnxAsrKeys(ModelKeys):
     device: schema.choice(*onnx_graph.DEVICES) = "cpu"
 
 
-class OnnxAsrModel(Recogniser, LibraryModel):
+class OnnxAsrModel(LibraryModel):
     """A folder of onnx-asr as a model."""
 
     keyword = "onnx-asr"
     keys = OnnxAsrKeys
+    only_task = RECOGNISES
     has_scale = False
     extra = "onnx-asr"
     distributions = ("onnx-asr", *onnx_graph.DISTRIBUTIONS)
@@ -130,10 +131,8 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         texts = self._recogniser.recognize(list(batch), sample_rate=RATE, **self._options)
         if not self.entry.options["confidence"]:
             return [{TRANSCRIPT: text} for text in texts]
-        return [
-            {TRANSCRIPT: one.text} | ({CONFIDENCE: math.exp(np.mean(one.logprobs))} if one.logprobs else {})
-            for one in texts
-        ]
+        sure = [{CONFIDENCE: math.exp(np.mean(text.logprobs))} if text.logprobs else {} for text in texts]
+        return [{TRANSCRIPT: text.text} | stated for text, stated in zip(texts, sure, strict=True)]
 
     def _load(self, folder: Path, quantization: str | None, device: str) -> Any:
         """Check the files that the package would load, and let it."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import abc
 import collections
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path
 from soundcheck.models.answers import NOT_ASKED, TEXT_LIMIT
-from soundcheck.models.base import LookUpModel
+from soundcheck.models.base import DRAWN, LookUpModel
 from soundcheck.suite.groups import numbers_of
 
 if TYPE_CHECKING:
@@ -93,10 +94,9 @@ class Rows(FileModel):
     problems: np.ndarray  # of each row, why it has no prediction; empty = it has one
     frame: pd.DataFrame | None = None  # see sort_rows; None: names are ids
     changes: Sequence[str] = ("",)  # of the signal, that there are rows for; "" = none
-    drawn_text: Sequence[str] = ()  # of each row, what the run drew that wrote it
+    drawn: np.ndarray | None = None  # of each row, what the run drew that wrote it
     remarks: Sequence[str] = ()
-    # Seconds that predictions took and those of their sounds, as given, (2, n).
-    seconds: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 0)))
+    computing_times: np.ndarray | None = None
     noun: str = "row"
     name_noun: str = "name"
     without_times: tuple[str, str] = ("the table gives no times", "Add the columns start and end, in seconds")
@@ -118,19 +118,10 @@ class Rows(FileModel):
             name: np.where(missing, np.nan if column.dtype.kind == "f" else None, column[numbers])
             for name, column in self.answers.items()
         }
+        if self.drawn is not None:
+            values[DRAWN] = np.where(missing, "", self.drawn[numbers])
         not_asked = f"{NOT_ASKED}: no {self.noun} in {self.source}"
         return values, np.where(missing, not_asked, self.problems[numbers]).tolist()
-
-    def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
-        """Give what the run drew that wrote the table."""
-        if not change or change not in self.changes or not len(self.drawn_text):
-            return super().drawn(corpus, change)
-        drawn = np.array([*self.drawn_text, ""], dtype=object)  # the last one of segments without a row
-        return drawn[self.find(corpus, change)]
-
-    def computing_times(self) -> np.ndarray:
-        """Give those of the file, if it tells any."""
-        return self.seconds
 
     def where(self, *numbers: int) -> str:
         """Say where rows stand."""
@@ -188,8 +179,8 @@ class Rows(FileModel):
         segments = corpus.segments.drop_duplicates("file").drop(columns="item", errors="ignore")
         names, first = UtteranceNames(segments), rows.drop_duplicates("group")
         known = np.full(len(segments), -1, dtype=np.int64)
-        for one in dict.fromkeys(("", files.slug(corpus.name), corpus.name)):  # the last one counts
-            named = first[first["corpus"] == one]
+        for name in dict.fromkeys(("", files.slug(corpus.name), corpus.name)):  # the last one counts
+            named = first[first["corpus"] == name]
 
             def where(*places: int, named: pd.DataFrame = named) -> str:
                 return self.where(*named["number"].iloc[list(places)].tolist())
@@ -312,7 +303,7 @@ def problems_of(
             values[row] = np.nan if task.is_regression else None
             problems[row][what] = None
     texts = np.full(len(cells), "", dtype=object)
-    texts[[*problems]] = ["; ".join(one) for one in problems.values()]
+    texts[[*problems]] = ["; ".join(of_row) for of_row in problems.values()]
     return texts
 
 
@@ -361,14 +352,12 @@ def compared(
     if several.any():
         both = used[several]
         number, more = int(both["number"].iloc[0]), both["number"].nunique() - 1
-        of_one = both[both["number"] == number]
-        pairs = of_one.merge(of_one, how="cross", suffixes=("", "_too"))
-        apart = (pairs["corpus"] != pairs["corpus_too"]) & (pairs["sound"] != pairs["sound_too"])
-        pair = pairs[apart].iloc[0]
-        places = [f"{quoted(pair[f'file{n}'])} of {quoted(pair[f'corpus{n}'])}" for n in ("", "_too")]
-        what = f"{quoted(names[number])} would be the prediction for {places[0]} and {places[1]}, two sounds"
+        pairs = itertools.combinations(both[both["number"] == number].itertuples(), 2)
+        pair = next((a, b) for a, b in pairs if a.corpus != b.corpus and a.sound != b.sound)
+        places = " and ".join(f"{quoted(segment.file)} of {quoted(segment.corpus)}" for segment in pair)
+        what = f"{quoted(names[number])} would be the prediction for {places}, two sounds"
         what += f"; so would {more} more" if more else ""
-        remedy = f"Write `corpora: [{pair['corpus']}]` for the model, or give a table with a column corpus"
+        remedy = f"Write `corpora: [{pair[0].corpus}]` for the model, or give a table with a column corpus"
         raise input_error(where(number), what, remedy)
     used_names = np.array(names, dtype=object)[used["number"].to_numpy(dtype=np.int64)]
     return matched_by_less({*zip(used_names, used["file"], strict=True)}, source, are_ids)

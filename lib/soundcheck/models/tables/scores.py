@@ -21,7 +21,7 @@ from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.corpora.utterances import UtteranceNames
-from soundcheck.models.base import Asked, LookUpModel
+from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables.rows import compared, used_by
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
@@ -50,6 +50,7 @@ class ScoreModel(LookUpModel):
 
     keyword = "scores"
     keys = ScoreKeys
+    only_task = EMBEDDING, "scores of trials are all that the file holds"
     changes_audio = False
     for_trials = True
 
@@ -67,26 +68,6 @@ class ScoreModel(LookUpModel):
         """Find the file."""
         return find_place(suite_file, target, folder=False)
 
-    @classmethod
-    def default_tasks(cls, target: str) -> tuple[str, ...]:
-        """Take scores for what embeddings would give."""
-        return (EMBEDDING,)
-
-    @classmethod
-    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
-        """Refuse other tasks."""
-        if all(task.is_embedding for task in tasks):
-            return []
-        remedy = f"Write tasks: [{EMBEDDING}], or leave the key out"
-        return [("scores of trials are all that the file holds", remedy)]
-
-    @classmethod
-    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
-        """Read the file and make sure that it has a score for each trial of the corpora."""
-        model = cls.load(entry, suite)
-        model.notices(corpora)
-        return model.fingerprint
-
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Give the scores of all trials of a corpus; raises InputError if some have none."""
         if change:
@@ -94,13 +75,9 @@ class ScoreModel(LookUpModel):
         scores = scores_of_trials(self._scores, corpus.trials)
         return {SCORE.name: scores}, [""] * len(scores)
 
-    def asked(self, corpus: Corpus) -> list[Asked]:
-        """List the trials of a corpus."""
-        frame = corpus.trials.frame
-        return [
-            Asked(key, f"{enrol} with {test}")
-            for key, enrol, test in zip(frame["key"], frame["enrol"], frame["test"], strict=True)
-        ]
+    def input_keys(self, corpus: Corpus) -> np.ndarray:
+        """Give the keys of the trials of a corpus."""
+        return corpus.trials.frame["key"].to_numpy()
 
     def table_tasks(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Name the column of scores."""

@@ -30,11 +30,12 @@ Conventions
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import multimode
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,7 @@ from soundcheck.models.answers import (
     read_words,
     words_problem,
 )
+from soundcheck.models.base import DRAWN
 from soundcheck.models.tables import transcripts
 from soundcheck.models.tables.rows import FileModel, Rows, problems_of, sort_rows
 from soundcheck.models.tables.timed_transcripts import read_timed_transcripts
@@ -110,33 +112,23 @@ class TableModel(FileModel):
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FileModel:
-        """Give the file that was checked for this entry, once; else read and check it."""
-        checked, model = _checked.pop((suite.file, entry.name), (None, None))
-        return model if checked == entry else _loaded(entry, suite)
+        """Read the file."""
+        tasks = [suite.tasks[name] for name in entry.tasks]
+        digest, model = _read(entry, suite, tasks)
+        model.fingerprint = files.digest(repr((digest, tuple(tasks))))
+        return model
 
     @classmethod
-    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+    def checked(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus]) -> FileModel:
         """Read the file and make sure that it has to do with the corpora, and of its scale."""
-        model = _loaded(entry, suite)
-        model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
+        heard = [corpus for corpus in corpora if entry.listens_to(corpus.entry)]
+        model = super().checked(entry, suite, heard)
         for task in [suite.tasks[name] for name in entry.tasks]:
             if task.is_regression:
                 predictions = model.answers[task.name]
                 which = f"{np.isfinite(predictions).sum()} predictions in {model.source}"
                 check_scale(predictions, task, entry, suite, which)
-        _checked[suite.file, entry.name] = entry, model
-        return model.fingerprint
-
-
-# (file of the suite, name of the model) -> what was checked, until the run predicts with it
-_checked: dict[tuple[Path, str], tuple[ModelEntry, FileModel]] = {}
-
-
-def _loaded(entry: ModelEntry, suite: Suite) -> FileModel:
-    tasks = [suite.tasks[name] for name in entry.tasks]
-    digest, model = _read(entry, suite, tasks)
-    model.fingerprint = files.digest(repr((digest, tuple(tasks))))
-    return model
+        return model
 
 
 def _read(entry: ModelEntry, suite: Suite, tasks: Sequence[Task]) -> tuple[str, FileModel]:
@@ -200,7 +192,7 @@ def read_table(table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tup
 
     ``bounds`` are the ends of the scale of each regression task, for messages.
     """
-    of_run = is_of_run(table)
+    of_run = is_of_run(table.columns)
     table = with_places(table) if of_run else table
     cells, columns, names = _Cells(table), table.columns, [task.name for task in tasks]
     cells.require("file", *names)
@@ -235,7 +227,8 @@ def read_table(table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tup
         changes = [*dict.fromkeys(["", *columns["change"]])]
         what = f"predictions for changed signals are those of the run that wrote {table.source}"
         remarks = [what] if len(changes) > 1 else []
-        more = {"changes": changes, "drawn_text": columns.get("drawn", ()), "remarks": remarks}
+        drawn = np.array(columns.get(DRAWN, [""] * len(table)), dtype=object)
+        more = {"changes": changes, "drawn": drawn, "remarks": remarks}
     return Rows(table, values, problems_of(table, values, tasks, reasons), frame, **more)
 
 
@@ -389,7 +382,7 @@ def read_folder(path: Path, source: str) -> TextTable:
         name = f"{source.rstrip('/')}/{place.name}"
         files.require_regular(place, name)
         cells = parse_text_table(place.read_bytes(), name)
-        if not is_of_run(cells):
+        if not is_of_run(cells.columns):
             what = "in a folder, each table must be one that a run wrote, with the columns key and change"
             raise input_error(name, what, "Name the table itself, or remove it from the folder")
         added = cells.columns | {"corpus": [place.stem] * len(cells)}
@@ -401,9 +394,9 @@ def read_folder(path: Path, source: str) -> TextTable:
     return TextTable(columns, places, "row", source)
 
 
-def is_of_run(cells: TextTable) -> bool:
-    """Whether a run wrote a table: it names segments by key instead of file."""
-    return {"key", "change"} <= set(cells.columns) and "file" not in cells.columns
+def is_of_run(columns: Collection[str]) -> bool:
+    """Whether a run wrote the table with these columns: it names segments by key instead of file."""
+    return {"key", "change"} <= {*columns} and "file" not in columns
 
 
 def with_places(cells: TextTable) -> TextTable:
@@ -423,13 +416,8 @@ def _changes(path: Path, _written: int) -> frozenset[str]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with open(path, "rb") as file:
-            if file.read(4) != b"PAR1":
-                return frozenset()
-        names = set(pq.read_schema(path).names)
-        if not {"key", "change"} <= names or "file" in names:
-            return frozenset()
-        return frozenset(filter(None, pq.read_table(path, columns=["change"]).column(0).unique().to_pylist()))
-    except (pa.ArrowException, OSError, ValueError):
-        return frozenset()  # what is wrong with the table is said when it is read
+    with contextlib.suppress(pa.ArrowException, OSError, ValueError):  # said when the table is read
+        if is_of_run(pq.read_schema(path).names):
+            changes = pq.read_table(path, columns=["change"]).column(0).unique()
+            return frozenset(filter(None, changes.to_pylist()))
+    return frozenset()

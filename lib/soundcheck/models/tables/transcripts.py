@@ -230,7 +230,7 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
         tasks,
         frame=frame,
         remarks=remarks,
-        seconds=times,
+        computing_times=times,
         noun="line",
         name_noun="path",
         without_times=("the line has no times", "Give offset and duration in seconds"),
