@@ -393,17 +393,18 @@ def words_text(output: object, transcript: str) -> tuple[str, str]:
     >>> words_text([{"word": "go", "confidence": 1.5}], "go")
     ('', "the word 'go' with the confidence 1.5, not a number from 0 to 1")
     """
-    if not isinstance(output, Sequence) or not any(isinstance(one, Mapping) and _key(one) for one in output):
+    items = output if isinstance(output, Sequence) else ()
+    if not any(isinstance(item, Mapping) and _key(item) for item in items):
         return "", ""
     words: Words = []
-    for one in output:
-        word = one.get("word") if isinstance(one, Mapping) else None
+    for item in items:
+        word = item.get("word") if isinstance(item, Mapping) else None
         if not isinstance(word, str):
             return "", f"{WORDS} of which one has no text under 'word'"
-        key = _key(one)
+        key = _key(item)
         if not key:
             return "", f"the word {quoted(word, 40)} without a confidence, beside others that have one"
-        number, what = _number(one[key])
+        number, what = _number(item[key])
         if what:
             return "", f"the word {quoted(word, 40)} with a confidence that is {what}"
         words.append((_plain(word), number))

@@ -231,5 +231,5 @@ def _call(
     try:
         answer = (_RETURNED, function(*arguments))
     except InputError as error:
-        answer = (_REFUSED, [(one.where, one.what, one.remedy) for one in error.problems])
+        answer = (_REFUSED, [(problem.where, problem.what, problem.remedy) for problem in error.problems])
     parent.send(answer)

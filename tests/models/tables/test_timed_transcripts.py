@@ -155,7 +155,7 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
     spans = pd.DataFrame({"group": group.astype(int), "start": start, "end": start + length})
     theirs, begin, long = np.array(items, dtype=float).T
     times = pd.DataFrame({"group": theirs.astype(int), "start": begin, "end": begin + long})
-    for holder, (file, low, more) in zip(holders(spans, times, words), items, strict=True):
+    for holder, (file, low, more) in zip(holders(spans, times, words=words), items, strict=True):
         high = low + more
         held = [n for n, (g, s, d) in enumerate(segments) if g == file and s <= (low + high) / 2 < s + d]
         if not words:  # a line has to lie inside

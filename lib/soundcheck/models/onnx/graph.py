@@ -95,8 +95,8 @@ def _messages(message: Any) -> Iterator[Any]:
     yield message
     for field, value in message.ListFields():
         if field.message_type is not None:
-            for one in value if field.is_repeated else [value]:
-                yield from _messages(one)
+            for part in value if field.is_repeated else [value]:
+                yield from _messages(part)
 
 
 def _weights(folder: Path, name: str, where: str) -> Path:
@@ -194,9 +194,9 @@ class Graph:
         """
         pieces = [_pieces(signal, self._samples or len(signal), self._fill) for signal in signals]
         most = self._batch if self._together else 1
-        rows = [row for one in pieces for row in one]
-        outputs = iter(each_length(rows, lambda batch: self._call(batch, names), most))
-        parts = [[next(outputs) for _ in one] for one in pieces]
+        inputs = [piece for of_signal in pieces for piece in of_signal]
+        outputs = iter(each_length(inputs, lambda batch: self._call(batch, names), most))
+        parts = [[next(outputs) for _ in of_signal] for of_signal in pieces]
 
         def whole(part: list[Values], name: str) -> np.ndarray:
             return part[0][name] if len(part) == 1 else np.mean([row[name] for row in part], axis=0)
@@ -221,15 +221,15 @@ class Graph:
         if not names:
             return {}  # ONNX Runtime would give all outputs
         inputs = {self._signals.name: batch if len(self._signals.shape) == 2 else batch[0]}
-        for one in self._lengths:
-            inputs[one.name] = np.full(len(batch), batch.shape[1], LENGTH_TYPES[one.type])
+        for item in self._lengths:
+            inputs[item.name] = np.full(len(batch), batch.shape[1], LENGTH_TYPES[item.type])
         return dict(zip(names, self._session.run(list(names), inputs), strict=True))
 
     def _read_inputs(self) -> None:
         inputs = self._session.get_inputs()
-        self._lengths = [one for one in inputs if "len" in one.name.lower() and one.type in LENGTH_TYPES]
-        signals = [one for one in inputs if one not in self._lengths]
-        listed = ", ".join(f"{quoted(one.name)} {_described(one)}" for one in inputs)
+        self._lengths = [item for item in inputs if "len" in item.name.lower() and item.type in LENGTH_TYPES]
+        signals = [item for item in inputs if item not in self._lengths]
+        listed = ", ".join(f"{quoted(item.name)} {_described(item)}" for item in inputs)
         if len(signals) != 1 or len(self._lengths) > 1:
             what = f"the graph takes {listed or 'nothing'}; a signal, and perhaps its length, is all there is"
             raise input_error(self._where, what, PYTHON_MODEL)
@@ -255,12 +255,12 @@ class Graph:
     def _try(self) -> None:
         """Ask about noise: which numbers come out, and what signals do to each other."""
         names = []
-        for one in self._session.get_outputs():
-            if one.type in NUMBERS:
-                names.append(one.name)
+        for item in self._session.get_outputs():
+            if item.type in NUMBERS:
+                names.append(item.name)
             else:
-                what = f"it is {_described(one)}, not a tensor of floating-point numbers"
-                self.unusable[one.name] = what, FLOATING_POINT
+                what = f"it is {_described(item)}, not a tensor of floating-point numbers"
+                self.unusable[item.name] = what, FLOATING_POINT
         noise = self._first_answers(names)
         if self._samples is None:
             shorter: Values = {}
@@ -281,8 +281,8 @@ class Graph:
                 alone = [self._call(noise[row : row + 1], list(self.sizes))[0] for row in range(2)]
                 both = self._call(noise, list(self.sizes))
                 self._together = all(
-                    np.allclose(one[name], other[name], rtol=CLOSE, atol=CLOSE, equal_nan=True)
-                    for one, other in zip(alone, both, strict=True)
+                    np.allclose(single[name], together[name], rtol=CLOSE, atol=CLOSE, equal_nan=True)
+                    for single, together in zip(alone, both, strict=True)
                     for name in self.sizes
                 )
 
@@ -327,6 +327,6 @@ def _as_rows(array: np.ndarray, count: int) -> np.ndarray:
     raise GraphError(f"it has the shape {array.shape} for {count} signal{'s' * (count > 1)}")
 
 
-def _described(one: Any) -> str:
-    shape = ", ".join(str(size if size is not None else "?") for size in one.shape or ())
-    return f"{one.type} ({shape})"
+def _described(item: Any) -> str:
+    shape = ", ".join(str(size if size is not None else "?") for size in item.shape or ())
+    return f"{item.type} ({shape})"

@@ -79,7 +79,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_names(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, str) and one for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) and item for item in value)
 
 
 OutputsKey = schema.parsed(dict, _read_outputs)  # the type of the key ``outputs`` of a suite
@@ -326,7 +326,7 @@ class Outputs:
 
     def answers(self, values: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
         """Turn the values of outputs into unchecked predictions, one a row."""
-        columns = [one.answers(values[one.output], self._probabilities) for one in self.readings]
+        columns = [reading.answers(values[reading.output], self._probabilities) for reading in self.readings]
         return [dict(zip(self._tasks, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _problem(self, what: str, remedy: str = "") -> None:
@@ -373,7 +373,7 @@ class Outputs:
         known = [
             name
             for name, task in self._tasks.items()
-            if not self._readings[name] and any(meant(one, task.classes, self._labels) for one in names)
+            if not self._readings[name] and any(meant(label, task.classes, self._labels) for label in names)
         ]
         if any(name in regression for name in numbers):
             self._take(output, numbers)
@@ -400,7 +400,7 @@ class Outputs:
         if len(readings) == 1 or len(self._problems):
             return
         if readings:
-            named = " and ".join(quoted(one.output) for one in readings)
+            named = " and ".join(quoted(reading.output) for reading in readings)
             self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
         elif task.classes and self._strange:
             names = ", ".join(map(quoted, self._strange[:10]))
@@ -411,7 +411,7 @@ class Outputs:
         else:
             sizes = ", ".join(f"{quoted(name)} ({counted(n, 'number')})" for name, n in self._sizes.items())
             what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"
-            numbers = [name for name, one in self._tasks.items() if one.is_regression]
+            numbers = [name for name, other in self._tasks.items() if other.is_regression]
             output, size = next(iter(self._sizes.items()))
             more = task.is_regression and size > len(numbers)
             example = _example(task, output, ", ".join([*numbers, "..."][: len(numbers) + more]))

@@ -332,37 +332,37 @@ class TimedTranscripts(FileModel):
         import pandas as pd  # late: whoever reads a suite imports this module
 
         items, table, problems = self.items, corpus.segments, Problems()
-        file, _ = pd.factorize(table["file"])
-        spans = table[["start", "end"]].astype(np.float64).reset_index(drop=True).assign(file=file, voice=0)
+        file, names = pd.factorize(table["file"])
+        spans = table[["start", "end"]].astype(np.float64).reset_index(drop=True).assign(group=file)
         spans["start"] = spans["start"].fillna(0.0)
         spans["end"] = spans["end"].fillna(spans["start"] + numbers_of(table, "duration")).fillna(_LONGEST)
-        times = items[["start", "end"]].assign(file=self._files(table, problems), voice=NONE)
+        group = self._files(table, problems)
         problems.raise_if_any()
-        if "speaker" in table.columns:  # the number of each file and speaker that the corpus has
+        known, places = np.isin(file, group), np.arange(len(table))
+        if "speaker" in table.columns:  # each segment stands for its file, and again for its speaker there
             speakers = table["speaker"].astype(object).where(table["speaker"].notna(), None)
-            spans["voice"], pairs = pd.factorize(pd.MultiIndex.from_arrays([file, speakers]))
-            theirs = pd.MultiIndex.from_arrays([times["file"], items["speaker"]])
-            times["voice"] = np.where(times["file"] >= 0, pairs.get_indexer(theirs), NONE)
+            voice, pairs = pd.factorize(pd.MultiIndex.from_arrays([file, speakers]))
+            spans = pd.concat([spans, spans.assign(group=len(names) + voice)], ignore_index=True)
+            spoken = pairs.get_indexer(pd.MultiIndex.from_arrays([group, items["speaker"]]))
+            group, places = np.where(spoken >= 0, len(names) + spoken, group), np.tile(places, 2)
+        times = items[["start", "end"]].assign(group=group)[group >= 0]
+        holding = holders(spans, times, words=self.form == CTM)
+        for number in times.index[holding == SEVERAL]:
+            item = items.iloc[number]
+            what = (
+                f"{quoted(item.text, 40)} from {item.start:g} to {item.end:g} s of "
+                f"{quoted(item.recording)} belongs to several segments that overlap"
+            )
+            remedy = "Give STM or SegLST with the times or the speakers of the corpus, or a table"
+            problems.add(self.where(number), what, remedy)
         segment, touched = np.full(len(items), NONE), np.zeros(len(table), dtype=bool)
-        words = self.form == CTM
-        for group, chosen in (("file", times["voice"] < 0), ("voice", times["voice"] >= 0)):
-            of_group = times[chosen & (times["file"] >= 0)].rename(columns={group: "group"})
-            holding = holders(spans.rename(columns={group: "group"}), of_group, words)
-            for number in of_group.index[holding == SEVERAL]:
-                item = items.iloc[number]
-                what = (
-                    f"{quoted(item.text, 40)} from {item.start:g} to {item.end:g} s of "
-                    f"{quoted(item.recording)} belongs to several segments that overlap"
-                )
-                remedy = "Give STM or SegLST with the times or the speakers of the corpus, or a table"
-                problems.add(self.where(number), what, remedy)
-            segment[of_group.index] = np.maximum(holding, NONE)
-            if not words:
-                touched |= reached(spans.rename(columns={group: "group"}), of_group[holding == NONE])
-        if words:
+        segment[times.index] = np.append(places, NONE)[np.maximum(holding, NONE)]
+        if self.form == CTM:
             self._note_channels(segment, table, problems)
+        else:
+            touched[places[reached(spans, times[holding == NONE])]] = True
         problems.raise_if_any()
-        return Placed(segment, np.isin(file, times["file"]), touched)
+        return Placed(segment, known, touched)
 
     def _files(self, table: pd.DataFrame, problems: Problems) -> np.ndarray:
         """Give the number of each item's file, in the order of files in the corpus, -1 = none."""
@@ -374,7 +374,7 @@ class TimedTranscripts(FileModel):
             return self.where(*recordings.index[list(numbers)])
 
         recording_of = known.assign(recordings.tolist(), "recording", where, problems)
-        file_of = {recordings.iloc[one]: file for file, one in enumerate(recording_of) if one >= 0}
+        file_of = {recordings.iloc[number]: file for file, number in enumerate(recording_of) if number >= 0}
         numbers = items["recording"].map(file_of).fillna(NONE).to_numpy(dtype=np.int64, copy=True)
         for joint in "-_":
             left = items[(numbers == NONE) & (items["channel"] != "")]
@@ -396,7 +396,7 @@ class TimedTranscripts(FileModel):
             problems.add(self.where(second), what, remedy)
 
 
-def holders(spans: pd.DataFrame, times: pd.DataFrame, words: bool) -> np.ndarray:
+def holders(spans: pd.DataFrame, times: pd.DataFrame, *, words: bool) -> np.ndarray:
     """Find the one span that holds each item, int64 ``(items,)``; -1 = none, -2 = several.
 
     Both have ``group``, and ``start`` and ``end`` in seconds. A word (``words``) is held by the span that has

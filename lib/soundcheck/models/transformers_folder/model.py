@@ -371,14 +371,15 @@ class TransformersModel(LibraryModel):
 
     def _groups(self, inputs: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
         """Part a batch into what is computed together, numbers of inputs."""
-        if not (self._pads and all("attention_mask" in one and "input_values" in one for one in inputs)):
+        masked = all({"attention_mask", "input_values"} <= tensors.keys() for tensors in inputs)
+        if not (self._pads and masked):
             alike: dict[tuple, list[int]] = {}
-            for number, one in enumerate(inputs):
-                shape = tuple(sorted((name, getattr(item, "shape", 1)) for name, item in one.items()))
+            for number, tensors in enumerate(inputs):
+                shape = tuple(sorted((name, getattr(item, "shape", 1)) for name, item in tensors.items()))
                 alike.setdefault(shape, []).append(number)
             yield from alike.values()
             return
-        lengths = [one["input_values"].shape[-1] for one in inputs]
+        lengths = [tensors["input_values"].shape[-1] for tensors in inputs]
         group: list[int] = []
         for number in sorted(range(len(inputs)), key=lambda number: -lengths[number]):
             if group and lengths[number] < SHORTEST * lengths[group[0]]:
@@ -392,7 +393,7 @@ class TransformersModel(LibraryModel):
         pad = self._torch.nn.utils.rnn.pad_sequence
         device = self.entry.options["device"]
         names = [name for name, item in inputs[0].items() if not isinstance(item, bool)]
-        stacked = {name: pad([one[name][0] for one in inputs], batch_first=True) for name in names}
+        stacked = {name: pad([tensors[name][0] for tensors in inputs], batch_first=True) for name in names}
         stacked = {**inputs[0], **{name: item.to(device) for name, item in stacked.items()}}
         frames = None
         if self._pads and "attention_mask" in stacked:
