@@ -311,6 +311,12 @@ def test_a_model_that_cannot_be_loaded(world):
         world.run()
 
 
+def test_a_model_that_no_corpus_is_for(world):
+    world.model("")
+    (report,) = predict_models([dataclasses.replace(world.request(), corpora=[])])
+    assert (report.inputs, report.tables, report.out_of_range, report.far_outside) == (0, {}, 0, {})
+
+
 def test_a_slow_first_call_is_not_a_hang(world):
     world.model("if not seen: time.sleep(1.2)\nseen.append(number)", "seen = []")
     assert world.run(entry={"time_limit": 1.0}).failed == 0
