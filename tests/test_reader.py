@@ -75,7 +75,7 @@ def test_digits(tmp_path):
     text, rows = first_page(record, read_results(out / "results.csv"), read_estimates(out))
     text = text.replace("\xa0", " ")
     for row in rows.values():
-        assert "no group shown to be worse; largest difference: de-DE speakers" in row
+        assert "no group significantly worse beyond the margin; largest difference: de-DE speakers" in row
         assert "too few speakers to generalise" in row
     few = text[text.index("Too few speakers to generalise: what these speakers show") :]
     assert re.search(r"de-DE speakers: word error rate is 23 % against 4.* of the others", few)
@@ -87,7 +87,7 @@ def test_a_fair_model(make):
     results = make(np.random.default_rng(3)).assign(model="fair")
     assert not results["state"].eq("fail").any()
     text, rows = first_page(record_of(results, estimate_frame([])), results)
-    assert "no group shown to be worse; largest difference: " in rows["fair"]
+    assert "no group significantly worse beyond the margin; largest difference: " in rows["fair"]
     assert "The largest findings" in text and ("None of" in text or "Nothing could be concluded" in text)
 
 

@@ -307,7 +307,7 @@ def test_groups_that_are_worse_have_their_error_profile(devices, tmp_path):
     both = [compared(devices, "device", ["<b>", "room"])]
     said = "wrongly taken for neutral: device: &lt;b&gt; 50 % (95 % 0 to 70); device: room 0 %"
     assert said in str(group_views.error_profile(evaluation, both))
-    frame["gap_high"] = 1.0  # nobody is shown to be worse
+    frame["gap_high"] = 1.0  # nobody is significantly worse
     assert str(group_views.error_profile(evaluation, both)) == ""
 
 

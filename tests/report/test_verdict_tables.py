@@ -51,6 +51,8 @@ def line(html):
 
 
 SERVED = CORRECT | {"test": "Groups Served Worse", "value": 2.0, "skipped": "a × b (0.3 worse), c"}
+FAILS = {"state": "fail"}
+VIOLATED = CORRECT | {"test": "Violations Against Transcripts", "group": "sex: male", "gap": 0.1}
 RATE = {"test": "Word Error Rate Difference", "task": "transcript", "against": "us", "state": "pass"}
 UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
 
@@ -63,7 +65,11 @@ UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
         (RATE, "word error rate of spanish speakers is 62 % against 44 % of us speakers"),
         (ADJUSTED | {"adjusted": 0.02, "adjusted_by": "level"}, "explained by the level (adjusted: 0.020)"),
         (CORRECT, "concordance of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); it has to be above 0.50"),
-        (SERVED, "2 groups are worse off than the others in arousal: a × b (0.3 worse), c"),
+        (SERVED | FAILS, "2 groups are worse off than the others in arousal: a × b (0.3 worse), c"),
+        (SERVED, "2 groups may be worse off than the others in arousal: a × b (0.3 worse), c"),
+        (SERVED | {"value": 0.0}, "no group is significantly worse off than the others in arousal: "),
+        (VIOLATED, "violations against transcripts of arousal of male speakers is 0.41 (95 % 0.30 to 0.52"),
+        (CORRECT | {"test": "Dropped Words", "label": "Noise"}, "share of lost words of arousal (Noise) is"),
         (CORRECT | UNCHANGED, "share of unchanged predictions of arousal under babble noise is 0.41"),
         (CORRECT | {"test": "Recall Per Bin", "label": "(0.25, 0.5]"}, "recall of arousal (0.25 to 0.5) is"),
     ],
@@ -86,7 +92,7 @@ def test_a_group_shows_its_own_value_its_reference_its_difference_and_its_margin
     values = GROUP | {"group_value": 0.32, "others_value": 0.53, "ratio": 1.45}
     by_head = line(html_of(row(**values)))
     assert by_head["group"] == "0.320" and by_head["reference, margin"] == "0.530 ± 0.100"
-    assert by_head["difference (95 %)"] == "−0.210 −0.302 to −0.118 1.4 times the reference"
+    assert by_head["difference (95 %)"] == "−0.210 −0.302 to −0.118 1.4 times the errors of the reference"
     published = GROUP | {"rule": "|value| <", "threshold": 0.3, "value": 0.1, "passed": True}
     assert "0.100 |value| < 0.3, passes" in " | ".join(cells(html_of(row(**published)))[1])
     assert "group − all, rule" not in html_of(row(**GROUP))
@@ -129,16 +135,17 @@ def test_words_of_an_adjustment_are_defined_by_what_is_left(left, given, words):
 LOW = VALUE | {"value": 0.45, "low": 0.4, "high": 0.55, "passed": False, "bound": 0.4, "p_value": 0.3}
 WRONG = VALUE | {"value": 0.2, "passed": False, "evidence": "clear fail"}
 WHOLE, MORE = "the whole interval is beyond the margin", "more than the margin; "
-MAYBE, FEWER = GROUP | OPEN | {"p_value": 0.2}, ", too few speakers to be significant alone"
+MAYBE = GROUP | OPEN | {"p_value": 0.2}
+FEWER = "not significant after correction, too few speakers to be significant alone"
 
 
 @pytest.mark.parametrize(
     ("given", "state", "among", "said"),
     [
         (GROUP, FAIL, 108, f"p < 0.001 among 108 tests, {WHOLE}"),
-        (GROUP, INCONCLUSIVE, 9, f"p < 0.001 among 9 tests, {WHOLE}; not significant"),
+        (GROUP, INCONCLUSIVE, 9, f"p < 0.001 among 9 tests, {WHOLE}; not significant after correction"),
         (MAYBE, FAIL, 9, f"p = 0.2 among 9 tests, {MORE}that there is a difference is significant"),
-        (MAYBE | {"too_few": True}, INCONCLUSIVE, 9, f"p = 0.2 among 9 tests, {MORE}not significant{FEWER}"),
+        (MAYBE | {"too_few": True}, INCONCLUSIVE, 9, f"p = 0.2 among 9 tests, {MORE}{FEWER}"),
         (LOW, FAIL, 9, "p = 0.3 among 9 tests, on the failing side; significantly"),
         (VALUE | {"bound": 0.48}, INCONCLUSIVE, 9, "on the passing side; 0.480 is not excluded"),
         (VALUE | {"evidence": "clear pass", "p_value": 0.98}, PASS, 9, ""),

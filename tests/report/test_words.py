@@ -62,7 +62,7 @@ def test_words_of_two_recognisers_tell_who_has_them_right():
     for words_ in ("(right in first only)", "(right in second only)", "(wrong in both)"):
         assert words_ in html
     assert all(sign in reference for sign in "▾▴✗")
-    assert all(sign in str(legend(("first", "second"))) for sign in "▾▴✗≠−+")
+    assert all(sign in str(legend([("first", "second")])) for sign in "▾▴✗≠−+")
 
 
 def test_right_to_left_texts():

@@ -163,7 +163,7 @@ def _names(names: Sequence[str], limit: int = 40) -> str:
 
 
 _MEANS = {
-    "group": lambda row: f"{row.column}: {row.group}" if row.column else ALL,
+    "group": lambda row: f"{row.column.replace('_', ' ')}: {row.group}" if row.column else ALL,
     "quantity": lambda row: f"{row.title} ({row.unit})" if row.unit else row.title,
     "mean (95 %)": values(),
     "difference to the others (95 %)": values("gap"),
@@ -359,7 +359,8 @@ def group_table(measures: pd.DataFrame, caption: str = "") -> Html:
     measured = measures.groupby("measure")["measured"].sum()
     names = [name for name in MEASURES if measured.get(name, 0)]
     cells = {(row.group, row.measure): _median(row) for row in measures.itertuples()}
-    columns = {"group": "group", "segments": "segments", "speakers": lambda row: row.speakers or ""}
+    columns = {"group": lambda row: row.group.replace("_", " "), "segments": "segments"}
+    columns["speakers"] = lambda row: row.speakers or ""
     if "seconds" in measures and measures["seconds"].notna().any():
         columns["length"] = _length
     for name in names:
@@ -398,7 +399,7 @@ def pictures(
     panels += [(name, "", segments[name], "segments") for name in labelled(segments, tasks)]
     for name in columns:
         each = segments.drop_duplicates(["speaker", name]) if of == "speakers" else segments
-        panels.append((name, "", each[name], of))
+        panels.append((name.replace("_", " "), "", each[name], of))
     panels = [panel for panel in panels if panel[2].nunique() > 1][:MOST_PANELS]
     if not panels:
         return None

@@ -39,7 +39,7 @@ MOST_LINES = 200  # of printed text that an output keeps
 MOST_CHARACTERS = 20_000
 MOST_BYTES = 600_000  # of all outputs of a page
 MOST_REASONS = 3
-NO_GROUP = "the headline measure shows no group to be worse; its largest difference: "
+NO_GROUP = "no group fails the headline test; largest difference: "
 
 _ACTIVE = re.compile(r"\\(href|url|class|cssId|style|require|data)\b")  # formulas that are more than formulas
 _SECTIONS = re.compile(r"\n+(?=### )")
@@ -230,7 +230,8 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     doubtful = rows[rows["standing"].ne(PROVEN) & ~rows["model"].isin(record.references)]
     tasks = doubtful.groupby("model")["task"].unique().items()
     doubts = [note for model, names in tasks for note in standing_notes(record.figures, model, names)]
-    ruled = rows[rows["group"].ne("") & rows["passed"].notna() & ~rows["rule"].isin(GAP_RULES)]
+    ruled = rows["group"].ne("") & rows["matters"].notna() & rows["passed"].notna()
+    ruled = rows[ruled & ~rows["rule"].isin(GAP_RULES)]
     fails = f"{ruled['passed'].eq(False).sum()} of {len(ruled)} fail"
     apart = sum(bool(failures.both_rules(row)) for row in ruled.itertuples())
     fails += f"; the two rules differ for {apart}, see the table" if apart else ""
@@ -253,7 +254,7 @@ def _written(record: RunRecord, row: object, opening: str) -> tuple[str, str]:
 def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
     """Give the state of a page, the row that its sentence is about, if any, and how the sentence begins."""
     inconclusive = rows["state"].eq(INCONCLUSIVE)
-    compared = inconclusive & rows["gap"].notna() & rows["group"].ne("")
+    compared = inconclusive & rows["gap"].notna() & rows["matters"].notna()
     for state, part, opening in (
         (FAIL, rows[rows["state"].eq(FAIL)], ""),
         (REPORTED, facts.few_speakers(rows), "too few speakers to generalise; for these, "),

@@ -16,7 +16,7 @@ from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, key_figures, views
 from soundcheck.report.failures import for_groups, standing_notes_in_short, under_changes
-from soundcheck.report.formats import STATE, label, significant, state_bar, state_mark, value_cell
+from soundcheck.report.formats import STATE, label, significant, state_bar, state_mark
 from soundcheck.report.formats import sentence as capitalised
 from soundcheck.report.html import Html, caveats_notice, element, join, notes, synthetic_notice
 from soundcheck.report.verdict_tables import anchor_of
@@ -301,8 +301,8 @@ def parts_table(facts: ModelFacts) -> Html:
         "measure": lambda row: row.title if row.title in key_figures.RATES else f"{row.title} of {row.task}",
         "group or class": lambda row: failures.people(row.part),
         "corpus": "corpus",
-        "value": lambda row: value_cell(row.value, row.low, row.high),
-        "segments": "segments",
+        "value": views.estimate_cell,
+        "segments or trials": "segments",
         "speakers": "speakers",
     }
     return views.table(frame, columns, first=20, filters={"measure": "measure"}, none="")

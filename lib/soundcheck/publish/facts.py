@@ -93,7 +93,8 @@ def _good(facts: ModelFacts) -> str:
         by_chance.setdefault(words, []).append(_figure(figure, several))
     text = "; ".join(f"{words}: {', '.join(numbers)}" for words, numbers in by_chance.items())
     text += f", {len(figures) - MOST_FIGURES} more" if len(figures) > MOST_FIGURES else ""
-    synthetic = " Some of the speech is synthetic, made by a machine." if facts.synthetic else ""
+    part = "All" if all(corpus.synthetic for corpus in facts.corpora) else "Some"
+    synthetic = f" {part} of the speech is synthetic, made by a machine." if facts.synthetic else ""
     return f"{name} is {text}.{synthetic}"
 
 

@@ -36,6 +36,8 @@ from soundcheck.results.facts import ModelFacts, findings, headline, read_record
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import ComparisonRecord, CorpusRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS
+from soundcheck.statistics.rules import GAP_RULES
+from soundcheck.suite.measures import measure_of
 
 MOST_BYTES = 2_000_000  # of the HTML file, sounds included
 LONGEST = 1000  # characters of a text of a PDF
@@ -191,7 +193,7 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
     rows = known.assign(rank=rank, value=known["difference"]).sort_values(["rank", "p_value"], kind="stable")
     rows["state"] = rows["outcome"].map({WORSE: FAIL, BETTER: PASS}).fillna(INCONCLUSIVE)
     rows = rows.head(MOST_DRAWN)
-    title = f"The {len(rows)} surest of {len(known)} differences, 95 % intervals; ✗ worse, ✓ better"
+    title = f"{len(rows)} of {len(known)} differences, worse first, by p; 95 % intervals; ✗ worse, ✓ better"
     return [*_differences(title, rows, "candidate − baseline"), *_values(facts)]
 
 
@@ -267,7 +269,7 @@ def values(facts: ModelFacts) -> Iterator[Table]:
         table.insert(0, "", names)
         table["speakers"] = [f"{number or ''}" for number in parts["speakers"].max()[pivoted.index]]
         few = table.map(lambda text: text.endswith("*")).any(axis=None)
-        notes = ["* for these speakers, who are too few to generalise"] if few else []
+        notes = ["* for these speakers; there is no interval for new ones"] if few else []
         yield Table.of_first(f"{title} (95 % intervals)", table, len(worst), notes)
 
 
@@ -321,10 +323,18 @@ def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> "Tabl
         before, after = (failures.amount(row, one) for one in (row.baseline_value, row.candidate_value))
         ends = "" if pd.isna(row.low) else f" ({failures.span(row, row.low, row.high).removeprefix('95 % ')})"
         difference = f"{failures.points(row, row.difference)}{ends}"
-        lines.append((row.outcome, failures.subject(row), f"{before} → {after}", difference))
+        about = f"{failures.subject(row)}{_minus(row)}"
+        lines.append((row.outcome, about, f"{before} → {after}", difference))
     none = ["No test is better or worse; that is not the same as no difference."]
     lines = pd.DataFrame(lines, columns=["", "what", "before → after", "difference (95 %)"])
     return Table.of_first(title, lines, len(rows), notes or ([] if len(lines) else none))
+
+
+def _minus(row: object) -> str:
+    """Say what is subtracted from the value of a group, as the published rule does; of own values nothing."""
+    if not row.group or row.test.islower() or not measure_of(row.test, row.family).name:
+        return ""
+    return " − others" if row.rule in GAP_RULES else " − all"
 
 
 def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:

@@ -15,7 +15,7 @@ from soundcheck.metrics.word_errors import changed_words, word_changes, word_err
 from soundcheck.report import formats, label_views, page, views
 from soundcheck.report.failures import people
 from soundcheck.report.formats import Cell, label, number, p_value, place, remark, span, stacked, value_cell
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, element, join, notes
 from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.contrast import (
     BETTER,
@@ -42,6 +42,10 @@ _PASSED = {True: "✓ pass", False: "✗ fail"} | dict.fromkeys((None, pd.NA), "
 NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
 MOST_LINES, MOST_WORDS = 40, 40  # of a figure, of a table
+_JUDGED = (
+    "Values of tests of groups are what the published rule judges, mostly the group minus all. Where the "
+    "rule is about |value|, the difference is that of the sizes."
+)
 
 
 def badge(outcome: str) -> Html:
@@ -139,7 +143,9 @@ def contrast_table(
     }
     table = views.table(rows.head(MOST_ROWS), columns, filters=None if ordered else FILTERS, stacked=True)
     more = f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv."
-    return table + element("p", more, class_="sc-note") if len(frame) > MOST_ROWS else table
+    judged = frame["group"].ne("") & ~frame["test"].str.islower()  # names of measures are in lower case
+    lines = {_JUDGED: judged.any(), more: len(frame) > MOST_ROWS}
+    return table + notes([line for line, needed in lines.items() if needed])
 
 
 def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> Cell:

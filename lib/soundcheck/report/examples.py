@@ -6,6 +6,7 @@
   next ones have been.
 """
 
+import dataclasses
 import functools
 import math
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from soundcheck.metrics.change import EVENTS, impact_codes
 from soundcheck.metrics.differential import Localised, Setting, degradations, word_edits
 from soundcheck.metrics.word_errors import word_changes, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
-from soundcheck.report.formats import number, place
+from soundcheck.report.formats import label, number, place
 from soundcheck.report.listening import TYPICAL, Example, Scene, Words, written
 from soundcheck.report.players import Side, side
 
@@ -96,14 +97,13 @@ def segment_errors(subset: Subset) -> np.ndarray:
 
 def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
-    kinds = {"worst": 2 * READ, "played": 3}
-    if errors is None:
-        errors, words = segment_errors(subset), subset.task.is_transcription
-        kinds = {"worst": READ, "typical": READ, "best": 0 if words else READ, "played": 2 if words else 1}
-    else:
-        errors = np.where(errors > 0, errors, np.nan)
+    own, words = errors is None, subset.task.is_transcription
+    errors = segment_errors(subset) if own else np.where(errors > 0, errors, np.nan)
     mean = float(np.nanmean(errors)) if np.isfinite(errors).any() else 0.0
-    title = f"{place(subset)}: {_error(subset)} {number(mean)}"
+    title, kinds = place(subset), {"worst": 2 * READ, "played": 3}
+    if own:
+        title = f"{place(subset)}: {_error(subset)} {number(mean)}"
+        kinds = {"worst": READ, "typical": READ, "best": 0 if words else READ, "played": 2 if words else 1}
     return Scene(title, subset, choose(errors, subset.segments, **kinds), mean)
 
 
@@ -111,8 +111,15 @@ def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]]) -> Scen
     """Choose segments whose predictions are furthest outside of the range expected of their category."""
     ends = [wanted.get(name, (np.nan, np.nan)) for name in subset.segments["category"]]
     low, high = np.array(ends, dtype=float).reshape(-1, 2).T
-    outside = np.maximum(low - subset.predictions.clean, subset.predictions.clean - high)
-    return of_errors(subset, outside)
+    predicted = subset.predictions.clean
+    scene = of_errors(subset, np.maximum(low - predicted, predicted - high))
+
+    def said(n: int) -> str:
+        category = subset.segments["category"].iloc[n]
+        expected = label(f"({low[n]:g}, {high[n]:g}]")
+        return f"{category}, expected {expected}; predicted {written(predicted[n])}"
+
+    return dataclasses.replace(scene, said=said)
 
 
 def of_groups(

@@ -40,14 +40,14 @@ class Finding(NamedTuple):
     measured: str
     says: str
     rests: str
-    limit: str = ""  # "has to be above 0.5"
+    limit: str = ""  # "has to be above 0.5", "the change has to be above −0.05"
     adjusted: str = ""
 
     @property
     def more(self) -> str:
         """What follows the brackets."""
-        parts = (f"it {self.limit}" if self.limit else "", self.adjusted)
-        return "".join(f"; {part}" for part in parts if part)
+        limit_ = f"it {self.limit}" if self.limit.startswith("has ") else self.limit
+        return "".join(f"; {part}" for part in (limit_, self.adjusted) if part)
 
     def __str__(self) -> str:
         if not self.rests:
@@ -68,12 +68,14 @@ def sentence(row: object, blocks: str = "speaker") -> str:
 def finding(row: object, blocks: str = "speaker") -> Finding:
     """Say in parts what a row says, see :func:`sentence`."""
     if row.test == SEARCHED and row.skipped:
-        groups = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
+        groups = counted(int(row.value), "group") if row.value else "no group"
+        verb = "may be" if row.value and row.state != FAIL else "are" if row.value > 1 else "is"
+        sure = "" if row.value else " significantly"
         task = "" if row.task in SINGLE else f" in {row.task}"
-        return Finding("", "", f"{groups} worse off than the others{task}: {row.skipped}", "")
+        return Finding("", "", f"{groups} {verb}{sure} worse off than the others{task}: {row.skipped}", "")
     count = counted(row.blocks, blocks)
     who, named = people(row.group), measured(row)
-    if row.group and not pd.isna(row.gap):
+    if compares_groups(row) and not pd.isna(row.gap):
         bounds = (row.gap_low_sample, row.gap_high_sample) if few(row) else (row.gap_low, row.gap_high)
         whose = " for these recordings" if blocks == "file" else " for these speakers"
         ends = span(row, *bounds) + (whose if few(row) and not pd.isna(bounds[0]) else "")
@@ -87,8 +89,13 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
     rests = f"{span(row, row.low, row.high)}, {count}"
     if not pd.isna(getattr(row, "after", None)) and change_of_quality(row):
         rests = f"change {points(row, row.value)}, {rests}"
-        return Finding(who, *before_and_after(row), rests, limit(row))
+        return Finding(who, *before_and_after(row), rests, f"the change {limit(row)}")
     return Finding(who, named, amount(row, row.value), rests, limit(row))
+
+
+def compares_groups(row: object) -> bool:
+    """Say whether a row is about a difference between groups, and not about a value of one group."""
+    return bool(row.group) and not (pd.isna(row.group_value) and pd.isna(row.matters))
 
 
 def before_and_after(row: object) -> tuple[str, str]:
@@ -133,7 +140,8 @@ def limit(row: object) -> str:
     if pd.isna(row.threshold):
         return ""
     side = {ABOVE: "above ", BELOW: "below "}.get(row.rule, "within ±")
-    return f"has to be {side}{amount(row, row.threshold)}"
+    write = points if change_of_quality(row) else amount
+    return f"has to be {side}{write(row, row.threshold)}"
 
 
 def few(row: object) -> bool:
@@ -230,13 +238,15 @@ def measured(row: object, label_: bool = True) -> str:
         name, under, change = in_words(row.test).partition(" under ")
         name = name.removesuffix(" difference") if row.group else name
     else:
-        name, under, change = info.title, "", ""
+        # Estimates have remarks in their names: concordance (balanced).
+        name, under, change = row.test if "(" in row.test else info.title, "", ""
     if row.test.endswith(CLASS):
         return f"{name} of {label(row.label)}"
-    if row.test.endswith(tuple(PARTS)) or label(row.label) != row.label:  # a range of values
-        return f"{name}{task} ({label(row.label)})"
-    named = f", {label(row.label)}" if row.label and label_ else ""
-    return f"{name}{task}{under}{change}{named}"
+    if not row.label or not (label_ or row.test.endswith(tuple(PARTS)) or label(row.label) != row.label):
+        return f"{name}{task}{under}{change}"
+    if name.endswith(" difference"):  # from another recogniser
+        return f"{name} to {label(row.label)}"
+    return f"{name}{task}{under}{change} ({label(row.label)})"
 
 
 def people(group: str) -> str:
@@ -278,10 +288,13 @@ class Brief(NamedTuple):
 
 
 def for_groups(facts: ModelFacts) -> Brief:
-    """Say for which group a model is worse, or the largest difference that shows nothing."""
+    """Say for which group a model is worse, or the largest difference that shows nothing.
+
+    A group that loses more under a change of the sound may still be better off than the others.
+    """
     if (row := first(facts.groups)) is not None:
-        groups = facts.groups[facts.groups["side"].eq(row.side)]
-        who, *more = dict.fromkeys(map(people, groups["group"]))
+        same = facts.groups["side"].eq(row.side) & ~facts.groups["test"].str.contains(" Change")
+        who, *more = dict.fromkeys(map(people, [row.group, *facts.groups.loc[same, "group"]]))
         return Brief(FAIL, who, f"{'' if row.side else 'differs: '}{_both(row)}", some(more, MOST_ALSO))
     if (row := facts.largest_difference) is None:
         return Brief(NOT_EVALUATED, "", _why_not(facts, states.FAIRNESS))
@@ -290,9 +303,8 @@ def for_groups(facts: ModelFacts) -> Brief:
     else:
         state = "within the margin" if row.state == PASS else row.state
     who = people(row.group)
-    return Brief(
-        row.state, "", f"no group shown to be worse; largest difference: {who}, {_both(row)}, {state}"
-    )
+    none = "no group significantly worse beyond the margin"
+    return Brief(row.state, "", f"{none}; largest difference: {who}, {_both(row)}, {state}")
 
 
 def under_changes(facts: ModelFacts) -> Brief:
@@ -310,7 +322,7 @@ def under_changes(facts: ModelFacts) -> Brief:
     if row.state == FAIL:
         return Brief(FAIL, about, says)
     state = "within its limit" if row.state == PASS else row.state
-    return Brief(row.state, "", f"no change shown to break it; nearest: {about}, {says}, {state}")
+    return Brief(row.state, "", f"no change fails; nearest to its limit: {about}, {says}, {state}")
 
 
 def _both(row: object) -> str:

@@ -180,7 +180,7 @@ _RANGE = r"[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])"
 _BIN = re.compile(rf"(?:^|(?<=: )){_RANGE}$")
 _NAMED_BIN = re.compile(rf"(?<=\bbin ){_RANGE}")
 _UNDER = re.compile(r"^(?:change ([A-Z]+)|percentage (unchanged predictions)) (?=\S)")
-_PLAN = re.compile(r"^nist (?=\d)")
+_PLAN = re.compile(r"\bnist (?=\d)")
 
 
 def label(text: str) -> str:

@@ -323,7 +323,7 @@ def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Htm
         figure = views.forest(drawn.assign(value=drawn["gap"]), unit=unit)
         parts += [show(evaluation.media, figure, alt, finding=text), _search_table(search)]
     if alike:
-        text = f"No group is shown to be worse: {'; '.join(alike)}. {_NO_PROOF}"
+        text = f"No group is significantly worse: {'; '.join(alike)}. {_NO_PROOF}"
         parts.append(element("p", text, limit=None))
     return join(parts)
 
@@ -376,6 +376,7 @@ def looked_at(searches: Iterable[GroupSearch]) -> Html:
         lines.append(f"{place(search.subset)}: {size} looked at.")
     columns = ["corpus", "task", "column", "values", "which", "segments without"]
     frame = pd.DataFrame(rows, columns=columns)
+    frame["column"] = frame["column"].str.replace("_", " ")
     same = [name for name in columns if name != "task"]
     frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
     return views.table(frame, columns) + notes(lines)

@@ -119,7 +119,8 @@ def show(
         if rest:
             listed.setdefault(place(scene.subset), []).append((scene, rest))
     aligned = filter(None, (scene.words_of(scene.examples[0].row) for scene in flat))
-    signs = join(map(legend, dict.fromkeys(tuple(words.written) for words in aligned)))
+    names = dict.fromkeys(tuple(words.written) for words in aligned)
+    signs = legend(names) if names else Html()
     lists = [
         {
             "summary": f"{counted(sum(len(rest) for _, rest in scenes_), 'segment')} to read: {where}",
@@ -198,13 +199,14 @@ def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "
     return templates.html("aligned_words", lines=first.items(), rest=f"{rest}." if rest else "")
 
 
-def legend(names: Sequence[str] = ()) -> Html:
-    """Explain the signs, of two recognisers with their names."""
-    words = [f"{MARKS['substitute']} another word, {MARKS['delete']} left out, {MARKS['insert']} put in"]
-    if len(names) == 2:
-        both, *fates = (f"{sign} {words}" for _, sign, words in _fates(names).values())
-        words += [f"of the words that were said: {both}", *fates]
-    return element("p", "; ".join(words) + ".", class_="sc-note", limit=None)
+def legend(written: Iterable[Sequence[str]]) -> Html:
+    """Explain the signs, those of each two recognisers with their names."""
+    lines = [f"{MARKS['substitute']} another word, {MARKS['delete']} left out, {MARKS['insert']} put in."]
+    for names in written:
+        if len(names) == 2:
+            fates = "; ".join(f"{sign} {words}" for _, sign, words in _fates(names).values())
+            lines.append(f"Of the words that were said: {fates}.")
+    return join(element("p", line, class_="sc-note", limit=None) for line in lines)
 
 
 def _fates(names: Sequence[str]) -> dict[tuple[bool, ...], tuple[str, str, str]]:

@@ -100,6 +100,7 @@ def _waveform(signal: np.ndarray) -> np.ndarray:
 
 LONGEST = 30.0  # seconds of a sound that a page carries
 _UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
+_MODES = ("definition", "full_scale", "role")  # how a change is computed, which the method page says
 
 
 class Player(Html):
@@ -230,6 +231,8 @@ def settings(drawn: Mapping[str, object]) -> str:
     """
     parts = []
     for name, value in drawn.items():
+        if name in _MODES:
+            continue
         words, unit = name.replace("_", " "), _UNITS.get(name, "")
         if name.endswith("_db"):
             words, unit = words.removesuffix(" db").replace("snr", "SNR"), "dB"

@@ -304,7 +304,8 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]
     frame["cell"] = [values(unit=POINTS)(row) for row in frame.itertuples()]
     frame["change"] = frame["transformation"].replace("", "mean")
     means = frame[frame["transformation"].eq("")].sort_values("value", ascending=False, kind="stable")
-    sizes = means.set_index(names)[["segments", "blocks"]].set_axis([counts[0], counts[-1]], axis=1)
+    sizes = means.set_index(names)[["segments", "blocks"]].astype(int)
+    sizes = sizes.set_axis([counts[0], counts[-1]], axis=1)
     cells = frame.set_index([*names, "change"])["cell"].unstack(sort=False)
     rows = cells.loc[sizes.index].join(sizes).reset_index()
     return views.table(rows, caption=f"Rise of the {rate} by group, over all levels")

@@ -21,6 +21,7 @@ from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_signif
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_RULES, one_sided
+from soundcheck.suite.measures import measure_of
 
 VERDICTS = "sc-verdicts"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.
@@ -53,7 +54,7 @@ def test_cell(row: object) -> Cell:
 
 def below_test(row: object) -> str:
     """Name group and label of a row."""
-    return " · ".join(filter(None, (label(row.group), label(row.label))))
+    return " · ".join(filter(None, (label(row.group).replace("_", " "), label(row.label))))
 
 
 def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({})) -> Html:
@@ -67,7 +68,8 @@ def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyT
     places = rows.groupby(["corpus", "task"], sort=False)  # of which nothing is known, for one reason
     known = places["passed"].transform("count") + places["value"].transform("count")
     left_out = known.eq(0) & places["skipped"].transform("nunique").eq(1) & rows["skipped"].notna()
-    compared = rows["group"].ne("") & ~left_out
+    of_group = rows["value"].notna() & rows[["group_value", "matters"]].isna().all(axis=1)  # a value of it
+    compared = rows["group"].ne("") & ~left_out & ~rows["test"].isin(rows.loc[of_group, "test"])
     groups, single = rows[compared], rows[~compared & ~left_out]
     adjusted = rows["adjusted_by"].fillna("")
     names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
@@ -178,7 +180,8 @@ def difference_lines(row: object) -> list[str]:
     digits = formats.digits_for(row.gap, low, high)
     ends = span(low, high, digits)
     ends += " for these speakers" if ends and few else ""
-    ratio = "" if pd.isna(row.ratio) else f"{row.ratio:.2g} times the reference"
+    errors = "" if measure_of(row.test, row.family).rate else "the errors of "  # 1 minus recall, for instance
+    ratio = "" if pd.isna(row.ratio) else f"{row.ratio:.2g} times {errors}the reference"
     return list(filter(None, (number(row.gap, digits, row.matters), ends, ratio)))
 
 
@@ -224,7 +227,7 @@ def _side(row: object, state: str) -> str:
         side = "within the margin" if margin else "on the passing side"
         return "" if pd.isna(row.bound) else f"{side}; {number(row.bound)} is not excluded"
     side = "more than the margin" if margin else "on the failing side"
-    tested = {INCONCLUSIVE: "not tested" if pd.isna(row.p_value) else "not significant"}
+    tested = {INCONCLUSIVE: "not tested" if pd.isna(row.p_value) else "not significant after correction"}
     if whole:
         side = f"the whole interval is {'beyond the margin' if margin else side}"
     else:

@@ -22,8 +22,10 @@ from soundcheck.evaluation.trial_conditions import Split, carried_errors, carry_
 from soundcheck.evaluation.trials import KINDS, errors_of, threshold_in_use
 from soundcheck.metrics.trials import Trials
 from soundcheck.report import page, views
+from soundcheck.report.formats import label as named
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, notes
+from soundcheck.report.key_figures import written
 from soundcheck.report.style import DASHES, GREY, PALETTE, label, legend_name, look, new
 from soundcheck.report.views import estimate_table
 from soundcheck.results.rows import Estimate
@@ -54,7 +56,7 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
         figure, (axes,) = new(6.6, 6.4)
         for n, (name, entry) in enumerate(drawn.items()):
             line = {"color": PALETTE[n], "linestyle": DASHES[n], "linewidth": 1.6}
-            axes.plot(*_along(entry), label=f"{legend_name(name)}, EER {100 * entry['equal']:.3g} %", **line)
+            axes.plot(*_along(entry), label=f"{legend_name(name)}, EER {_equal(entry)}", **line)
             if "rates" in entry:
                 ends = [_deviates(entry[end]) for end in ("rates", "low", "high")]
                 axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")
@@ -74,6 +76,10 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
         if handles:
             figure.legend(handles.values(), handles, loc="outside lower center", ncols=2, fontsize=9)
     return figure
+
+
+def _equal(curve: Mapping[str, object]) -> str:
+    return written("equal error rate", curve["equal"])
 
 
 def _deviates(rates: Sequence[float]) -> np.ndarray:
@@ -101,7 +107,7 @@ def _along(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
 def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object]], what: str) -> None:
     """Show detection error trade-offs below their equal error rates."""
     if curves:
-        rates = "; ".join(f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items())
+        rates = "; ".join(f"{name} {_equal(one)}" for name, one in curves.items())
         alt = f"Detection error trade-off, {what}"
         page.show(evaluation, det_figure(curves), alt, f"Equal error rate: {rates}")
 
@@ -180,7 +186,8 @@ def measures(estimates: Sequence[Estimate], caption: str) -> Html:
 
 
 def _title(measure: str) -> str:
-    return _TITLES.get(measure) or measure.replace(info_of(measure).name, info_of(measure).title)
+    title = _TITLES.get(measure) or measure.replace(info_of(measure).name, info_of(measure).title)
+    return named(title.replace("(cost ", "("))
 
 
 def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
@@ -202,7 +209,7 @@ def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, floa
     """Say where the thresholds lie, which one is in use, and what errors cost."""
     thresholds = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
     costs = [
-        f"{name} {one['p_target']:g}, {one['c_miss']:g}, {one['c_false_alarm']:g}"
+        f"{named(name)} {one['p_target']:g}, {one['c_miss']:g}, {one['c_false_alarm']:g}"
         for name, one in {"main": evaluation.cost, **evaluation.costs}.items()
     ]
     used = evaluation.option("threshold")

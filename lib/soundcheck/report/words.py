@@ -96,7 +96,7 @@ def error_profile(evaluation: Evaluation, profile: pd.DataFrame) -> Html:
     kind = drawn["measure"].map(lambda name: info_of(name).title)
     drawn = drawn.assign(kind=kind, reference=drawn["measure"].map(rates_of.loc["all"]))
     figure = views.forest(drawn, name="part", panels="kind", unit="share (grey: all)")
-    return show(evaluation.media, figure, f"Errors of each group. {said}", finding=said)
+    return show(evaluation.media, figure, "Errors of each group", finding=said)
 
 
 def rates_by_speech(rates: pd.DataFrame) -> Figure:

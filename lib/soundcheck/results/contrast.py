@@ -426,9 +426,11 @@ def counts_of_tests(frame: pd.DataFrame) -> list[str]:
             parts.append(f"For {who} speakers, {candidate} is {on}.")
     if not parts:
         parts = [f"Nothing can be said about {candidate} against {baseline}: no test has a p-value."]
-    few = frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()
+    unknown = frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()
+    few = frame["blocks"].lt(LEAST_BLOCKS)
     for remark, rows in (
-        (f"Nothing concluded for new speakers, mostly as fewer than {LEAST_BLOCKS} contribute", few),
+        (f"Nothing concluded for new speakers, as fewer than {LEAST_BLOCKS} contribute", unknown & few),
+        ("Nothing concluded for new speakers, without an interval", unknown & ~few),
         ("Unpaired, which finds less, as speakers or draws are not the same", frame["pairing"].eq(UNPAIRED)),
         ("Not compared", frame["outcome"].eq("") & frame["outcome_sample"].eq("")),
     ):
