@@ -376,7 +376,6 @@ def looked_at(searches: Iterable[GroupSearch]) -> Html:
         lines.append(f"{place(search.subset)}: {size} looked at.")
     columns = ["corpus", "task", "column", "values", "which", "segments without"]
     frame = pd.DataFrame(rows, columns=columns)
-    frame["column"] = frame["column"].str.replace("_", " ")
     same = [name for name in columns if name != "task"]
     frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
     return views.table(frame, columns) + notes(lines)

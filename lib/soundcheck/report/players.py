@@ -236,8 +236,9 @@ def settings(drawn: Mapping[str, object]) -> str:
         words, unit = name.replace("_", " "), _UNITS.get(name, "")
         if name.endswith("_db"):
             words, unit = words.removesuffix(" db").replace("snr", "SNR"), "dB"
-        text = f"{value:g}" if isinstance(value, int | float) else value
-        parts.append(f"{words} {text} {unit}".rstrip().replace("-", "−"))
+        is_number = isinstance(value, int | float)
+        text = f"{value:g}".replace("-", "−") if is_number else str(value).replace("_", " ")
+        parts.append(f"{words} {text} {unit}".rstrip())
     return ", ".join(parts)
 
 
