@@ -118,7 +118,7 @@ class Book:
 
     def audit(self, name: str) -> Audit | None:
         """Audit a corpus, once; ``None`` for sentences that Soundcheck itself made."""
-        corpus = next(one for one in self.corpora if one.name == name)
+        corpus = next(corpus for corpus in self.corpora if corpus.name == name)
         if name not in self.audits and not corpus.entry.probes_of:
             settings = {key: getattr(self.record, key) for key in ("seed", "replicates", "interval")}
             self.audits[name] = audit(corpus, self.tasks, self.output.cache, jobs=self.jobs, **settings)
@@ -162,7 +162,8 @@ class Book:
             summary = model.sheet
             self._summary(summary, lambda: sheet.model_sheet(self.facts[model.name], today()))
         entries = {entry.family: entry for entry in record.notebooks if entry.model == model.name}
-        below = [self._results(entries[one.name], one) for one in self._ordered if one.name in entries]
+        tested = [family for family in self._ordered if family.name in entries]
+        below = [self._results(entries[family.name], family) for family in tested]
         return chapter(name, model.name, below)
 
     def _results(self, entry: NotebookRecord, family: Family) -> dict:
@@ -177,7 +178,7 @@ class Book:
             otherwise = Html()
             if family.category == "fairness":
                 audits = {corpus: audit for corpus in corpora if (audit := self.audit(corpus)) is not None}
-                addresses = {one.name: f"../../{one.page}.html" for one in record.corpora}
+                addresses = {corpus.name: f"../../{corpus.page}.html" for corpus in record.corpora}
                 otherwise = recorded_otherwise(rows, audits, addresses)
             out = self.output.folder
             return executed.result_cells(record, entry, family, rows, notebook, out, caveats, otherwise)
@@ -192,7 +193,7 @@ class Book:
         name = entry.sheet
         both = {entry.baseline, entry.candidate}
         tasks = {task for model in self.record.models if model.name in both for task in model.tasks}
-        caveats = self.record.caveats_of(both, {one.name for one in self.record.corpora}, tasks)
+        caveats = self.record.caveats_of(both, {corpus.name for corpus in self.record.corpora}, tasks)
         top = [pages.output(caveats_notice(caveats)), overview.summary_link(name)]
 
         def summary() -> sheet.Sheet:

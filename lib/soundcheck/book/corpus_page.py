@@ -83,7 +83,7 @@ def _pictures(corpus: Corpus, tasks: Mapping[str, Task], cache: Path, media: Med
     sounds = measured_sounds(corpus, SOUNDS, cache)
     if drawn := pictures(corpus.segments, _columns(corpus), tasks, sounds):
         yield style.show(media, *drawn)
-    if sampled := [name for name, one in sounds.items() if not one.whole]:
+    if sampled := [name for name, measured in sounds.items() if not measured.whole]:
         names = ", ".join(MEASURES[name].title for name in sampled).capitalize()
         count = many(sounds[sampled[0]].asked, "segment")
         limits = f"at most {SAMPLE_SOUNDS} and {SAMPLE_SECONDS / 60:.0f} minutes"
@@ -132,16 +132,16 @@ def audited(audit: Audit, audio: bool) -> Html:
     same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in audit.unchanging]
     copies, compared = repeats.recordings, audit.frame[audit.frame["gap"].notna()]
     details = {
-        "of them in several splits": sum(len(one.splits) > 1 for one in copies),
-        "under the names of several speakers": sum(len(one.speakers) > 1 for one in copies),
-        "with labels that differ": sum(bool(one.differing) for one in copies),
+        "of them in several splits": sum(len(copy.splits) > 1 for copy in copies),
+        "under the names of several speakers": sum(len(copy.speakers) > 1 for copy in copies),
+        "with labels that differ": sum(bool(copy.differing) for copy in copies),
     }
     unsure = compared[compared["noticed"] & ~compared["found"]].itertuples()
     about = {"found": audit, "repeats": repeats, "audio": audio, "many": many, "counted": counted}
     about |= {"compared": len(compared), "tested": int(compared["adjusted"].notna().sum())}
     about |= {"differences": [_difference(row) for row in audit.differences.itertuples()], "most": SENTENCES}
     about |= {"unsure": [f"{_group(row)} ({row.title})" for row in unsure], "some": some}
-    about |= {"copies": sum(len(one.files) for one in copies), "unchanging": ", ".join(same)}
+    about |= {"copies": sum(len(copy.files) for copy in copies), "unchanging": ", ".join(same)}
     about |= {"details": [(count, what) for what, count in details.items()]}
     about["noise"] = (
         f"{measured - audible:,} of {many(measured, 'segment')}" if audible < measured / 2 else ""
@@ -259,7 +259,7 @@ def facts_of(
     facts |= {name: _values(segments, name) for name in COLUMNS[:3] if _known(segments, name)}
     labels = {name: segments[name].notna().sum() for name in labelled(segments, tasks)}
     facts |= {"labels": ", ".join(f"{name} ({count:,})" for name, count in labels.items())} if labels else {}
-    stored = dict.fromkeys(f"{one.name}, {one.sampling_rate / 1000:g} kHz" for one in formats)
+    stored = dict.fromkeys(f"{sound.name}, {sound.sampling_rate / 1000:g} kHz" for sound in formats)
     facts |= {"files": some(list(stored), NAMED)} if stored else {}
     if not audio:
         facts["audio"] = "none here: models that need sound are not tested on this corpus"
@@ -303,7 +303,7 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
     columns["sampling rate in kHz"] = lambda row: row.sampling_rate / 1000
     columns |= {"segments": "segments", "models get": _used_as}
     columns["length"] = _length
-    frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits or "–"} for one in formats])
+    frame = pd.DataFrame([vars(sound) | {"name": sound.name, "bits": sound.bits or "–"} for sound in formats])
     return table(frame, columns, first=FIRST_ROWS)
 
 
@@ -391,8 +391,8 @@ def pictures(
     if _known(segments, "speaker"):
         of, people = "speakers", segments.dropna(subset="speaker").drop_duplicates("speaker")
         panels.append(("segments a speaker", "", segments["speaker"].value_counts(), of))
-    for name, one in sounds.items():
-        panels.append((MEASURES[name].title, MEASURES[name].unit, pd.Series(one.values), "segments"))
+    for name, measured in sounds.items():
+        panels.append((MEASURES[name].title, MEASURES[name].unit, pd.Series(measured.values), "segments"))
     for name in (number_of("age"), "age"):
         if name in people and is_numeric_dtype(people[name]):
             panels.append(("age", "years", people[name], of))

@@ -165,10 +165,10 @@ class MethodPage:
 
     def _filters(self) -> str:
         """Draw the magnitude responses of the filters with which a family tilts spectra."""
-        tilts = [one for one in self.family.changes.values() if one.transform == "spectral_tilt"]
+        tilts = [tilt for tilt in self.family.changes.values() if tilt.transform == "spectral_tilt"]
         if not tilts:
             return ""
-        filters = {one.name: tilt_filter(one.options["direction"]) for one in tilts}
+        filters = {tilt.name: tilt_filter(tilt.options["direction"]) for tilt in tilts}
         figure = method_views.magnitude_responses(filters, audio.SAMPLING_RATE)
         return raw(show(self.media, figure, f"Magnitude responses in decibel: {', '.join(filters)}"))
 

@@ -42,8 +42,8 @@ SHORT = re.compile(r"^(Correctness|Fairness|Robustness) (of|by|to|in|between) (t
 
 def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFacts]) -> list[dict]:
     """Make the first page; ``facts`` are from :func:`soundcheck.results.facts.facts_by_model`."""
-    tested = [one for one in facts.values() if not one.random]
-    rows = pd.concat([one.counted for one in tested]) if tested else results.iloc[:0]
+    tested = [model for model in facts.values() if not model.random]
+    rows = pd.concat([model.counted for model in tested]) if tested else results.iloc[:0]
     none = said(f"{headline(rows)}.")
     sections = {
         "Where they fail": heat_map(record, tested),
@@ -61,7 +61,7 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
         synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
         Html() if rows["state"].isin((PASS, FAIL)).any() else none,
         models_table(tested),
-        references([one for one in facts.values() if one.random]),
+        references([model for model in facts.values() if model.random]),
     ]
     title = pages.markdown(f"# {heading(record.title, 'Soundcheck')}")
     return [title, pages.output(join(top)), *pages.sections(sections)]
@@ -116,8 +116,8 @@ def dot(figure: KeyFigure) -> dict:
 
 def further(facts: ModelFacts, main: KeyFigure) -> Iterator[str]:
     """Write the other numbers of a model on the corpus of its headline, and the class that it finds least."""
-    others = [one for one in facts.figures if one.corpus == main.corpus and one != main]
-    numbers = [key_figures.short(one).removeprefix(f"{one.measure} of ") for one in others]
+    others = [figure for figure in facts.figures if figure.corpus == main.corpus and figure != main]
+    numbers = [key_figures.short(figure).removeprefix(f"{figure.measure} of ") for figure in others]
     yield ", ".join(filter(None, numbers))
     classes = facts.classes[facts.classes["corpus"].eq(main.corpus) & facts.classes["task"].eq(main.task)]
     for row in classes.head(1).itertuples():
@@ -133,9 +133,9 @@ def references(every: Sequence[ModelFacts]) -> Html:
 
 def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
     """Show the state of each family for each model, with the number of tests that fail, as links."""
-    notebooks = {(one.model, one.family): one for one in record.notebooks}
+    notebooks = {(notebook.model, notebook.family): notebook for notebook in record.notebooks}
     sections: dict[str, list[dict]] = {}
-    for family in sorted(record.families, key=lambda one: methods.place(one.name, one.category)):
+    for family in sorted(record.families, key=lambda family: methods.place(family.name, family.category)):
         cells = []
         for facts in every:
             if (notebook := notebooks.get((facts.model.name, family.name))) is None:
@@ -156,7 +156,7 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
 
 def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -> Html:
     """List the largest findings, of each model and aspect first the largest, so that none hides another."""
-    failing = pd.concat([one.failing for one in facts])
+    failing = pd.concat([model.failing for model in facts])
     every = findings(failing)
     later = every.groupby(["model", aspects(every)]).cumcount().gt(0)
     first = later.sort_values(kind="stable").index[:most]

@@ -110,7 +110,7 @@ def search_entries(
     entries = [
         *_families(record, number),
         *([text(model.name), "model", [[number[model.page], "", ""]]] for model in record.models),
-        *([text(one.name), "corpus", [[number[one.page], "", ""]]] for one in record.corpora),
+        *([text(corpus.name), "corpus", [[number[corpus.page], "", ""]]] for corpus in record.corpora),
         *_rows(results.assign(test=results["test"].map(measure)), "test", number),
         *_rows(results[results["group"].ne("")], "group", number),
     ]

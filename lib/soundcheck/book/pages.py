@@ -334,7 +334,8 @@ def _recorded_table(name: str) -> Html:
     if "measured" in frame:
         return group_table(frame, caption)
     joined = ("low", "high") if "value" in frame else ()
-    columns: dict[str, views.Column] = {one.replace("_", " "): one for one in frame if one not in joined}
+    shown = [column for column in frame if column not in joined]
+    columns: dict[str, views.Column] = {column.replace("_", " "): column for column in shown}
     columns |= {"value": formats.values()} if {"value", "low"} <= set(frame) else {}
     return views.table(frame, columns, caption=caption, first=FIRST_ROWS)
 
@@ -351,7 +352,7 @@ def _list_of_measures() -> str:
     for module, functions in measures().items():
         parts += [f"### {module.__name__}", _documented(module).partition("\n")[0]]
         for name, function in functions.items():
-            given = ", ".join(one for one in inspect.signature(function).parameters if one != "self")
+            given = ", ".join(name for name in inspect.signature(function).parameters if name != "self")
             parts.append(f"- `{name}({given})`: {_documented(function)}")
     return "\n\n".join(parts)
 

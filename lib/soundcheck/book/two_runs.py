@@ -94,8 +94,8 @@ def compare_runs(
         record = dataclasses.replace(after.record, **dict.fromkeys(_ONE_RUN, ()) | about)
         lines = [*differences, *(line for rows in frames.values() for line in _said(rows))]
         problems = _build(output, record, lines) if book else []
-        failed = [one for one in comparisons if one.failed]
-        lines += [f"The notebook of {one.name} failed: {one.error[:200]}" for one in failed]
+        failed = [entry for entry in comparisons if entry.failed]
+        lines += [f"The notebook of {entry.name} failed: {entry.error[:200]}" for entry in failed]
         lines += about_book(output, wanted=book, problems=problems)
         lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
     code = EXIT_INCOMPLETE if problems or failed else EXIT_OK

@@ -81,12 +81,12 @@ def _good(facts: ModelFacts) -> str:
     name = plain(facts.model.name)
     if facts.random:
         return f"{name} is a random reference: it guesses, and is there to be compared with."
-    figures = [one for one in facts.figures if one.standing] or facts.figures
+    figures = [figure for figure in facts.figures if figure.standing] or facts.figures
     if not figures:
         known = facts.record.figures is not None
         why = "no corpus has labels for its tasks" if known else "the run did not compute it"
         return f"of {name} that cannot be said: {why}."
-    several = len({one.corpus for one in figures}) > 1
+    several = len({figure.corpus for figure in figures}) > 1
     by_chance: dict[str, list[str]] = {}
     for figure in figures[:MOST_FIGURES]:
         words = key_figures.against_chance(figure) or _NO_CHANCE

@@ -119,7 +119,7 @@ def comparison_sheet(
     facts: ModelFacts, entry: ComparisonRecord, frame: pd.DataFrame, day: datetime.date
 ) -> Sheet:
     """Put the page of a comparison together, of its rows and the facts of the candidate."""
-    said = plain(conclusion(frame), 600)
+    said = plain(conclusion(frame), LONGEST)
     if entry.failed:
         said = "The comparison failed to run, so nothing can be said about it."
     lines = [line for line in verdict_lines(facts) if line[0] != INCONCLUSIVE_LINE]
@@ -211,17 +211,18 @@ def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
 
 
 def _values(facts: ModelFacts) -> list[Picture]:
-    figures = [one for one in facts.figures if one.value is not None][:MOST_DRAWN]
-    several = len({one.corpus for one in figures}) > 1
+    figures = [figure for figure in facts.figures if figure.value is not None][:MOST_DRAWN]
+    several = len({figure.corpus for figure in figures}) > 1
     rows = []
-    for one in figures:
-        rate = one.measure in key_figures.RATES
-        numbers = {"value": one.value, "low": one.low, "high": one.high, "reference": one.guessing}
-        names = [*([] if rate else [one.task]), one.measure, *([one.corpus] if several else [])]
+    for figure in figures:
+        rate = figure.measure in key_figures.RATES
+        numbers = figure.value, figure.low, figure.high, figure.guessing
+        names = [*([] if rate else [figure.task]), figure.measure, *([figure.corpus] if several else [])]
         axis = "errors in %: less is better" if rate else "more is better"
-        scaled = pd.Series(numbers, dtype=float) * (100 if rate else 1)
+        scaled = pd.Series(numbers, ["value", "low", "high", "reference"], dtype=float)
+        scaled *= 100 if rate else 1
         rows.append({"name": " · ".join(names), "panel": axis, **scaled})
-    alt = "; ".join(plain(key_figures.sentence(one, corpus=several), 200) for one in figures)
+    alt = "; ".join(plain(key_figures.sentence(figure, corpus=several), 200) for figure in figures)
     title = "How good, 95 % intervals; grey: chance"
     return [Picture(title, alt, svg(forest(pd.DataFrame(rows), panels="panel")).decode())] if rows else []
 
@@ -285,11 +286,11 @@ def unknown(facts: ModelFacts) -> Table:
     left = [f"{counted(len(facts.not_evaluated), 'test')} not evaluated."] if len(facts.not_evaluated) else []
     left += [f"Failed to run: {', '.join(facts.failed)}."] if facts.failed else []
     lines = []
-    for one in facts.unknown.head(MOST_UNKNOWN).itertuples():
-        row = None if one.row == -1 else facts.rows.loc[one.row]
+    for kind in facts.unknown.head(MOST_UNKNOWN).itertuples():
+        row = None if kind.row == -1 else facts.rows.loc[kind.row]
         bound = "" if row is None else f"{failures.points(row, abs(row.bound))}: {failures.subject(row)}"
-        plan = "" if pd.isna(one.needed) else failures.planned(one.needed, one.blocks)
-        lines.append((one.kind.replace("_", " "), f"{one.tests}", bound, plan))
+        plan = "" if pd.isna(kind.needed) else failures.planned(kind.needed, kind.blocks)
+        lines.append((kind.kind.replace("_", " "), f"{kind.tests}", bound, plan))
     columns = ["groups by", "inconclusive", "difference not excluded", "speakers to decide half of them"]
     lines = pd.DataFrame(lines, columns=columns)
     return Table.of_first("What could not be concluded", lines, len(facts.unknown), left)
@@ -304,11 +305,11 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
     """
     if baseline is not None:
         return [_since(facts, baseline)]
-    entries = [one for one in facts.record.comparisons if one.candidate == facts.model.name]
-    frames = [facts.run.contrasts(one) for one in entries]
+    entries = [entry for entry in facts.record.comparisons if entry.candidate == facts.model.name]
+    frames = [facts.run.contrasts(entry) for entry in entries]
     notes = [
-        f"The comparison with {one.baseline} failed to run." if one.failed else remark(conclusion(frame))
-        for one, frame in zip(entries, frames, strict=True)
+        f"The comparison with {entry.baseline} failed to run." if entry.failed else remark(conclusion(frame))
+        for entry, frame in zip(entries, frames, strict=True)
     ]
     differing = [frame for frame in frames if frame["outcome"].isin((WORSE, BETTER)).any()]
     return [changed(SINCE, [*differing, *frames][0], notes)] if frames else []
@@ -320,7 +321,7 @@ def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> "Tabl
     rows = rows.sort_values("outcome", ascending=False, kind="stable")  # worse before better
     lines = []
     for row in rows.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
-        before, after = (failures.amount(row, one) for one in (row.baseline_value, row.candidate_value))
+        before, after = (failures.amount(row, value) for value in (row.baseline_value, row.candidate_value))
         ends = "" if pd.isna(row.low) else f" ({failures.span(row, row.low, row.high).removeprefix('95 % ')})"
         difference = f"{failures.points(row, row.difference)}{ends}"
         about = f"{failures.subject(row)}{_minus(row)}"
@@ -429,7 +430,7 @@ def typeset(sheet: Sheet) -> bytes:
     """
     typst = import_extra("typst", "pdf", "--pdf")
     fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # those of the figures
-    content = _fit(dataclasses.asdict(sheet)) | {"pictures": [vars(one) for one in sheet.pictures]}
+    content = _fit(dataclasses.asdict(sheet)) | {"pictures": [vars(picture) for picture in sheet.pictures]}
     content["date"] = [day.year, day.month, day.day] if (day := given_day()) else None
     return typst.compile(
         (templates.FOLDER / "sheet.typ").read_bytes(),
@@ -444,8 +445,8 @@ def _fit(value: object) -> object:
     if isinstance(value, str):
         return re.sub(rf"(\S{{{LONGEST_WORD}}})(?=\S)", "\\1\u200b", xml_text(plain(value, LONGEST)))
     if isinstance(value, dict):
-        return {name: _fit(one) for name, one in value.items()}
-    return [_fit(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _fit(part) for name, part in value.items()}
+    return [_fit(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _day(run: FinishedRun) -> datetime.date:

@@ -65,15 +65,15 @@ def carried(kind: str, data: bytes) -> str:
 def model_scenes(facts: ModelFacts) -> list[Scene]:
     """Choose sounds of the families with the largest findings, then of what is not known."""
     folder, scenes = facts.run.path.parent, []
-    titles = {one.name: one.title for one in facts.record.families}
+    titles = {family.name: family.title for family in facts.record.families}
     findings = pd.concat([facts.findings, facts.few, by_excess(facts.inconclusive)])
     for row in findings.drop_duplicates("family").itertuples():
         examples = _examples(facts, rows_file(folder, facts.model.name, row.family).with_suffix(".ipynb"))
         # What is of the group, or under the change, of the finding comes first.
-        examples.sort(key=lambda one, about=row.about: about not in f"{one.group} {one.title}")
+        examples.sort(key=lambda example, about=row.about: about not in f"{example.group} {example.title}")
         finding = sentence(facts, row) if row.state == FAIL else ""
         played = {sound.sound for scene in scenes for sound in scene.sounds}
-        made = (_scene(folder, titles[row.family], finding, one) for one in examples)
+        made = (_scene(folder, titles[row.family], finding, example) for example in examples)
         scenes += [scene for scene in made if not played >= {sound.sound for sound in scene.sounds}][:1]
         if len(scenes) == MOST_SCENES:
             break
@@ -84,7 +84,7 @@ def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]
     """Choose the segments on which two models of a run differ most."""
     folder = facts.run.path.parent
     examples = _examples(facts, folder / "comparisons" / f"{entry.slug}.ipynb")
-    scenes = (_scene(folder, "", "", one) for one in examples)
+    scenes = (_scene(folder, "", "", example) for example in examples)
     return [scene for scene in scenes if scene.sounds][:MOST_SCENES]
 
 
@@ -95,7 +95,7 @@ def _examples(facts: ModelFacts, path: Path) -> list[Scene]:
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
-        return [one for data in outputs for one in _OUTPUT.validate_python(data.get(EXAMPLES, []))]
+        return [example for data in outputs for example in _OUTPUT.validate_python(data.get(EXAMPLES, []))]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
 
@@ -103,7 +103,7 @@ def _examples(facts: ModelFacts, path: Path) -> list[Scene]:
 def _scene(folder: Path, family: str, finding: str, example: Scene) -> Scene:
     """Load the sounds of an example: of several the first and the last, which is that of a change."""
     last = example.sounds[-1:] if len(example.sounds) > 1 else ()
-    sounds = tuple(filter(None, (_sound(folder, one) for one in (*example.sounds[:1], *last))))
+    sounds = tuple(filter(None, (_sound(folder, sound) for sound in (*example.sounds[:1], *last))))
     words = tuple((who, text or "(nothing)") for who, text in example.words)
     title = ": ".join(filter(None, (family, example.title)))
     return dataclasses.replace(example, title=title, finding=finding, sounds=sounds, words=words)

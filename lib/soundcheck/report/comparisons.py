@@ -97,7 +97,8 @@ def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
         row = {"family": family}
         for who, side in sides.items():
             counts = group[side].value_counts()
-            row |= {f"{OUTCOMES[one][1]}, {who} speakers": counts.get(one, 0) for one in OUTCOMES if one}
+            for outcome in filter(None, OUTCOMES):
+                row[f"{OUTCOMES[outcome][1]}, {who} speakers"] = counts.get(outcome, 0)
         rows.append(row | {"not compared": group[[*sides.values()]].eq("").all(axis=1).sum()})
     return views.table(rows, sortable=False)
 
@@ -175,7 +176,7 @@ def impacts(comparison: Comparison, pairs: Sequence[Subset]) -> Html:
         predictions = (pair.truth, pair.predictions.clean, pair.predictions.changed)
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
         resampled = [comparison.resample(each, pair.blocks) for each in (changed, impact(*predictions))]
-        cells = [cell for one in resampled for cell in _shares(one, comparison.interval)]
+        cells = [cell for result in resampled for cell in _shares(result, comparison.interval)]
         net = resampled[1].value[-1]
         effect = "positive" if net >= MARGIN else "negative" if net <= -MARGIN else "neutral"
         effect = "" if pd.isna(net) else effect

@@ -65,7 +65,7 @@ def choose(
     share = min(1.0, len(rows) / max(1, worst + typical + best))  # so that few are not all of one kind
     examples: list[Example] = []
     for why, (most, order) in kinds.items():
-        left = every.assign(order=order)[~every["row"].isin([one.row for one in examples])]
+        left = every.assign(order=order)[~every["row"].isin([example.row for example in examples])]
         if why == WORST and every["score"].min() == 0 and every["score"].any():
             left = left[left["score"].gt(0)]
         count = math.ceil(share * most)
@@ -135,7 +135,7 @@ def of_groups(
     ranked, scenes = gaps(scores, masks), []
     everybody = np.logical_or.reduce([*masks.values()])
     if errors:
-        ranked.sort(key=lambda one: -one[0])
+        ranked.sort(key=lambda entry: -entry[0])
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
         size, whose = f"{gap:+.3f}".replace("-", "−"), f"{column}: {group}"
         about = f"{place(subset)}: {group}: {what or _error(subset)} {size} against the others"
@@ -169,7 +169,7 @@ def of_predictions(
         ranked += [(-abs(gap), what, scores) for gap, _ in gaps(scores, masks)[:1]]
     if not ranked:
         return []
-    _, what, scores = min(ranked, key=lambda one: one[:2])
+    _, what, scores = min(ranked, key=lambda entry: entry[:2])
     about = f"{context} {value}: {what} moves" if context else what
     return of_groups(subset, column, groups, scores, about)
 
@@ -190,7 +190,7 @@ def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[floa
 
 def moved(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Scene]:
     """Choose the segments whose prediction a change moves most, each once; of values if there are any."""
-    parts, subsets = [], [one for one in subsets if one.task.is_regression] or subsets
+    parts, subsets = [], [subset for subset in subsets if subset.task.is_regression] or subsets
     for n, subset in enumerate(subsets):
         clean, changed = map(pd.Series, (subset.predictions.clean, subset.predictions.changed))
         size = (changed - clean).abs() if subset.task.is_regression else 1.0 * changed.ne(clean)
@@ -202,7 +202,7 @@ def moved(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Scene]:
     order = {"size": False, "key": True, "change": True}
     frame = pd.concat(parts).sort_values(list(order), ascending=list(order.values()))
     largest = frame.drop_duplicates("key").head(MOST_MOVED).to_dict("records")
-    return [_moved(evaluation, subsets[one["subset"]], one["row"]) for one in largest]
+    return [_moved(evaluation, subsets[row["subset"]], row["row"]) for row in largest]
 
 
 def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
@@ -257,7 +257,7 @@ def of_two_recognisers(subset: Subset, texts: Mapping[str, np.ndarray], played: 
         return Words(subset.truth[n], {first: before[n], second: after[n]})
 
     for kind, other in (("broken", "corrected"), ("corrected", "broken")):
-        seen = [one.row for scene in scenes for one in scene.examples]
+        seen = [example.row for scene in scenes for example in scene.examples]
         scores = (changes[kind].where(changes[kind] > 0) - changes[other] / 1000).drop(seen)
         scores = scores.reindex(changes.index).to_numpy()
         chosen = choose(scores, subset.segments, worst=MOST_WORDS, played=played, called="")
@@ -319,7 +319,7 @@ def _trials(
         segments = corpus.segments.iloc[[trial["enrolled"], trial["segment"]]]
         names = f"enrolled: speaker {trial['enrol_speaker']}", f"tested: speaker {trial['test_speaker']}"
         both = zip(segments.to_dict("records"), names, strict=True)
-        sides = [side(evaluation, corpus, one, None, one["file"], name) for one, name in both]
+        sides = [side(evaluation, corpus, segment, None, segment["file"], name) for segment, name in both]
         if setting != CLEAN:
             tested = segments.iloc[1]
             sides.append(side(evaluation, corpus, tested, evaluation.settings[setting], _name(setting)))
@@ -336,14 +336,15 @@ def lost_words(evaluation: Evaluation, subset: Subset, localised: Sequence[Local
     """
     series, scenes = subset.predictions.settings, []
     levels = [setting for setting in evaluation.settings if setting[0] == evaluation.family.options["by"]]
-    for one in [one for one in localised if one.drop > 0][:MOST_WORDS]:
+    for lost in [lost for lost in localised if lost.drop > 0][:MOST_WORDS]:
         with_it = {
-            setting: np.array([one.word in (text or "").split() for text in series[setting]])
+            setting: np.array([lost.word in (text or "").split() for text in series[setting]])
             for setting in (CLEAN, *levels)
         }
         setting = min(levels, key=lambda level: int(with_it[level].sum()))
         mask = with_it[CLEAN] & ~with_it[setting]
-        title = f"{subset.corpus}: “{one.word}”, lost {one.drop} of {one.count} times under {_name(setting)}"
+        times = f"lost {lost.drop} of {lost.count} times"
+        title = f"{subset.corpus}: “{lost.word}”, {times} under {_name(setting)}"
         apart = _apart(series[CLEAN], series[setting])
         scenes.append(_changed(evaluation, subset, setting, apart, title, mask, not scenes))
     return scenes
@@ -351,12 +352,14 @@ def lost_words(evaluation: Evaluation, subset: Subset, localised: Sequence[Local
 
 def most_harmed(evaluation: Evaluation, subset: Subset, settings_: Sequence[Setting]) -> list[Scene]:
     """Choose a typical segment under each of some settings, and the one that loses most words."""
-    texts = {one: missing_as_empty(texts_) for one, texts_ in subset.predictions.settings.items()}
-    growth = {one: _apart(subset.truth, texts[one]) - _apart(subset.truth, texts[CLEAN]) for one in settings_}
-    return [
-        _changed(evaluation, subset, one, texts_, f"{subset.corpus}: {_name(one)}")
-        for one, texts_ in growth.items()
-    ]
+    errors, scenes = {}, []
+    for setting in (CLEAN, *settings_):
+        texts = missing_as_empty(subset.predictions.settings[setting])
+        errors[setting] = _apart(subset.truth, texts)
+    for setting in settings_:
+        growth, title = errors[setting] - errors[CLEAN], f"{subset.corpus}: {_name(setting)}"
+        scenes.append(_changed(evaluation, subset, setting, growth, title))
+    return scenes
 
 
 def most_violated(
@@ -378,7 +381,7 @@ def most_violated(
         if not np.isfinite(excess).any():
             continue
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
-        points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
+        points = [f"{100 * distances[group, n]:+.1f}".replace("-", "−") for distances in (worse, others)]
         setting, mask = list(evaluation.settings)[1 + n], first.masks[group]
         grown = []  # by how many words the setting moves each pair apart
         for pair in judging:
@@ -405,7 +408,7 @@ def _changed(
 ) -> Scene:
     """Choose a typical segment under a setting, to play as it is and changed, and the most changed one."""
     name, truth = _name(setting), subset.truth
-    clean, changed = (subset.predictions.settings[one] for one in (CLEAN, setting))
+    clean, changed = (subset.predictions.settings[level] for level in (CLEAN, setting))
 
     def words(n: int) -> Words:
         if truth is None or truth[n] is None:
@@ -417,14 +420,14 @@ def _changed(
         return [of(None, AS_IT_IS), of(evaluation.settings[setting], name)]
 
     chosen = choose(scores, subset.segments, mask, typical=1, worst=1)
-    chosen = [one._replace(played=played and one.why == TYPICAL) for one in chosen]
+    chosen = [example._replace(played=played and example.why == TYPICAL) for example in chosen]
     return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
 
 
 def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:
     """Count the words in which texts differ, float64; NaN where one is missing."""
     both = zip(first, second, strict=True)
-    edits = [np.nan if one is None or other is None else word_edits(one, other)[0] for one, other in both]
+    edits = [np.nan if text is None or other is None else word_edits(text, other)[0] for text, other in both]
     return np.array(edits, dtype=np.float64)
 
 

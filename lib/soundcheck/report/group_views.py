@@ -154,22 +154,23 @@ def error_profile(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     rows = rows[rows["gap"].abs().gt(rows["matters"]) & (rows["gap_low"] * rows["gap_high"]).gt(0)]
     worse = set(zip(rows["corpus"], rows["task"], rows["group"], strict=True))
     parts = []
-    for one in groups:
-        task, corpus = one.subset.task, one.subset.corpus
-        if not {(corpus, task.name, f"{one.column}: {name}") for name in one.names} & worse:
+    for grouping in groups:
+        task, corpus = grouping.subset.task, grouping.subset.corpus
+        if not {(corpus, task.name, f"{grouping.column}: {name}") for name in grouping.names} & worse:
             continue
         if task.is_transcription:
-            profile = words.error_profile(evaluation, one.everything, {one.column: one.names})
+            profile = words.error_profile(evaluation, grouping.everything, {grouping.column: grouping.names})
             parts.append(word_views.error_profile(evaluation, profile))
-        elif task.classes and one.subset.truth is not None:
-            parts.append(_taken_for(evaluation, one))
+        elif task.classes and grouping.subset.truth is not None:
+            parts.append(_taken_for(evaluation, grouping))
     return join([element("h3", "Which errors"), *parts]) if parts else Html()
 
 
-def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
-    measures = {f"{name}{BALANCED * one.subset.balanced}": measure for name, measure in TAKEN_FOR.items()}
-    parts = {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
-    frame = evaluation.estimates(one.subset, measures, parts)
+def _taken_for(evaluation: Evaluation, grouping: Groups) -> Html:
+    subset = grouping.subset
+    measures = {f"{name}{BALANCED * subset.balanced}": measure for name, measure in TAKEN_FOR.items()}
+    parts = {f"{grouping.column}: {name}": mask for name, mask in grouping.masks.items()}
+    frame = evaluation.estimates(subset, measures, parts)
     each = frame.groupby("label")["value"]
     frame = frame.assign(group=frame["part"].map(label), spread=each.transform("max") - each.transform("min"))
     frame = frame.sort_values(["spread", "label", "value"], ascending=[False, True, False], kind="stable")
@@ -177,8 +178,8 @@ def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
     most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
     ends = [f"{row.group} {written(row)}" for row in most.itertuples()]
     figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
-    alt = f"Wrong predictions by {one.column}, {place(one.subset)}"
-    text = f"{place(one.subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(ends)}"
+    alt = f"Wrong predictions by {grouping.column}, {place(subset)}"
+    text = f"{place(subset)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(ends)}"
     return show(evaluation.media, figure, alt, finding=text)
 
 
@@ -189,11 +190,11 @@ def speaker_tables(tables: Mapping[str, pd.DataFrame]) -> Html:
 
 def sizes(groups: Iterable[Groups]) -> Html:
     """Show how many segments and speakers each group has, and why it is not compared."""
-    counts = [
-        {"corpus": one.subset.corpus, "column": one.column, "task": one.subset.task.name} | vars(count)
-        for one in groups
-        for count in one.counts
-    ]
+    counts = []
+    for grouping in groups:
+        about = {"corpus": grouping.subset.corpus, "column": grouping.column}
+        about["task"] = grouping.subset.task.name
+        counts += [about | vars(count) for count in grouping.counts]
     if not counts:
         return element("p", "There is no group to compare.")
     frame = pd.DataFrame(counts)
@@ -209,19 +210,19 @@ def sizes(groups: Iterable[Groups]) -> Html:
 def label_shares(groups: Iterable[Groups]) -> Html:
     """Show how the labels of each group are distributed, a table a corpus, task and column, in per cent."""
     tables = []
-    for one in groups:
-        subset = one.subset
-        if not one.names or subset.truth is None or not subset.task.is_labelled:
+    for grouping in groups:
+        subset = grouping.subset
+        if not grouping.names or subset.truth is None or not subset.task.is_labelled:
             continue
         names, truth = list(subset.task.classes), pd.Series(subset.truth)
         if subset.task.is_regression:
             names = [label(name) for name in BINS]
             truth = pd.Series(bin_numbers(subset.truth)).map(dict(enumerate(names)))
-        parts = {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}
+        parts = {**grouping.masks, "all": np.logical_or.reduce(list(grouping.masks.values()))}
         shares = {group: 100 * truth[mask].value_counts(normalize=True) for group, mask in parts.items()}
         frame = pd.DataFrame(shares).reindex(names).fillna(0.0).round(1).T
         frame.insert(0, "segments", [int(mask.sum()) for mask in parts.values()])
-        frame = frame.rename_axis(one.column).reset_index()
+        frame = frame.rename_axis(grouping.column).reset_index()
         caption = f"Labels in per cent: {place(subset)}"
         tables.append(views.table(frame, caption=caption, sortable=False))
     return join(tables) or element("p", "There are no labels.")
@@ -230,10 +231,11 @@ def label_shares(groups: Iterable[Groups]) -> Html:
 def agreements(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """Draw labels and predictions of each group."""
     drawn = []
-    for one in groups:
-        truth, predicted, classes = one.subset.truth, one.subset.predictions.clean, one.subset.task.classes
-        for group, mask in one.masks.items():
-            title = f"{place(one.subset)}: {group}"
+    for grouping in groups:
+        subset = grouping.subset
+        truth, predicted, classes = subset.truth, subset.predictions.clean, subset.task.classes
+        for group, mask in grouping.masks.items():
+            title = f"{place(subset)}: {group}"
             drawn.append(
                 label_views.agreement(evaluation.media, truth[mask], predicted[mask], classes, title)
             )
@@ -245,26 +247,26 @@ def predictions(
 ) -> Html:
     """Draw what is predicted for each group; in a context for each of these ``values`` of that column."""
     drawn = []
-    for one in (one for one in groups if one.names):
+    for grouping in (grouping for grouping in groups if grouping.names):
         for value in values:
-            subset = one.everything
+            subset = grouping.everything
             if context:
-                subset = one.subset.take(np.flatnonzero(one.subset.mask(context, value)))
-            names = subset.segments[one.column]
-            order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
-            title = ", ".join(filter(None, (place(one.subset), f"{context} {value}".strip())))
+                subset = grouping.subset.take(np.flatnonzero(grouping.subset.mask(context, value)))
+            names = subset.segments[grouping.column]
+            order = [*grouping.names, *sorted(set(names.dropna()) - set(grouping.names))]
+            title = ", ".join(filter(None, (place(grouping.subset), f"{context} {value}".strip())))
             figure = label_views.by_group(subset.predictions.clean, names, order, subset.task.classes, title)
-            drawn.append(show(evaluation.media, figure, f"Predictions for each {one.column}: {title}"))
+            drawn.append(show(evaluation.media, figure, f"Predictions for each {grouping.column}: {title}"))
     return join(drawn)
 
 
 def not_compared(evaluation: Evaluation, groups: Iterable[Groups]) -> Html:
     """List the values of groups that are too small to be compared, with the reason."""
     small = [
-        "\n".join((one.subset.corpus, one.subset.task.name, f"{one.column}: {count.group}"))
-        for one in groups
-        for count in one.counts
-        if count.group not in one.names
+        "\n".join((grouping.subset.corpus, grouping.subset.task.name, f"{grouping.column}: {count.group}"))
+        for grouping in groups
+        for count in grouping.counts
+        if count.group not in grouping.names
     ]
     frame = evaluation.estimated()
     frame = frame[(frame["corpus"] + "\n" + frame["task"] + "\n" + frame["part"]).isin(small)]
@@ -286,8 +288,8 @@ def segments(
     In a ``context``, a column, it is how far each of its ``values`` shifts the predictions of a group.
     """
     scenes = []
-    for one in (one for one in groups if one.names):
-        subset, masks = one.subset, one.masks
+    for grouping in (grouping for grouping in groups if grouping.names):
+        subset, masks = grouping.subset, grouping.masks
         if subset.task.is_embedding:
             threshold = evaluation.threshold(subset, subset.predictions.clean)
             wrong = np.where(subset.predictions.clean > threshold, ~subset.truth, subset.truth)
@@ -295,10 +297,10 @@ def segments(
             members = subset.take(np.flatnonzero(masks[worst]))
             scenes += examples.hardest_trials(evaluation, members, threshold, 1)
         elif labels and subset.truth is not None:
-            scenes += examples.of_groups(subset, one.column, one.names)
+            scenes += examples.of_groups(subset, grouping.column, grouping.names)
         elif not subset.task.is_transcription:
             for value in values:
-                scenes += examples.of_predictions(subset, one.column, one.names, context, value)
+                scenes += examples.of_predictions(subset, grouping.column, grouping.names, context, value)
     return listening.show(evaluation, scenes)
 
 
@@ -312,12 +314,12 @@ def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Htm
             continue
         first = f"{significant(named[0].value)}, of the others {significant(named[0].others)}"
         text = f"{place(search.subset)}: {search.unit} of {named[0].name} is {first}"
-        names = ", ".join(one.name for one in named)
+        names = ", ".join(group.name for group in named)
         alt = f"How much higher the {search.unit} of {names} is than that of the others"
         margin = search.search.matters
         drawn = pd.DataFrame(map(vars, named[:MOST_DRAWN])).assign(reference=0.0, margin=margin)
         drawn["words"] = drawn["value"].map(significant) + ", others " + drawn["others"].map(significant)
-        drawn["name"] = [f"{one.name} ({len(one.segments):,})" for one in named[:MOST_DRAWN]]
+        drawn["name"] = [f"{group.name} ({len(group.segments):,})" for group in named[:MOST_DRAWN]]
         drawn["state"] = np.where(drawn["low"] >= margin, FAIL, INCONCLUSIVE)
         unit = f"{search.unit}: the group minus the others; grey: within the margin"
         figure = views.forest(drawn.assign(value=drawn["gap"]), unit=unit)
@@ -330,15 +332,15 @@ def named_groups(evaluation: Evaluation, searches: Sequence[GroupSearch]) -> Htm
 
 def _search_table(search: GroupSearch) -> Html:
     rows, level = [], f"{100 * search.search.level:.4g}".rstrip(".")
-    for one in search.search.named:
-        for each, mark in [(one, ""), *((each, "– ") for each in one.folded[:MOST_FOLDED])]:
+    for group in search.search.named:
+        for each, mark in [(group, ""), *((each, "– ") for each in group.folded[:MOST_FOLDED])]:
             row = {"group": f"{mark}{each.name}", search.unit: value_cell(each.value)}
             row |= {"of the others": value_cell(each.others), "segments": len(each.segments)}
             row[f"difference ({level} %)"] = value_cell(each.gap, each.low, each.high)
             row |= {"speakers or blocks": each.blocks, "adjusted p": p_value(each.adjusted)}
             rows.append(row)
-        if len(one.folded) > MOST_FOLDED:
-            rows.append({"group": f"– {len(one.folded) - MOST_FOLDED} more"})
+        if len(group.folded) > MOST_FOLDED:
+            rows.append({"group": f"– {len(group.folded) - MOST_FOLDED} more"})
     return views.table(rows, caption=place(search.subset), sortable=False)
 
 
@@ -351,13 +353,13 @@ def named_segments(evaluation: Evaluation, searches: Iterable[GroupSearch]) -> H
         errors = statistic.compute(statistic.block_sums(everything, len(everything)))[:, 0]
         decisions = np.where(errors, "rejected", "accepted")
         said = decisions.__getitem__ if subset.task.is_embedding else None
-        for one in search.search.named[:MOST_PLAYED]:
-            inside = np.isin(everything, one.segments)
-            chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
+        for group in search.search.named[:MOST_PLAYED]:
+            inside = np.isin(everything, group.segments)
+            chosen = examples.choose(errors, subset.segments, inside, group.name, worst=count, played=count)
             most = {"typical": count, "played": count}
             chosen += examples.choose(errors, subset.segments, ~inside, examples.OTHERS, **most)
-            about = f"{place(subset)}: {one.name}"
-            scenes.append(listening.Scene(about, subset, chosen, one.gap, one.name, said=said))
+            about = f"{place(subset)}: {group.name}"
+            scenes.append(listening.Scene(about, subset, chosen, group.gap, group.name, said=said))
     return listening.show(evaluation, scenes, every=True) if scenes else Html()
 
 

@@ -198,8 +198,9 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
     """Show where the segments of each class went, with the segments of each cell."""
 
     def names(row: int, column: int) -> list[str]:
-        chosen = [subset.segments.iloc[one.row] for one in _in_cell(subset, row, column, READ)]
-        return [segment_name(one) + (f" ({one['speaker']})" if one.get("speaker") else "") for one in chosen]
+        chosen = [subset.segments.iloc[example.row] for example in _in_cell(subset, row, column, READ)]
+        speakers = [f" ({segment['speaker']})" if segment.get("speaker") else "" for segment in chosen]
+        return [name + speaker for name, speaker in zip(map(segment_name, chosen), speakers, strict=True)]
 
     both = subset.truth, subset.predictions.clean, subset.task.classes
     return confusions(*both, place(subset), names_of=names, finding=finding)
@@ -210,7 +211,7 @@ def most_confused(subset: Subset) -> Scene:
     counts = confusion_counts(subset.truth, subset.predictions.clean, subset.task.classes)
     np.fill_diagonal(counts, 0)
     cells = [divmod(int(n), len(counts)) for n in np.argsort(-counts, axis=None, kind="stable")[:PLAYED]]
-    chosen = [one for cell in cells if counts[cell] for one in _in_cell(subset, *cell, 1)]
+    chosen = [example for cell in cells if counts[cell] for example in _in_cell(subset, *cell, 1)]
     return Scene(f"{place(subset)}: the most frequent confusions", subset, chosen)
 
 
@@ -251,7 +252,7 @@ def quarters(subsets: SubsetsWithSpeakers) -> Html:
     rows = []
     for subset, name, truth, prediction in _each(subsets):
         ends = quartile_overlap(truth, prediction)
-        shares = [ends[one] for one in ("top", "bottom", "confusion")]
+        shares = [ends[end] for end in ("top", "bottom", "confusion")]
         rows.append((subset.corpus, subset.task.name, name, len(truth), *shares))
     heads = ["corpus", "task", "class", "speakers", "top right", "bottom right", "in the opposite one"]
     return views.listed(rows, heads)
@@ -287,7 +288,7 @@ def trivial_table(
         given = {"model": subset.predictions, "random": subset.reference, "always the same": always}
         for test, of in measures.items():
             about = {"corpus": subset.corpus, "task": subset.task.name, "test": measure(test)}
-            rows.append(about | {name: value(of(subset, one)) for name, one in given.items()})
+            rows.append(about | {name: value(of(subset, predictions)) for name, predictions in given.items()})
     return views.table(rows, none="")
 
 

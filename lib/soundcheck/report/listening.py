@@ -105,17 +105,18 @@ def show(
     evaluation: Evaluation | Comparison, scenes: Iterable[Scene | Sequence[Scene]], *, every: bool = False
 ) -> Examples:
     """Play the scene with the largest number, or every one, and list the segments that are not played."""
-    flat = [one for entry in scenes for one in ([entry] if isinstance(entry, Scene) else entry)]
+    flat = [scene for entry in scenes for scene in ([entry] if isinstance(entry, Scene) else entry)]
     flat = [scene for scene in flat if scene.examples]
     if not flat:
         return Examples(element("p", "There is no segment to show."))
-    largest = {one.group.partition(": ")[0]: one for one in sorted(flat, key=lambda one: abs(one.size))}
+    by_size = sorted(flat, key=lambda scene: abs(scene.size))
+    largest = {scene.group.partition(": ")[0]: scene for scene in by_size}
     chosen = [] if evaluation.guesses else flat if every else [*largest.values()]
     played, records, listed = [], [], {}
     for scene in flat:
         if blocks := _played(evaluation, scene, records) if scene in chosen else []:
             played.append({"title": scene.title, "blocks": blocks})
-        rest = [one for one in scene.examples if scene not in chosen or not one.played]
+        rest = [example for example in scene.examples if scene not in chosen or not example.played]
         if rest:
             listed.setdefault(place(scene.subset), []).append((scene, rest))
     aligned = filter(None, (scene.words_of(scene.examples[0].row) for scene in flat))
@@ -124,7 +125,7 @@ def show(
     lists = [
         {
             "summary": f"{counted(sum(len(rest) for _, rest in scenes_), 'segment')} to read: {where}",
-            "parts": [_listed(*one) for one in scenes_],
+            "parts": [_listed(*entry) for entry in scenes_],
         }
         for where, scenes_ in listed.items()
     ]
@@ -146,13 +147,13 @@ def _played(
         records.append(about | {"title": title or scene.title, "sounds": sounds, "words": texts})
         blocks.append({"heard": row(players, title, kind=kind), "words": words and aligned_words(*words)})
 
-    for one in filter(lambda one: one.played, scene.examples):
-        segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
-        caption = "; ".join(filter(None, (one.chosen, scene.said_of(one.row))))
+    for example in filter(lambda example: example.played, scene.examples):
+        segment, words = scene.subset.segments.iloc[example.row], scene.words_of(example.row)
+        caption = "; ".join(filter(None, (example.chosen, scene.said_of(example.row))))
         if view.audio and scene.sounds:
-            add(players_of(evaluation.media, scene.sounds(one.row)), caption, words, "sc-pair")
+            add(players_of(evaluation.media, scene.sounds(example.row)), caption, words, "sc-pair")
             continue
-        color, root = "changed" if one.why == TYPICAL else "original", view.root if view.audio else None
+        color, root = "changed" if example.why == TYPICAL else "original", view.root if view.audio else None
         player = segment_player(evaluation.media, root, segment, caption, color)
         if words:
             add([player], "", words)
@@ -166,12 +167,12 @@ def _played(
 def _listed(scene: Scene, listed: Sequence[Example]) -> Html:
     """List segments of a scene, their words aligned."""
     lines = []
-    for one in listed:
-        segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
+    for example in listed:
+        segment, words = scene.subset.segments.iloc[example.row], scene.words_of(example.row)
         speaker = segment.get("speaker")
-        line = {"chosen as": one.chosen, "segment": segment_name(segment)}
+        line = {"chosen as": example.chosen, "segment": segment_name(segment)}
         line["speaker"] = "" if pd.isna(speaker) else str(speaker)
-        line["what is known"] = scene.said_of(one.row)
+        line["what is known"] = scene.said_of(example.row)
         lines.append(line | {"words": words and aligned_words(*words)})
     return views.table(lines, caption=scene.title, sortable=False)
 

@@ -104,8 +104,8 @@ def material(family: Family, sounds: Sounds) -> Html:
     if not groups:
         return element("p", "No sound material is needed: everything that is added is computed.")
     rows = [
-        (one.kind, ", ".join(used[one.kind]), len(one.sounds), round(one.duration, 1), one.source)
-        for one in groups
+        (group.kind, ", ".join(used[group.kind]), len(group.sounds), round(group.duration, 1), group.source)
+        for group in groups
     ]
     heads = ["Kind", "Used for", "Sounds", "Seconds in all", "Where they come from"]
     parts = [views.listed(rows, heads, caption="Sound material")]
@@ -125,8 +125,9 @@ def _measured(family: Family, sounds: Sounds, group: SoundSet) -> Iterator[Html]
         if group.kind in kind_of_sounds(change) and not missing(change, sounds):
             for sound in drawable(change, sounds):
                 used.setdefault(sound.name, []).append(step)
-    rows = [(one.label, one.distance, "; ".join(used.get(one.name, ())), one.name) for one in group.sounds]
-    frame = pd.DataFrame(rows, columns=["label", "distance", "used", "name"])
+    rows = [(sound.label, sound.distance, sound.name) for sound in group.sounds]
+    frame = pd.DataFrame(rows, columns=["label", "distance", "name"])
+    frame["used"] = ["; ".join(used.get(name, ())) for name in frame["name"]]
     places = frame.groupby(["label", "distance", "used"])["name"].agg(["first", "size"]).reset_index()
     columns = {
         group.kind[:-1].capitalize(): "label",

@@ -41,7 +41,7 @@ def intervals(evaluation: Evaluation) -> None:
     """Draw all values with their intervals, a panel a measure."""
     frame = evaluation.frame()
     frame = frame[frame["value"].notna()].drop(columns="state")  # known when all families are
-    several = [one for one in ("corpus", "task", "group", "label") if frame[one].nunique() > 1] or ["task"]
+    several = [name for name in ("corpus", "task", "group", "label") if frame[name].nunique() > 1] or ["task"]
     frame["name"] = [", ".join(filter(None, row)) for row in frame[several].itertuples(index=False)]
     frame["measure"], frame["words"] = frame["test"].map(measure), frame["value"].map(significant)
     frame["reference"] = frame["threshold"]

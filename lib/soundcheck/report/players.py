@@ -174,12 +174,12 @@ class Side:
 def players_of(media: MediaStore, sides: Sequence[Side]) -> list[Player]:
     """Make a player of each sound; all but the first are changed ones."""
     players: list[Player] = []
-    for one in sides:
-        if one.signal is None:
-            players.append(silent(one.name, one.caption))
+    for side in sides:
+        if side.signal is None:
+            players.append(silent(side.name, side.caption))
         else:
             color = "changed" if players else "original"
-            made = player(media, one.signal, SAMPLING_RATE, one.name, caption=one.caption, color=color)
+            made = player(media, side.signal, SAMPLING_RATE, side.name, caption=side.caption, color=color)
             players.append(made)
     return players
 

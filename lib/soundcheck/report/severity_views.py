@@ -172,15 +172,15 @@ def worst_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> list[Sub
     """Give of each task of numbers the subset with the smallest share of unchanged predictions."""
     shares = evaluation.frame().set_index(["corpus", "task", "test"])["value"]
     ranked = sorted(
-        (one for one in subsets if one.task.is_regression),
-        key=lambda one: shares[one.corpus, one.task.name, _TEST + one.change],
+        (subset for subset in subsets if subset.task.is_regression),
+        key=lambda subset: shares[subset.corpus, subset.task.name, _TEST + subset.change],
     )
-    return list({one.task.name: one for one in reversed(ranked)}.values())
+    return list({subset.task.name: subset for subset in reversed(ranked)}.values())
 
 
 def spectra_of_pairs(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     """Draw what some pairs of recordings sound like, a figure a corpus and pair of conditions."""
-    pairs = {(one.corpus, one.change): one for one in subsets if evaluation.view(one).audio}
+    pairs = {(subset.corpus, subset.change): subset for subset in subsets if evaluation.view(subset).audio}
     for (corpus, change), subset in pairs.items():
         figure = spectra(recordings(subset, MOST_READ), SAMPLING_RATE)
         page.show(evaluation, figure, f"Magnitude spectra: {corpus}, {change}")

@@ -107,7 +107,7 @@ def _along(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
 def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object]], what: str) -> None:
     """Show detection error trade-offs below their equal error rates."""
     if curves:
-        rates = "; ".join(f"{name} {_equal(one)}" for name, one in curves.items())
+        rates = "; ".join(f"{name} {_equal(curve)}" for name, curve in curves.items())
         alt = f"Detection error trade-off, {what}"
         page.show(evaluation, det_figure(curves), alt, f"Equal error rate: {rates}")
 
@@ -167,7 +167,7 @@ def carried_over(evaluation: Evaluation, split: Split) -> None:
     estimates = carried_errors(evaluation, split, carried)
     frame = estimate_frame(estimates)
     display(_by_condition(frame[frame["condition"].ne(what)], what, corpus))
-    display(measures([one for one in estimates if one.condition == what], corpus))
+    display(measures([estimate for estimate in estimates if estimate.condition == what], corpus))
 
 
 def _by_condition(frame: pd.DataFrame, across: str, caption: str) -> Html:
@@ -209,8 +209,8 @@ def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, floa
     """Say where the thresholds lie, which one is in use, and what errors cost."""
     thresholds = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
     costs = [
-        f"{named(name)} {one['p_target']:g}, {one['c_miss']:g}, {one['c_false_alarm']:g}"
-        for name, one in {"main": evaluation.cost, **evaluation.costs}.items()
+        f"{named(name)} {cost['p_target']:g}, {cost['c_miss']:g}, {cost['c_false_alarm']:g}"
+        for name, cost in {"main": evaluation.cost, **evaluation.costs}.items()
     ]
     used = evaluation.option("threshold")
     about = {"corpus": corpus, "thresholds": thresholds, "costs": "; ".join(costs), "used": used}

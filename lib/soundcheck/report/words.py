@@ -437,10 +437,9 @@ def lost_table(formatting: Formatting, subset: Subset) -> Html:
 
 def _entities(formatting: Formatting, subset: Subset) -> pd.DataFrame:
     """List all entities: ``kind``, what was ``said`` and ``written``, ``right``, ``segment``, ``speaker``."""
-    numbered = enumerate(formatting.entities(subset, subset.predictions))
-    rows = [
-        (one.kind, one.said, one.written, one.right, n) for n, entities in numbered for one in entities or ()
-    ]
+    rows = []
+    for n, entities in enumerate(formatting.entities(subset, subset.predictions)):
+        rows += [(each.kind, each.said, each.written, each.right, n) for each in entities or ()]
     frame = pd.DataFrame(rows, columns=["kind", "said", "written", "right", "segment"])
     speakers = subset.segments.get("speaker", pd.Series(dtype=str))
     return frame.astype({"right": bool}).assign(speaker=frame["segment"].map(dict(enumerate(speakers))))
