@@ -68,7 +68,7 @@ UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
         (SERVED | FAILS, "2 groups are worse off than the others in arousal: a × b (0.3 worse), c"),
         (SERVED, "2 groups may be worse off than the others in arousal: a × b (0.3 worse), c"),
         (SERVED | {"value": 0.0}, "no group is significantly worse off than the others in arousal: "),
-        (VIOLATED, "violations against transcripts of arousal of male speakers is 0.41 (95 % 0.30 to 0.52"),
+        (VIOLATED, "share of violations against transcripts of arousal of male speakers is 0.41 (95 %"),
         (CORRECT | {"test": "Dropped Words", "label": "Noise"}, "share of lost words of arousal (Noise) is"),
         (CORRECT | UNCHANGED, "share of unchanged predictions of arousal under babble noise is 0.41"),
         (CORRECT | {"test": "Recall Per Bin", "label": "(0.25, 0.5]"}, "recall of arousal (0.25 to 0.5) is"),

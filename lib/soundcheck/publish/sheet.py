@@ -40,7 +40,7 @@ from soundcheck.statistics.rules import GAP_RULES
 from soundcheck.suite.measures import measure_of
 
 MOST_BYTES = 2_000_000  # of the HTML file, sounds included
-LONGEST = 1000  # characters of a text of a PDF
+LONGEST = 1000  # characters of a conclusion, and of a text of a PDF
 LONGEST_WORD = 70  # characters of a PDF that are not broken: a SHA-256 stays whole
 _PAGES, _TEXTS = (".html", ".htm"), (".md", ".txt")
 MOST_CORPORA = 3

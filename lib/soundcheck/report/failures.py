@@ -116,12 +116,14 @@ def change_of_quality(row: object) -> bool:
 
 
 def amount(row: object, number: float) -> str:
-    """Write a value of what a row measures; rates of errors in per cent.
+    """Write a value of what a row measures; rates of errors in per cent, their changes in points of it.
 
     >>> from types import SimpleNamespace
     >>> amount(SimpleNamespace(test="Word Error Rate", family=""), 0.2345).split()
     ['23', '%']
     """
+    if change_of_quality(row):
+        return points(row, number)
     return f"{significant(100 * number)}{PER_CENT}" if is_rate(row) else significant(number)
 
 
@@ -132,7 +134,8 @@ def points(row: object, number: float) -> str:
 
 def is_rate(row: object) -> bool:
     """Say whether the values of a row are rates of errors, which are written in per cent."""
-    return measure_of(row.test, row.family).rate or row.test.endswith("Error Rate Change")
+    change = row.test.startswith("Change Eer ") or row.test.endswith("Error Rate Change")
+    return change or measure_of(row.test, row.family).rate
 
 
 def limit(row: object) -> str:
@@ -140,8 +143,7 @@ def limit(row: object) -> str:
     if pd.isna(row.threshold):
         return ""
     side = {ABOVE: "above ", BELOW: "below "}.get(row.rule, "within ±")
-    write = points if change_of_quality(row) else amount
-    return f"has to be {side}{write(row, row.threshold)}"
+    return f"has to be {side}{amount(row, row.threshold)}"
 
 
 def few(row: object) -> bool:
