@@ -89,7 +89,7 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
     rests = f"{span(row, row.low, row.high)}, {count}"
     if not pd.isna(getattr(row, "after", None)) and change_of_quality(row):
         rests = f"change {points(row, row.value)}, {rests}"
-        return Finding(who, *before_and_after(row), rests, f"the change {limit(row)}")
+        return Finding(who, *before_and_after(row), rests, limit(row) and f"the change {limit(row)}")
     return Finding(who, named, amount(row, row.value), rests, limit(row))
 
 
