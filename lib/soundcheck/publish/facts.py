@@ -15,7 +15,6 @@ from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.templates import Html
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, key_figures
-from soundcheck.report.formats import significant
 from soundcheck.results.facts import ModelFacts, headline
 from soundcheck.results.record import KeyFigure, result_page
 from soundcheck.results.states import aspects
@@ -126,7 +125,7 @@ def _inconclusive(facts: ModelFacts) -> str:
         size = rows["bound"].abs() / rows["matters"]
         if size.notna().any():  # the largest in units of its margin
             row = next(rows.loc[[size.idxmax()]].itertuples())
-            bound, where = significant(abs(row.bound)), plain(failures.subject(row))
+            bound, where = failures.points(row, abs(row.bound)), plain(failures.subject(row))
             parts[-1] += f": a difference of up to {bound} is not excluded ({where})"
     if len(few):
         largest = plain(sentence(facts, next(few.itertuples())), _SENTENCE)

@@ -109,7 +109,7 @@ def model_sheet(facts: ModelFacts, day: datetime.date, baseline: FinishedRun | N
         title=facts.model.name,
         lines=verdict_lines(facts),
         pictures=model_pictures(facts),
-        tables=[*failing(facts), *values(facts), unknown(facts), *since(facts, baseline)],
+        tables=[*failing(facts), *values(facts), *unknown(facts), *since(facts, baseline)],
         scenes=model_scenes(facts),
         page=page(facts),
     )
@@ -130,7 +130,7 @@ def comparison_sheet(
         title=f"{entry.name}: {entry.candidate} against {entry.baseline}",
         lines=[("The difference", said), *lines],
         pictures=comparison_pictures(frame, facts),
-        tables=[differing, *failing(facts), unknown(facts)],
+        tables=[differing, *failing(facts), *unknown(facts)],
         scenes=comparison_scenes(facts, entry),
         page=f"{entry.page}.html",
     )
@@ -281,7 +281,7 @@ def _cell(row: object) -> str:
     return text.replace("(95 % ", "(") + ("*" if few else "")
 
 
-def unknown(facts: ModelFacts) -> Table:
+def unknown(facts: ModelFacts) -> Iterator[Table]:
     """List groups with the most inconclusive tests, what is not excluded, and what would decide."""
     left = [f"{counted(len(facts.not_evaluated), 'test')} not evaluated."] if len(facts.not_evaluated) else []
     left += [f"Failed to run: {', '.join(facts.failed)}."] if facts.failed else []
@@ -293,7 +293,8 @@ def unknown(facts: ModelFacts) -> Table:
         lines.append((kind.kind.replace("_", " "), f"{kind.tests}", bound, plan))
     columns = ["groups by", "inconclusive", "difference not excluded", "speakers to decide half of them"]
     lines = pd.DataFrame(lines, columns=columns)
-    return Table.of_first("What could not be concluded", lines, len(facts.unknown), left)
+    if len(lines) or left:
+        yield Table.of_first("What could not be concluded", lines, len(facts.unknown), left)
 
 
 def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]:
