@@ -140,7 +140,7 @@ def test_values_of_groups_and_classes_the_worst_first(sheet, tmp_path):
     rows = [{"part": "sex: male", "value": 0.7}, {"part": "sex: female", "value": 0.4}]
     rows += [{"task": "emotion", "measure": "recall", "label": "anger", "value": 0.2}]
     write_estimates(estimate_frame(Estimate(**about | row, speakers=9) for row in rows), tmp_path)
-    _, groups, classes, _ = sheet([verdict(), verdict(task="emotion")], figures=[FIGURE]).tables
+    _, groups, classes = sheet([verdict(), verdict(task="emotion")], figures=[FIGURE]).tables
     assert groups.columns == ["", "concordance of arousal", "speakers"]
     lines = [" ".join(row).replace(" (no interval) 9", "") for row in groups.rows + classes.rows]
     assert lines == ["female speakers 0.40", "male speakers 0.70", "anger 0.20"]

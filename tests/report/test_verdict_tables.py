@@ -51,7 +51,6 @@ def line(html):
 
 
 SERVED = CORRECT | {"test": "Groups Served Worse", "value": 2.0, "skipped": "a × b (0.3 worse), c"}
-FAILS = {"state": "fail"}
 VIOLATED = CORRECT | {"test": "Violations Against Transcripts", "group": "sex: male", "gap": 0.1}
 RATE = {"test": "Word Error Rate Difference", "task": "transcript", "against": "us", "state": "pass"}
 UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
@@ -65,8 +64,8 @@ UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
         (RATE, "word error rate of spanish speakers is 62 % against 44 % of us speakers"),
         (ADJUSTED | {"adjusted": 0.02, "adjusted_by": "level"}, "explained by the level (adjusted: 0.020)"),
         (CORRECT, "concordance of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); it has to be above 0.50"),
-        (SERVED | FAILS, "2 groups are worse off than the others in arousal: a × b (0.3 worse), c"),
-        (SERVED, "2 groups may be worse off than the others in arousal: a × b (0.3 worse), c"),
+        (SERVED, "2 groups are worse off than the others in arousal: a × b (0.3 worse), c"),
+        (SERVED | {"state": "inconclusive"}, "2 groups may be worse off than the others in arousal: a"),
         (SERVED | {"value": 0.0}, "no group is significantly worse off than the others in arousal: "),
         (VIOLATED, "share of violations against transcripts of arousal of male speakers is 0.41 (95 %"),
         (CORRECT | {"test": "Dropped Words", "label": "Noise"}, "share of lost words of arousal (Noise) is"),

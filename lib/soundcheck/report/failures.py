@@ -241,7 +241,7 @@ def measured(row: object, label_: bool = True) -> str:
         name = name.removesuffix(" difference") if row.group else name
     else:
         # Estimates have remarks in their names: concordance (balanced).
-        name, under, change = row.test if "(" in row.test else info.title, "", ""
+        name, under, change = row.test if " (" in row.test else info.title, "", ""
     if row.test.endswith(CLASS):
         return f"{name} of {label(row.label)}"
     if not row.label or not (label_ or row.test.endswith(tuple(PARTS)) or label(row.label) != row.label):

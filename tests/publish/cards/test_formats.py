@@ -186,7 +186,7 @@ NO_ENDS = {"low": None, "high": None, "reason": "1 speaker"}
 @pytest.mark.parametrize(
     ("keyword", "row", "figures", "said"),
     [
-        ("huggingface", NOTHING, [], "- Not evaluated, for lack of data or labels: 1 test."),
+        ("huggingface", NOTHING, [], "- Not evaluated: 1 test; the column skipped of results.csv says why."),
         ("huggingface", GAP, [], "html) | 0.30 | 0.48 | −0.18 | −0.32 to −0.11 | 0.075 | 10 |  |"),
         ("huggingface", BETTER, [], "\n\nGroups that are better off than the others:\n\n| "),
         ("huggingface", {}, [PROVEN | NO_ENDS | {"value": None, "reason": "0 words"}], "| none | none |"),
