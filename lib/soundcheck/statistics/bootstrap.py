@@ -78,6 +78,13 @@ def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     return codes
 
 
+def block_name(columns: Sequence[str], has_speakers: bool) -> str:
+    """Name what a block of :func:`blocks_of` is, in the singular: ``speaker``, ``file`` or ``block``."""
+    if tuple(columns) != ("speaker",):
+        return "block"
+    return "speaker" if has_speakers else "file"
+
+
 def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
     """Draw how often each block is in each replicate."""
     if replicates * n_blocks <= _CACHED_WEIGHTS:
