@@ -232,7 +232,7 @@ class PastRuns:
 
 def check_place(folder: Path, output: Path, corpora: Mapping[str, Path]) -> None:
     """Refuse a place where runs cannot be kept, before anything runs."""
-    problems, where = Problems(), f"history: {quoted(folder.name)}"
+    problems, where = Problems(), f"history: {quoted(folder, 200)}"
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     place, out = folder.resolve(), output.resolve()
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):

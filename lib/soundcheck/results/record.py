@@ -24,6 +24,7 @@ from soundcheck.common.tasks import KINDS
 from soundcheck.common.wording import some
 from soundcheck.corpora.labels import LABEL
 from soundcheck.corpora.raw_table import Excluded
+from soundcheck.statistics.bootstrap import block_name
 from soundcheck.suite.corpus_format import Benchmark
 from soundcheck.suite.model_kind import Card
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
@@ -293,7 +294,7 @@ class _Model(TypedDict, total=False):
 
 class _Corpus(TypedDict, total=False):
     blocks: str | Sequence[str]
-    split: str | None
+    split: str | Sequence[str] | None
     base_condition: str
 
 
@@ -362,11 +363,11 @@ class RunRecord(MadeOf):
 
     def block_of(self, corpus: str) -> str:
         """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
-        speakers = {one.name: one.speakers for one in self.corpora}
-        blocks = self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker")
-        if blocks != "speaker" or self is NO_RECORD:
+        if self is NO_RECORD:
             return "block"
-        return "speaker" if speakers.get(corpus, 1) else "file"
+        columns = self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker")
+        columns = (columns,) if isinstance(columns, str) else columns
+        return block_name(columns, all(one.speakers for one in self.corpora if one.name == corpus))
 
     @property
     def references(self) -> set[str]:
