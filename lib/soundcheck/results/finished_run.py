@@ -93,7 +93,7 @@ class FinishedRun:
                 entries = load_replicates(folder / KEPT_REPLICATES, verdicts)
         elif self.recorded:
             for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
-                with contextlib.suppress(OSError, ValueError):
+                with contextlib.suppress(ValueError):
                     entries += load_judged(rows_file(folder, model, family))
         judged = {key: Judged(verdict, np.empty(0)) for key, verdict in verdicts.items()}
         for entry in entries:

@@ -282,9 +282,15 @@ def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], li
 
 
 def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
-    """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
-    file = _Rows.read(path)
-    numbers = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
+    """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted.
+
+    Raises ValueError: naming the file, if it or that of the replicates cannot be read.
+    """
+    try:
+        file = _Rows.read(path)
+        numbers = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
+    except (OSError, EOFError, ValueError) as error:
+        raise ValueError(f"{path} or its replicates cannot be read ({type(error).__name__})") from error
     lengths = [length for *both, _ in file.numbers for length in both]
     pieces = iter(np.split(numbers, np.cumsum(lengths)))
     facts = zip([*file.rows, *file.parts], file.population, file.smaller_sides, file.numbers, strict=True)
