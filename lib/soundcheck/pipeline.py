@@ -63,16 +63,15 @@ from soundcheck.suite.suite_file import read_suite
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
 
 
-def run(options: RunOptions) -> Outcome:
+def run(options: RunOptions, shards: Sequence[Path] = ()) -> Outcome:
     """Run a suite and build its book.
 
-    Raises InputError: also if a model answers on another scale than the suite says; its answers are kept.
+    What shards have answered is taken over from their output folders, if there are any. Raises InputError:
+    also if a model answers on another scale than the suite says; its answers are kept.
     """
     suite = _suite(options)
     suite = suite if options.keep else dataclasses.replace(suite, history=None)
-    _check_before(suite, options)
-    with _connected(options.cluster) as cluster, opened(suite, options) as folder:
-        return _Run(folder, options).outcome(cluster, history=suite.history)
+    return _run(suite, options, read_shards(shards) if shards else None)
 
 
 def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
@@ -88,7 +87,7 @@ def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
 
 
 def run_shard(options: RunOptions, share: Share) -> Outcome:
-    """Ask all models about a share of their inputs, for :func:`merge`; no notebook and no book."""
+    """Ask all models about a share of their inputs, which a run takes over; no notebook and no book."""
     with opened(read_suite(options.suite), options) as folder:
         stages = Stages()
         stages.begin("corpora")
@@ -99,25 +98,14 @@ def run_shard(options: RunOptions, share: Share) -> Outcome:
     return Outcome(code, f"{summary}\n{stages.account}")
 
 
-def merge(options: RunOptions, shards: Sequence[Path]) -> Outcome:
-    """Take the answers of all shards over from their output folders, and go on as :func:`run`."""
-    suite = _suite(options)
-    _check_before(suite, options)
-    loaded = read_shards(shards)
-    with opened(suite, options) as folder:
-        return _Run(folder, options).outcome(shards=loaded, history=suite.history)
-
-
 def compare(options: RunOptions, pair: tuple[str, str] | None = None, *, strict: bool = False) -> Outcome:
     """Run the models that are to be compared, and compare them.
 
     ``pair`` are the names of baseline and candidate; ``None`` for the comparisons that the suite lists.
     """
     suite = comparing(select(_suite(options), (), options.families), pair)
-    given_day()
-    options = dataclasses.replace(options, families=())  # the suite has no others
-    with _connected(options.cluster) as cluster, opened(suite, options) as folder:
-        outcome = _Run(folder, options).outcome(cluster)
+    suite = dataclasses.replace(suite, history=None)
+    outcome = _run(suite, dataclasses.replace(options, families=()))  # the suite has no others
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -129,15 +117,14 @@ def _suite(options: RunOptions) -> Suite:
     return dataclasses.replace(suite, voices=options.voices) if options.voices else suite
 
 
-def _check_before(suite: Suite, options: RunOptions) -> None:
-    """Refuse what only the end of the run would come across: its day, and the place where it is kept."""
+def _run(suite: Suite, options: RunOptions, shards: Shards | None = None) -> Outcome:
+    """Run all stages; what the last would come across is refused before: the day, the place of kept runs."""
     given_day()
     if suite.history is not None:
         check_place(suite.history, options.out, corpus_folders(suite))
-
-
-def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None]:
-    return connect(cluster) if cluster else contextlib.nullcontext()
+    cluster = connect(options.cluster) if options.cluster else contextlib.nullcontext()
+    with cluster as workers, opened(suite, options) as folder:
+        return _Run(folder, options).outcome(workers, shards)
 
 
 class _Run:
@@ -149,12 +136,11 @@ class _Run:
 
     def outcome(
         self,
-        cluster: Cluster | None = None,
-        shards: Shards | None = None,  # what they have answered is not asked
-        history: Path | None = None,
+        cluster: Cluster | None,
+        shards: Shards | None,  # what they have answered is not asked
     ) -> Outcome:
         """Run all stages."""
-        output, options = self.output, self.options
+        output, options, history = self.output, self.options, self.folder.plan.suite.history
         with Notebooks(output.cache, output.log, options.jobs) as notebooks:
             self.predict(notebooks, cluster, shards)
             self.stages.begin("notebooks")
