@@ -10,7 +10,15 @@ import pandas as pd
 from soundcheck.book import build, executed, overview, pages
 from soundcheck.book.site import without_paths
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Outcome, Problem, input_error
+from soundcheck.common.errors import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    EXIT_TEST_FAILED,
+    Outcome,
+    Problem,
+    input_error,
+    refuse_unknown,
+)
 from soundcheck.common.escaping import one_line, quoted
 from soundcheck.report.html import element, join
 from soundcheck.results.contrast import (
@@ -27,7 +35,6 @@ from soundcheck.run import two_runs
 from soundcheck.run.notebooks import Notebooks
 from soundcheck.run.outcome import about_book
 from soundcheck.run.output import FolderLock, Output
-from soundcheck.run.selection import refuse_unknown
 
 _ONE_RUN = ("families", "models", "corpora", "sounds", "notebooks", "studies", "order")  # parts of a record
 _MOST_NAMED = 20  # worse or better tests in the summary

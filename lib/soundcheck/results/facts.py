@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import manifest
-from soundcheck.common.day import today
-from soundcheck.common.errors import Caveat, did_you_mean, input_error
+from soundcheck.common.errors import Caveat, input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
 from soundcheck.common.wording import counted as number_of
@@ -162,7 +161,7 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     of_groups = rows["group"].ne("")
     rows = rows.assign(**{name: rows[name].mask(of_groups) for name in ("measure", "before", "after")})
     return rows.assign(
-        standing=standings(rows, record.figures), accepted=accepted_reasons(rows, record.accepted, today())
+        standing=standings(rows, record.figures), accepted=accepted_reasons(rows, record.accepted)
     )
 
 
@@ -401,9 +400,8 @@ def read_recorded(path: Path) -> FinishedRun:
 def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
     names = [one.name for one in record.models if one.name in tested]
     if model is not None:
-        if model not in names:
-            remedy = did_you_mean(model, names)
-            raise input_error(f"--model {quoted(model)}", "the run has no results of such a model", remedy)
+        place = f"--model {quoted(model)}", model, names
+        refuse_unknown([place], "the run has no results of such a model")
         return model
     models = [name for name in names if name not in record.references]
     if len(models) != 1:

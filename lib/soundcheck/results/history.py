@@ -30,7 +30,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import some
 from soundcheck.results.contrast import (
@@ -114,9 +114,8 @@ def models_of(runs: Sequence[FinishedRun], wanted: Sequence[str] = ()) -> list[d
     """
     tested = [run.frame["model"].unique().tolist() for run in runs]
     known = sorted({name for names in tested for name in names})
-    for name in wanted if runs else ():
-        if name not in known:
-            raise input_error(f"--model {quoted(name)}", "no run has such a model", did_you_mean(name, known))
+    places = ((f"--model {quoted(name)}", name, known) for name in wanted if runs)
+    refuse_unknown(places, "no run has such a model")
     models = [
         list(wanted) or [name for name in names if name not in run.record.references]
         for run, names in zip(runs, tested, strict=True)

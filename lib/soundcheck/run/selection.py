@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from soundcheck.augment.registry import check_change
 from soundcheck.common import resources
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.measures import MEASURES
@@ -104,18 +104,6 @@ def _between(models: Collection[str], suite: Suite) -> dict[str, ComparisonEntry
     """Keep the comparisons of some models with each other."""
     comparisons = suite.comparisons.items()
     return {name: one for name, one in comparisons if one.baseline in models and one.candidate in models}
-
-
-def refuse_unknown(wanted: Iterable[tuple[str, str, Collection[str]]], what: str) -> None:
-    """Refuse names that are not among those that are known: ``wanted`` are where they stand, name, and these.
-
-    Raises InputError: naming all of them; ``{}`` in ``what`` is the name.
-    """
-    problems = Problems()
-    for where, name, known in wanted:
-        if name not in known:
-            problems.add(where, what.format(quoted(name)), did_you_mean(name, known))
-    problems.raise_if_any()
 
 
 def _check_same(suite: Suite, record: RunRecord, output: Output) -> None:
