@@ -176,7 +176,7 @@ class _Run:
         lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
-        outcome = sum_up(self.material, frame, record, self.reports, broken, lines, self.derived)
+        outcome = sum_up(self.material, frame, record, broken, lines, self.derived)
         return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
     def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:
@@ -190,15 +190,15 @@ class _Run:
         if output.record.is_file() and not _all_executed(material):
             notebooks.start()  # its imports take as long as predictions
         self.stages.begin("predictions")
-        material, reports = predict_all(material, self.options, derived, cluster, failed)
-        depends = derived.tables(material, reports)
-        make = functools.partial(tables.write_scores, material, reports)
+        material = predict_all(material, self.options, derived, cluster, failed)
+        depends = derived.tables(material)
+        make = functools.partial(tables.write_scores, material)
         output.prune_below(output.scores, derived.write("scores", depends, make))
         figures = derived.find(
-            "key figures", depends, lambda: [*map(vars, key_figures.key_figures(material, reports))]
+            "key figures", depends, lambda: [*map(vars, key_figures.key_figures(material))]
         )
         self.depends = depends  # all that the figures depend on
-        self.material, self.reports = material, reports
+        self.material = material
         self.figures = tuple(KeyFigure(**values) for values in figures)
 
     def execute(self, notebooks: Notebooks) -> None:
@@ -231,7 +231,7 @@ class _Run:
 
     def write(self) -> tuple[RunRecord, pd.DataFrame]:
         """Write results, comparisons, what was left out and the record; gives the record and the results."""
-        output, material, reports = self.output, self.material, self.reports
+        output, material = self.output, self.material
         seen = [of_rows(self.judged), of_rows(self.again), self.families, self.depends]
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
@@ -240,11 +240,10 @@ class _Run:
             row for one in self.compared if not one.failed for row in ContrastsFile.read(one.job.rows).rows
         ]
         contrasts = contrast_frame(compared)
-        tables.write_left_out(material, reports)
+        tables.write_left_out(material)
         files.write_bytes(output.comparison_table, frame_csv(contrasts, CONTRAST_TYPES))
         record = compose(
             material,
-            reports,
             self.judged,
             comparisons=self.compared,
             studies=self.studied,

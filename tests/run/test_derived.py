@@ -81,8 +81,8 @@ def test_thresholds_ask_nobody_anything(world):
     suite = Suite(models={}, tasks={}, root=world.output.folder, file=world.output.folder / "suite.yml")
 
     def depends(family):
-        material = SimpleNamespace(suite=suite, families=[family], corpora=[], lists={})
-        return repr(tables.Derived(world.output).tables(material, {}))
+        material = SimpleNamespace(suite=suite, families=[family], corpora=[], lists={}, reports={})
+        return repr(tables.Derived(world.output).tables(material))
 
     strict = {name: dataclasses.replace(test, thresholds={}) for name, test in family.tests.items()}
     assert depends(dataclasses.replace(family, tests=strict, digest="another")) == depends(family)

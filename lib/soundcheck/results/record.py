@@ -46,7 +46,7 @@ class FamilyRecord:
     headline: tuple[str, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class FailedInput:
     """A segment that a model gave no answer for; ``change`` is empty for the clean signal."""
 
@@ -164,7 +164,7 @@ class CorpusRecord:
         return [item for item in self.left_out if item.stage != LABEL]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class ExcludedSound:
     """A sound that is not used, and why."""
 

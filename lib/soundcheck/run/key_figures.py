@@ -12,7 +12,7 @@ They are computed from predictions and labels, whatever families a suite has, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from soundcheck.metrics.verification import (
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import CHARACTER, unit_of, word_errors
 from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rates
-from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.rows import CHANCE, Estimate
@@ -55,12 +54,12 @@ _AT_THRESHOLD = {
 }
 
 
-def key_figures(material: Material, reports: Mapping[str, PredictionReport]) -> tuple[KeyFigure, ...]:
+def key_figures(material: Material) -> tuple[KeyFigure, ...]:
     """Compute the numbers of all models, for each corpus with labels and each task, in this order."""
     suite, tested = material.suite, {family.name: family for family in material.families}
     lists = material.lists.items()
     figures_of_all: list[KeyFigure] = []
-    for model, report in reports.items():
+    for model, report in material.reports.items():
         for corpus in material.corpora:
             if corpus.entry.probes_of or corpus.name not in report.tables:
                 continue

@@ -23,6 +23,7 @@ from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation import changed_segments
 from soundcheck.models.base import check_model
+from soundcheck.predict.report import PredictionReport
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
@@ -43,6 +44,8 @@ class Material:
     fingerprints: Mapping[str, str]  # of the models
     lists: Mapping[tuple[str, str], TrialTable]  # corpus and family -> trials
     unloaded: Mapping[str, str]  # model that cannot be loaded here, but was elsewhere or earlier -> why
+    # model -> what became of its inputs; empty before models are asked
+    reports: Mapping[str, PredictionReport] = dataclasses.field(default_factory=dict)
 
     @property
     def suite(self) -> Suite:

@@ -7,6 +7,7 @@ not empty is refused, and nothing that Soundcheck did not write is ever deleted.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -22,11 +23,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, TEMPORARY
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.store import CACHE_VARIABLE
-
-try:
-    import fcntl
-except ImportError:  # no such locks on this system: runs at once are the user's business
-    fcntl = None
 
 _STATE = ".state.json"  # of a notebook: when to execute it again, and how long it took
 LOCK = ".lock"  # file in the output folder; tells who holds it
@@ -239,7 +235,7 @@ class FolderLock:
 
         Raises InputError: if another process has it.
         """
-        if self._held is not None or fcntl is None:
+        if self._held is not None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         held = open(self._path, "a+", encoding="utf-8")  # not emptied: perhaps another process has it

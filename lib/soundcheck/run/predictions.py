@@ -79,8 +79,8 @@ def predict_all(
     derived: Derived,
     cluster: Cluster | None,
     failed: Mapping[str, Sequence[Result]] | None,
-) -> tuple[Material, dict[str, PredictionReport]]:
-    """Run all models; gives the material with the corpora of spoken words, and what became of all inputs.
+) -> Material:
+    """Run all models; gives the material with what became of all inputs, and the corpora of spoken words.
 
     ``failed`` are the inputs without an answer of each model, after shards have predicted everything.
     """
@@ -108,7 +108,7 @@ def predict_all(
     for report in predict(request for request in requests if request.corpora):
         reports[report.model] = reports[report.model].joined(report)
     output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
-    return material, reports
+    return dataclasses.replace(material, reports=reports)
 
 
 def keyword_corpora(
