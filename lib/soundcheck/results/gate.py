@@ -234,11 +234,6 @@ def _got_worse(
         baseline = read_run(path, f"--baseline {path}", older=True)
         different = history.differences(run, baseline)
         changes = compared[path] = history.changes(judged_now, baseline)
-        if changes.empty:
-            models = [", ".join(sorted(set(frame["model"]))) for frame in (baseline.frame, rows)]
-            reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
-            what = f"it has no judged test in common with the results: {reasons}"
-            raise input_error(f"--baseline {path}", what, "Name a run of the suite")
         number = changes["pairing"].value_counts()
         unknown = int(changes["p_value"].isna().sum())
         lines.append(

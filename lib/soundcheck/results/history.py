@@ -30,7 +30,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import refuse_unknown
+from soundcheck.common.errors import input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import some
 from soundcheck.results.contrast import (
@@ -238,7 +238,7 @@ _SETTINGS |= {"version": "Soundcheck", "interval": "kind of interval"}
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
     """Compare the tests that both runs judged: contrasts, a row a test with the index of ``now.frame``.
 
-    They have no p-value with fewer than 5 blocks or without intervals.
+    They have no p-value with fewer than 5 blocks or without intervals. Refused if there are none.
     """
     kinds = before.record.interval, now.record.interval
     rows = {}
@@ -251,6 +251,11 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
             paired = first.segments == second.segments and first.blocks != ""
             paired &= first.drawn and second.drawn and len(first.replicates) == len(second.replicates)
             rows[place] = compared_alone(first, second, paired, kinds=kinds)
+    if not rows:
+        models = [", ".join(sorted(set(run.frame["model"]))) for run in (before, now)]
+        reasons = [f"its models are {models[0]}, those judged here {models[1]}", *differences(now, before)]
+        what = f"it has no judged test in common with the results: {'; '.join(reasons)}"
+        raise input_error(f"--baseline {before.path}", what, "Name a run of the suite")
     return contrast_frame([*rows.values()]).set_axis(pd.Index([*rows], dtype=now.frame.index.dtype))
 
 
