@@ -226,7 +226,7 @@ class _Run:
             output.word_errors.unlink(missing_ok=True)
         output.prune_below(output.notebooks, (path for job in judging for path in job.files))
         folders = {files.slug(name) for name, jobs in common.items() if jobs}
-        compared = {path.name for one in self.compared for path in one.job.files}
+        compared = {path.name for outcome in self.compared for path in outcome.job.files}
         output.prune(output.comparisons, compared | folders)
 
     def write(self) -> tuple[RunRecord, pd.DataFrame]:

@@ -128,7 +128,7 @@ def verify(path: Path, digest: str = "") -> Outcome:
             problems.append("run.json: the record names another book, by the digest of its list")
     if inputs is not None:
         problems += _of_table(book.results, inputs)
-    lines = [one if one.endswith(".") else f"{one}." for one in problems] + notes
+    lines = [problem if problem.endswith(".") else f"{problem}." for problem in problems] + notes
     beside = f", {counted(sizes[book.output.folder], 'file')} of the run" if book.output else ""
     lines.append(f"{book.display_name}: {counted(sizes.get(book.html, 0), 'file')} of the book{beside}")
     lines += [f"Digest of the book: {of_book}"] if of_book else []
@@ -193,7 +193,7 @@ def _about(inputs: Provenance | None) -> Iterator[str]:
         for one in getattr(inputs, name):
             kind = f" ({one.kind})" if one.kind else ""
             yield f"{noun} {quoted(one.name)}{kind}: {counted(one.size, unit)}, digest {one.digest[:16]}"
-    yield f"Families: {', '.join(f'{one.name} {one.digest[:8]}' for one in inputs.families)}"
+    yield f"Families: {', '.join(f'{family.name} {family.digest[:8]}' for family in inputs.families)}"
     if inputs.library:
         yield f"Code of Soundcheck: digest {inputs.library[:16]}"
     if not {state for counts in inputs.verdicts.values() for state in counts} <= {*STATES}:

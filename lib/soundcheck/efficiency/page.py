@@ -244,9 +244,9 @@ def _durations(frame: pd.DataFrame) -> Html:
 def _panels(figures: Sequence[KeyFigure], speeds: pd.DataFrame) -> list[list[KeyFigure]]:
     """Group the main measures by corpus, task and measure, of models whose speed is known."""
     panels: dict[tuple, list[KeyFigure]] = {}
-    for one in figures:
-        if one.standing and one.value is not None and one.model in speeds.index:
-            panels.setdefault((one.corpus, one.task, one.measure), []).append(one)
+    for figure in figures:
+        if figure.standing and figure.value is not None and figure.model in speeds.index:
+            panels.setdefault((figure.corpus, figure.task, figure.measure), []).append(figure)
     return [panel for panel in panels.values() if len(panel) > 1]
 
 
@@ -284,8 +284,8 @@ def _arms(value: float, *ends: float | None) -> list[list[float]]:
 
 def _described(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> str:
     values = [
-        f"{one.model} {number(one.value)} at {significant(speeds.loc[one.model, 'value'], DIGITS)}"
-        for one in panel
+        f"{figure.model} {number(figure.value)} at {significant(speeds.loc[figure.model, 'value'], DIGITS)}"
+        for figure in panel
     ]
     return f"{panel[0].measure} of {panel[0].task} against seconds of sound a second: {', '.join(values)}"
 

@@ -164,7 +164,7 @@ def _given(entry: ModelEntry, material: Material) -> Measured | None:
 
 
 def _notes(record: EfficiencyRecord) -> list[str]:
-    over = [one.model for one in record.models if one.stopped == OVER]
+    over = [model.model for model in record.models if model.stopped == OVER]
     notes = []
     if over:
         last = f"{', '.join(over)} used them up, so that there are fewer calls than {TURNS} turns make"

@@ -176,9 +176,9 @@ def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFram
     """Give the values of the measures of key figures without and with each change of the signal."""
     key = FACT[:-1]
     figures = [
-        (one.model, one.corpus, one.task, named(one.measure), one.measure)
-        for one in record.figures or ()
-        if one.standing
+        (figure.model, figure.corpus, figure.task, named(figure.measure), figure.measure)
+        for figure in record.figures or ()
+        if figure.standing
     ]
     figures = pd.DataFrame(figures, columns=[*key, "measure", "title"]).drop_duplicates(key, keep="last")
     rows = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]

@@ -77,12 +77,12 @@ class FinishedRun:
     @property
     def models(self) -> dict[str, ModelRecord]:
         """What the record says of each model."""
-        return {one.name: one for one in self.record.models}
+        return {model.name: model for model in self.record.models}
 
     @property
     def corpora(self) -> dict[str, CorpusRecord]:
         """What the record says of each corpus."""
-        return {one.name: one for one in self.record.corpora}
+        return {corpus.name: corpus for corpus in self.record.corpora}
 
     @functools.cached_property
     def judged(self) -> dict[tuple[str, ...], Judged]:
@@ -105,7 +105,7 @@ class FinishedRun:
 
     def comparison(self, name: str) -> ComparisonRecord:
         """Find a comparison by its name."""
-        known = {one.name: one for one in self.record.comparisons}
+        known = {comparison.name: comparison for comparison in self.record.comparisons}
         if name in known:
             return known[name]
         remedy = "List it under `comparisons:` in the suite and run again"
@@ -198,7 +198,7 @@ def read_run(path: Path, source: str = "", *, older: bool = False) -> FinishedRu
         if not source:
             raise
         raise InputError(
-            dataclasses.replace(one, where=f"{source}: {one.where}") for one in error.problems
+            dataclasses.replace(problem, where=f"{source}: {problem.where}") for problem in error.problems
         ) from error
     if frame["state_sample"].eq("").all():
         logger.warning("%s", terminal(f"{source or path}: {_OLDER}"))

@@ -439,6 +439,6 @@ class Provenance(MadeOf):
             corpora=tuple(Input(one.name, one.digest, one.format, one.segments) for one in record.corpora),
             models=tuple(Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models),
             sounds=tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
-            families=tuple(Input(one.name, one.digest) for one in record.families),
+            families=tuple(Input(family.name, family.digest) for family in record.families),
             comparisons=tuple((one.baseline, one.candidate, one.outcomes) for one in record.comparisons),
         )

@@ -188,9 +188,9 @@ def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     and None.
     """
     verdicts = sorted(verdicts, key=key_of)
-    for one, other in zip(verdicts, verdicts[1:], strict=False):
-        if key_of(one) == key_of(other):
-            raise ValueError(f"Two verdicts for {' / '.join(filter(None, key_of(one)))}.")
+    for verdict, other in zip(verdicts, verdicts[1:], strict=False):
+        if key_of(verdict) == key_of(other):
+            raise ValueError(f"Two verdicts for {' / '.join(filter(None, key_of(verdict)))}.")
     return rounded(frame_of_rows(RESULTS, verdicts), RESULTS)
 
 

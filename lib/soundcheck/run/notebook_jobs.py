@@ -166,7 +166,7 @@ def comparison_job(
     titles = {family.name: family.title for family in material.families}
     by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
     folder = output.comparisons / files.slug(entry.name)
-    again = [one for one in again if folder in one.job.target.parents]
+    again = [outcome for outcome in again if folder in outcome.job.target.parents]
     lost = {one.job.family for one in again if one.failed}
     common = [one.job for one in again if one.job.family not in lost]
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]

@@ -84,7 +84,7 @@ def serve(requests: Connection) -> None:
     running: dict[Connection, _Running] = {}
     try:
         while True:
-            first = min((one.deadline for one in running.values()), default=None)
+            first = min((notebook.deadline for notebook in running.values()), default=None)
             ready = wait([requests, *running], None if first is None else max(0, first - time.monotonic()))
             if requests in ready:
                 task = requests.recv()
@@ -93,15 +93,15 @@ def serve(requests: Connection) -> None:
                 process.start()
                 theirs.close()
                 running[results] = _Running(task, process, time.monotonic() + task.whole)
-            for results, one in list(running.items()):
-                if results in ready or time.monotonic() > one.deadline:
-                    requests.send(_ending(results, one))
+            for results, notebook in list(running.items()):
+                if results in ready or time.monotonic() > notebook.deadline:
+                    requests.send(_ending(results, notebook))
                     del running[results]
     except (EOFError, OSError):  # the run has ended, however it did
         return
     finally:
-        for one in running.values():
-            _kill(one.process)
+        for notebook in running.values():
+            _kill(notebook.process)
 
 
 def _ending(results: Connection, one: _Running) -> Ending:

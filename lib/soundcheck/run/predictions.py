@@ -196,7 +196,7 @@ def ask_shard(material: Material, share: Share, *, jobs: int) -> tuple[int, str]
     for entry in _listening(material.suite):
         request = request_of(entry, material, material.corpora)
         report, failures = predict_share(request, share, jobs=jobs)
-        failed = (dataclasses.replace(one, seconds=0.0, before=0.0) for one in failures)
+        failed = (dataclasses.replace(failure, seconds=0.0, before=0.0) for failure in failures)
         models[entry.name] = ModelShard(report.code, report.inputs, tuple(failed))
         lines.append(_summary(entry.name, report))
     Shard(__version__, share, models).write(place)
@@ -247,7 +247,7 @@ class Shards:
 
     def _check(self, problems: Problems, entry: ModelEntry, material: Material) -> set[Path]:
         """Make sure that each shard has all its answers of a model; gives the caches that hold them."""
-        needed = {one.key for one in Prediction(request_of(entry, material, material.corpora)).inputs}
+        needed = {item.key for item in Prediction(request_of(entry, material, material.corpora)).inputs}
         fingerprint, root = material.fingerprints[entry.name], material.suite.root
         by_cache: dict[Path, tuple[set[str], list[str]]] = {}
         for share, (folder, shard) in self._shards.items():
@@ -258,7 +258,7 @@ class Shards:
                 what = f"there is no {name}" if model is None else f"{name} is another one here"
                 problems.add(f"{where}, code and files of models", what, _AGAIN)
                 continue
-            known, changed = {one.key for one in model.failures}, set()
+            known, changed = {failure.key for failure in model.failures}, set()
             for cache in _caches(folder, material.output.cache):
                 if cache not in by_cache:
                     store = Store(cache, fingerprint, root)
