@@ -143,7 +143,7 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     """
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
-    headlines = {one.name: one.headline for one in record.families}
+    headlines = {family.name: family.headline for family in record.families}
     tests = list(zip(rows["test"], rows["family"], strict=True))
     better = pd.Series([measure_of(*test).better for test in tests], rows.index, dtype=object)
     worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0))
@@ -240,7 +240,7 @@ class ModelFacts:
         self.failed = [one.family for one in run.record.notebooks if one.model == model and one.failed]
         # How good it is at each of its tasks, with intervals and what guessing scores.
         self.figures = [figure for figure in run.record.figures or () if figure.model == model]
-        self.corpora = [one for one in run.record.corpora if one.name in set(self.rows["corpus"])]
+        self.corpora = [corpus for corpus in run.record.corpora if corpus.name in set(self.rows["corpus"])]
         self.synthetic = any(corpus.synthetic for corpus in self.corpora)  # which every page has to say
         places = ({model}, set(self.rows["corpus"]), set(self.rows["task"]))
         self.caveats: list[Caveat] = run.record.caveats_of(*places)

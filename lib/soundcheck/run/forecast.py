@@ -82,7 +82,7 @@ class _Forecast(Prediction):
         return ModelForecast(
             clean=clean,
             changed=len(self.inputs) - clean,
-            cached=sum(one.key not in left for one in self.inputs),
+            cached=sum(item.key not in left for item in self.inputs),
             clean_calls=clean_left,
             changed_calls=len(left) - clean_left,
             single_process=self._entry.about.asked_here,

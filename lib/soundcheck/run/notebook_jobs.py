@@ -167,8 +167,8 @@ def comparison_job(
     by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
     folder = output.comparisons / files.slug(entry.name)
     again = [outcome for outcome in again if folder in outcome.job.target.parents]
-    lost = {one.job.family for one in again if one.failed}
-    common = [one.job for one in again if one.job.family not in lost]
+    lost = {outcome.job.family for outcome in again if outcome.failed}
+    common = [outcome.job for outcome in again if outcome.job.family not in lost]
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
     for model in both:
         evaluated = predicted_corpora(suite, model, material.families, evaluated)

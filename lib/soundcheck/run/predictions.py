@@ -200,7 +200,7 @@ def ask_shard(material: Material, share: Share, *, jobs: int) -> tuple[int, str]
         models[entry.name] = ModelShard(report.code, report.inputs, tuple(failed))
         lines.append(_summary(entry.name, report))
     Shard(__version__, share, models).write(place)
-    complete = not any(one.fault == BY_MODEL for model in models.values() for one in model.failures)
+    complete = not any(failure.fault == BY_MODEL for model in models.values() for failure in model.failures)
     lines.append(f"Shard {share}: {Path(material.output.display_name) / place.name}")
     return EXIT_OK if complete else EXIT_INCOMPLETE, "\n".join(lines)
 
