@@ -48,14 +48,14 @@ from soundcheck.results.table import (
 )
 from soundcheck.run import key_figures, notebook_jobs, tables
 from soundcheck.run.forecast import forecast
-from soundcheck.run.material import Material, evaluated_corpora, load, supported_tasks, tasks_of
+from soundcheck.run.material import Material, Opened, evaluated_corpora, load, supported_tasks, tasks_of
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import Shards, ask_shard, predict_all, read_shards
-from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select
+from soundcheck.run.selection import RunOptions, comparing, corpus_folders, opened, select
 from soundcheck.run.tables import Derived, of_notebooks, of_rows
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,23 @@ from soundcheck.run.output import Output
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 
-if TYPE_CHECKING:
-    from soundcheck.run.selection import Opened, Plan
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a run is about."""
+
+    suite: Suite  # what the book is about afterwards
+    chosen: frozenset[str]  # models
+    fingerprints: Mapping[str, str] = dataclasses.field(default_factory=dict)  # of the others, last time
+    notices: tuple[str, ...] = ()  # what happens to the book, in sentences
+
+
+class Opened(NamedTuple):
+    """An output folder that nobody else writes to."""
+
+    plan: Plan
+    families: list[Family]
+    output: Output
 
 
 @dataclasses.dataclass(frozen=True)
