@@ -56,7 +56,7 @@ from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import Shards, ask_shard, predict_all, read_shards
 from soundcheck.run.selection import RunOptions, comparing, corpus_folders, opened, select
-from soundcheck.run.tables import Derived, of_notebooks, of_rows
+from soundcheck.run.tables import Derived, job_fingerprints, outcome_digests
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 
@@ -171,7 +171,7 @@ class _Run:
             f"{'an earlier run' if name in self.material.plan.fingerprints else 'the shards'}: {why}"
             for name, why in self.material.unloaded.items()
         ]
-        executed = (*self.judged, *self.again, *self.compared, *self.studied)
+        executed = (*self.judged, *self.on_common, *self.compared, *self.studied)
         lines += [line for one in executed if (line := without_outputs(one))]
         lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
@@ -213,16 +213,16 @@ class _Run:
         with Progress("notebooks", "in all", count) as progress:
             execute = functools.partial(_execute, notebooks, output, progress)
             done = execute(planned)
-            self.judged, self.again = done[: len(judging)], done[len(judging) :]
+            self.judged, self.on_common = done[: len(judging)], done[len(judging) :]
             comparing = [
-                notebook_jobs.comparison_job(entry, self.material, self.judged, self.again)
+                notebook_jobs.comparison_job(entry, self.material, self.judged, self.on_common)
                 for entry in suite.comparisons.values()
             ]
             done = execute([*comparing, *studying])
         self.compared, self.studied = done[: len(comparing)], done[len(comparing) :]
         recognising = [job for job in judging if job.family == WORD_ERRORS]
         make = functools.partial(tables.write_word_errors, recognising, output)
-        if not self.derived.write("word errors", of_notebooks(recognising), make):
+        if not self.derived.write("word errors", job_fingerprints(recognising), make):
             output.word_errors.unlink(missing_ok=True)
         output.prune_below(output.notebooks, (path for job in judging for path in job.files))
         folders = {files.slug(name) for name, jobs in common.items() if jobs}
@@ -232,7 +232,7 @@ class _Run:
     def write(self) -> tuple[RunRecord, pd.DataFrame]:
         """Write results, comparisons, what was left out and the record; gives the record and the results."""
         output, material = self.output, self.material
-        seen = [of_rows(self.judged), of_rows(self.again), self.families, self.depends]
+        seen = [outcome_digests(self.judged), outcome_digests(self.on_common), self.families, self.depends]
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)
@@ -277,7 +277,7 @@ class _Run:
                     rows += skipped_rows(job.model, corpus.name, family, task, reason)
         write_results(decide(to_frame(rows)), self.output.folder)
         estimates += key_figures.estimates(self.figures)
-        for outcome in self.again:
+        for outcome in self.on_common:
             if not outcome.failed:
                 estimates += common_estimates(outcome.job, suite.comparisons)
         write_estimates(estimate_frame(collected(estimates)), self.output.folder)

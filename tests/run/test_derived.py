@@ -70,7 +70,7 @@ def test_rows_and_failures_count(tmp_path):
     def seen(content, status="ok", error=""):
         if content:
             rows.write_text(content)
-        return repr(tables.of_rows([SimpleNamespace(job=job, status=status, error=error)]))
+        return repr(tables.outcome_digests([SimpleNamespace(job=job, status=status, error=error)]))
 
     cases = [("",), ("[]",), ("[1]",), ("[1]", "failed"), ("[1]", "failed", "it broke")]
     assert len({seen(*case) for case in cases}) == 5

@@ -262,10 +262,10 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
         return {}
     share = _rounded(change / value)
     drawn = min(len(baseline.replicates), len(candidate.replicates))
-    one, other = baseline.replicates[:drawn], candidate.replicates[:drawn]
-    if not paired or (one[~np.isnan(one)] <= 0).any():
+    before, after = baseline.replicates[:drawn], candidate.replicates[:drawn]
+    if not paired or (before[~np.isnan(before)] <= 0).any():
         return {"relative": share}
-    shares = round_significant(np.divide(other - one, one))
+    shares = round_significant(np.divide(after - before, before))
     bounds = paired_test(shares, share, min(blocks, candidate.contributing))[1:]
     return {"relative": share} | _cells(("relative_low", "relative_high"), bounds)
 
@@ -338,28 +338,28 @@ def contrasts(
     frame = to_frame(entry.verdict for entry in second.values())
     mirrored = frame.loc[mirrors(frame).ne(""), list(_WHAT)].itertuples(index=False, name=None)
     for key in sorted((first.keys() | second.keys()) - set(mirrored)):
-        one, other = first.get(key), second.get(key)
-        if one is not None and other is not None:
+        old, new = first.get(key), second.get(key)
+        if old is not None and new is not None:
             shared = [on_common.get(key) for on_common in both]
-            rows.append(_on_common(one, other, shared, key[0] in apart, same_draws))
-        elif (row := (one or other).verdict).passed is not None or row.evidence == UNJUDGED:
+            rows.append(_on_common(old, new, shared, key[0] in apart, same_draws))
+        elif (row := (old or new).verdict).passed is not None or row.evidence == UNJUDGED:
             # else skipped as a whole for one model, by its labels for the other
-            facts = _facts(*(entry and entry.verdict for entry in (one, other)))
-            rows.append(Contrast(*names, **facts, skipped=f"not judged for {names[other is None]}"))
+            facts = _facts(*(entry and entry.verdict for entry in (old, new)))
+            rows.append(Contrast(*names, **facts, skipped=f"not judged for {names[new is None]}"))
     return with_outcomes(rows)
 
 
 def _on_common(
-    one: Judged, other: Judged, shared: Sequence[Judged | None], apart: bool, same_draws: bool
+    baseline: Judged, candidate: Judged, shared: Sequence[Judged | None], apart: bool, same_draws: bool
 ) -> Contrast:
     """Compare on the segments that both models predict, or say why that cannot be done.
 
     Tests that count missing predictions rest on the same segments anyway, and stay as they are.
     """
-    before, after = one.verdict, other.verdict
-    reduced = [again or entry for again, entry in zip(shared, (one, other), strict=True)]
-    if [entry.segments for entry in reduced] == [one.segments, other.segments]:
-        return compared_alone(one, other, same_draws, same_segments=apart and not any(shared))
+    before, after = baseline.verdict, candidate.verdict
+    reduced = [again or entry for again, entry in zip(shared, (baseline, candidate), strict=True)]
+    if [entry.segments for entry in reduced] == [baseline.segments, candidate.segments]:
+        return compared_alone(baseline, candidate, same_draws, same_segments=apart and not any(shared))
     row = compared_alone(*reduced, same_draws)
     note = "on the segments that both answered"
     if len({entry.verdict.segments for entry in reduced}) == 1:  # not how often each predicts a class

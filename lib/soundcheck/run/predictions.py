@@ -44,7 +44,7 @@ from soundcheck.run.material import (
 )
 from soundcheck.run.notebooks import Job
 from soundcheck.run.selection import RunOptions
-from soundcheck.run.tables import Derived, of_notebooks
+from soundcheck.run.tables import Derived, job_fingerprints
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 _NAME_OF_SHARD = re.compile(r"shard-[0-9]+-of-[0-9]+\.json")
@@ -121,7 +121,7 @@ def keyword_corpora(
         if not suite.models[job.model].about.changes_audio:
             continue
         make = functools.partial(_spoken, job)
-        spoken = derived.find("words", [of_notebooks([job]), speech_digest()], make)
+        spoken = derived.find("words", [job_fingerprints([job]), speech_digest()], make)
         for corpus, kinds, count, complements in spoken:
             speech = speech_source()
             about = {"seed": suite.seed, "complements": complements, "jobs": workers, "progress": True}

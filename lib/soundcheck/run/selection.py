@@ -60,6 +60,8 @@ def plan_part(suite: Suite, chosen: Suite, output: Output) -> Plan:
 
     Raises InputError: if the folder holds the book of another suite.
     """
+    if not output.record.is_file():
+        return Plan(chosen, frozenset(chosen.models))
     record = RunRecord.read(output.record)
     _check_same(suite, record, output)
     tested: dict[str, set[str]] = {name: set() for name in record.order if name in suite.models}
@@ -250,8 +252,8 @@ def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
     chosen = select(suite, options.models, options.families)
     output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
-        added = (options.models or options.families) and output.record.is_file()
-        plan = plan_part(suite, chosen, output) if added else Plan(chosen, frozenset(chosen.models))
+        part = options.models or options.families
+        plan = plan_part(suite, chosen, output) if part else Plan(chosen, frozenset(chosen.models))
         families = read_families(plan.suite)
         if options.no_code:
             refuse_code(plan.suite)

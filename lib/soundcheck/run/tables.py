@@ -181,12 +181,12 @@ def _content(path: Path) -> str:
     return files.digest(path) if path.is_file() and not path.is_symlink() else ""
 
 
-def of_notebooks(jobs: Iterable[Job]) -> list[tuple[str, str, str]]:
+def job_fingerprints(jobs: Iterable[Job]) -> list[tuple[str, str, str]]:
     """Say what follows from the descriptions of notebooks depends on."""
     return [(job.model, job.family, job.fingerprint) for job in jobs]
 
 
-def of_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
+def outcome_digests(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
     """Say what follows from how notebooks ended, and from the rows that they saved, depends on."""
     return [
         (one.job.model, one.job.family, one.status, one.error, _content(one.job.rows)) for one in outcomes
