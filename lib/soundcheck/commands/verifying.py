@@ -62,10 +62,8 @@ class Book(NamedTuple):
         """Read what the pages were made of, ``None`` if nothing says it; refused if it cannot be read."""
         if self.html is None or not (self.html / PROVENANCE).exists():
             return None
-        if why := irregularity(self.html / PROVENANCE):
-            raise input_error(PROVENANCE, why)
         try:
-            return Provenance.read(self.html / PROVENANCE)
+            return Provenance.read(files.require_regular(self.html / PROVENANCE, PROVENANCE))
         except (OSError, ValueError) as error:
             raise input_error(PROVENANCE, "it cannot be read") from error
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.store import JsonFile
+from soundcheck.common.store import JsonFile, made_of
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict
@@ -102,24 +102,20 @@ CONTRAST_COLUMNS = list(CONTRAST_TYPES)
 
 def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
     """Make rows of values that no test judges, for comparisons: those of groups, named by their measure."""
-    verdicts = []
-    for row in rows:
-        info = info_of(row.measure)
-        about = {name: getattr(row, name) for name in ("model", "corpus", "family", "task", "label")}
-        about |= {name: getattr(row, name) for name in ("value", "low", "high", "segments")}
-        verdicts.append(
-            Verdict(
-                **about,
-                category=category,
-                test=row.measure.replace(info.name, info.title),
-                group=row.part,
-                blocks=row.speakers,
-                rule=ABOVE if info.better == HIGHER else BELOW,
-                evidence="" if row.value is None else UNJUDGED,
-                skipped=_NO_TEST,
-            )
+    return [
+        made_of(
+            Verdict,
+            row,
+            category=category,
+            test=row.measure.replace(info_of(row.measure).name, info_of(row.measure).title),
+            group=row.part,
+            blocks=row.speakers,
+            rule=ABOVE if info_of(row.measure).better == HIGHER else BELOW,
+            evidence="" if row.value is None else UNJUDGED,
+            skipped=_NO_TEST,
         )
-    return verdicts
+        for row in rows
+    ]
 
 
 def headlines(frame: pd.DataFrame) -> pd.DataFrame:

@@ -85,9 +85,8 @@ class ModelRecord:
     digests: dict[str, str] = dataclasses.field(default_factory=dict)  # corpus -> of the prediction table
     asked: int = 0
     days: dict[str, int] = dataclasses.field(default_factory=dict)
-    seen_files: dict[str, str] = dataclasses.field(
-        default_factory=dict
-    )  # opened file -> digest of its content
+    # opened file -> digest of its content
+    seen_files: dict[str, str] = dataclasses.field(default_factory=dict)
     code: str = ""
     confirmed: int = 0  # inputs asked again before their kept answers were used
     confirmed_different: int = 0
