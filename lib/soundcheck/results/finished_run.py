@@ -13,7 +13,6 @@ import datetime
 import functools
 import logging
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -233,16 +232,12 @@ class PastRuns:
 def check_place(folder: Path, output: Path, corpora: Mapping[str, Path]) -> None:
     """Refuse a place where runs cannot be kept, before anything runs."""
     problems, where = Problems(), f"history: {quoted(folder, 200)}"
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
     place, out = folder.resolve(), output.resolve()
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        problems.add(where, "the folder cannot be written", "Name another one, or change who may write to it")
+    for reason in files.why_not_written(folder, corpora):
+        problems.add(where, *reason)
     if place.is_relative_to(out) or out.is_relative_to(place):
         what = "the folder is the output folder of the run, lies in it or holds it"
         problems.add(where, what, "Name a folder beside it")
-    for name in [name for name, root in corpora.items() if place.is_relative_to(root.resolve())]:
-        what = f"the folder lies inside the corpus {quoted(name)}"
-        problems.add(where, what, "Name a folder outside of all corpora")
     problems.raise_if_any()
 
 

@@ -96,13 +96,8 @@ class Output:
             if link.is_symlink() and not os.path.isdir(link):
                 what = f"the link {quoted(link.name, 80)} leads to no folder"
                 raise self._refusal(what, "Remove the link, or make the folder")
-        if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-            raise self._refusal("the folder cannot be written")
-        resolved = self.folder.resolve()
-        for name, root in corpora.items():
-            if resolved.is_relative_to(root.resolve()):
-                what = f"the folder lies inside the corpus {quoted(name)}"
-                raise self._refusal(what, "Choose a folder outside of all corpora")
+        for reason in files.why_not_written(self.folder, corpora):
+            raise self._refusal(*reason)
         if not self.folder.is_dir():
             return
         if not (self.folder / MARKER).is_file():
