@@ -148,7 +148,7 @@ class _Run:
         self.stages.begin("results")
         record, frame = self.write()
         problems = [] if history is None else self.keep(history)
-        broken = self.build(record, frame, history) if options.book else []
+        broken = self.build(record, frame) if options.book else []
         self.stages.end()
         built = options.book and not broken
         digest = sha256(output.html / MANIFEST) if built else ""
@@ -295,23 +295,12 @@ class _Run:
             return [f"{what}. Its results are complete; run again to save it"]
         return []
 
-    def build(self, record: RunRecord, frame: pd.DataFrame, history: Path | None) -> list[Problem]:
+    def build(self, record: RunRecord, frame: pd.DataFrame) -> list[Problem]:
         """Build the book; gives what is wrong with it."""
         self.stages.begin("book")
         from soundcheck.book import build  # heavy, and of no use when anything above was refused
 
-        return build.build(
-            self.output,
-            record,
-            frame,
-            suite_root=self.material.suite.root,
-            families=self.families,
-            corpora=self.material.corpora,
-            tasks=self.material.suite.tasks,
-            sounds=self.material.sounds,
-            jobs=self.options.jobs,
-            history=history,
-        )
+        return build.build(self.material, record, frame, jobs=self.options.jobs)
 
 
 def _all_executed(material: Material) -> bool:
