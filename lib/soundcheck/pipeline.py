@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +51,7 @@ from soundcheck.run import key_figures, notebook_jobs, tables
 from soundcheck.run.forecast import forecast
 from soundcheck.run.material import Material, Opened, evaluated_corpora, load, supported_tasks, tasks_of
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
-from soundcheck.run.notebooks import Job, Notebooks, last_execution, without_outputs
+from soundcheck.run.notebooks import Job, Notebooks, Outcomes, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
@@ -171,8 +172,7 @@ class _Run:
             f"{'an earlier run' if name in self.material.plan.fingerprints else 'the shards'}: {why}"
             for name, why in self.material.unloaded.items()
         ]
-        executed = (*self.judged, *self.on_common, *self.compared, *self.studied)
-        lines += [line for one in executed if (line := without_outputs(one))]
+        lines += filter(None, map(without_outputs, itertools.chain(*self.outcomes)))
         lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
@@ -213,45 +213,36 @@ class _Run:
         with Progress("notebooks", "in all", count) as progress:
             execute = functools.partial(_execute, notebooks, output, progress)
             done = execute(planned)
-            self.judged, self.on_common = done[: len(judging)], done[len(judging) :]
+            judged, on_common = done[: len(judging)], done[len(judging) :]
             comparing = [
-                notebook_jobs.comparison_job(entry, self.material, self.judged, self.on_common)
+                notebook_jobs.comparison_job(entry, self.material, judged, on_common)
                 for entry in suite.comparisons.values()
             ]
             done = execute([*comparing, *studying])
-        self.compared, self.studied = done[: len(comparing)], done[len(comparing) :]
+        compared, studied = done[: len(comparing)], done[len(comparing) :]
+        self.outcomes = Outcomes(judged, on_common, compared, studied)
         recognising = [job for job in judging if job.family == WORD_ERRORS]
         make = functools.partial(tables.write_word_errors, recognising, output)
         if not self.derived.write("word errors", job_fingerprints(recognising), make):
             output.word_errors.unlink(missing_ok=True)
         output.prune_below(output.notebooks, (path for job in judging for path in job.files))
         folders = {files.slug(name) for name, jobs in common.items() if jobs}
-        compared = {path.name for outcome in self.compared for path in outcome.job.files}
-        output.prune(output.comparisons, compared | folders)
+        notebooks_of_comparisons = {path.name for outcome in compared for path in outcome.job.files}
+        output.prune(output.comparisons, notebooks_of_comparisons | folders)
 
     def write(self) -> tuple[RunRecord, pd.DataFrame]:
         """Write results, comparisons, what was left out and the record; gives the record and the results."""
-        output, material = self.output, self.material
-        seen = [outcome_digests(self.judged), outcome_digests(self.on_common), self.families, self.depends]
+        output, (judged, on_common, compared, _) = self.output, self.outcomes
+        seen = [outcome_digests(judged), outcome_digests(on_common), self.families, self.depends]
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)
-        compared = [
-            row for one in self.compared if not one.failed for row in ContrastsFile.read(one.job.rows).rows
-        ]
-        contrasts = contrast_frame(compared)
-        tables.write_left_out(material)
+        ended = [outcome.job for outcome in compared if not outcome.failed]
+        contrasts = contrast_frame([row for job in ended for row in ContrastsFile.read(job.rows).rows])
+        tables.write_left_out(self.material)
         files.write_bytes(output.comparison_table, frame_csv(contrasts, CONTRAST_TYPES))
-        record = compose(
-            material,
-            self.judged,
-            comparisons=self.compared,
-            studies=self.studied,
-            contrasts=contrasts,
-            results=files.digest(written[0]),
-            rows=frame,
-            figures=self.figures,
-        )
+        digest = files.digest(written[0])
+        record = compose(self.material, self.outcomes, self.figures, frame, contrasts, digest)
         record.write(output.record)
         return record, frame
 
@@ -261,7 +252,7 @@ class _Run:
         rows: list[Verdict] = []
         estimates: list[Estimate] = []
         drawn: dict[tuple, None] = {}
-        for outcome in self.judged:
+        for outcome in self.outcomes.judged:
             job = outcome.job
             if not outcome.failed:
                 verdicts, values, segments = load_all(job.rows)
@@ -277,7 +268,7 @@ class _Run:
                     rows += skipped_rows(job.model, corpus.name, family, task, reason)
         write_results(decide(to_frame(rows)), self.output.folder)
         estimates += key_figures.estimates(self.figures)
-        for outcome in self.on_common:
+        for outcome in self.outcomes.on_common:
             if not outcome.failed:
                 estimates += common_estimates(outcome.job, suite.comparisons)
         write_estimates(estimate_frame(collected(estimates)), self.output.folder)

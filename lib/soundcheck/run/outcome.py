@@ -44,6 +44,7 @@ from soundcheck.results.record import (
 from soundcheck.results.table import read_estimates
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
+from soundcheck.run.notebooks import Outcomes
 from soundcheck.run.output import Output
 from soundcheck.run.tables import Derived
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
@@ -62,14 +63,11 @@ QUICK = (
 
 def compose(
     material: Material,
-    notebooks: Sequence[NotebookOutcome],
-    *,
-    comparisons: Sequence[NotebookOutcome],
-    studies: Sequence[NotebookOutcome],
+    outcomes: Outcomes,
+    figures: Sequence[KeyFigure],
+    rows: pd.DataFrame,
     contrasts: pd.DataFrame,
     results: str,
-    rows: pd.DataFrame,
-    figures: Sequence[KeyFigure],
 ) -> RunRecord:
     """Put the record together; ``results`` is the digest of ``results.csv``, ``rows`` is that table."""
     suite, corpora, reports = material.suite, material.corpora, material.reports
@@ -87,9 +85,11 @@ def compose(
         models=models,
         corpora=tuple(map(_corpus, corpora)),
         sounds=tuple(map(_sounds, material.sounds.sets.values())),
-        notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in notebooks),
-        comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
-        studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in studies),
+        notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in outcomes.judged),
+        comparisons=tuple(
+            _comparison(suite.comparisons[o.job.model], o, contrasts) for o in outcomes.compared
+        ),
+        studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in outcomes.studied),
         versions={
             "soundcheck": __version__,
             "Python": platform.python_version(),
