@@ -35,7 +35,7 @@ from soundcheck.predict.request import Share
 from soundcheck.results.contrast import CONTRAST_TYPES, ContrastsFile, contrast_frame
 from soundcheck.results.finished_run import check_place, keep
 from soundcheck.results.record import KeyFigure, RunRecord
-from soundcheck.results.rows import Estimate, Verdict, load_all, skipped_rows
+from soundcheck.results.rows import Estimate, SavedRows, Verdict, skipped_rows
 from soundcheck.results.states import decide
 from soundcheck.results.table import (
     RESULTS,
@@ -255,9 +255,10 @@ class _Run:
         for outcome in self.outcomes.judged:
             job = outcome.job
             if not outcome.failed:
-                verdicts, values, segments = load_all(job.rows)
-                rows, estimates = rows + verdicts, estimates + values
-                drawn |= dict.fromkeys(segments)
+                saved = SavedRows.read(job.rows)
+                rows += saved.rows
+                estimates += saved.estimates
+                drawn |= dict.fromkeys(saved.drawn)
                 continue
             family, entry = by_name[job.family], suite.models[job.model]
             for corpus in evaluated_corpora(family, entry, self.material.corpora):

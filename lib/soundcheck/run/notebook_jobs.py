@@ -26,7 +26,7 @@ from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names, reduced
-from soundcheck.results.rows import Estimate, load_all
+from soundcheck.results.rows import Estimate, SavedRows
 from soundcheck.run.material import (
     Material,
     answers_changes,
@@ -295,7 +295,7 @@ def common_estimates(job: Job, comparisons: Mapping[str, ComparisonEntry]) -> It
     folder = job.target.parent.parent.name
     entry = next(entry for name, entry in comparisons.items() if files.slug(name) == folder)
     other = entry.candidate if job.model == entry.baseline else entry.baseline
-    for row in load_all(job.rows)[1]:
+    for row in SavedRows.read(job.rows).estimates:
         if not row.condition:
             yield dataclasses.replace(row, condition=f"common with {other}")
 
