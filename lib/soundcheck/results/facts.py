@@ -391,7 +391,7 @@ def read_recorded(path: Path) -> FinishedRun:
         raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
     listed = {"model": run.record.models, "family": run.record.families, "corpus": run.record.corpora}
     for column, known in listed.items():
-        for name in sorted(set(run.frame[column]) - {one.name for one in known}):
+        for name in sorted(set(run.frame[column]) - {entry.name for entry in known}):
             what = f"it does not know the {column} {quoted(name)}, of which {run.path.name} has rows"
             raise input_error("run.json", what, "Run the suite again")
     return run

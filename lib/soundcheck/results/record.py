@@ -376,7 +376,7 @@ class RunRecord(MadeOf):
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:
         """All notebooks that did not come to their end."""
-        return [one for one in (*self.notebooks, *self.comparisons, *self.studies) if one.failed]
+        return [ended for ended in (*self.notebooks, *self.comparisons, *self.studies) if ended.failed]
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -290,10 +290,10 @@ def collected(rows: Iterable[Estimate]) -> list[Estimate]:
     for row in rows:
         known = rows_by_key.setdefault(_estimated_of(row), row)
         both = list(zip(_numbers_of(known), _numbers_of(row), strict=True))
-        if any(one != other for one, other in both if None not in (one, other)):
+        if any(old != new for old, new in both if None not in (old, new)):
             row = dataclasses.replace(row, measure=f"{row.measure} ({row.family})")
             rows_by_key[_estimated_of(row)] = row
-        elif sum(one is None for one, _ in both) > sum(other is None for _, other in both):
+        elif sum(old is None for old, _ in both) > sum(new is None for _, new in both):
             rows_by_key[_estimated_of(row)] = row
     return list(rows_by_key.values())
 

@@ -104,15 +104,15 @@ def serve(requests: Connection) -> None:
             _kill(notebook.process)
 
 
-def _ending(results: Connection, one: _Running) -> Ending:
+def _ending(results: Connection, notebook: _Running) -> Ending:
     """Say how a notebook ended, and end its process with all that it has started."""
     try:
-        ending = results.recv() if results.poll() else Ending(one.task.number, timeout=True)
+        ending = results.recv() if results.poll() else Ending(notebook.task.number, timeout=True)
     except EOFError:
-        one.process.join(1)
-        what = f"the process of the notebook ended with exit code {one.process.exitcode}"
-        ending = Ending(one.task.number, what, died=True)
-    _kill(one.process)
+        notebook.process.join(1)
+        what = f"the process of the notebook ended with exit code {notebook.process.exitcode}"
+        ending = Ending(notebook.task.number, what, died=True)
+    _kill(notebook.process)
     results.close()
     return ending
 

@@ -90,9 +90,9 @@ class ModelTwice:
         titles = {family.name: family.title for record in (first, second) for family in record.families}
         rows = [
             {
-                one.family: rows_file(run.path.parent.absolute(), name, one.family)
-                for one in run.record.notebooks
-                if one.model == name and not one.failed and one.family in (families or titles)
+                notebook.family: rows_file(run.path.parent.absolute(), name, notebook.family)
+                for notebook in run.record.notebooks
+                if notebook.model == name and not notebook.failed and notebook.family in (families or titles)
             }
             for run, name in self.sides
         ]
@@ -119,8 +119,8 @@ class ModelTwice:
             alternatives=second.suite.get("alternatives", False),  # runs of before know neither
             synonyms=tuple(map(tuple, second.suite.get("synonyms", ()))),
         )
-        notebook = notebook_of(COMPARISON, resources.root())
-        return Job(self.name, COMPARISON, notebook, target, description, fingerprint="", limit=_SECONDS)
+        source = notebook_of(COMPARISON, resources.root())
+        return Job(self.name, COMPARISON, source, target, description, fingerprint="", limit=_SECONDS)
 
     def contrasts(self, job: Job) -> pd.DataFrame:
         """Give what its notebook compares, as a table.
