@@ -116,7 +116,7 @@ class CorpusView(CorpusDescription):
     @property
     def block_name(self) -> str:
         """What is resampled, in the singular: ``speaker``, ``file`` or ``block``."""
-        return bootstrap.block_name(self.blocks, "speaker" in self.segments)
+        return bootstrap.block_name(self.blocks, self.segments.columns)
 
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""

@@ -366,7 +366,8 @@ class RunRecord(MadeOf):
             return "block"
         columns = self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker")
         columns = (columns,) if isinstance(columns, str) else columns
-        return block_name(columns, all(one.speakers for one in self.corpora if one.name == corpus))
+        has_speakers = all(about.speakers for about in self.corpora if about.name == corpus)
+        return block_name(columns, [name for name in columns if has_speakers or name != "speaker"])
 
     @property
     def references(self) -> set[str]:
