@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ from soundcheck.predict.request import Share
 from soundcheck.results.contrast import CONTRAST_TYPES, ContrastsFile, contrast_frame
 from soundcheck.results.finished_run import check_place, keep
 from soundcheck.results.record import KeyFigure, RunRecord
-from soundcheck.results.rows import Estimate, Verdict, load_all, skipped_rows
+from soundcheck.results.rows import Estimate, SavedRows, Verdict, skipped_rows
 from soundcheck.results.states import decide
 from soundcheck.results.table import (
     RESULTS,
@@ -48,31 +49,30 @@ from soundcheck.results.table import (
 )
 from soundcheck.run import key_figures, notebook_jobs, tables
 from soundcheck.run.forecast import forecast
-from soundcheck.run.material import Material, evaluated_corpora, load, supported_tasks, tasks_of
+from soundcheck.run.material import Material, Opened, evaluated_corpora, load, supported_tasks, tasks_of
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
-from soundcheck.run.notebooks import Job, Notebooks, last_execution, without_outputs
+from soundcheck.run.notebooks import Job, Notebooks, Outcomes, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import Shards, ask_shard, predict_all, read_shards
-from soundcheck.run.selection import Opened, RunOptions, comparing, corpus_folders, opened, select
-from soundcheck.run.tables import Derived, of_notebooks, of_rows
+from soundcheck.run.selection import RunOptions, comparing, corpus_folders, opened, select
+from soundcheck.run.tables import Derived, job_fingerprints, outcome_digests
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
 
 
-def run(options: RunOptions) -> Outcome:
+def run(options: RunOptions, shards: Sequence[Path] = ()) -> Outcome:
     """Run a suite and build its book.
 
-    Raises InputError: also if a model answers on another scale than the suite says; its answers are kept.
+    What shards have answered is taken over from their output folders, if there are any. Raises InputError:
+    also if a model answers on another scale than the suite says; its answers are kept.
     """
     suite = _suite(options)
     suite = suite if options.keep else dataclasses.replace(suite, history=None)
-    _check_before(suite, options)
-    with _connected(options.cluster) as cluster, opened(suite, options) as folder:
-        return _Run(folder, options).outcome(cluster, history=suite.history)
+    return _run(suite, options, read_shards(shards) if shards else None)
 
 
 def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
@@ -88,7 +88,7 @@ def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
 
 
 def run_shard(options: RunOptions, share: Share) -> Outcome:
-    """Ask all models about a share of their inputs, for :func:`merge`; no notebook and no book."""
+    """Ask all models about a share of their inputs, which a run takes over; no notebook and no book."""
     with opened(read_suite(options.suite), options) as folder:
         stages = Stages()
         stages.begin("corpora")
@@ -99,25 +99,14 @@ def run_shard(options: RunOptions, share: Share) -> Outcome:
     return Outcome(code, f"{summary}\n{stages.account}")
 
 
-def merge(options: RunOptions, shards: Sequence[Path]) -> Outcome:
-    """Take the answers of all shards over from their output folders, and go on as :func:`run`."""
-    suite = _suite(options)
-    _check_before(suite, options)
-    loaded = read_shards(shards)
-    with opened(suite, options) as folder:
-        return _Run(folder, options).outcome(shards=loaded, history=suite.history)
-
-
 def compare(options: RunOptions, pair: tuple[str, str] | None = None, *, strict: bool = False) -> Outcome:
     """Run the models that are to be compared, and compare them.
 
     ``pair`` are the names of baseline and candidate; ``None`` for the comparisons that the suite lists.
     """
     suite = comparing(select(_suite(options), (), options.families), pair)
-    given_day()
-    options = dataclasses.replace(options, families=())  # the suite has no others
-    with _connected(options.cluster) as cluster, opened(suite, options) as folder:
-        outcome = _Run(folder, options).outcome(cluster)
+    suite = dataclasses.replace(suite, history=None)
+    outcome = _run(suite, dataclasses.replace(options, families=()))  # the suite has no others
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -129,15 +118,14 @@ def _suite(options: RunOptions) -> Suite:
     return dataclasses.replace(suite, voices=options.voices) if options.voices else suite
 
 
-def _check_before(suite: Suite, options: RunOptions) -> None:
-    """Refuse what only the end of the run would come across: its day, and the place where it is kept."""
+def _run(suite: Suite, options: RunOptions, shards: Shards | None = None) -> Outcome:
+    """Run all stages; what the last would come across is refused before: the day, the place of kept runs."""
     given_day()
     if suite.history is not None:
         check_place(suite.history, options.out, corpus_folders(suite))
-
-
-def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None]:
-    return connect(cluster) if cluster else contextlib.nullcontext()
+    cluster = connect(options.cluster) if options.cluster else contextlib.nullcontext()
+    with cluster as workers, opened(suite, options) as folder:
+        return _Run(folder, options).outcome(workers, shards)
 
 
 class _Run:
@@ -149,12 +137,11 @@ class _Run:
 
     def outcome(
         self,
-        cluster: Cluster | None = None,
-        shards: Shards | None = None,  # what they have answered is not asked
-        history: Path | None = None,
+        cluster: Cluster | None,
+        shards: Shards | None,  # what they have answered is not asked
     ) -> Outcome:
         """Run all stages."""
-        output, options = self.output, self.options
+        output, options, history = self.output, self.options, self.folder.plan.suite.history
         with Notebooks(output.cache, output.log, options.jobs) as notebooks:
             self.predict(notebooks, cluster, shards)
             self.stages.begin("notebooks")
@@ -162,7 +149,7 @@ class _Run:
         self.stages.begin("results")
         record, frame = self.write()
         problems = [] if history is None else self.keep(history)
-        broken = self.build(record, frame, history) if options.book else []
+        broken = self.build(record, frame) if options.book else []
         self.stages.end()
         built = options.book and not broken
         digest = sha256(output.html / MANIFEST) if built else ""
@@ -185,12 +172,11 @@ class _Run:
             f"{'an earlier run' if name in self.material.plan.fingerprints else 'the shards'}: {why}"
             for name, why in self.material.unloaded.items()
         ]
-        executed = (*self.judged, *self.again, *self.compared, *self.studied)
-        lines += [line for one in executed if (line := without_outputs(one))]
+        lines += filter(None, map(without_outputs, itertools.chain(*self.outcomes)))
         lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
-        outcome = sum_up(self.material, frame, record, self.reports, broken, lines, self.derived)
+        outcome = sum_up(self.material, frame, record, broken, lines, self.derived)
         return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
 
     def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:
@@ -204,15 +190,15 @@ class _Run:
         if output.record.is_file() and not _all_executed(material):
             notebooks.start()  # its imports take as long as predictions
         self.stages.begin("predictions")
-        material, reports = predict_all(material, self.options, derived, cluster, failed)
-        depends = derived.tables(material, reports)
-        make = functools.partial(tables.write_scores, material, reports)
+        material = predict_all(material, self.options, derived, cluster, failed)
+        depends = derived.tables(material)
+        make = functools.partial(tables.write_scores, material)
         output.prune_below(output.scores, derived.write("scores", depends, make))
         figures = derived.find(
-            "key figures", depends, lambda: [*map(vars, key_figures.key_figures(material, reports))]
+            "key figures", depends, lambda: [*map(vars, key_figures.key_figures(material))]
         )
         self.depends = depends  # all that the figures depend on
-        self.material, self.reports = material, reports
+        self.material = material
         self.figures = tuple(KeyFigure(**values) for values in figures)
 
     def execute(self, notebooks: Notebooks) -> None:
@@ -227,46 +213,36 @@ class _Run:
         with Progress("notebooks", "in all", count) as progress:
             execute = functools.partial(_execute, notebooks, output, progress)
             done = execute(planned)
-            self.judged, self.again = done[: len(judging)], done[len(judging) :]
+            judged, on_common = done[: len(judging)], done[len(judging) :]
             comparing = [
-                notebook_jobs.comparison_job(entry, self.material, self.judged, self.again)
+                notebook_jobs.comparison_job(entry, self.material, judged, on_common)
                 for entry in suite.comparisons.values()
             ]
             done = execute([*comparing, *studying])
-        self.compared, self.studied = done[: len(comparing)], done[len(comparing) :]
+        compared, studied = done[: len(comparing)], done[len(comparing) :]
+        self.outcomes = Outcomes(judged, on_common, compared, studied)
         recognising = [job for job in judging if job.family == WORD_ERRORS]
         make = functools.partial(tables.write_word_errors, recognising, output)
-        if not self.derived.write("word errors", of_notebooks(recognising), make):
+        if not self.derived.write("word errors", job_fingerprints(recognising), make):
             output.word_errors.unlink(missing_ok=True)
         output.prune_below(output.notebooks, (path for job in judging for path in job.files))
         folders = {files.slug(name) for name, jobs in common.items() if jobs}
-        compared = {path.name for one in self.compared for path in one.job.files}
-        output.prune(output.comparisons, compared | folders)
+        notebooks_of_comparisons = {path.name for outcome in compared for path in outcome.job.files}
+        output.prune(output.comparisons, notebooks_of_comparisons | folders)
 
     def write(self) -> tuple[RunRecord, pd.DataFrame]:
         """Write results, comparisons, what was left out and the record; gives the record and the results."""
-        output, material, reports = self.output, self.material, self.reports
-        seen = [of_rows(self.judged), of_rows(self.again), self.families, self.depends]
+        output, (judged, on_common, compared, _) = self.output, self.outcomes
+        seen = [outcome_digests(judged), outcome_digests(on_common), self.families, self.depends]
         seen.append(list(map(vars, self.figures)))
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)
-        compared = [
-            row for one in self.compared if not one.failed for row in ContrastsFile.read(one.job.rows).rows
-        ]
-        contrasts = contrast_frame(compared)
-        tables.write_left_out(material, reports)
+        ended = [outcome.job for outcome in compared if not outcome.failed]
+        contrasts = contrast_frame([row for job in ended for row in ContrastsFile.read(job.rows).rows])
+        tables.write_left_out(self.material)
         files.write_bytes(output.comparison_table, frame_csv(contrasts, CONTRAST_TYPES))
-        record = compose(
-            material,
-            reports,
-            self.judged,
-            comparisons=self.compared,
-            studies=self.studied,
-            contrasts=contrasts,
-            results=files.digest(written[0]),
-            rows=frame,
-            figures=self.figures,
-        )
+        digest = files.digest(written[0])
+        record = compose(self.material, self.outcomes, self.figures, frame, contrasts, digest)
         record.write(output.record)
         return record, frame
 
@@ -276,12 +252,13 @@ class _Run:
         rows: list[Verdict] = []
         estimates: list[Estimate] = []
         drawn: dict[tuple, None] = {}
-        for outcome in self.judged:
+        for outcome in self.outcomes.judged:
             job = outcome.job
             if not outcome.failed:
-                verdicts, values, segments = load_all(job.rows)
-                rows, estimates = rows + verdicts, estimates + values
-                drawn |= dict.fromkeys(segments)
+                saved = SavedRows.read(job.rows)
+                rows += saved.rows
+                estimates += saved.estimates
+                drawn |= dict.fromkeys(saved.drawn)
                 continue
             family, entry = by_name[job.family], suite.models[job.model]
             for corpus in evaluated_corpora(family, entry, self.material.corpora):
@@ -292,7 +269,7 @@ class _Run:
                     rows += skipped_rows(job.model, corpus.name, family, task, reason)
         write_results(decide(to_frame(rows)), self.output.folder)
         estimates += key_figures.estimates(self.figures)
-        for outcome in self.again:
+        for outcome in self.outcomes.on_common:
             if not outcome.failed:
                 estimates += common_estimates(outcome.job, suite.comparisons)
         write_estimates(estimate_frame(collected(estimates)), self.output.folder)
@@ -310,23 +287,12 @@ class _Run:
             return [f"{what}. Its results are complete; run again to save it"]
         return []
 
-    def build(self, record: RunRecord, frame: pd.DataFrame, history: Path | None) -> list[Problem]:
+    def build(self, record: RunRecord, frame: pd.DataFrame) -> list[Problem]:
         """Build the book; gives what is wrong with it."""
         self.stages.begin("book")
         from soundcheck.book import build  # heavy, and of no use when anything above was refused
 
-        return build.build(
-            self.output,
-            record,
-            frame,
-            suite_root=self.material.suite.root,
-            families=self.families,
-            corpora=self.material.corpora,
-            tasks=self.material.suite.tasks,
-            sounds=self.material.sounds,
-            jobs=self.options.jobs,
-            history=history,
-        )
+        return build.build(self.material, record, frame, jobs=self.options.jobs)
 
 
 def _all_executed(material: Material) -> bool:

@@ -129,9 +129,10 @@ class Book:
         """Build the book; gives what is wrong with it."""
         if anew:
             (self.output.folder / "book.json").unlink(missing_ok=True)
-        about = {"suite_root": self.output.folder, "families": self.families, "corpora": self.corpora}
-        about |= {"tasks": BUILTIN, "sounds": Sounds(), "jobs": jobs}
-        return [str(problem) for problem in build.build(self.output, self.record, self.results, **about)]
+        suite = SimpleNamespace(root=self.output.folder, tasks=BUILTIN, history=None)
+        about = {"output": self.output, "families": self.families, "corpora": self.corpora}
+        material = SimpleNamespace(**about, suite=suite, sounds=Sounds())
+        return [str(problem) for problem in build.build(material, self.record, self.results, jobs=jobs)]
 
     def text(self, name):
         return (self.output.html / name).read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ SUITE = {
     **{"title": "Small", "source": "suite.yml", "digest": "s" * 40, "normaliser": "basic", "synonyms": []},
     "tasks": {"arousal": ABOUT_TASK},
     "models": {"m": {"name": "m", "kind": "predictions", "tasks": ["arousal"]}},
-    "corpora": {"c": {"name": "c", "blocks": "speaker", "split": None, "base_condition": ""}},
+    "corpora": {"c": {"name": "c", "blocks": "speaker", "split": ["dev", "test"], "base_condition": ""}},
 }
 
 

@@ -159,9 +159,9 @@ def test_rows_that_contradict_themselves(tmp_path, cells, message):
     [
         (lambda data: b"", "the file is empty"),
         (lambda data: data.replace(b",blocks", b",block"), "columns are missing: blocks"),
-        (lambda data: data.replace(b",group,", b",group,group,"), "columns twice: group"),
+        (lambda data: data.replace(b",group,", b",group,group,"), "two columns are called 'group'"),
         (lambda data: data + data.splitlines(keepends=True)[1], "line 11: the same test as in an earlier"),
-        (lambda data: data + b"a,b\n", "line 11: 2 cells instead of 46"),
+        (lambda data: data + b"a,b\n", "line 11: the row has 2 cells, the header 46. Run the suite again"),
         (lambda data: data + b'"a,b\n', "results.csv line"),
         (lambda data: data + b"\xff\n", "is not UTF-8"),
         (lambda data: data[:700], "results.csv"),

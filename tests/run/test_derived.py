@@ -70,7 +70,7 @@ def test_rows_and_failures_count(tmp_path):
     def seen(content, status="ok", error=""):
         if content:
             rows.write_text(content)
-        return repr(tables.of_rows([SimpleNamespace(job=job, status=status, error=error)]))
+        return repr(tables.outcome_digests([SimpleNamespace(job=job, status=status, error=error)]))
 
     cases = [("",), ("[]",), ("[1]",), ("[1]", "failed"), ("[1]", "failed", "it broke")]
     assert len({seen(*case) for case in cases}) == 5
@@ -81,8 +81,8 @@ def test_thresholds_ask_nobody_anything(world):
     suite = Suite(models={}, tasks={}, root=world.output.folder, file=world.output.folder / "suite.yml")
 
     def depends(family):
-        material = SimpleNamespace(suite=suite, families=[family], corpora=[], lists={})
-        return repr(tables.Derived(world.output).tables(material, {}))
+        material = SimpleNamespace(suite=suite, families=[family], corpora=[], lists={}, reports={})
+        return repr(tables.Derived(world.output).tables(material))
 
     strict = {name: dataclasses.replace(test, thresholds={}) for name, test in family.tests.items()}
     assert depends(dataclasses.replace(family, tests=strict, digest="another")) == depends(family)

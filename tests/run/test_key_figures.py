@@ -41,9 +41,9 @@ def measured(tmp_path):
         write_predictions(tmp_path / "talk.parquet", Columns(keys, empty, empty, given), [BUILTIN[task]])
         models = {"m": ModelEntry("m", "python", "mine:predict", (task,))}
         suite = Suite(models=models, tasks=BUILTIN, replicates=200)
-        report = PredictionReport("m", tables={"talk": tmp_path / "talk.parquet"})
-        material = SimpleNamespace(suite=suite, families=families, corpora=[corpus], lists=lists or {})
-        return key_figures(material, {"m": report})
+        reports = {"m": PredictionReport("m", tables={"talk": tmp_path / "talk.parquet"})}
+        about = {"suite": suite, "families": families, "lists": lists or {}, "reports": reports}
+        return key_figures(SimpleNamespace(**about, corpora=[corpus]))
 
     return figures
 

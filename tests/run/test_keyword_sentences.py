@@ -105,7 +105,7 @@ def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
     suite = SimpleNamespace(models={"good": SimpleNamespace(about=SimpleNamespace(changes_audio=True))})
     job = SimpleNamespace(model="good", family="own", description={}, rows=tmp_path)
     derived = SimpleNamespace(find=lambda name, depends, make: make())
-    monkeypatch.setattr(predictions, "of_notebooks", list)
+    monkeypatch.setattr(predictions, "job_fingerprints", list)
     assert predictions.keyword_corpora(suite, [job], tmp_path, 1, derived) == []
     described.family.options["minimum_count"] = 2
     assert vocabulary(described, texts) == {"go": 2, "left": 2}

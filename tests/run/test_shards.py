@@ -143,7 +143,7 @@ def test_what_does_not_belong_together_is_refused_and_nothing_written(project, m
         Path(file).write_bytes(new.join(Path(file).read_bytes().rsplit(old, 1)))
     folders = [copies[int(name) - 1] if name.isdigit() else Path(name) for name in wanted]
     with pytest.raises(InputError) as error:
-        pipeline.merge(RunOptions(suite=Path("suite.yml"), out=tmp_path / "out", book=False), folders)
+        pipeline.run(RunOptions(suite=Path("suite.yml"), out=tmp_path / "out", book=False), folders)
     for text in words:
         assert text.format(0, *copies, inputs=inputs) in str(error.value)
     assert {path.name for path in (tmp_path / "out").glob("*")} <= {".soundcheck", ".lock"}

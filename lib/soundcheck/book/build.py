@@ -22,35 +22,24 @@ from soundcheck.common.errors import Problem
 from soundcheck.common.media import NONE
 from soundcheck.common.resources import installed, library_digest
 from soundcheck.results.record import PROVENANCE, ModelRecord, Provenance, RunRecord
+from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.suite.families import Family
 
 HISTORY = "history.csv"  # all points of the page about kept runs
 
 
-def build(
-    output: Output,
-    record: RunRecord,
-    results: pd.DataFrame,
-    *,
-    suite_root: Path,
-    families: Sequence[Family],
-    history: Path | None = None,
-    jobs: int = 1,
-    **tested: object,
-) -> list[Problem]:
-    """Build the book of a run; gives the reasons why there is none.
-
-    ``history`` is a folder of kept runs, ``tested`` are the corpora, tasks and sounds of the run.
-    """
-    depends = _inputs(output, record, suite_root, families, history)
+def build(material: Material, record: RunRecord, results: pd.DataFrame, *, jobs: int = 1) -> list[Problem]:
+    """Build the book of a run; gives the reasons why there is none."""
+    output, suite = material.output, material.suite
+    depends = _inputs(output, record, suite.root, material.families, suite.history)
     if (known := store.read(_state(output))) and known["made"] == [depends, signature(output.html)]:
         return []
     from soundcheck.book import assembly  # late: what draws figures takes a second to load
 
     sources = open_sources(output, record)
-    tested |= {"suite_root": suite_root, "families": families, "history": history, "jobs": jobs}
-    assembly.Book(sources, output, record, results, **tested).assemble()
+    about = {"sources": sources, "record": record, "results": results, "suite_root": suite.root}
+    store.made_of(assembly.Book, material, suite, **about, jobs=jobs).assemble()
     tables = [*_tables(output), output.folder / HISTORY]
     problems = finish(sources, output, record, tables, depends=depends, jobs=jobs)
     # Notebooks are not executed again to make their sounds and pictures anew.

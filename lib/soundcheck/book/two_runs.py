@@ -10,18 +10,25 @@ import pandas as pd
 from soundcheck.book import build, executed, overview, pages
 from soundcheck.book.site import without_paths
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Outcome, Problem, input_error
-from soundcheck.common.escaping import one_line
+from soundcheck.common.errors import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    EXIT_TEST_FAILED,
+    Outcome,
+    Problem,
+    input_error,
+    refuse_unknown,
+)
+from soundcheck.common.escaping import one_line, quoted
 from soundcheck.report.html import element, join
 from soundcheck.results.contrast import (
     BETTER,
     CONTRAST_TYPES,
     WORSE,
     conclusion,
-    contrast_frame,
-    contrasts,
     summary_of,
 )
+from soundcheck.results.finished_run import read_run
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.results.table import frame_csv
 from soundcheck.run import two_runs
@@ -56,13 +63,19 @@ def compare_runs(
     if output.folder.resolve() in folders:
         raise input_error(f"--out {out}", "this is one of the runs that are compared", "Name another folder")
     output.check({})
-    before, after = two_runs.read(baseline), two_runs.read(candidate)
-    two_runs.check_families(families, (before, after))
+    records = [files.require_regular(place / "run.json") for place in (baseline, candidate)]
+    before, after = (read_run(record.parent) for record in records)
+    known = dict.fromkeys(family.name for run in (before, after) for family in run.record.families)
+    named = ((f"--family {quoted(name)}", name, known) for name in families)
+    refuse_unknown(named, "neither run has such a family")
     frames: dict[two_runs.ModelTwice, pd.DataFrame] = {}
+    planned = []
     for model in two_runs.pair(before, after):
-        judged, same_draws = model.judged(families), before.record.seed == after.record.seed
-        if rows := contrasts(*judged, same_draws=same_draws, apart=model.apart()):
-            frames[model] = contrast_frame(rows)
+        job = model.job(families, output)
+        frame = model.contrasts(job)
+        if len(frame):
+            planned.append(job)
+            frames[model] = frame
     differences = two_runs.differences(before, after)
     if not frames:
         why = " ".join(["the two runs have no test in common.", *differences])
@@ -72,7 +85,6 @@ def compare_runs(
         output.prepare()
         frame = pd.concat(frames.values(), ignore_index=True)
         files.write_bytes(output.comparison_table, frame_csv(frame, CONTRAST_TYPES))
-        planned = [model.job(families, output) for model in frames]
         for job in planned:
             job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
         with Notebooks(output.cache, output.log, jobs) as notebooks:

@@ -88,7 +88,7 @@ def merge(options: RunOptions, shards: tuple[Path, ...]) -> NoReturn:
     """
     pipeline = _pipeline()
 
-    _end(pipeline.merge(options, shards))
+    _end(pipeline.run(options, shards))
 
 
 @click.command()

@@ -62,10 +62,8 @@ class Book(NamedTuple):
         """Read what the pages were made of, ``None`` if nothing says it; refused if it cannot be read."""
         if self.html is None or not (self.html / PROVENANCE).exists():
             return None
-        if why := irregularity(self.html / PROVENANCE):
-            raise input_error(PROVENANCE, why)
         try:
-            return Provenance.read(self.html / PROVENANCE)
+            return Provenance.read(files.require_regular(self.html / PROVENANCE, PROVENANCE))
         except (OSError, ValueError) as error:
             raise input_error(PROVENANCE, "it cannot be read") from error
 
@@ -128,7 +126,7 @@ def verify(path: Path, digest: str = "") -> Outcome:
             problems.append("run.json: the record names another book, by the digest of its list")
     if inputs is not None:
         problems += _of_table(book.results, inputs)
-    lines = [one if one.endswith(".") else f"{one}." for one in problems] + notes
+    lines = [problem if problem.endswith(".") else f"{problem}." for problem in problems] + notes
     beside = f", {counted(sizes[book.output.folder], 'file')} of the run" if book.output else ""
     lines.append(f"{book.display_name}: {counted(sizes.get(book.html, 0), 'file')} of the book{beside}")
     lines += [f"Digest of the book: {of_book}"] if of_book else []
@@ -157,9 +155,9 @@ def _changed_files(book: Book, path: Path) -> tuple[list[str], dict[Path, int], 
             for number in listed.malformed_lines
         ]
         with Progress("verify", "files", len(listed.digests)) as progress:
-            for one in manifest.differences(folder, listed.digests, names, progress.update):
-                why = f" ({one.why})" if one.why else ""
-                problems.append(f"{one.what}: {quoted(f'{before}{one.name}', 500)}{why}")
+            for difference in manifest.differences(folder, listed.digests, names, progress.update):
+                why = f" ({difference.why})" if difference.why else ""
+                problems.append(f"{difference.what}: {quoted(f'{before}{difference.name}', 500)}{why}")
         of_book = manifest.sha256(folder / MANIFEST) if folder == book.html else of_book
     return problems, sizes, of_book
 
@@ -190,10 +188,10 @@ def _about(inputs: Provenance | None) -> Iterator[str]:
     )
     kinds = (("Corpus", "corpora", "segment"), ("Model", "models", "input"), ("Sounds", "sounds", "sound"))
     for noun, name, unit in kinds:
-        for one in getattr(inputs, name):
-            kind = f" ({one.kind})" if one.kind else ""
-            yield f"{noun} {quoted(one.name)}{kind}: {counted(one.size, unit)}, digest {one.digest[:16]}"
-    yield f"Families: {', '.join(f'{one.name} {one.digest[:8]}' for one in inputs.families)}"
+        for part in getattr(inputs, name):
+            kind = f" ({part.kind})" if part.kind else ""
+            yield f"{noun} {quoted(part.name)}{kind}: {counted(part.size, unit)}, digest {part.digest[:16]}"
+    yield f"Families: {', '.join(f'{family.name} {family.digest[:8]}' for family in inputs.families)}"
     if inputs.library:
         yield f"Code of Soundcheck: digest {inputs.library[:16]}"
     if not {state for counts in inputs.verdicts.values() for state in counts} <= {*STATES}:
@@ -242,12 +240,13 @@ def again(
     compared = frame.merge(pairs)
     differing = unlike(compared, repeated)
     lines = [f"{len(drawn)} tests drawn, {counted(len(compared), 'test')} of their notebooks computed again."]
-    lines += [f"differs: {one}" for one in differing[:MOST_LISTED]]
+    lines += [f"differs: {test}" for test in differing[:MOST_LISTED]]
     if len(differing) > MOST_LISTED:
         lines.append(f"... and {len(differing) - MOST_LISTED} more that differ.")
     if before.suite != suite.describe()["digest"]:
         notes.append("The suite is not the one that the book was made of, by its digest.")
-    lines += [*notes, *sorted({line for one in records for line in _changed(before, Provenance.of(one))})]
+    changed = {line for record in records for line in _changed(before, Provenance.of(record))}
+    lines += [*notes, *sorted(changed)]
     if left := int((~known & frame["value"].notna()).sum()):
         lines.append(f"{counted(left, 'test')} could not be drawn: the suite has not their model or family.")
     if not differing:
@@ -285,16 +284,16 @@ def unlike(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     return [line for _, line in sorted(lines, key=lambda item: -item[0])]
 
 
-def _same(one: object, other: object) -> bool:
-    if pd.isna(one) or pd.isna(other):
-        return bool(pd.isna(one) and pd.isna(other))
-    return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+def _same(old: object, new: object) -> bool:
+    if pd.isna(old) or pd.isna(new):
+        return bool(pd.isna(old) and pd.isna(new))
+    return math.isclose(old, new, rel_tol=CLOSE, abs_tol=CLOSE)
 
 
-def _change(name: str, one: object, other: object) -> str:
+def _change(name: str, old: object, new: object) -> str:
     number = RESULTS[name] != "bool"
-    texts = ["none" if pd.isna(x) else f"{x:.9g}" if number else str(x) for x in (one, other)]
-    by = f" (by {abs(one - other):.2g})" if number and "none" not in texts else ""
+    texts = ["none" if pd.isna(x) else f"{x:.9g}" if number else str(x) for x in (old, new)]
+    by = f" (by {abs(old - new):.2g})" if number and "none" not in texts else ""
     return f"{name} {texts[0]}, now {texts[1]}{by}"
 
 
@@ -328,7 +327,7 @@ def _changed(before: Provenance, after: Provenance) -> Iterator[str]:
         yield "The code of Soundcheck is not that of the book, by its digest."
     nouns = {"corpora": "corpus", "models": "model", "sounds": "sounds", "families": "threshold file of"}
     for things, noun in nouns.items():
-        known = {one.name: one.digest for one in getattr(before, things)}
-        for one in getattr(after, things):
-            if known.get(one.name, one.digest) != one.digest:
-                yield f"The {noun} {quoted(one.name)} changed, by its digest."
+        known = {entry.name: entry.digest for entry in getattr(before, things)}
+        for entry in getattr(after, things):
+            if known.get(entry.name, entry.digest) != entry.digest:
+                yield f"The {noun} {quoted(entry.name)} changed, by its digest."

@@ -25,7 +25,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from soundcheck.common.escaping import terminal
+from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.wording import some
 
 EXIT_OK = 0
@@ -168,6 +168,18 @@ def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     near = nearest(str(value), allowed)
     hint = f"Did you mean '{near}'? " if near else ""
     return f"{hint}Allowed: {some(allowed, MOST_LISTED)}" if allowed else ""
+
+
+def refuse_unknown(wanted: Iterable[tuple[str, str, Collection[str]]], what: str) -> None:
+    """Refuse names that are not among those that are known: ``wanted`` are where they stand, name, and these.
+
+    Raises InputError: naming all of them; ``{}`` in ``what`` is the name.
+    """
+    problems = Problems()
+    for where, name, known in wanted:
+        if name not in known:
+            problems.add(where, what.format(quoted(name)), did_you_mean(name, known))
+    problems.raise_if_any()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -82,6 +82,20 @@ def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
     return path
 
 
+def why_not_written(folder: Path, corpora: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+    """Say why nothing can be written to a folder that need not exist, and what to do, for messages.
+
+    - ``corpora``: folders by the names of their corpora, in which it must not lie.
+    """
+    existing = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        yield "the folder cannot be written", "Choose another folder, or change who may write to it"
+    for name, root in corpora.items():
+        if folder.resolve().is_relative_to(root.resolve()):
+            what = f"the folder lies inside the corpus {quoted(name)}"
+            yield what, "Choose a folder outside of all corpora"
+
+
 def refuse_link(path: Path, depth: int = 0) -> None:
     """Refuse to write a file in the place of a link, or behind a link inside of an output folder.
 

@@ -94,7 +94,8 @@ def read_tab_table(path: Path, display_name: str) -> TextTable:
         raise input_error(display_name, "the file is empty", "Give a table with tabs and one row a segment")
     if "\t" not in text.lstrip().split("\n", 1)[0]:
         raise input_error(f"{display_name} line 1", "the header has no tabs", "Separate the cells by tabs")
-    return _csv(text, display_name, "\t", csv.QUOTE_NONE)
+    remedy = "Correct the row; is there a tab too many?"
+    return csv_table(text, display_name, "\t", quoting=csv.QUOTE_NONE, remedy=remedy)
 
 
 def parse_text_table(content: bytes, display_name: str) -> TextTable:
@@ -109,7 +110,9 @@ def parse_text_table(content: bytes, display_name: str) -> TextTable:
         remedy = "Give a CSV text whose first line has the names of the columns, or a Parquet table"
         raise input_error(f"{display_name} line 1", "this is JSON, not a table", remedy)
     separator = max(",;\t", key=re.search(r"\S[^\r\n]*", text)[0].count)
-    return _csv(text, display_name, separator)
+    sign = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[separator]
+    remedy = f"Correct the row; put cells that hold {sign} in quotes"
+    return csv_table(text, display_name, separator, remedy=remedy)
 
 
 def decode_text(content: bytes, display_name: str) -> str:
@@ -135,7 +138,20 @@ def decode_text(content: bytes, display_name: str) -> str:
     return text
 
 
-def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> TextTable:
+def csv_table(
+    text: str,
+    display_name: str,
+    separator: str = ",",
+    *,
+    remedy: str,
+    quoting: int = csv.QUOTE_MINIMAL,
+    least: int = 1,
+) -> TextTable:
+    """Read a text as CSV.
+
+    - ``remedy``: what to do about a row that has not as many cells as the header.
+    - ``least``: number of rows that there have to be.
+    """
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, quoting=quoting)
     rows: dict[int, list[str]] = {}  # line -> its cells
@@ -155,18 +171,15 @@ def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.
         what = "the cells are separated by bars, not by commas"
         raise input_error(f"{display_name} line 1", what, "Save the table with commas")
     _check_names(header, f"{display_name} line 1")
-    sign = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[separator]
-    problems, remedy = Problems(), f"Correct the row; put cells that hold {sign} in quotes"
-    if quoting == csv.QUOTE_NONE:
-        remedy = f"Correct the row; is there {sign} too many?"
+    problems = Problems()
     for line, row in rows.items():
         if len(row) != len(header):
             what = f"the row has {len(row)} cells, the header {len(header)}"
             problems.add(f"{display_name} line {line}", what, remedy)
     problems.raise_if_any()
-    if not rows:
+    if len(rows) < least:
         raise input_error(display_name, "the table has a header but no rows", "Give at least one row")
-    columns = dict(zip(header, map(list, zip(*rows.values(), strict=True)), strict=True))
+    columns = {name: [row[place] for row in rows.values()] for place, name in enumerate(header)}
     return TextTable(columns, [*rows], "line", display_name)
 
 

@@ -185,9 +185,9 @@ class _Model:
             if self._process.process_id is not None:
                 parent = psutil.Process(self._process.process_id)
                 processes = [parent, *parent.children(recursive=True)]
-        for one in processes:
+        for process in processes:
             with contextlib.suppress(psutil.Error, OSError):
-                now, status = one.memory_info().rss, Path(f"/proc/{one.pid}/status")
+                now, status = process.memory_info().rss, Path(f"/proc/{process.pid}/status")
                 most = re.search(r"VmHWM:\s*(\d+)", status.read_text() if status.is_file() else "")
                 held, peak = held + now, peak + max(now, 1024 * int(most[1]) if most else 0)
         self.costs.peak_bytes = max(self.costs.peak_bytes, peak)

@@ -28,7 +28,7 @@ from soundcheck.report.formats import Cell, number, significant, stacked, value_
 from soundcheck.report.html import Html, standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
-from soundcheck.run.key_figures import MORE_IS_BETTER
+from soundcheck.suite.measures import info_of, named
 
 MEASURED, GIVEN = "measured", "given"  # by whom
 QUANTILES = (0.5, 0.95, 0.99)
@@ -244,9 +244,9 @@ def _durations(frame: pd.DataFrame) -> Html:
 def _panels(figures: Sequence[KeyFigure], speeds: pd.DataFrame) -> list[list[KeyFigure]]:
     """Group the main measures by corpus, task and measure, of models whose speed is known."""
     panels: dict[tuple, list[KeyFigure]] = {}
-    for one in figures:
-        if one.standing and one.value is not None and one.model in speeds.index:
-            panels.setdefault((one.corpus, one.task, one.measure), []).append(one)
+    for figure in figures:
+        if figure.standing and figure.value is not None and figure.model in speeds.index:
+            panels.setdefault((figure.corpus, figure.task, figure.measure), []).append(figure)
     return [panel for panel in panels.values() if len(panel) > 1]
 
 
@@ -268,7 +268,7 @@ def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
             axes.annotate("guessing", (0.01, one.guessing), xycoords=("axes fraction", "data"), fontsize=8)
         ends = speeds["value"].min() / 2, speeds["value"].max() * 2
         axes.set(xscale="log", xlim=ends, xlabel="seconds of sound a second: to the right is quicker")
-        axes.set_ylabel(f"{one.measure}: {'higher' if one.measure in MORE_IS_BETTER else 'lower'} is better")
+        axes.set_ylabel(f"{one.measure}: {info_of(named(one.measure)).better} is better")
         axes.set_title(label(f"{one.task}, {one.corpus}", 60), fontsize=10, loc="left")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("{x:g}" if ends[1] < 40 * ends[0] else "")
@@ -284,8 +284,8 @@ def _arms(value: float, *ends: float | None) -> list[list[float]]:
 
 def _described(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> str:
     values = [
-        f"{one.model} {number(one.value)} at {significant(speeds.loc[one.model, 'value'], DIGITS)}"
-        for one in panel
+        f"{figure.model} {number(figure.value)} at {significant(speeds.loc[figure.model, 'value'], DIGITS)}"
+        for figure in panel
     ]
     return f"{panel[0].measure} of {panel[0].task} against seconds of sound a second: {', '.join(values)}"
 

@@ -88,7 +88,7 @@ def measure_run(
         for number, entry in enumerate(material.suite.models.values()):
             if entry.about.needs_audio and not entry.about.asked_here:
                 corpora = request_of(entry, material, material.corpora).corpora
-                heard = [one for one in corpora if one.entry.audio and not one.entry.probes_of]
+                heard = [corpus for corpus in corpora if corpus.entry.audio and not corpus.entry.probes_of]
                 inputs[entry.name] = chosen(heard, Path(folder, f"{number}.wav"))
         contents = {
             name: [(one.kind, one.seconds, one.excerpt.content) for one in items]
@@ -165,12 +165,12 @@ def _given(entry: ModelEntry, material: Material) -> Measured | None:
 
 
 def _notes(record: EfficiencyRecord) -> list[str]:
-    over = [one.model for one in record.models if one.stopped == OVER]
+    over = [model.model for model in record.models if model.stopped == OVER]
     notes = []
     if over:
         last = f"{', '.join(over)} used them up, so that there are fewer calls than {TURNS} turns make"
         notes.append(f"Each model had {record.seconds:g} s for its calls: {last}")
-    stopped = [one for one in record.models if one.stopped not in ("", OVER)]
+    stopped = [model for model in record.models if model.stopped not in ("", OVER)]
     notes += [f"{one.model}: stopped, because {one.stopped}" for one in stopped]
     for one in record.models:
         problems = dict.fromkeys(filter(None, (*one.first_problems, *(call.problem for call in one.calls))))

@@ -42,8 +42,8 @@ class ComparisonDescription(ModelDescription):
     titles: dict[str, str]  # family -> its title
     # each corpus twice, with the predictions of the baseline and of the candidate
     corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
-    # files with the rows of the baseline and of the candidate, a pair a family
-    pairs: tuple[tuple[Path, Path], ...]
+    # files with the rows of the baseline and of the candidate, a pair a family; ``None`` where one has none
+    pairs: tuple[tuple[Path | None, Path | None], ...]
     normaliser: str
     # the same on the segments that both answered, of families that one of them answered more for
     common: tuple[tuple[Path, Path], ...] = ()
@@ -69,8 +69,9 @@ class Comparison(Corpora):
         self._texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         names = (description.baseline, description.candidate)
 
-        def read(pairs: Sequence[tuple[Path, Path]], side: int) -> list[Judged]:
-            entries = (entry for pair in pairs for entry in load_judged(pair[side], parts=True))
+        def read(pairs: Sequence[tuple[Path | None, Path | None]], side: int) -> list[Judged]:
+            paths = filter(None, (pair[side] for pair in pairs))
+            entries = (entry for path in paths for entry in load_judged(path, parts=True))
             return [one.of(names[side]) for one in entries if one.verdict.task not in description.unlike]
 
         judged, common = (

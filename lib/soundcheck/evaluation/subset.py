@@ -116,9 +116,7 @@ class CorpusView(CorpusDescription):
     @property
     def block_name(self) -> str:
         """What is resampled, in the singular: ``speaker``, ``file`` or ``block``."""
-        if self.blocks != ("speaker",):
-            return "block"
-        return "speaker" if "speaker" in self.segments else "file"
+        return bootstrap.block_name(self.blocks, self.segments.columns)
 
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""

@@ -18,8 +18,8 @@ import pandas as pd
 
 from soundcheck.common import files, templates
 from soundcheck.common.day import day_of, given_day
-from soundcheck.common.errors import Problems, input_error
-from soundcheck.common.escaping import quoted, xml_text
+from soundcheck.common.errors import Problems
+from soundcheck.common.escaping import xml_text
 from soundcheck.common.packages import import_extra
 from soundcheck.common.wording import counted, duration
 from soundcheck.publish.facts import INCONCLUSIVE as INCONCLUSIVE_LINE
@@ -343,10 +343,6 @@ def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
     frame = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
     now = dataclasses.replace(facts.run, frame=frame)
     changes, margin = history.changes(now, baseline), facts.record.matters_worse
-    if changes.empty:
-        models = ", ".join(quoted(name) for name in list(dict.fromkeys(baseline.frame["model"]))[:20])
-        what = f"it has no judged test in common with {quoted(facts.model.name)}: its models are {models}"
-        raise input_error("--baseline", what, "Name an earlier run with a model of this name")
     (rows,) = history.decided_changes([changes], margin)
     tested, paired = int(rows["p_value"].notna().sum()), int(rows["pairing"].eq(PAIRED).sum())
     lost, won = (int(rows["outcome"].eq(outcome).sum()) for outcome in (WORSE, BETTER))

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.store import JsonFile
+from soundcheck.common.store import JsonFile, made_of
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict
@@ -102,24 +102,20 @@ CONTRAST_COLUMNS = list(CONTRAST_TYPES)
 
 def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
     """Make rows of values that no test judges, for comparisons: those of groups, named by their measure."""
-    verdicts = []
-    for row in rows:
-        info = info_of(row.measure)
-        about = {name: getattr(row, name) for name in ("model", "corpus", "family", "task", "label")}
-        about |= {name: getattr(row, name) for name in ("value", "low", "high", "segments")}
-        verdicts.append(
-            Verdict(
-                **about,
-                category=category,
-                test=row.measure.replace(info.name, info.title),
-                group=row.part,
-                blocks=row.speakers,
-                rule=ABOVE if info.better == HIGHER else BELOW,
-                evidence="" if row.value is None else UNJUDGED,
-                skipped=_NO_TEST,
-            )
+    return [
+        made_of(
+            Verdict,
+            row,
+            category=category,
+            test=row.measure.replace(info_of(row.measure).name, info_of(row.measure).title),
+            group=row.part,
+            blocks=row.speakers,
+            rule=ABOVE if info_of(row.measure).better == HIGHER else BELOW,
+            evidence="" if row.value is None else UNJUDGED,
+            skipped=_NO_TEST,
         )
-    return verdicts
+        for row in rows
+    ]
 
 
 def headlines(frame: pd.DataFrame) -> pd.DataFrame:
@@ -262,10 +258,10 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
         return {}
     share = _rounded(change / value)
     drawn = min(len(baseline.replicates), len(candidate.replicates))
-    one, other = baseline.replicates[:drawn], candidate.replicates[:drawn]
-    if not paired or (one[~np.isnan(one)] <= 0).any():
+    before, after = baseline.replicates[:drawn], candidate.replicates[:drawn]
+    if not paired or (before[~np.isnan(before)] <= 0).any():
         return {"relative": share}
-    shares = round_significant(np.divide(other - one, one))
+    shares = round_significant(np.divide(after - before, before))
     bounds = paired_test(shares, share, min(blocks, candidate.contributing))[1:]
     return {"relative": share} | _cells(("relative_low", "relative_high"), bounds)
 
@@ -338,28 +334,28 @@ def contrasts(
     frame = to_frame(entry.verdict for entry in second.values())
     mirrored = frame.loc[mirrors(frame).ne(""), list(_WHAT)].itertuples(index=False, name=None)
     for key in sorted((first.keys() | second.keys()) - set(mirrored)):
-        one, other = first.get(key), second.get(key)
-        if one is not None and other is not None:
+        old, new = first.get(key), second.get(key)
+        if old is not None and new is not None:
             shared = [on_common.get(key) for on_common in both]
-            rows.append(_on_common(one, other, shared, key[0] in apart, same_draws))
-        elif (row := (one or other).verdict).passed is not None or row.evidence == UNJUDGED:
+            rows.append(_on_common(old, new, shared, key[0] in apart, same_draws))
+        elif (row := (old or new).verdict).passed is not None or row.evidence == UNJUDGED:
             # else skipped as a whole for one model, by its labels for the other
-            facts = _facts(*(entry and entry.verdict for entry in (one, other)))
-            rows.append(Contrast(*names, **facts, skipped=f"not judged for {names[other is None]}"))
+            facts = _facts(*(entry and entry.verdict for entry in (old, new)))
+            rows.append(Contrast(*names, **facts, skipped=f"not judged for {names[new is None]}"))
     return with_outcomes(rows)
 
 
 def _on_common(
-    one: Judged, other: Judged, shared: Sequence[Judged | None], apart: bool, same_draws: bool
+    baseline: Judged, candidate: Judged, shared: Sequence[Judged | None], apart: bool, same_draws: bool
 ) -> Contrast:
     """Compare on the segments that both models predict, or say why that cannot be done.
 
     Tests that count missing predictions rest on the same segments anyway, and stay as they are.
     """
-    before, after = one.verdict, other.verdict
-    reduced = [again or entry for again, entry in zip(shared, (one, other), strict=True)]
-    if [entry.segments for entry in reduced] == [one.segments, other.segments]:
-        return compared_alone(one, other, same_draws, same_segments=apart and not any(shared))
+    before, after = baseline.verdict, candidate.verdict
+    reduced = [again or entry for again, entry in zip(shared, (baseline, candidate), strict=True)]
+    if [entry.segments for entry in reduced] == [baseline.segments, candidate.segments]:
+        return compared_alone(baseline, candidate, same_draws, same_segments=apart and not any(shared))
     row = compared_alone(*reduced, same_draws)
     note = "on the segments that both answered"
     if len({entry.verdict.segments for entry in reduced}) == 1:  # not how often each predicts a class

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import manifest
-from soundcheck.common.day import today
-from soundcheck.common.errors import Caveat, did_you_mean, input_error
+from soundcheck.common.errors import Caveat, input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
 from soundcheck.common.wording import counted as number_of
@@ -144,7 +143,7 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     """
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
-    headlines = {one.name: one.headline for one in record.families}
+    headlines = {family.name: family.headline for family in record.families}
     tests = list(zip(rows["test"], rows["family"], strict=True))
     better = pd.Series([measure_of(*test).better for test in tests], rows.index, dtype=object)
     worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0))
@@ -162,7 +161,7 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     of_groups = rows["group"].ne("")
     rows = rows.assign(**{name: rows[name].mask(of_groups) for name in ("measure", "before", "after")})
     return rows.assign(
-        standing=standings(rows, record.figures), accepted=accepted_reasons(rows, record.accepted, today())
+        standing=standings(rows, record.figures), accepted=accepted_reasons(rows, record.accepted)
     )
 
 
@@ -177,9 +176,9 @@ def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFram
     """Give the values of the measures of key figures without and with each change of the signal."""
     key = FACT[:-1]
     figures = [
-        (one.model, one.corpus, one.task, named(one.measure), one.measure)
-        for one in record.figures or ()
-        if one.standing
+        (figure.model, figure.corpus, figure.task, named(figure.measure), figure.measure)
+        for figure in record.figures or ()
+        if figure.standing
     ]
     figures = pd.DataFrame(figures, columns=[*key, "measure", "title"]).drop_duplicates(key, keep="last")
     rows = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
@@ -241,7 +240,7 @@ class ModelFacts:
         self.failed = [one.family for one in run.record.notebooks if one.model == model and one.failed]
         # How good it is at each of its tasks, with intervals and what guessing scores.
         self.figures = [figure for figure in run.record.figures or () if figure.model == model]
-        self.corpora = [one for one in run.record.corpora if one.name in set(self.rows["corpus"])]
+        self.corpora = [corpus for corpus in run.record.corpora if corpus.name in set(self.rows["corpus"])]
         self.synthetic = any(corpus.synthetic for corpus in self.corpora)  # which every page has to say
         places = ({model}, set(self.rows["corpus"]), set(self.rows["task"]))
         self.caveats: list[Caveat] = run.record.caveats_of(*places)
@@ -392,7 +391,7 @@ def read_recorded(path: Path) -> FinishedRun:
         raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
     listed = {"model": run.record.models, "family": run.record.families, "corpus": run.record.corpora}
     for column, known in listed.items():
-        for name in sorted(set(run.frame[column]) - {one.name for one in known}):
+        for name in sorted(set(run.frame[column]) - {entry.name for entry in known}):
             what = f"it does not know the {column} {quoted(name)}, of which {run.path.name} has rows"
             raise input_error("run.json", what, "Run the suite again")
     return run
@@ -401,9 +400,8 @@ def read_recorded(path: Path) -> FinishedRun:
 def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
     names = [one.name for one in record.models if one.name in tested]
     if model is not None:
-        if model not in names:
-            remedy = did_you_mean(model, names)
-            raise input_error(f"--model {quoted(model)}", "the run has no results of such a model", remedy)
+        place = f"--model {quoted(model)}", model, names
+        refuse_unknown([place], "the run has no results of such a model")
         return model
     models = [name for name in names if name not in record.references]
     if len(models) != 1:

@@ -13,7 +13,6 @@ import datetime
 import functools
 import logging
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -77,12 +76,12 @@ class FinishedRun:
     @property
     def models(self) -> dict[str, ModelRecord]:
         """What the record says of each model."""
-        return {one.name: one for one in self.record.models}
+        return {model.name: model for model in self.record.models}
 
     @property
     def corpora(self) -> dict[str, CorpusRecord]:
         """What the record says of each corpus."""
-        return {one.name: one for one in self.record.corpora}
+        return {corpus.name: corpus for corpus in self.record.corpora}
 
     @functools.cached_property
     def judged(self) -> dict[tuple[str, ...], Judged]:
@@ -93,7 +92,7 @@ class FinishedRun:
                 entries = load_replicates(folder / KEPT_REPLICATES, verdicts)
         elif self.recorded:
             for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
-                with contextlib.suppress(OSError, ValueError):
+                with contextlib.suppress(ValueError):
                     entries += load_judged(rows_file(folder, model, family))
         judged = {key: Judged(verdict, np.empty(0)) for key, verdict in verdicts.items()}
         for entry in entries:
@@ -105,7 +104,7 @@ class FinishedRun:
 
     def comparison(self, name: str) -> ComparisonRecord:
         """Find a comparison by its name."""
-        known = {one.name: one for one in self.record.comparisons}
+        known = {comparison.name: comparison for comparison in self.record.comparisons}
         if name in known:
             return known[name]
         remedy = "List it under `comparisons:` in the suite and run again"
@@ -198,7 +197,7 @@ def read_run(path: Path, source: str = "", *, older: bool = False) -> FinishedRu
         if not source:
             raise
         raise InputError(
-            dataclasses.replace(one, where=f"{source}: {one.where}") for one in error.problems
+            dataclasses.replace(problem, where=f"{source}: {problem.where}") for problem in error.problems
         ) from error
     if frame["state_sample"].eq("").all():
         logger.warning("%s", terminal(f"{source or path}: {_OLDER}"))
@@ -232,17 +231,13 @@ class PastRuns:
 
 def check_place(folder: Path, output: Path, corpora: Mapping[str, Path]) -> None:
     """Refuse a place where runs cannot be kept, before anything runs."""
-    problems, where = Problems(), f"history: {quoted(folder.name)}"
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    problems, where = Problems(), f"history: {quoted(folder, 200)}"
     place, out = folder.resolve(), output.resolve()
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        problems.add(where, "the folder cannot be written", "Name another one, or change who may write to it")
+    for reason in files.why_not_written(folder, corpora):
+        problems.add(where, *reason)
     if place.is_relative_to(out) or out.is_relative_to(place):
         what = "the folder is the output folder of the run, lies in it or holds it"
         problems.add(where, what, "Name a folder beside it")
-    for name in [name for name, root in corpora.items() if place.is_relative_to(root.resolve())]:
-        what = f"the folder lies inside the corpus {quoted(name)}"
-        problems.add(where, what, "Name a folder outside of all corpora")
     problems.raise_if_any()
 
 

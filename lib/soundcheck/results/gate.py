@@ -23,7 +23,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import datetime
 import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
@@ -32,8 +31,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import day, files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, InputError, Outcome, did_you_mean, input_error
+from soundcheck.common import files
+from soundcheck.common.day import today
+from soundcheck.common.errors import (
+    EXIT_OK,
+    EXIT_TEST_FAILED,
+    InputError,
+    Outcome,
+    input_error,
+    refuse_unknown,
+)
 from soundcheck.common.escaping import quoted, xml_text
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import history
@@ -82,7 +89,6 @@ def check(
     baselines: Sequence[Path] = (),
     matters_worse: float | None = None,
     suite: Path | None = None,
-    today: datetime.date | None = None,
 ) -> Outcome:
     """Judge a results table and write JUnit XML; options that contradict each other are an ``InputError``.
 
@@ -119,7 +125,7 @@ def check(
     excusable = rows["failure"].ne("") & rows["bar"].eq("")
     rows = rows.assign(
         failure=rows["failure"].mask(rows["bar"].ne(""), rows["bar"]),
-        excuse=accepted_reasons(rows, record.accepted, today, excusable),
+        excuse=accepted_reasons(rows, record.accepted, excusable),
     )
     rows[["status", "message"]] = [_outcome(row) for row in rows.itertuples()]
     junit = junit or run.path.parent / "junit.xml"
@@ -132,7 +138,7 @@ def check(
         *_listed(rows[failed & rows["bar"].eq("")], "worse" if baselines else "failed"),
         *_listed(rows[errors], "did not run"),
         *_listed(rows[rows["excuse"].ne("")], "accepted"),
-        *(*useless(run.frame, record.accepted, today), *undecided),
+        *(*useless(run.frame, record.accepted), *undecided),
     ]
     number, wrong = int(failed.sum()), int(errors.sum()) + len(problems)
     few = few_speakers(rows)[: 0 if baselines else None]
@@ -156,10 +162,9 @@ def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
         if name in random:
             what = f"{quoted(name)} is a random reference, which is never judged"
             raise input_error(run.path.name, what, "Name another model with --model")
-        if name not in set(frame["model"]):
-            known = sorted(set(frame["model"]) - random)
-            what = f"no row of model {quoted(name)} given with --model"
-            raise input_error(run.path.name, what, did_you_mean(name, known))
+    known = sorted(set(frame["model"]) - random)
+    places = ((run.path.name, name, known) for name in models)
+    refuse_unknown(places, "no row of model {} given with --model")
     frame = frame[frame["model"].isin(models) if models else ~frame["model"].isin(random)]
     if frame.empty:
         what = "all models are random references, which are never judged"
@@ -229,11 +234,6 @@ def _got_worse(
         baseline = read_run(path, f"--baseline {path}", older=True)
         different = history.differences(run, baseline)
         changes = compared[path] = history.changes(judged_now, baseline)
-        if changes.empty:
-            models = [", ".join(sorted(set(frame["model"]))) for frame in (baseline.frame, rows)]
-            reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
-            what = f"it has no judged test in common with the results: {reasons}"
-            raise input_error(f"--baseline {path}", what, "Name a run of the suite")
         number = changes["pairing"].value_counts()
         unknown = int(changes["p_value"].isna().sum())
         lines.append(
@@ -418,9 +418,7 @@ def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, 
             frame.loc[row.Index, ["evidence", "state"]] = says, _STATES.get(says, INCONCLUSIVE)
 
 
-def useless(
-    frame: pd.DataFrame, entries: Sequence[AcceptedFailure], today: datetime.date | None
-) -> Iterator[str]:
+def useless(frame: pd.DataFrame, entries: Sequence[AcceptedFailure]) -> Iterator[str]:
     """Name entries that accept nothing: they agree with no row, their tests pass, or their day is over."""
     for entry in entries:
         every = frame[matching(frame, entry)]
@@ -431,7 +429,7 @@ def useless(
         elif rows.empty:
             other = every["mirrors"].iloc[0]
             yield f"accepted, but this pair of groups is counted as {other}: {entry}. Name that group."
-        elif failed and entry.past(today or day.today()):
+        elif failed and entry.past(today()):
             again = f"{number_of(failed, 'failure')} {'counts' if failed == 1 else 'count'} again"
             yield f"accepted until {entry.until}, which is past: {entry}: {again}."
         elif not failed and passed:

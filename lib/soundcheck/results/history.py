@@ -30,7 +30,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import some
 from soundcheck.results.contrast import (
@@ -114,9 +114,8 @@ def models_of(runs: Sequence[FinishedRun], wanted: Sequence[str] = ()) -> list[d
     """
     tested = [run.frame["model"].unique().tolist() for run in runs]
     known = sorted({name for names in tested for name in names})
-    for name in wanted if runs else ():
-        if name not in known:
-            raise input_error(f"--model {quoted(name)}", "no run has such a model", did_you_mean(name, known))
+    places = ((f"--model {quoted(name)}", name, known) for name in wanted if runs)
+    refuse_unknown(places, "no run has such a model")
     models = [
         list(wanted) or [name for name in names if name not in run.record.references]
         for run, names in zip(runs, tested, strict=True)
@@ -166,7 +165,7 @@ def points(runs: Sequence[FinishedRun], models: Sequence[dict[str, str]]) -> pd.
                 step["joined"] = GAP
             row |= step | {"against": before if compared else 0}
             if compared:
-                kinds = tuple(one.record.interval for one in both)
+                kinds = tuple(each.record.interval for each in both)
                 contrasts.append((row, compared_alone(earlier, entry, same_draws, kinds=kinds)))
     decided = with_outcomes([contrast for _, contrast in contrasts], matters(runs))
     for (row, _), contrast in zip(contrasts, decided, strict=True):
@@ -182,29 +181,29 @@ def _step(
 
     ``unlike`` is in what the runs differ, from :func:`unlike`.
     """
-    (one, other), recorded = (entry.verdict for entry in entries), all(run.recorded for run in runs)
-    kinds = [("family", other.family), ("task", other.task)]
-    kinds += [("setting", "normaliser")] * (other.task == "transcript")
-    kinds += [key for key in unlike if key[0] == "sounds" and other.category == ROBUSTNESS]
+    (old, new), recorded = (entry.verdict for entry in entries), all(run.recorded for run in runs)
+    kinds = [("family", new.family), ("task", new.task)]
+    kinds += [("setting", "normaliser")] * (new.task == "transcript")
+    kinds += [key for key in unlike if key[0] == "sounds" and new.category == ROBUSTNESS]
     measures = [unlike[kind] for kind in kinds if recorded and kind in unlike]
-    if of_gap(one.rule) != of_gap(other.rule):
-        measures.append(f"another rule ({one.rule or 'none'} then, {other.rule or 'none'} now)")
-    data = [unlike.get(("corpus", other.corpus), "")]
-    data.append("other labels" if _differ(*(run.labels.get(other.corpus, "") for run in runs)) else "")
-    if one.segments != other.segments:
-        data.append(f"other segments ({one.segments} then, {other.segments} now)")
+    if of_gap(old.rule) != of_gap(new.rule):
+        measures.append(f"another rule ({old.rule or 'none'} then, {new.rule or 'none'} now)")
+    data = [unlike.get(("corpus", new.corpus), "")]
+    data.append("other labels" if _differ(*(run.labels.get(new.corpus, "") for run in runs)) else "")
+    if old.segments != new.segments:
+        data.append(f"other segments ({old.segments} then, {new.segments} now)")
     elif _differ(*(entry.segments for entry in entries)):
-        data.append(f"other segments ({other.segments} both times)")
+        data.append(f"other segments ({new.segments} both times)")
     further = [] if recorded else ["no record of the data"]
-    if (one.threshold, one.rule) != (other.threshold, other.rule):
-        further.append(f"another threshold ({_limit(one)} then, {_limit(other)} now)")
+    if (old.threshold, old.rule) != (new.threshold, new.rule):
+        further.append(f"another threshold ({_limit(old)} then, {_limit(new)} now)")
     apart = list(filter(None, [*measures, *data, *further]))
-    models = runs[1].models.get(other.model), runs[0].models.get(one.model)
+    models = runs[1].models.get(new.model), runs[0].models.get(old.model)
     model = "" if None in models else changed_model(*models)
     same_seed = recorded and runs[0].record.seed == runs[1].record.seed
     changed = {
         "model": bool(model),
-        "data": _differ(*(run.data_version([other.corpus]) for run in runs)),
+        "data": _differ(*(run.data_version([new.corpus]) for run in runs)),
         "Soundcheck": _differ(*(run.record.version for run in runs)),
         "seed": recorded and not same_seed,
     }
@@ -216,8 +215,8 @@ def _step(
     return not measures, same_seed and not any(data), cells
 
 
-def _differ(one: str, other: str) -> bool:
-    return bool(one and other and one != other)
+def _differ(old: str, new: str) -> bool:
+    return bool(old and new and old != new)
 
 
 def _limit(verdict: Verdict) -> str:
@@ -239,19 +238,24 @@ _SETTINGS |= {"version": "Soundcheck", "interval": "kind of interval"}
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
     """Compare the tests that both runs judged: contrasts, a row a test with the index of ``now.frame``.
 
-    They have no p-value with fewer than 5 blocks or without intervals.
+    They have no p-value with fewer than 5 blocks or without intervals. Refused if there are none.
     """
     kinds = before.record.interval, now.record.interval
     rows = {}
     for place, (key, entry) in zip(now.frame.index, now.judged.items(), strict=True):
         entries, rule = [before.judged.get(key), entry], entry.verdict.rule
-        if entry.verdict.mirrors or any(one is None or one.verdict.passed is None for one in entries):
+        if entry.verdict.mirrors or any(each is None or each.verdict.passed is None for each in entries):
             continue
-        first, second = (_judged_by(rule, one) for one in entries)
+        first, second = (_judged_by(rule, each) for each in entries)
         if None not in (first.verdict.value, second.verdict.value):
             paired = first.segments == second.segments and first.blocks != ""
             paired &= first.drawn and second.drawn and len(first.replicates) == len(second.replicates)
             rows[place] = compared_alone(first, second, paired, kinds=kinds)
+    if not rows:
+        models = [", ".join(sorted(set(run.frame["model"]))) for run in (before, now)]
+        reasons = [f"its models are {models[0]}, those judged here {models[1]}", *differences(now, before)]
+        what = f"it has no judged test in common with the results: {'; '.join(reasons)}"
+        raise input_error(f"--baseline {before.path}", what, "Name a run of the suite")
     return contrast_frame([*rows.values()]).set_axis(pd.Index([*rows], dtype=now.frame.index.dtype))
 
 
@@ -296,8 +300,8 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
         if reason := changed_model(now.models[name], before.models[name]):
             lines.append(f"model {name} is another one ({reason})")
     for part, kind in (("corpora", "corpus"), ("families", "family")):
-        lines += [f"{kind} {name}: {what}" for (one, name), what in changed.items() if one == kind]
-        names_now, names_then = ({one.name for one in getattr(run.record, part)} for run in (now, before))
+        lines += [f"{kind} {name}: {what}" for (of, name), what in changed.items() if of == kind]
+        names_now, names_then = ({entry.name for entry in getattr(run.record, part)} for run in (now, before))
         for names, when in ((names_then - names_now, "then"), (names_now - names_then, "now")):
             lines += [f"{kind} {', '.join(sorted(names))} {when} only"] if names else []
     further = ((key, what) for key, what in changed.items() if key[0] in ("task", "sounds"))
@@ -325,7 +329,7 @@ def unlike(now: RunRecord, before: RunRecord) -> dict[tuple[str, str], str]:
             changed["setting", name] = f"{name} {old} then, {new} now"
     parts = {
         ("task", "another definition of the task"): [run.suite.get("tasks") or {} for run in both],
-        ("corpus", "other sounds"): [{one.name: one.digest for one in run.corpora} for run in both],
+        ("corpus", "other sounds"): [{corpus.name: corpus.digest for corpus in run.corpora} for run in both],
         ("family", "another threshold file"): [{f.name: f.digest for f in run.families} for run in both],
         ("sounds", "other noises or rooms"): [{one.kind: one.digest for one in run.sounds} for run in both],
     }

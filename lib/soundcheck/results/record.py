@@ -24,6 +24,7 @@ from soundcheck.common.tasks import KINDS
 from soundcheck.common.wording import some
 from soundcheck.corpora.labels import LABEL
 from soundcheck.corpora.raw_table import Excluded
+from soundcheck.statistics.bootstrap import block_name
 from soundcheck.suite.corpus_format import Benchmark
 from soundcheck.suite.model_kind import Card
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
@@ -45,7 +46,7 @@ class FamilyRecord:
     headline: tuple[str, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class FailedInput:
     """A segment that a model gave no answer for; ``change`` is empty for the clean signal."""
 
@@ -84,9 +85,8 @@ class ModelRecord:
     digests: dict[str, str] = dataclasses.field(default_factory=dict)  # corpus -> of the prediction table
     asked: int = 0
     days: dict[str, int] = dataclasses.field(default_factory=dict)
-    seen_files: dict[str, str] = dataclasses.field(
-        default_factory=dict
-    )  # opened file -> digest of its content
+    # opened file -> digest of its content
+    seen_files: dict[str, str] = dataclasses.field(default_factory=dict)
     code: str = ""
     confirmed: int = 0  # inputs asked again before their kept answers were used
     confirmed_different: int = 0
@@ -163,7 +163,7 @@ class CorpusRecord:
         return [item for item in self.left_out if item.stage != LABEL]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class ExcludedSound:
     """A sound that is not used, and why."""
 
@@ -293,7 +293,7 @@ class _Model(TypedDict, total=False):
 
 class _Corpus(TypedDict, total=False):
     blocks: str | Sequence[str]
-    split: str | None
+    split: str | Sequence[str] | None
     base_condition: str
 
 
@@ -362,11 +362,12 @@ class RunRecord(MadeOf):
 
     def block_of(self, corpus: str) -> str:
         """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
-        speakers = {one.name: one.speakers for one in self.corpora}
-        blocks = self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker")
-        if blocks != "speaker" or self is NO_RECORD:
+        if self is NO_RECORD:
             return "block"
-        return "speaker" if speakers.get(corpus, 1) else "file"
+        columns = self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker")
+        columns = (columns,) if isinstance(columns, str) else columns
+        has_speakers = all(about.speakers for about in self.corpora if about.name == corpus)
+        return block_name(columns, [name for name in columns if has_speakers or name != "speaker"])
 
     @property
     def references(self) -> set[str]:
@@ -376,7 +377,7 @@ class RunRecord(MadeOf):
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:
         """All notebooks that did not come to their end."""
-        return [one for one in (*self.notebooks, *self.comparisons, *self.studies) if one.failed]
+        return [ended for ended in (*self.notebooks, *self.comparisons, *self.studies) if ended.failed]
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -438,6 +439,6 @@ class Provenance(MadeOf):
             corpora=tuple(Input(one.name, one.digest, one.format, one.segments) for one in record.corpora),
             models=tuple(Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models),
             sounds=tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
-            families=tuple(Input(one.name, one.digest) for one in record.families),
+            families=tuple(Input(family.name, family.digest) for family in record.families),
             comparisons=tuple((one.baseline, one.candidate, one.outcomes) for one in record.comparisons),
         )

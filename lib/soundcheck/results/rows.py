@@ -235,8 +235,8 @@ class Judged:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Rows(JsonFile):
-    """What the file of rows holds; ``population``, ``smaller_sides`` and ``numbers`` go on with ``parts``."""
+class SavedRows(JsonFile):
+    """What a notebook has saved; ``population``, ``smaller_sides`` and ``numbers`` go on with ``parts``."""
 
     rows: tuple[Verdict, ...]
     population: tuple[tuple[str, str], ...]
@@ -263,7 +263,7 @@ def save(
         np.save(file, np.concatenate([np.empty(0), *arrays]), allow_pickle=False)
     freedoms = [None if np.isnan(entry.freedom) else float(entry.freedom) for entry in entries]
     lengths = [(len(entry.replicates), len(entry.spread)) for entry in entries]
-    _Rows(
+    SavedRows(
         rows=tuple(entry.verdict for entry in judged),
         population=tuple((entry.segments, entry.blocks) for entry in entries),
         notes=tuple(notes),
@@ -275,16 +275,16 @@ def save(
     ).write(path)
 
 
-def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], list[tuple]]:
-    """Read the verdicts, the estimates, and what was drawn: corpus, family, task and keys of segments."""
-    file = _Rows.read(path)
-    return list(file.rows), list(file.estimates), list(file.drawn)
-
-
 def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
-    """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
-    file = _Rows.read(path)
-    numbers = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
+    """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted.
+
+    Raises ValueError: naming the file, if it or that of the replicates cannot be read.
+    """
+    try:
+        file = SavedRows.read(path)
+        numbers = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
+    except (OSError, EOFError, ValueError) as error:
+        raise ValueError(f"{path} or its replicates cannot be read ({type(error).__name__})") from error
     lengths = [length for *both, _ in file.numbers for length in both]
     pieces = iter(np.split(numbers, np.cumsum(lengths)))
     facts = zip([*file.rows, *file.parts], file.population, file.smaller_sides, file.numbers, strict=True)

@@ -24,7 +24,6 @@ or it includes guessing with fewer than 20 speakers. A corpus with labels decide
 
 from __future__ import annotations
 
-import datetime
 import itertools
 import math
 from collections.abc import Sequence
@@ -33,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import day
+from soundcheck.common.day import today
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.rows import OTHERS, UNJUDGED
 from soundcheck.statistics import evidence
@@ -171,19 +170,17 @@ def matching(frame: pd.DataFrame, entry: AcceptedFailure) -> pd.Series:
 def accepted_reasons(
     frame: pd.DataFrame,
     entries: Sequence[AcceptedFailure],
-    today: datetime.date | None = None,
     failed: pd.Series | None = None,
 ) -> pd.Series:
     """Give for each row the reason why its failure is accepted, and how long; empty if nothing accepts it.
 
-    Entries whose last day is before ``today`` (default: this day) accept nothing. ``failed`` says which rows
-    count as failures; default: :func:`failures`.
+    Entries whose last day is over accept nothing. ``failed`` says which rows count as failures; default:
+    :func:`failures`.
     """
-    today = today or day.today()
     reasons = pd.Series("", index=frame.index, dtype=object)
     failed = failures(frame) if failed is None else failed
     for entry in entries:
-        if not entry.past(today):
+        if not entry.past(today()):
             reasons[failed & reasons.eq("") & matching(frame, entry)] = entry.reason
     return reasons
 

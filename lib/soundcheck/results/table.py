@@ -32,6 +32,7 @@ import pyarrow.parquet
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.common.text_table import csv_table, decode_text
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import EVIDENCE, KEY, UNJUDGED, Estimate, Verdict
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
@@ -144,49 +145,29 @@ def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> pd.Data
 
     Columns of ``newer`` may be missing, as in tables of older versions; their cells count as empty.
     """
-    try:
-        text = files.require_regular(path, path.name).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        what = f"byte {error.start} is not UTF-8"
-        raise input_error(path.name, what, "Use the file as the run wrote it") from error
-    if not text.endswith("\n"):
-        what = "the file ends in the middle of a line" if text.strip() else "the file is empty"
-        raise input_error(path.name, what, AGAIN)
-    reader, problems = csv.reader(io.StringIO(text, newline=""), strict=True), Problems()
-    lines, columns = [], {name: [] for name in schema}
-    try:
-        header = next(reader)
-        _check_columns(path, header, [name for name in schema if name not in newer])
-        line = reader.line_num + 1
-        for cells in reader:
-            lines.append(line)
-            where, line = f"{path.name} line {line}", reader.line_num + 1
-            if len(cells) != len(header):
-                problems.add(where, f"{len(cells)} cells instead of {len(header)}", AGAIN)
-                continue
-            row = dict(zip(header, cells, strict=True))
-            for name, kind in schema.items():
-                try:
-                    columns[name].append(parsed(row.get(name, ""), kind))
-                except ValueError as error:
-                    problems.add(f"{where}, column {name}", f"{quoted(row[name])} {error}", AGAIN)
-    except csv.Error as error:
-        raise input_error(f"{path.name} line {reader.line_num}", str(error), AGAIN) from error
-    problems.raise_if_any()
-    return frame_of(schema, columns).set_axis(lines)
-
-
-def _check_columns(path: Path, header: Sequence[str], needed: Iterable[str]) -> None:
-    remedy = "Give a results table that `soundcheck run` wrote"
     if path.suffix in (".yml", ".yaml"):
         hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
         raise input_error(path.name, "this is a suite, and results are expected", hint)
-    if missing := [name for name in needed if name not in header]:
-        of_before = " in this version, or run the suite again" if len(missing) < len(header) else ""
-        named = ", ".join(missing[:_NAMED])
-        raise input_error(path.name, f"columns are missing: {named}", f"{remedy}{of_before}")
-    if twice := sorted({name for name in header if header.count(name) > 1}):
-        raise input_error(path.name, f"columns twice: {', '.join(twice)}", remedy)
+    text = decode_text(files.require_regular(path, path.name).read_bytes(), path.name)
+    if not text.strip():
+        raise input_error(path.name, "the file is empty", AGAIN)
+    if not text.endswith("\n"):
+        raise input_error(path.name, "the file ends in the middle of a line", AGAIN)
+    table, problems = csv_table(text, path.name, remedy=AGAIN, least=0), Problems()
+    if missing := [name for name in schema if name not in newer and name not in table.columns]:
+        of_before = " in this version, or run the suite again" if len(missing) < len(table.columns) else ""
+        remedy = f"Give a results table that `soundcheck run` wrote{of_before}"
+        raise input_error(path.name, f"columns are missing: {', '.join(missing[:_NAMED])}", remedy)
+    columns = {}
+    for name, kind in schema.items():
+        columns[name] = []
+        for row, cell in enumerate(table.columns.get(name, [""] * len(table))):
+            try:
+                columns[name].append(parsed(cell, kind))
+            except ValueError as error:
+                problems.add(table.where(row, name), f"{quoted(cell)} {error}", AGAIN)
+    problems.raise_if_any()
+    return frame_of(schema, columns).set_axis(table.places)
 
 
 # Results
@@ -207,9 +188,9 @@ def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     and None.
     """
     verdicts = sorted(verdicts, key=key_of)
-    for one, other in zip(verdicts, verdicts[1:], strict=False):
-        if key_of(one) == key_of(other):
-            raise ValueError(f"Two verdicts for {' / '.join(filter(None, key_of(one)))}.")
+    for verdict, other in zip(verdicts, verdicts[1:], strict=False):
+        if key_of(verdict) == key_of(other):
+            raise ValueError(f"Two verdicts for {' / '.join(filter(None, key_of(verdict)))}.")
     return rounded(frame_of_rows(RESULTS, verdicts), RESULTS)
 
 
@@ -309,10 +290,10 @@ def collected(rows: Iterable[Estimate]) -> list[Estimate]:
     for row in rows:
         known = rows_by_key.setdefault(_estimated_of(row), row)
         both = list(zip(_numbers_of(known), _numbers_of(row), strict=True))
-        if any(one != other for one, other in both if None not in (one, other)):
+        if any(old != new for old, new in both if None not in (old, new)):
             row = dataclasses.replace(row, measure=f"{row.measure} ({row.family})")
             rows_by_key[_estimated_of(row)] = row
-        elif sum(one is None for one, _ in both) > sum(other is None for _, other in both):
+        elif sum(old is None for old, _ in both) > sum(new is None for _, new in both):
             rows_by_key[_estimated_of(row)] = row
     return list(rows_by_key.values())
 

@@ -71,7 +71,7 @@ class _Forecast(Prediction):
 
     def made(self, jobs: int) -> ModelForecast:
         """Time a few inputs, then count what is left."""
-        changes, fresh = {one.key: one.change for one in self.inputs}, self._request.fresh
+        changes, fresh = {item.key: item.change for item in self.inputs}, self._request.fresh
         try:
             self._entries = {} if fresh else self._store.load()
             timing = self._timed({key: changes[key] for key in changes.keys() - self._entries}, jobs)
@@ -82,7 +82,7 @@ class _Forecast(Prediction):
         return ModelForecast(
             clean=clean,
             changed=len(self.inputs) - clean,
-            cached=sum(one.key not in left for one in self.inputs),
+            cached=sum(item.key not in left for item in self.inputs),
             clean_calls=clean_left,
             changed_calls=len(left) - clean_left,
             single_process=self._entry.about.asked_here,

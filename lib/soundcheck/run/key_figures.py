@@ -12,7 +12,7 @@ They are computed from predictions and labels, whatever families a suite has, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from soundcheck.metrics.verification import (
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import CHARACTER, unit_of, word_errors
 from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rates
-from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.rows import CHANCE, Estimate
@@ -46,29 +45,21 @@ from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
-from soundcheck.suite.measures import named
+from soundcheck.suite.measures import HIGHER, info_of, named
 
 FAMILY = "key figures"  # that owns their rows where no family has them
-_SCALES = {
-    "concordance": Scale(-1, 1),
-    "word error rate": Scale(0),  # without upper end
-    "character error rate": Scale(0),
-    "mixed error rate": Scale(0),
-}
-_SHARE = Scale(0, 1)
 _AT_THRESHOLD = {
     "false acceptance rate": false_acceptance_rate,
     "false rejection rate": false_rejection_rate,
 }
-MORE_IS_BETTER = ("concordance", "unweighted average recall")
 
 
-def key_figures(material: Material, reports: Mapping[str, PredictionReport]) -> tuple[KeyFigure, ...]:
+def key_figures(material: Material) -> tuple[KeyFigure, ...]:
     """Compute the numbers of all models, for each corpus with labels and each task, in this order."""
     suite, tested = material.suite, {family.name: family for family in material.families}
     lists = material.lists.items()
     figures_of_all: list[KeyFigure] = []
-    for model, report in reports.items():
+    for model, report in material.reports.items():
         for corpus in material.corpora:
             if corpus.entry.probes_of or corpus.name not in report.tables:
                 continue
@@ -140,12 +131,6 @@ class _Figures:
             for measure, rate in _AT_THRESHOLD.items():
                 yield self._figure(measure, rate(trials, threshold), None, "", threshold)
 
-    def _block(self) -> str:
-        """Name what a block of segments is, see :func:`soundcheck.statistics.bootstrap.blocks_of`."""
-        if not set(self._view.blocks) <= set(self._view.segments.columns):
-            return "file"
-        return "speaker" if self._view.blocks == ("speaker",) else "block"
-
     def _resampled(self, *statistics: Statistic | Weighted) -> list[Resampled]:
         blocks = self._view.block_codes()
         return resample_all(statistics, blocks, self._suite.replicates, self._suite.seed)
@@ -159,14 +144,14 @@ class _Figures:
         threshold: float | None = None,
     ) -> KeyFigure:
         """Put a number together; its standing follows from its interval if it is not given."""
-        (resampled,) = self._resampled(statistic)
-        scale = _SCALES.get(measure, _SHARE)
+        (resampled,), info = self._resampled(statistic), info_of(named(measure))
+        scale = Scale(info.low, info.high)
         (low,), (high,) = resampled.interval(self._suite.interval, scale=scale)
         fixed = fixed_speakers(statistic, self._view.block_codes())
         here = fixed.value(0, resampled.value[0], scale).interval()
         blocks = int(resampled.blocks[0])
         if standing is None:
-            standing = compared(low, high, guessing, blocks, more_is_better=measure in MORE_IS_BETTER)
+            standing = compared(low, high, guessing, blocks, more_is_better=info.better == HIGHER)
         return KeyFigure(
             **self._about,
             measure=measure,
@@ -179,7 +164,7 @@ class _Figures:
             standing=standing,
             threshold=threshold,
             reason=resampled.reasons[0] or resampled.withheld[0],
-            block="speaker" if self._task.is_embedding else self._block(),
+            block="speaker" if self._task.is_embedding else self._view.block_name,
             low_sample=_some(here[0]),
             high_sample=_some(here[1]),
         )

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,28 @@ from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation import changed_segments
 from soundcheck.models.base import LookUpModel, check_model, load_checked
+from soundcheck.predict.report import PredictionReport
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 
-if TYPE_CHECKING:
-    from soundcheck.run.selection import Opened, Plan
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a run is about."""
+
+    suite: Suite  # what the book is about afterwards
+    chosen: frozenset[str]  # models
+    fingerprints: Mapping[str, str] = dataclasses.field(default_factory=dict)  # of the others, last time
+    notices: tuple[str, ...] = ()  # what happens to the book, in sentences
+
+
+class Opened(NamedTuple):
+    """An output folder that nobody else writes to."""
+
+    plan: Plan
+    families: list[Family]
+    output: Output
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +60,8 @@ class Material:
     looking_up: Mapping[str, LookUpModel]  # models that do not listen, until they have predicted
     lists: Mapping[tuple[str, str], TrialTable]  # corpus and family -> trials
     unloaded: Mapping[str, str]  # model that cannot be loaded here, but was elsewhere or earlier -> why
+    # model -> what became of its inputs; empty before models are asked
+    reports: Mapping[str, PredictionReport] = dataclasses.field(default_factory=dict)
 
     @property
     def suite(self) -> Suite:

@@ -26,7 +26,7 @@ from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names, reduced
-from soundcheck.results.rows import Estimate, load_all
+from soundcheck.results.rows import Estimate, SavedRows
 from soundcheck.run.material import (
     Material,
     answers_changes,
@@ -166,9 +166,9 @@ def comparison_job(
     titles = {family.name: family.title for family in material.families}
     by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
     folder = output.comparisons / files.slug(entry.name)
-    again = [one for one in again if folder in one.job.target.parents]
-    lost = {one.job.family for one in again if one.failed}
-    common = [one.job for one in again if one.job.family not in lost]
+    again = [outcome for outcome in again if folder in outcome.job.target.parents]
+    lost = {outcome.job.family for outcome in again if outcome.failed}
+    common = [outcome.job for outcome in again if outcome.job.family not in lost]
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
     for model in both:
         evaluated = predicted_corpora(suite, model, material.families, evaluated)
@@ -295,7 +295,7 @@ def common_estimates(job: Job, comparisons: Mapping[str, ComparisonEntry]) -> It
     folder = job.target.parent.parent.name
     entry = next(entry for name, entry in comparisons.items() if files.slug(name) == folder)
     other = entry.candidate if job.model == entry.baseline else entry.baseline
-    for row in load_all(job.rows)[1]:
+    for row in SavedRows.read(job.rows).estimates:
         if not row.condition:
             yield dataclasses.replace(row, condition=f"common with {other}")
 

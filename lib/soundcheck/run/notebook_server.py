@@ -84,7 +84,7 @@ def serve(requests: Connection) -> None:
     running: dict[Connection, _Running] = {}
     try:
         while True:
-            first = min((one.deadline for one in running.values()), default=None)
+            first = min((notebook.deadline for notebook in running.values()), default=None)
             ready = wait([requests, *running], None if first is None else max(0, first - time.monotonic()))
             if requests in ready:
                 task = requests.recv()
@@ -93,26 +93,26 @@ def serve(requests: Connection) -> None:
                 process.start()
                 theirs.close()
                 running[results] = _Running(task, process, time.monotonic() + task.whole)
-            for results, one in list(running.items()):
-                if results in ready or time.monotonic() > one.deadline:
-                    requests.send(_ending(results, one))
+            for results, notebook in list(running.items()):
+                if results in ready or time.monotonic() > notebook.deadline:
+                    requests.send(_ending(results, notebook))
                     del running[results]
     except (EOFError, OSError):  # the run has ended, however it did
         return
     finally:
-        for one in running.values():
-            _kill(one.process)
+        for notebook in running.values():
+            _kill(notebook.process)
 
 
-def _ending(results: Connection, one: _Running) -> Ending:
+def _ending(results: Connection, notebook: _Running) -> Ending:
     """Say how a notebook ended, and end its process with all that it has started."""
     try:
-        ending = results.recv() if results.poll() else Ending(one.task.number, timeout=True)
+        ending = results.recv() if results.poll() else Ending(notebook.task.number, timeout=True)
     except EOFError:
-        one.process.join(1)
-        what = f"the process of the notebook ended with exit code {one.process.exitcode}"
-        ending = Ending(one.task.number, what, died=True)
-    _kill(one.process)
+        notebook.process.join(1)
+        what = f"the process of the notebook ended with exit code {notebook.process.exitcode}"
+        ending = Ending(notebook.task.number, what, died=True)
+    _kill(notebook.process)
     results.close()
     return ending
 

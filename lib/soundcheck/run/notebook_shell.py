@@ -47,16 +47,9 @@ class _Stream(io.TextIOBase):
 class _Publisher(DisplayPublisher):
     """Makes outputs of what a cell displays."""
 
-    def publish(
-        self,
-        data: dict,
-        metadata: dict | None = None,
-        *,
-        transient: dict | None = None,
-        update: bool = False,
-        **_: object,
-    ) -> None:
-        self.shell.show("display_data", data, metadata, (transient or {}).get("display_id"), update)
+    def publish(self, data: dict, metadata: dict | None = None, **more: Any) -> None:
+        name = (more.get("transient") or {}).get("display_id")
+        self.shell.show("display_data", data, metadata, name, more.get("update", False))
 
     def clear_output(self, wait: bool = False) -> None:
         self.shell.outputs.clear()

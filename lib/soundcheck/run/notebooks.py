@@ -25,7 +25,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
@@ -98,6 +98,15 @@ class Outcome(Executed):
 
     job: Job
     unshown: tuple[str, ...] = ()
+
+
+class Outcomes(NamedTuple):
+    """How all notebooks of a run ended."""
+
+    judged: list[Outcome]  # those of models and families
+    on_common: list[Outcome]  # those again, on the segments that both models of a comparison answered
+    compared: list[Outcome]
+    studied: list[Outcome]
 
 
 def without_outputs(outcome: Outcome) -> str:

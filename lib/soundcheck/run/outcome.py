@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,7 @@ from soundcheck.results.record import (
 from soundcheck.results.table import read_estimates
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
+from soundcheck.run.notebooks import Outcomes
 from soundcheck.run.output import Output
 from soundcheck.run.tables import Derived
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
@@ -61,18 +63,14 @@ QUICK = (
 
 def compose(
     material: Material,
-    reports: Mapping[str, PredictionReport],
-    notebooks: Sequence[NotebookOutcome],
-    *,
-    comparisons: Sequence[NotebookOutcome],
-    studies: Sequence[NotebookOutcome],
+    outcomes: Outcomes,
+    figures: Sequence[KeyFigure],
+    rows: pd.DataFrame,
     contrasts: pd.DataFrame,
     results: str,
-    rows: pd.DataFrame,
-    figures: Sequence[KeyFigure],
 ) -> RunRecord:
     """Put the record together; ``results`` is the digest of ``results.csv``, ``rows`` is that table."""
-    suite, corpora = material.suite, material.corpora
+    suite, corpora, reports = material.suite, material.corpora, material.reports
     models = tuple(_model(entry, reports[name]) for name, entry in suite.models.items())
     return made_of(
         RunRecord,
@@ -87,9 +85,11 @@ def compose(
         models=models,
         corpora=tuple(map(_corpus, corpora)),
         sounds=tuple(map(_sounds, material.sounds.sets.values())),
-        notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in notebooks),
-        comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
-        studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in studies),
+        notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in outcomes.judged),
+        comparisons=tuple(
+            _comparison(suite.comparisons[o.job.model], o, contrasts) for o in outcomes.compared
+        ),
+        studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in outcomes.studied),
         versions={
             "soundcheck": __version__,
             "Python": platform.python_version(),
@@ -120,10 +120,6 @@ def _comparison(
 
 
 def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
-    failures = [
-        FailedInput(corpus=corpus, item=item, change=change, reason=reason)
-        for corpus, item, change, reason in report.failures
-    ]
     return made_of(
         ModelRecord,
         entry,
@@ -133,7 +129,7 @@ def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
         notes=tuple(report.notes()),
         confirmed=report.confirmation.asked,
         confirmed_different=report.confirmation.different,
-        failures=tuple(failures),
+        failures=tuple(itertools.starmap(FailedInput, report.failures)),
     )
 
 
@@ -143,7 +139,7 @@ def _sounds(group: SoundSet) -> SoundsRecord:
         group,
         sounds=len(group.sounds),
         seconds=round(group.duration, 3),
-        left_out=tuple(ExcludedSound(item=item, reason=reason) for item, reason in group.left_out),
+        left_out=tuple(itertools.starmap(ExcludedSound, group.left_out)),
     )
 
 
@@ -201,7 +197,6 @@ def sum_up(
     material: Material,
     frame: pd.DataFrame,
     record: RunRecord,
-    reports: dict[str, PredictionReport],
     problems: Sequence[Problem],
     last: Sequence[str],
     derived: Derived,
@@ -227,6 +222,7 @@ def sum_up(
         first = "".join(notebook.error.splitlines()[:1])
         lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
     lines += material.plan.notices
+    reports = material.reports
     failed = [reports[model.name] for model in record.models if reports[model.name].failed]
     for report in failed:
         inputs = counted(report.failed, "input")

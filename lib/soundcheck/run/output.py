@@ -7,6 +7,7 @@ not empty is refused, and nothing that Soundcheck did not write is ever deleted.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -22,11 +23,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, TEMPORARY
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.store import CACHE_VARIABLE
-
-try:
-    import fcntl
-except ImportError:  # no such locks on this system: runs at once are the user's business
-    fcntl = None
 
 _STATE = ".state.json"  # of a notebook: when to execute it again, and how long it took
 LOCK = ".lock"  # file in the output folder; tells who holds it
@@ -100,13 +96,8 @@ class Output:
             if link.is_symlink() and not os.path.isdir(link):
                 what = f"the link {quoted(link.name, 80)} leads to no folder"
                 raise self._refusal(what, "Remove the link, or make the folder")
-        if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-            raise self._refusal("the folder cannot be written")
-        resolved = self.folder.resolve()
-        for name, root in corpora.items():
-            if resolved.is_relative_to(root.resolve()):
-                what = f"the folder lies inside the corpus {quoted(name)}"
-                raise self._refusal(what, "Choose a folder outside of all corpora")
+        for reason in files.why_not_written(self.folder, corpora):
+            raise self._refusal(*reason)
         if not self.folder.is_dir():
             return
         if not (self.folder / MARKER).is_file():
@@ -239,7 +230,7 @@ class FolderLock:
 
         Raises InputError: if another process has it.
         """
-        if self._held is not None or fcntl is None:
+        if self._held is not None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         held = open(self._path, "a+", encoding="utf-8")  # not emptied: perhaps another process has it

@@ -44,7 +44,7 @@ from soundcheck.run.material import (
 )
 from soundcheck.run.notebooks import Job
 from soundcheck.run.selection import RunOptions
-from soundcheck.run.tables import Derived, of_notebooks
+from soundcheck.run.tables import Derived, job_fingerprints
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 _NAME_OF_SHARD = re.compile(r"shard-[0-9]+-of-[0-9]+\.json")
@@ -79,8 +79,8 @@ def predict_all(
     derived: Derived,
     cluster: Cluster | None,
     failed: Mapping[str, Sequence[Result]] | None,
-) -> tuple[Material, dict[str, PredictionReport]]:
-    """Run all models; gives the material with the corpora of spoken words, and what became of all inputs.
+) -> Material:
+    """Run all models; gives the material with what became of all inputs, and the corpora of spoken words.
 
     ``failed`` are the inputs without an answer of each model, after shards have predicted everything.
     """
@@ -108,7 +108,7 @@ def predict_all(
     for report in predict(request for request in requests if request.corpora):
         reports[report.model] = reports[report.model].joined(report)
     output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
-    return material, reports
+    return dataclasses.replace(material, reports=reports)
 
 
 def keyword_corpora(
@@ -121,7 +121,7 @@ def keyword_corpora(
         if not suite.models[job.model].about.changes_audio:
             continue
         make = functools.partial(_spoken, job)
-        spoken = derived.find("words", [of_notebooks([job]), speech_digest()], make)
+        spoken = derived.find("words", [job_fingerprints([job]), speech_digest()], make)
         for corpus, kinds, count, complements in spoken:
             speech = speech_source()
             about = {"seed": suite.seed, "complements": complements, "jobs": workers, "progress": True}
@@ -196,11 +196,11 @@ def ask_shard(material: Material, share: Share, *, jobs: int) -> tuple[int, str]
     for entry in _listening(material.suite):
         request = request_of(entry, material, material.corpora)
         report, failures = predict_share(request, share, jobs=jobs)
-        failed = (dataclasses.replace(one, seconds=0.0, before=0.0) for one in failures)
+        failed = (dataclasses.replace(failure, seconds=0.0, before=0.0) for failure in failures)
         models[entry.name] = ModelShard(report.code, report.inputs, tuple(failed))
         lines.append(_summary(entry.name, report))
     Shard(__version__, share, models).write(place)
-    complete = not any(one.fault == BY_MODEL for model in models.values() for one in model.failures)
+    complete = not any(failure.fault == BY_MODEL for model in models.values() for failure in model.failures)
     lines.append(f"Shard {share}: {Path(material.output.display_name) / place.name}")
     return EXIT_OK if complete else EXIT_INCOMPLETE, "\n".join(lines)
 
@@ -247,7 +247,7 @@ class Shards:
 
     def _check(self, problems: Problems, entry: ModelEntry, material: Material) -> set[Path]:
         """Make sure that each shard has all its answers of a model; gives the caches that hold them."""
-        needed = {one.key for one in Prediction(request_of(entry, material, material.corpora)).inputs}
+        needed = {item.key for item in Prediction(request_of(entry, material, material.corpora)).inputs}
         fingerprint, root = material.fingerprints[entry.name], material.suite.root
         by_cache: dict[Path, tuple[set[str], list[str]]] = {}
         for share, (folder, shard) in self._shards.items():
@@ -258,7 +258,7 @@ class Shards:
                 what = f"there is no {name}" if model is None else f"{name} is another one here"
                 problems.add(f"{where}, code and files of models", what, _AGAIN)
                 continue
-            known, changed = {one.key for one in model.failures}, set()
+            known, changed = {failure.key for failure in model.failures}, set()
             for cache in _caches(folder, material.output.cache):
                 if cache not in by_cache:
                     store = Store(cache, fingerprint, root)

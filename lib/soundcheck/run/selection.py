@@ -12,18 +12,18 @@ import contextlib
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from soundcheck.augment.registry import check_change
 from soundcheck.common import resources
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
+from soundcheck.run.material import Opened, Plan
 from soundcheck.run.output import FolderLock, Output
 from soundcheck.suite.entries import ComparisonEntry, Suite
 from soundcheck.suite.families import Family
@@ -55,28 +55,13 @@ class RunOptions:
     keep: bool = True  # keep the run in the history, if the suite wants one
 
 
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """What a run is about."""
-
-    suite: Suite  # what the book is about afterwards
-    chosen: frozenset[str]  # models
-    fingerprints: Mapping[str, str] = dataclasses.field(default_factory=dict)  # of the others, last time
-    notices: tuple[str, ...] = ()  # what happens to the book, in sentences
-
-
-def plan_whole(suite: Suite) -> Plan:
-    """Plan a run of all that a suite names."""
-    return Plan(suite, frozenset(suite.models))
-
-
 def plan_part(suite: Suite, chosen: Suite, output: Output) -> Plan:
     """Plan a run of what the book in the output folder has, and of some models and families of its suite.
 
     Raises InputError: if the folder holds the book of another suite.
     """
     if not output.record.is_file():
-        return plan_whole(chosen)
+        return Plan(chosen, frozenset(chosen.models))
     record = RunRecord.read(output.record)
     _check_same(suite, record, output)
     tested: dict[str, set[str]] = {name: set() for name in record.order if name in suite.models}
@@ -104,18 +89,6 @@ def _between(models: Collection[str], suite: Suite) -> dict[str, ComparisonEntry
     """Keep the comparisons of some models with each other."""
     comparisons = suite.comparisons.items()
     return {name: one for name, one in comparisons if one.baseline in models and one.candidate in models}
-
-
-def refuse_unknown(wanted: Iterable[tuple[str, str, Collection[str]]], what: str) -> None:
-    """Refuse names that are not among those that are known: ``wanted`` are where they stand, name, and these.
-
-    Raises InputError: naming all of them; ``{}`` in ``what`` is the name.
-    """
-    problems = Problems()
-    for where, name, known in wanted:
-        if name not in known:
-            problems.add(where, what.format(quoted(name)), did_you_mean(name, known))
-    problems.raise_if_any()
 
 
 def _check_same(suite: Suite, record: RunRecord, output: Output) -> None:
@@ -261,14 +234,6 @@ def refuse_code(suite: Suite) -> None:
     problems.raise_if_any()
 
 
-class Opened(NamedTuple):
-    """An output folder that nobody else writes to."""
-
-    plan: Plan
-    families: list[Family]
-    output: Output
-
-
 def share_cache(suite: Suite) -> None:
     """Use the cache that a suite names, unless the environment names one."""
     if suite.cache is not None and not os.environ.get(CACHE_VARIABLE):
@@ -288,7 +253,7 @@ def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
     output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
         part = options.models or options.families
-        plan = plan_part(suite, chosen, output) if part else plan_whole(suite)
+        plan = plan_part(suite, chosen, output) if part else Plan(chosen, frozenset(chosen.models))
         families = read_families(plan.suite)
         if options.no_code:
             refuse_code(plan.suite)

@@ -27,7 +27,6 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import SCORE, score_trials
 from soundcheck.evaluation.trials import threshold_in_use
 from soundcheck.evaluation.words import group_rates
-from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Job, Outcome
@@ -45,7 +44,7 @@ def write_segments(
         write_table(output.trials(*place), table)
 
 
-def write_scores(material: Material, reports: Mapping[str, PredictionReport]) -> list[Path]:
+def write_scores(material: Material) -> list[Path]:
     """Keep the scores of all trials as text for other tools, with what is decided at the threshold in use.
 
     A line is ``0.107 enrolled tested reject 0.4`` under a header; with trials of one kind only, which give
@@ -54,7 +53,7 @@ def write_scores(material: Material, reports: Mapping[str, PredictionReport]) ->
     tested = {family.name: family for family in material.families}
     keys = {corpus.name: corpus.segments["key"].tolist() for corpus in material.corpora}
     folder, written = material.output.scores, []
-    for model, report in reports.items():
+    for model, report in material.reports.items():
         for (corpus, family), table in material.lists.items():
             predictions = read_predictions(report.tables[corpus]) if corpus in report.tables else None
             if predictions is None or not {"embedding", SCORE} & set(predictions.columns):
@@ -90,7 +89,7 @@ def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
     return [output.word_errors]
 
 
-def write_left_out(material: Material, reports: Mapping[str, PredictionReport]) -> None:
+def write_left_out(material: Material) -> None:
     """List everything that was left out of the evaluation, with its reason, as ``left_out.csv``."""
     rows = [
         (item.stage, "", corpus.name, item.item, item.reason)
@@ -104,7 +103,7 @@ def write_left_out(material: Material, reports: Mapping[str, PredictionReport]) 
     ]
     rows += [
         ("model", name, corpus, f"{item} {change}".strip(), reason)
-        for name, report in reports.items()
+        for name, report in material.reports.items()
         for corpus, item, change, reason in report.failures
     ]
     frame = pd.DataFrame(rows, columns=["stage", "model", "corpus", "item", "reason"])
@@ -152,7 +151,7 @@ class Derived:
             self._known.put(entry, known)
         return [root / place for place in known]
 
-    def tables(self, material: Material, reports: Mapping[str, PredictionReport]) -> list[object]:
+    def tables(self, material: Material) -> list[object]:
         """List what follows from the tables that models were asked about, and from their answers, depends on.
 
         Segments and trials count as they were written for notebooks. Tests and thresholds of families do not
@@ -166,7 +165,7 @@ class Derived:
         trials = [(place, files.digest(output.trials(*place))) for place in material.lists]
         answers = [
             (model, corpus, files.digest(path))
-            for model, report in reports.items()
+            for model, report in material.reports.items()
             for corpus, path in report.tables.items()
         ]
         settings = [getattr(suite, field.name) for field in dataclasses.fields(suite)]
@@ -182,12 +181,12 @@ def _content(path: Path) -> str:
     return files.digest(path) if path.is_file() and not path.is_symlink() else ""
 
 
-def of_notebooks(jobs: Iterable[Job]) -> list[tuple[str, str, str]]:
+def job_fingerprints(jobs: Iterable[Job]) -> list[tuple[str, str, str]]:
     """Say what follows from the descriptions of notebooks depends on."""
     return [(job.model, job.family, job.fingerprint) for job in jobs]
 
 
-def of_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
+def outcome_digests(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
     """Say what follows from how notebooks ended, and from the rows that they saved, depends on."""
     return [
         (one.job.model, one.job.family, one.status, one.error, _content(one.job.rows)) for one in outcomes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import Setting, simulated_threshold
@@ -25,10 +25,7 @@ def settings(
 
     Raises InputError: if there is no such metric or family, or nothing can be simulated.
     """
-    for name in metrics:
-        if name not in simulation.METRICS:
-            remedy = did_you_mean(name, simulation.METRICS)
-            raise input_error("--metric", f"there is no metric {quoted(name)}", remedy)
+    refuse_unknown((("--metric", name, simulation.METRICS) for name in metrics), "there is no metric {}")
     if family is None:
         names = tuple(metrics) or tuple(simulation.METRICS)
         return list(

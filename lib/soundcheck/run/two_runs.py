@@ -8,91 +8,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+
+import pandas as pd
 
 from soundcheck.common import files, resources
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.store import made_of
 from soundcheck.common.tasks import TRANSCRIPTION, Task
-from soundcheck.evaluation.comparison import ComparisonDescription
+from soundcheck.evaluation.comparison import Comparison, ComparisonDescription
 from soundcheck.evaluation.subset import CorpusDescription
-from soundcheck.predict.tables import differ
 from soundcheck.results import history
-from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
-from soundcheck.results.record import RunRecord
-from soundcheck.results.rows import Judged, load_judged
+from soundcheck.results.finished_run import FinishedRun, rows_file
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.run.selection import refuse_unknown
-from soundcheck.suite.entries import ERROR, LEFT_OUT
+from soundcheck.suite.entries import LEFT_OUT
 
-_RANDOM = "random"  # kind of the reference models
 _SECONDS = 600.0  # that a cell of the notebook may take
 
 
-@dataclasses.dataclass(frozen=True)
-class Run:
-    """An output folder: its record, and the files with the rows of each model and family."""
-
-    folder: Path
-    finished: FinishedRun
-    rows: dict[tuple[str, str], Path]
-
-    @property
-    def record(self) -> RunRecord:
-        """What the run says of itself."""
-        return self.finished.record
-
-    def judged(self, model: str, families: Sequence[str]) -> list[Judged]:
-        """Read the judged tests of a model with their replicates; of all families if none is named."""
-        tests = []
-        for (name, family), path in self.rows.items():
-            if name != model or (families and family not in families):
-                continue
-            try:
-                tests += load_judged(path, parts=True)
-            except (OSError, ValueError) as error:
-                what = f"the rows of {family} of {model} cannot be read ({type(error).__name__})"
-                remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"
-                raise input_error(str(path), what, remedy) from error
-        return tests
-
-
-def read(folder: Path) -> Run:
-    """Read what a run left in its output folder.
-
-    Raises InputError: if the folder is not that of a run, or was changed after it.
-    """
-    files.require_regular(folder / "run.json")
-    finished = read_run(folder)
-    rows = {
-        (one.model, one.family): rows_file(folder, one.model, one.family)
-        for one in finished.record.notebooks
-        if not one.failed
-    }
-    return Run(folder, finished, rows)
-
-
-def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
-    """Refuse names of families that neither run has.
-
-    Raises InputError: naming all of them.
-    """
-    known = list(dict.fromkeys(family.name for run in runs for family in run.record.families))
-    places = ((f"--family {quoted(name)}", name, known) for name in families)
-    refuse_unknown(places, "neither run has such a family")
-
-
-def differences(first: Run, second: Run) -> list[str]:
+def differences(first: FinishedRun, second: FinishedRun) -> list[str]:
     """Say what else is not the same in the two runs."""
-    sentences = [f"The runs differ: {what}." for what in history.differences(second.finished, first.finished)]
+    sentences = [f"The runs differ: {difference}." for difference in history.differences(second, first)]
     if unlike(first, second):
         sentences.append("Word errors are not compared: run both with one `normaliser:`.")
     return sentences
 
 
-def unlike(first: Run, second: Run) -> tuple[str, ...]:
+def unlike(first: FinishedRun, second: FinishedRun) -> tuple[str, ...]:
     """Name the tasks of which the two runs do not measure the same."""
     tasks = second.record.suite["tasks"]
     if first.record.suite["normaliser"] == second.record.suite["normaliser"]:
@@ -100,94 +44,106 @@ def unlike(first: Run, second: Run) -> tuple[str, ...]:
     return tuple(name for name, task in tasks.items() if task["kind"] == TRANSCRIPTION)
 
 
-def pair(first: Run, second: Run) -> list[ModelTwice]:
+def pair(first: FinishedRun, second: FinishedRun) -> list[ModelTwice]:
     """Pair the models of the same name, or the only model of each; random references have nothing to show.
 
     Raises InputError: if there is no such pair.
     """
-    names = [[m.name for m in run.record.models if m.kind != _RANDOM] for run in (first, second)]
+    runs = first, second
+    names = [[name for name in run.models if name not in run.record.references] for run in runs]
     common = [(name, name) for name in names[0] if name in names[1]]
     if not common and len(names[0]) == len(names[1]) == 1:
         common = [(names[0][0], names[1][0])]
     if not common:
-        listed = [", ".join(map(quoted, one)) or "none" for one in names]
+        listed = [", ".join(map(quoted, of_run)) or "none" for of_run in names]
         what = f"no model has the same name in both runs ({listed[0]} against {listed[1]})"
-        raise input_error(str(second.folder), what, "Give models the same name, or run one model in each")
-    return [ModelTwice((first, before), (second, after)) for before, after in common]
+        remedy = "Give models the same name, or run one model in each"
+        raise input_error(str(second.path.parent), what, remedy)
+    return [ModelTwice(((first, before), (second, after))) for before, after in common]
 
 
+@dataclasses.dataclass(frozen=True)
 class ModelTwice:
-    """A model of two runs, with its name in each of them."""
+    """A model of two runs."""
 
-    def __init__(self, before: tuple[Run, str], after: tuple[Run, str]) -> None:
-        self.sides = before, after
-        self.name = after[1] if before[1] == after[1] else f"{after[1]} against {before[1]}"
-        # what the two are called in tables and on pages
-        self.names = f"{before[1]} (before)", f"{after[1]} (after)"
+    sides: tuple[tuple[FinishedRun, str], tuple[FinishedRun, str]]  # with its name in each of them
 
-    def judged(self, families: Sequence[str]) -> list[list[Judged]]:
-        """Read the judged tests of both under their names here, of tasks that were measured alike."""
-        excluded = unlike(*(run for run, _ in self.sides))
-        return [
-            [one.of(named) for one in run.judged(name, families) if one.verdict.task not in excluded]
-            for (run, name), named in zip(self.sides, self.names, strict=True)
-        ]
+    @property
+    def name(self) -> str:
+        """Its name, or both."""
+        (_, before), (_, after) = self.sides
+        return after if before == after else f"{after} against {before}"
 
-    def apart(self) -> set[str]:
-        """Name the corpora of which the model did not answer the same segments in both runs."""
-        return {
-            one.name
-            for one, other in self._corpora()
-            if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
-        }
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two are called in tables and on pages."""
+        (_, before), (_, after) = self.sides
+        return f"{before} (before)", f"{after} (after)"
 
     def job(self, families: Sequence[str], output: Output) -> Job:
-        """Describe the notebook that compares them.
+        """Describe the notebook that compares them, by some families or, if none is named, all.
 
         The recordings are not among what a run keeps, so there is nothing to listen to.
         """
-        runs, excluded = [run for run, _ in self.sides], unlike(*(run for run, _ in self.sides))
-        first, record = runs[0].record, runs[1].record
-        titles = {family.name: family.title for family in record.families}
+        runs = [run for run, _ in self.sides]
+        (first, second), excluded = [run.record for run in runs], unlike(*runs)
+        titles = {family.name: family.title for record in (first, second) for family in record.families}
         rows = [
-            [run.rows.get((name, family)) for run, name in self.sides]
-            for family in titles
-            if not families or family in families
+            {
+                notebook.family: rows_file(run.path.parent.absolute(), name, notebook.family)
+                for notebook in run.record.notebooks
+                if notebook.model == name and not notebook.failed and notebook.family in (families or titles)
+            }
+            for run, name in self.sides
         ]
         known = [run.record.suite["models"][name]["tasks"] for run, name in self.sides]
         names = [name for name in known[0] if name in known[1] and name not in excluded]
-        tasks = [record.suite["tasks"][name] for name in names]
+        tasks = [second.suite["tasks"][name] for name in names]
         target = output.comparisons / f"{files.slug(self.name)}.ipynb"
-        description = ComparisonDescription(
+        description = made_of(
+            ComparisonDescription,
+            second,
             comparison=self.name,
             baseline=self.names[0],
             candidate=self.names[1],
             titles=titles,
             corpora=tuple(self._corpora()),
-            pairs=tuple((old.absolute(), new.absolute()) for old, new in rows if old and new),
-            same_draws=first.seed == record.seed,
+            pairs=tuple(tuple(of_run.get(family) for of_run in rows) for family in titles),
+            same_draws=first.seed == second.seed,
             media=output.media,
             prefix="../media/",
             rows=target.with_suffix(".json"),
             tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
             unlike=excluded,
-            seed=record.seed,
-            replicates=record.replicates,
-            interval=record.interval,
-            normaliser=record.suite["normaliser"],
-            alternatives=record.suite.get("alternatives", False),  # runs of before know neither
-            synonyms=tuple(map(tuple, record.suite.get("synonyms", ()))),
+            normaliser=second.suite["normaliser"],
+            alternatives=second.suite.get("alternatives", False),  # runs of before know neither
+            synonyms=tuple(map(tuple, second.suite.get("synonyms", ()))),
         )
-        notebook = notebook_of(COMPARISON, resources.root())
-        return Job(self.name, COMPARISON, notebook, target, description, fingerprint="", limit=_SECONDS)
+        source = notebook_of(COMPARISON, resources.root())
+        return Job(self.name, COMPARISON, source, target, description, fingerprint="", limit=_SECONDS)
+
+    def contrasts(self, job: Job) -> pd.DataFrame:
+        """Give what its notebook compares, as a table.
+
+        Raises InputError: if the files with rows and replicates of a run cannot be read.
+        """
+        try:
+            return Comparison(job.description).frame()
+        except (OSError, ValueError) as error:
+            versions = " and ".join(run.record.version for run, _ in self.sides)
+            remedy = f"Run the suite again; the runs were made with Soundcheck {versions}"
+            raise input_error(self.name, str(error), remedy) from error
 
     def _corpora(self) -> Iterator[tuple[CorpusDescription, CorpusDescription]]:
         """Describe the corpora of which both runs keep the same segments, and predictions of the model."""
-        record = self.sides[1][0].record
+        record, folders = self.sides[1][0].record, [run.path.parent.absolute() for run, _ in self.sides]
         for corpus in record.corpora:
             table = f"{files.slug(corpus.name)}.parquet"
-            segments = [run.folder / "corpora" / table for run, _ in self.sides]
-            predictions = [run.folder / "predictions" / files.slug(name) / table for run, name in self.sides]
+            segments = [folder / "corpora" / table for folder in folders]
+            predictions = [
+                folder / "predictions" / files.slug(name) / table
+                for folder, (_, name) in zip(folders, self.sides, strict=True)
+            ]
             about = record.suite["corpora"].get(corpus.name)
             if about is None or not all(path.is_file() for path in (*segments, *predictions)):
                 continue  # not in both, or spoken around words that the model of one run lost
@@ -195,16 +151,15 @@ class ModelTwice:
                 continue
             blocks = about["blocks"]
             yield tuple(
-                CorpusDescription(
-                    name=corpus.name,
-                    title=corpus.title,
-                    synthetic=corpus.synthetic,
+                made_of(
+                    CorpusDescription,
+                    corpus,
                     blocks=(blocks,) if isinstance(blocks, str) else tuple(blocks),
                     base_condition=about["base_condition"],
                     audio=False,
-                    root=run.folder.absolute(),
-                    segments=segments[1].absolute(),
-                    predictions=path.absolute(),
+                    root=folders[1],
+                    segments=segments[1],
+                    predictions=path,
                     missing=run.record.suite["models"][name].get("missing", LEFT_OUT),
                 )
                 for (run, name), path in zip(self.sides, predictions, strict=True)

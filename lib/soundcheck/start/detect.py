@@ -209,7 +209,7 @@ def _parquet(index: FolderIndex) -> Iterable[Path]:
 def _metadata(index: FolderIndex) -> Iterable[Path]:
     files = [path for path in index.others if path.stem == "metadata"]
     names = [{*index.columns(path), *index.keys(path)} for path in files]
-    return ROOT if any("file_name" in one for one in names) else []
+    return ROOT if any("file_name" in name for name in names) else []
 
 
 def _table(index: FolderIndex) -> Iterable[Path]:

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -76,6 +76,13 @@ def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
         of_column, n = block_codes(table[name].to_numpy(dtype=object))
         codes, _ = block_codes(codes * n + of_column)
     return codes
+
+
+def block_name(columns: Sequence[str], known: Collection[str]) -> str:
+    """Name a block of :func:`blocks_of` in the singular, of a table with ``known`` columns."""
+    if not set(columns) <= set(known):
+        return "file"
+    return "speaker" if tuple(columns) == ("speaker",) else "block"
 
 
 def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:

@@ -220,11 +220,12 @@ def is_ours(result: Any) -> bool:
 def _dataset(facts: ModelFacts, name: str) -> dict[str, Any]:
     about = next((corpus for corpus in facts.record.corpora if corpus.name == name), None)
     benchmark = about.benchmark if about else None
-    split = facts.record.suite.get("corpora", {}).get(name, {}).get("split")
+    splits = facts.record.suite.get("corpora", {}).get(name, {}).get("split") or ()
+    splits = (splits,) if isinstance(splits, str) else splits
     return filled(
         type=benchmark.id if benchmark else files.slug(name),
         name=plain(about.title if about and about.title else name),
-        split=plain(split) if split and split != "all" else "",
+        split=plain(", ".join(split for split in splits if split != "all")),
         revision=plain(benchmark.revision) if benchmark else "",
     )
 
