@@ -49,8 +49,8 @@ class TextTable:
     """The cells of a table."""
 
     columns: dict[str, Sequence[str]]  # name of a column -> its cells, in the order of the file
-    places: Sequence[int]  # line (or row) of each row
-    unit: str  # ``"line"`` or ``"row"``: what ``places`` counts
+    places: Sequence[int | str]  # line (or row) of each row; all of its place where tables were joined
+    unit: str  # ``"line"`` or ``"row"``: what ``places`` counts; empty = they are whole
     source: str  # how messages call the table
     # name of a column -> its type, where its values are lists, structures or bytes instead of cells
     nested: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -68,8 +68,12 @@ class TextTable:
     def where_all(self, rows: Sequence[int], column: str = "") -> str:
         """Say where cells of one or two rows stand: ``segments.csv lines 5 and 9, column arousal``."""
         places = " and ".join(str(self.places[row]) for row in sorted(rows))
-        place = f"{self.source} {self.unit}{'s' * (len(rows) > 1)} {places}"
+        place = f"{self.source} {self.unit}{'s' * (len(rows) > 1)} {places}" if self.unit else places
         return f"{place}, {self.noun} {self.headings.get(column, column)}" if column else place
+
+    def row_places(self) -> list[str]:
+        """Say where each row stands."""
+        return [f"{self.source} {self.unit} {n}" for n in self.places] if self.unit else [*self.places]
 
     @property
     def header(self) -> str:

@@ -41,7 +41,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.formats.audformat import HEADER, refuse_several
 from soundcheck.corpora.labels import LABEL, SEX
-from soundcheck.corpora.raw_table import Excluded, RawTable, row_places, split_column, unused
+from soundcheck.corpora.raw_table import Excluded, RawTable, split_column, unused
 from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -96,7 +96,7 @@ class _Database:
         parts = [self._rows(name, text) for name, text in zip(every, texts, strict=True)]
         scales = self._declared_scales()
         frame = _join(parts[: len(tables)], texts)
-        places = [place for text in texts[: len(tables)] for place in row_places(text)]
+        places = [place for text in texts[: len(tables)] for place in text.row_places()]
         brought = {*frame}
         for name, part in zip(attributes, parts[len(tables) :], strict=True):
             self._add_attributes(frame, name, part, brought)

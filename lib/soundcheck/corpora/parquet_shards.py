@@ -89,18 +89,17 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         if shard.split and SPLIT not in cells.columns:
             cells.columns[SPLIT] = [shard.split] * len(cells)
         tables.append(cells)
-    table, places = join(tables, entry_name(entry))
-    raw = take_columns(table, entry, tasks, {"file": (column,), **NAMES}, places=places)
+    raw = take_columns(join(tables, entry_name(entry)), entry, tasks, {"file": (column,), **NAMES})
     raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
     if not entry.audio:
         return raw
     sizes = np.array([size for number in range(len(shards)) for size in _sizes(entry.root, number)])
     present = np.flatnonzero(sizes >= 0)
-    absent = [places[row] for row in np.flatnonzero(sizes < 0)]
+    absent = [raw.places[row] for row in np.flatnonzero(sizes < 0)]
     return dataclasses.replace(
         raw,
         table=raw.table.iloc[present].reset_index(drop=True),
-        places=[places[row] for row in present],
+        places=[raw.places[row] for row in present],
         left_out=tuple(Excluded(place, "the shard holds no sound for this row", "audio") for place in absent),
     )
 

@@ -13,15 +13,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.common import files
@@ -35,12 +32,8 @@ from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
 from soundcheck.suite.entries import CorpusEntry
 
 LISTED = "list"  # origin of trials that a corpus brings
-_METADATA = b"soundcheck"
-_TYPES = {
-    **dict.fromkeys(("key", "enrol", "test"), pa.string()),
-    **{"target": pa.bool_(), "enrolment": pa.int64(), "segment": pa.int64()},
-    **dict.fromkeys(("enrol_speaker", "test_speaker"), pa.string()),
-}
+_COLUMNS = ("key", "enrol", "test", "target", "enrolment", "segment", "enrol_speaker", "test_speaker")
+_TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,8 +64,7 @@ class TrialTable:
 
 def of_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Order the columns of a frame of trials, and make their text that of objects."""
-    texts = [name for name, kind in _TYPES.items() if kind == pa.string()]
-    return frame[[*_TYPES]].astype(dict.fromkeys(texts, object))
+    return frame[[*_COLUMNS]].astype(dict.fromkeys(_TEXTS, object))
 
 
 def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
@@ -82,49 +74,23 @@ def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
 
 
 def write_table(path: str | os.PathLike, table: TrialTable) -> str:
-    """Write trials as Parquet; the same trials give the same bytes.
-
-    The rows of an enrolment stand in the column ``members`` of its first trial, a list that is empty in all
-    others; everything else about the table is in the file's metadata.
-    """
-    members = np.split(table.members, np.flatnonzero(np.diff(table.member_of)) + 1)
-    enrolments = table.frame["enrolment"]
-    lists = [
-        [] if again else members[number]
-        for number, again in zip(enrolments, enrolments.duplicated(), strict=True)
-    ]
-    about = {
-        "origin": table.origin,
-        "listed": table.listed,
-        "notices": table.notices,
-        "left_out": [dataclasses.astuple(item) for item in table.left_out],
-    }
-    frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
-    types = _TYPES | {"members": pa.list_(pa.int64())}
-    columns = {name: pa.array(frame[name], types.get(name)) for name in frame}
-    plain = pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(about)})
-    sink = pa.BufferOutputStream()
-    pq.write_table(plain, sink, compression="zstd")
-    return files.write_bytes(path, sink.getvalue().to_pybytes())
+    """Write trials as Parquet, all else in its metadata; the same trials give the same bytes."""
+    about = {field.name: getattr(table, field.name) for field in dataclasses.fields(table)}
+    frame = about.pop("frame").copy(deep=False)
+    about |= {name: about[name].tolist() for name in ("members", "member_of")}
+    about["left_out"] = [dataclasses.astuple(item) for item in table.left_out]
+    frame.attrs = about
+    return files.write_bytes(path, frame.to_parquet(None, index=False, compression="zstd"))
 
 
 def read_table(path: str | os.PathLike) -> TrialTable:
     """Read what :func:`write_table` wrote."""
-    table = pq.read_table(path)
-    about = json.loads(table.schema.metadata[_METADATA])
-    frame = table.replace_schema_metadata().to_pandas()
-    members = frame.pop("members")
-    frame = frame.astype(dict.fromkeys(frame.select_dtypes("str"), object))
-    of_enrolment = members[members.map(len) > 0].groupby(frame["enrolment"]).first()
-    return TrialTable(
-        frame,
-        np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
-        np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
-        about["origin"],
-        tuple(about["notices"]),
-        tuple(Excluded(*item) for item in about["left_out"]),
-        about["listed"],
-    )
+    frame = pd.read_parquet(path)
+    about, frame.attrs = frame.attrs, {}
+    about |= {name: np.array(about[name], dtype=np.int64) for name in ("members", "member_of")}
+    about["notices"] = tuple(about["notices"])
+    about["left_out"] = tuple(Excluded(*item) for item in about["left_out"])
+    return TrialTable(of_columns(frame), **about)
 
 
 # Speakers, told from trials alone ---------------------------------------------------------------------------
