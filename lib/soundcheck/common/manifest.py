@@ -50,11 +50,8 @@ def sha256(path: str | os.PathLike) -> str:
 
 def below(root: Path) -> list[str]:
     """Name everything below a folder that is no folder, relative to it and sorted; links are not followed."""
-    names = []
-    for folder, folders, inside in os.walk(root):
-        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        names += [Path(folder, name).relative_to(root).as_posix() for name in (*inside, *links)]
-    return sorted(names)
+    every = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(path.relative_to(root).as_posix() for path in every)
 
 
 def write(root: Path, names: Iterable[str] | None = None) -> str:

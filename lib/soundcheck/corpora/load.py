@@ -47,8 +47,6 @@ class Corpus:
     segments: pd.DataFrame
     left_out: tuple[Excluded, ...]  # what is not evaluated
     notices: tuple[str, ...]  # what a reader of results must know
-    synthetic: bool  # whether the speech is synthetic
-    description: str  # text for the corpus page
     trials: TrialTable | None = None  # trials between its segments, if it brings a list of them
     # how many segments have labels that mean nothing to any test, in sentences
     unlabelled: tuple[str, ...] = ()
@@ -214,8 +212,6 @@ def load_corpus(
         segments=table,
         left_out=tuple(left_out),
         notices=tuple(dict.fromkeys(notices)),
-        synthetic=entry.synthetic,
-        description=entry.description,
         trials=trials,
         unlabelled=unlabelled,
         offered=raw.offered,
