@@ -25,6 +25,7 @@ Format: audformat documentation, version 1.4.
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -83,8 +84,8 @@ class _Database:
         self.unknown: Counter[tuple[str, str]] = Counter()  # scheme, label that it does not know -> cells
         self.scales: dict[str, dict[tuple[float, float], str]] = {}  # task -> scale -> a table with it
         self.used: set[str] = set()  # columns
-        self._labels: dict[str, Labels] = {}
-        self._sources: dict[str, dict[str, Source]] = {}
+        self._labels_of = functools.cache(self._read_labels)
+        self._sources_of = functools.cache(self._find_sources)
 
     def read(self) -> RawTable:
         """Read all tables and join them."""
@@ -190,20 +191,18 @@ class _Database:
                 problems.add(self.where, what, did_you_mean(column, self._offered(tables)))
         problems.raise_if_any()
 
-    def _sources_of(self, table: str) -> dict[str, Source]:
+    def _find_sources(self, table: str) -> dict[str, Source]:
         """List the names under which values of a table can be had: columns, schemes, fields of labels."""
-        if table not in self._sources:
-            schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
-            sources = {column: (column, scheme, "") for column, scheme in schemes.items()}
-            named = [(scheme, column, scheme, "") for column, scheme in schemes.items()]
-            for column, scheme in schemes.items():
-                fields = dict.fromkeys(field for label in self._labels_of(scheme).values() for field in label)
-                for prefix in (column, scheme):
-                    named += [(f"{prefix}.{field}", column, scheme, field) for field in fields]
-            for name, *source in [*named, (TABLE, TABLE, "", "")]:
-                sources.setdefault(name, tuple(source))
-            self._sources[table] = sources
-        return self._sources[table]
+        schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
+        sources = {column: (column, scheme, "") for column, scheme in schemes.items()}
+        named = [(scheme, column, scheme, "") for column, scheme in schemes.items()]
+        for column, scheme in schemes.items():
+            fields = dict.fromkeys(field for label in self._labels_of(scheme).values() for field in label)
+            for prefix in (column, scheme):
+                named += [(f"{prefix}.{field}", column, scheme, field) for field in fields]
+        for name, *source in [*named, (TABLE, TABLE, "", "")]:
+            sources.setdefault(name, tuple(source))
+        return sources
 
     def _offered(self, tables: Iterable[str]) -> list[str]:
         """List the names of columns and of the fields of their labels."""
@@ -256,28 +255,24 @@ class _Database:
 
     # Labels -------------------------------------------------------------------------------------------------
 
-    def _labels_of(self, scheme: str) -> Labels:
-        """Give what is said about each label of a scheme; nothing if any value is allowed."""
-        if scheme not in self._labels:
-            about = self.header.schemes.get(scheme)
-            known = about is not None and about.labels is not None
-            self._labels[scheme] = self._read_labels(about.labels) if known else {}
-        return self._labels[scheme]
-
-    def _read_labels(self, labels: dict | list | str) -> Labels:
-        coded: dict[str, dict] = {}  # field -> its code -> text
+    def _read_labels(self, scheme: str) -> Labels:
+        """Read what is said about each label of a scheme; nothing if any value is allowed."""
+        about = self.header.schemes.get(scheme)
+        if about is None or about.labels is None:
+            return {}
+        labels, coded = about.labels, {}  # field -> its code -> text
         if isinstance(labels, str):
             misc, table = self.header.misc_tables[labels], self._read_table(labels)
-            for field, about in misc.columns.items():
-                known = self.header.schemes.get(about.scheme_id)
+            for field, column in misc.columns.items():
+                known = self.header.schemes.get(column.scheme_id)
                 if known is not None and isinstance(known.labels, dict):
                     coded[field] = {str(code): text for code, text in known.labels.items()}
             frame = pd.DataFrame(table.columns, dtype=object).set_index(next(iter(misc.levels)))
             frame = frame[~frame.index.duplicated()].drop(columns=[*misc.levels], errors="ignore")
             labels = frame.to_dict("index")
         fields = {}
-        for label, about in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
-            values = about if isinstance(about, dict) else {TEXT: about}
+        for label, said in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
+            values = said if isinstance(said, dict) else {TEXT: said}
             texts = {field + TEXT: coded[field].get(values[field]) for field in coded if field in values}
             fields[str(label)] = {
                 str(field): str(value)
