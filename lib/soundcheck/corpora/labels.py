@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
@@ -59,7 +60,8 @@ class Reading:
     elsewhere: pd.DataFrame  # rows of splits that are not evaluated
 
     def __init__(self, raw: RawTable, entry: CorpusEntry) -> None:
-        self.raw, self.entry = raw, entry
+        self.raw = raw
+        self.entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
         self.remedies: dict[str, str] = {}  # by task what to do about labels that are none of its classes
         self.left_out, self.notices = [*raw.left_out], [*raw.notices]
         self.problems = Problems()

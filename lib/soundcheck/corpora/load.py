@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import Caveat, InputError, Problems, SoundcheckError, did_you_mean, input_error
+from soundcheck.common.errors import Caveat, InputError, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.wording import counted
@@ -171,12 +171,13 @@ def load_corpus(
     """
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
-    raw = segments.prepare(_read(form, entry, suite), entry, form.values)
-    entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
+    reading = Reading(_read(form, entry, suite), entry)
+    segments.prepare(reading, form.values)
     if suite.alternatives:
-        _check_alternatives(raw, suite)
+        _check_alternatives(reading, suite)
     needs_audio = any(model.about.needs_audio for model in suite.models.values())
-    reading = segments.parse(raw, entry, suite.tasks, needs_audio=needs_audio)
+    segments.parse(reading, suite.tasks, needs_audio=needs_audio)
+    raw, entry = reading.raw, reading.entry
     names, left_out, notices = reading.table["file"].unique(), reading.left_out, reading.notices
     facts: dict[str, AudioInfo] = {}
     if entry.audio:
@@ -240,16 +241,16 @@ def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTabl
         raise input_error(where, what, f"Look at {form.__module__}.{form.__qualname__}.read") from error
 
 
-def _check_alternatives(raw: RawTable, suite: Suite) -> None:
+def _check_alternatives(reading: Reading, suite: Suite) -> None:
     """Refuse transcripts whose alternatives cannot be read; marks that the normaliser drops are none."""
-    problems, normaliser = Problems(), NORMALISERS[suite.normaliser]
-    for place, text in zip(raw.places, raw.table.get("transcript", ()), strict=False):
+    normaliser = NORMALISERS[suite.normaliser]
+    for row, text in enumerate(reading.raw.table.get("transcript", ())):
         try:
             alternatives.parse(normaliser.prepare(text))
         except ValueError as error:
+            what = f"{quoted(text if len(text) <= 60 else text[:60] + '…')}: {error}"
             remedy = "Write { um / uh / @ } with blanks round each /, or leave out alternatives: true"
-            problems.add(place, f"{quoted(text if len(text) <= 60 else text[:60] + '…')}: {error}", remedy)
-    problems.raise_if_any()
+            reading.problem(row, "column transcript", what, remedy)
 
 
 def _trials(reading: Reading, table: pd.DataFrame) -> TrialTable:

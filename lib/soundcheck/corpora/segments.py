@@ -1,8 +1,8 @@
 """The segment table: one row a segment, with checked labels, the same for every source.
 
-Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names;
-:func:`prepare` does to it what the suite says, :func:`parse` converts and checks it, with all problems and
-their places at once. The audio is looked at later.
+Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names. It becomes
+a :class:`~soundcheck.corpora.labels.Reading`: :func:`prepare` does what the suite says, :func:`parse`
+converts and checks, with all problems and their places at once. The audio is looked at later.
 
 - Text cells are kept exactly as written; only the empty cell, ``""``, is missing. They are mapped by the
   different texts of a column, never row by row, and once: ``{a: b, b: a}`` swaps the two. Words of the suite
@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Caveat, InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import Caveat, InputError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
@@ -49,16 +49,16 @@ _CHANNELS = re.compile(r"\d+(,\d+)*|[ab]|left|right", re.IGNORECASE)  # what a f
 _EXTENSION = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{1,4})?$")
 
 
-def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> RawTable:
-    """Do what the keys say; ``words`` are those of the format, see ``CorpusFormat.values``."""
-    table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
+def prepare(reading: Reading, words: Mapping[str, Mapping[str, str]]) -> None:
+    """Do to a raw table what the keys say; ``words`` are those of the format, see ``CorpusFormat.values``."""
+    raw, entry, notices = reading.raw, reading.entry, reading.notices
+    table, root = raw.table.copy(deep=False), entry.root or raw.root
     slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
     if (slashed != table["file"]).any():
         table["file"] = slashed
         notices.append("backslashes in names of files count as slashes")
     if entry.cut:
         table["file"] = _cut(table["file"], entry.cut, notices)
-    root = entry.root or raw.root
     if entry.audio:
         table["file"] = _from_root(table["file"], raw.root, root)
     for name in {**words, **entry.values}:
@@ -66,12 +66,11 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
             table[name] = _mapped(table[name], words.get(name, {}), entry.values.get(name, {}), notices)
         elif name in entry.values:
             what = f"corpora.{entry.name}.values.{name} maps its values, and it is not there"
-            remedy = did_you_mean(name, raw.table.columns)
-            problems.add(f"{raw.source}, column {name}", what, remedy)
-    problems.raise_if_any()
+            reading.problem(None, f"column {name}", what, did_you_mean(name, raw.table.columns))
+    reading.problems.raise_if_any()
     if CHANNEL in table.columns:
-        _name_channels(table, raw, entry, notices)
-    return dataclasses.replace(raw, table=table, root=root, notices=tuple(notices))
+        _name_channels(table, reading)
+    reading.raw = dataclasses.replace(raw, table=table, root=root)
 
 
 def _cut(column: pd.Series, folder: str, notices: list[str]) -> pd.Series:
@@ -116,7 +115,7 @@ def _mapped(
     return column.map({text: mapped.get(text, text) for text in counts}).astype(object) if mapped else column
 
 
-def _name_channels(table: pd.DataFrame, raw: RawTable, entry: CorpusEntry, notices: list[str]) -> None:
+def _name_channels(table: pd.DataFrame, reading: Reading) -> None:
     """Tell channels with the same times apart: by the name of the file, or refuse them if there is audio."""
     key = [name for name in ("file", "start", "end") if name in table.columns]
     named = names_channel(table[CHANNEL])
@@ -124,15 +123,16 @@ def _name_channels(table: pd.DataFrame, raw: RawTable, entry: CorpusEntry, notic
     if not twice.any():
         return
     row = int(np.flatnonzero(twice)[0])
-    if entry.audio:
+    if reading.entry.audio:
         example = quoted(table["file"].iloc[row], 60)
         what = f"{counted(int(twice.sum()), 'segment')} are other channels of the same times, as of {example}"
-        raise input_error(f"{raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+        raise input_error(f"{reading.raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
     names = [
         _EXTENSION.sub(rf"-{channel}\1", name, count=1) if has_one else name
         for name, channel, has_one in zip(table["file"], table[CHANNEL].str.strip(), named, strict=True)
     ]
-    notices.append(f"names of files have their channel at the end, such as {quoted(names[row], 60)}")
+    example = quoted(names[row], 60)
+    reading.notices.append(f"names of files have their channel at the end, such as {example}")
     table["file"] = pd.Series(names, index=table.index, dtype=object)
 
 
@@ -152,17 +152,15 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _OUTSIDE = "outside"  # remedy of names that lead out of the folder, see `_wider_root`
 
 
-def parse(
-    raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task], *, needs_audio: bool = True
-) -> Reading:
-    """Check a raw table and convert its cells; gives the rows that may be used, in canonical order.
+def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = True) -> None:
+    """Check a prepared table and convert its cells: the rows that may be used, in canonical order.
 
     Its audio is not looked at yet: ``duration`` is that of the source, in seconds.
 
     - ``needs_audio``: whether any model listens.
     - Raises InputError: all problems of the table at once.
     """
-    reading = Reading(raw, entry)
+    raw, entry = reading.raw, reading.entry
     columns = {"file": _files(reading, needs_audio)}
     columns |= {name: _times(reading, name) for name in TIMES}
     # Where there is audio, its length counts, and a column of anything may be called duration.
@@ -189,7 +187,6 @@ def parse(
     reading.caveats += labels.two_people(parsed, entry)
     order = ["file", *TIMES]
     reading.table = parsed.sort_values(order, kind="stable", na_position="first", ignore_index=True)
-    return reading
 
 
 def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, object]) -> None:
