@@ -80,8 +80,7 @@ class PerturbationSeries:
         >>> PerturbationSeries("Scale", "factor", {"0.9": None, "0.5": None}).step(0.50)
         '0.5'
         """
-        text = f"{level:g}" if isinstance(level, float) else str(level)
-        return next((name for name in self.steps if name == text or _equal_numbers(name, text)), None)
+        return next((name for name in self.steps if _as_number(name) == _as_number(level)), None)
 
     def thinned(self, most: int, excluded: Iterable[object] = ()) -> PerturbationSeries:
         """Keep at most so many steps: the most severe one, the mildest one, and others evenly between.
@@ -106,11 +105,11 @@ class PerturbationSeries:
         )
 
 
-def _equal_numbers(first: str, second: str) -> bool:
+def _as_number(level: object) -> float | str:
     try:
-        return float(first) == float(second)
+        return float(str(level))
     except ValueError:
-        return False
+        return str(level)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -96,12 +96,8 @@ def _read(root: Path, path: str, source: str) -> TextTable:
         remedy = format_hint(table.columns, "audiofolder") or f"It has {', '.join(list(table.columns)[:10])}"
         raise input_error(f"{table.header}, column {FILE}", "the column is missing", remedy)
     folder = posixpath.dirname(path)
-    if folder:
-        for row, name in enumerate(table.columns[FILE]):
-            if not name:
-                remedy = "Name the file, relative to the table"
-                raise input_error(table.where(row, FILE), "the cell is empty", remedy)
-        table.columns[FILE] = [posixpath.join(folder, name) for name in table.columns[FILE]]
+    names = table.columns[FILE]  # an empty one stays empty, which is refused later
+    table.columns[FILE] = [posixpath.join(folder, name) if name else "" for name in names]
     return table
 
 
