@@ -93,7 +93,7 @@ class InputError(SoundcheckError):
                 blocks += [(str(problem), 1) for problem in alike]
             else:
                 first, *more = alike[:EACH]
-                others = [one.where + f", {one.what}" * (one.what != first.what) for one in more]
+                others = [other.where + f", {other.what}" * (other.what != first.what) for other in more]
                 also = terminal("; ".join(others))
                 blocks.append((f"{first} There are {len(alike)} of this kind, also {also}.", len(alike)))
         lines = [text for text, _ in blocks[:MOST_LISTED]]

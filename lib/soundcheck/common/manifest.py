@@ -108,7 +108,7 @@ def differences(
 
 def _difference(root: Path, name: str, digest: str) -> Difference | None:
     path = root / name
-    linked = path.is_symlink() or any((root / one).is_symlink() for one in PurePosixPath(name).parents[:-1])
+    linked = any((root / part).is_symlink() for part in (name, *PurePosixPath(name).parents[:-1]))
     reason = "it is a link now, or lies in one" if linked else files.irregularity(path)
     if not os.path.lexists(path):
         return Difference(MISSING, name)

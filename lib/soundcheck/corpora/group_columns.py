@@ -118,7 +118,7 @@ def _groups_of(corpus: Corpus, column: str) -> list[str]:
     ranges, sides = corpus.entry.number_ranges, []
     for name in column.split(BOTH):
         if name in ranges:
-            sides.append([one.name for one in ranges[name]])
+            sides.append([number_range.name for number_range in ranges[name]])
         elif name == "pitch":
             sides.append(list(VOICES))
         else:
@@ -177,8 +177,8 @@ def cut(numbers: pd.Series, ranges: Sequence[NumberRange]) -> np.ndarray:
     """
     values = numbers.to_numpy(dtype=np.float64)
     names = np.full(len(values), None, dtype=object)
-    for one in reversed(ranges):  # the lower one of two that share a border comes last and has it
-        names[(values >= one.low) & (values <= one.high)] = one.name
+    for group in reversed(ranges):  # the lower one of two that share a border comes last and has it
+        names[(values >= group.low) & (values <= group.high)] = group.name
     return names
 
 

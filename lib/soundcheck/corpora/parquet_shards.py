@@ -307,4 +307,4 @@ def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
         named = {name: kind["names"] for name, kind in features.items() if kind["_type"] == "ClassLabel"}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-    return {name: [str(one) for one in names] for name, names in named.items() if isinstance(names, list)}
+    return {name: [*map(str, names)] for name, names in named.items() if isinstance(names, list)}

@@ -107,8 +107,8 @@ def take_columns(
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
         named = entry.columns.get(name)
         names = dict.fromkeys([named] if named is not None else [*usual.get(name, ()), name])
-        present = [one for one in names if one in table.columns and one not in table.nested]
-        nested = [one for one in names if one in table.nested]
+        present = [theirs for theirs in names if theirs in table.columns and theirs not in table.nested]
+        nested = [theirs for theirs in names if theirs in table.nested]
         if present:
             columns[name] = table.columns[present[0]]
             used |= {*present}

@@ -142,20 +142,20 @@ class UtteranceNames:
         if len(place) and (owner >= 0).all() and len({*self._files}) == len(self._files):
             return owner  # most often; other names cannot fit better
         owner[:] = -1
-        rival: dict[int, int] = {}  # segment -> a name that fits it as well as its owner
+        rivals: dict[int, int] = {}  # segment -> a name that fits it as well as its owner
         for number, rows in enumerate(self.find(names)):
             if len(rows) > 1:
                 what = f"the {noun} {quoted(names[number])} could mean {self.meanings(rows)}"
                 problems.add(where(number), what, self.remedy(rows))
             elif rows:
                 row, before = rows[0], int(owner[rows[0]])
-                ranks = [self._rank(names[one], row) if one >= 0 else 3 for one in (number, before)]
+                ranks = [self._rank(names[rival], row) if rival >= 0 else 3 for rival in (number, before)]
                 if ranks[0] < ranks[1]:
                     owner[row] = number
-                    rival.pop(row, None)
+                    rivals.pop(row, None)
                 elif ranks[0] == ranks[1]:
-                    rival[row] = number
-        for row, number in rival.items():
+                    rivals[row] = number
+        for row, number in rivals.items():
             both = " and ".join(told_apart(names[owner[row]], names[number]))
             what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
             remedy = "Write the one that is meant as in the corpus"

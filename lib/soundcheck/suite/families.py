@@ -303,7 +303,7 @@ class Family:
         if levels is not None:
             excluded = options.get("excluded") or {}
             stepped = {
-                kind: {name: one.thinned(levels, excluded.get(name, ())) for name, one in series.items()}
+                kind: {name: part.thinned(levels, excluded.get(name, ())) for name, part in series.items()}
                 for kind, series in stepped.items()
             }
         return dataclasses.replace(self, **stepped, options=options)

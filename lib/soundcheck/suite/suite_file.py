@@ -198,7 +198,7 @@ class _Reader(schema.EntryReader):
                 self.note(path, "a model is compared with itself", "Name two models")
             elif first and second and not {*first.tasks} & {*second.tasks}:
                 self.note(path, "the two models share no task", "Compare models that predict the same")
-            if pair in [(one.baseline, one.candidate) for one in comparisons.values()]:
+            if pair in [(known.baseline, known.candidate) for known in comparisons.values()]:
                 what = f"duplicate comparison of {' and '.join(map(quoted, pair))}"
                 self.note(("comparisons",), what, "Keep one")
             comparisons[name] = comparison
@@ -286,15 +286,15 @@ def read_synonyms(reader: schema.EntryReader, value: object, normaliser: str) ->
             remedy = "Write a phrase on both sides, or remove the row"
             reader.problems.add(table.where(n, empty[0]), what, remedy)
             del rows[n]
-    pairs = [(normalise(one), normalise(other)) for one, other in rows.values()]
+    pairs = [(normalise(phrase), normalise(synonym)) for phrase, synonym in rows.values()]
     try:
         synonym_sets(pairs)
     except ValueError as error:
         place = error.args[0]
-        row, (one, other) = [*rows.items()][place]
+        row, (phrase, synonym) = [*rows.items()][place]
         alike = pairs[place][0] == pairs[place][1]
         why = "once they are normalised" if alike else "by rows before, which makes a circle"
-        what = f"{quoted(one)} and {quoted(other)} are the same already {why}"
+        what = f"{quoted(phrase)} and {quoted(synonym)} are the same already {why}"
         reader.problems.add(table.where(row), what, "Remove the row")
     return tuple(rows.values())
 

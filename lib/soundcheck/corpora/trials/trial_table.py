@@ -120,7 +120,7 @@ def infer_speakers(
     - ``target``: whether one person speaks; ``together``: further pairs of names of one person each.
     - Raises ContradictionError: if a trial says two speakers, and target trials connect its sides.
     """
-    enrol, test = [*enrol, *(one for one, _ in together)], [*test, *(other for _, other in together)]
+    enrol, test = [*enrol, *(first for first, _ in together)], [*test, *(second for _, second in together)]
     target = np.array([*target, *[True] * len(together)], dtype=bool)
     codes, names = pd.factorize(np.array([*enrol, *test], dtype=object))
     first, second = codes[: len(target)], codes[len(target) :]
