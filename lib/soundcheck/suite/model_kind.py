@@ -349,7 +349,7 @@ def _check_meanings(
 
 def read_card(reader: schema.DocumentReader, path: tuple, value: object) -> Card:
     """Read what people say about a model, or about all models of a suite; ``None`` = nothing."""
-    card = reader.section(path, value, Card)
+    card = reader.check(path, value, Card)
     if len(path) == 1 and isinstance(value, dict):
         for key in [key for key in _OF_ONE_MODEL if key in value]:
             reader.note((*path, key), "this belongs to one model", "Write it in the card of that model")

@@ -112,9 +112,9 @@ class _Reader(schema.EntryReader):
         """Read everything; the result counts only if there are no problems."""
         data = self.document.data
         fixed = {name: value for name, value in vars(Suite()).items() if name not in SETTINGS}
-        suite = self.section((), data, Suite, _SECTIONS, fixed)
-        limits = self.section(("limits",), data.get("limits"), _Limits) or _Limits()
-        balance = self.section(("balance",), data.get("balance"), _Balance) or _Balance()
+        suite = self.check((), data, Suite, _SECTIONS, fixed)
+        limits = self.check(("limits",), data.get("limits"), _Limits) or _Limits()
+        balance = self.check(("balance",), data.get("balance"), _Balance) or _Balance()
         sounds = dict(self.entries("sounds"))
         kinds = self.known_names(("sounds",), sounds, SOUND_KINDS, "kind of sound")
         for name, value in self.entries("tasks"):
@@ -186,7 +186,7 @@ class _Reader(schema.EntryReader):
         comparisons: dict[str, ComparisonEntry] = {}
         for name, value in self.entries("comparisons"):
             path = ("comparisons", name)
-            comparison = self.section(path, value, ComparisonEntry, more={"name": name})
+            comparison = self.check(path, value, ComparisonEntry, more={"name": name})
             if comparison is None:
                 continue
             pair = (comparison.baseline, comparison.candidate)
@@ -208,7 +208,7 @@ class _Reader(schema.EntryReader):
         """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
         path = ("sounds", kind)
         place = path if isinstance(value, str) else (*path, "path")
-        sound = self.section(path, {"path": value} if isinstance(value, str) else value, _Sound)
+        sound = self.check(path, {"path": value} if isinstance(value, str) else value, _Sound)
         if sound is None:
             return None
         if sound.base and kind not in RESPONSE_KINDS:
@@ -226,7 +226,7 @@ class _Reader(schema.EntryReader):
         elif name in _TAKEN or not name.isidentifier():
             what = f"{quoted(name)} cannot be the name of a task"
             self.note(path, what, "Use letters, digits and _; no reserved or measured column")
-        task = self.section(path, value, _Task)
+        task = self.check(path, value, _Task)
         if task is None:
             return
         for key, other in (("classes", CLASSIFICATION), ("range", REGRESSION)):

@@ -174,10 +174,7 @@ def check_options(reader: schema.DocumentReader, family: Family, ours: Collectio
             continue
         if schema.plain_value(value) is None and name in _MAY_BE_EMPTY:
             continue
-        if isinstance(kind, type) and issubclass(kind, schema.Section):
-            reader.section(("options", name), value, kind)
-        else:
-            reader.check(("options", name), value, kind)
+        reader.check(("options", name), value, kind)
 
 
 def check_settings(
@@ -354,7 +351,7 @@ class _Reader(schema.DocumentReader):
         name = self.check(("family",), data.get("family", self.name), schema.Text)
         kinds = self.check(("tasks",), data.get("tasks", []), tuple[schema.choice(*KINDS), ...])
         fixed = {"name": self.name, "kinds": kinds or (), "digest": "", **{part: {} for part in _PARTS}}
-        family = self.section(
+        family = self.check(
             (), data, Family, ("family", "tasks", "defaults", *_PARTS), fixed, ("family", "tasks")
         )
         if name not in (None, self.name):
@@ -382,7 +379,7 @@ class _Reader(schema.DocumentReader):
     def expanded(self) -> Iterator[tuple[str, tuple[tuple, object]]]:
         """List the tests by name, each with its place and what it says, the defaults of the file included."""
         defaults, changes = self.document.data.get("defaults"), self.document.data.get("changes")
-        self.section(("defaults",), defaults, _Defaults)
+        self.check(("defaults",), defaults, _Defaults)
         for name, value in self.entries("tests", needed=True):
             path = ("tests", name)
             if isinstance(defaults, dict) and isinstance(value, dict):
@@ -448,7 +445,7 @@ class _Reader(schema.DocumentReader):
             threshold = self.check((*path, "threshold"), value.get("threshold"), schema.Number)
             given = value.get("simulation")
             value = {"thresholds": {}, **value, "simulation": {}}
-        test = self.section(path, value, TestDefinition, ("threshold",), fixed, ("source",))
+        test = self.check(path, value, TestDefinition, ("threshold",), fixed, ("source",))
         if test is None or family is None:
             return None
         if ("threshold" in value) == bool(test.thresholds):
@@ -463,7 +460,7 @@ class _Reader(schema.DocumentReader):
         return dataclasses.replace(test, thresholds=thresholds, range=limits, simulation=simulated)
 
     def read_simulation(self, path: tuple, given: object) -> dict[str, Any]:
-        setting = self.section(path, given, _Simulation)
+        setting = self.check(path, given, _Simulation)
         if setting is None:
             return {}
         known = {key: value for key, value in vars(setting).items() if value not in ("", None)}
