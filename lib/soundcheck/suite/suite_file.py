@@ -53,7 +53,7 @@ _TAKEN = (  # names that mean something else in a table or threshold file
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)  # noise: a folder with several kinds
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
-    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "cache", "synonyms"),
+    *("tests", "accepted", "groups", "adjust", "card", "history", "cache", "synonyms"),
     "entities",
 )
 
@@ -139,7 +139,6 @@ class _Reader(schema.EntryReader):
             "accepted": read_accepted(self),
             "sounds": {kind: self.read_sound(kind, sounds[kind]) for kind in kinds},
             "card": read_card(self, ("card",), data.get("card")),
-            "measured": self.read_measured(data.get("measured")),
             "synonyms": read_synonyms(self, data.get("synonyms"), suite.normaliser if suite else "none"),
             "entities": read_entities(self, data.get("entities")),
             "balance_samples": balance.samples,
@@ -148,14 +147,6 @@ class _Reader(schema.EntryReader):
         }
         fields |= {key: self.read_folder(key, data.get(key)) for key in ("history", "cache")}
         return None if len(self.problems) else dataclasses.replace(suite, **fields)
-
-    def read_measured(self, value: object) -> tuple[str, ...]:
-        """Read what is measured on the sounds of all corpora, whoever needs it."""
-        names = self.check(("measured",), value, schema.Texts) or ()
-        for name in [name for name in names if name not in MEASURED_COLUMNS]:
-            remedy = did_you_mean(name, MEASURED_COLUMNS)
-            self.note(("measured",), f"nothing measures {quoted(name)}", remedy)
-        return tuple(dict.fromkeys(names))
 
     def read_folder(self, key: str, value: object) -> Path | None:
         """Read a folder that need not exist, of finished runs or of what is computed once."""
@@ -253,8 +244,6 @@ class _Reader(schema.EntryReader):
             self.note(("families",), what, f"Write {example}. Allowed: {', '.join(known)}")
             return ()
         return self.known_names(("families",), value, known, "family")
-
-    # corpora
 
 
 # Words in files of their own --------------------------------------------------------------------------------
