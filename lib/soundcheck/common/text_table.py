@@ -158,7 +158,7 @@ def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.
     if len(header) == 1 and "|" in header[0]:
         what = "the cells are separated by bars, not by commas"
         raise input_error(f"{display_name} line 1", what, "Save the table with commas")
-    _check_names(header, f"{display_name} line 1")
+    check_names(header, f"{display_name} line 1")
     sign = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[separator]
     problems, remedy = Problems(), f"Correct the row; put cells that hold {sign} in quotes"
     if quoting == csv.QUOTE_NONE:
@@ -174,7 +174,8 @@ def _csv(text: str, display_name: str, separator: str = ",", quoting: int = csv.
     return TextTable(columns, [*rows], "line", display_name)
 
 
-def _check_names(names: Sequence[str], where: str) -> None:
+def check_names(names: Sequence[str], where: str) -> None:
+    """Refuse columns of the same name."""
     problems = Problems()
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.add(where, f"two columns are called {quoted(name)}", "Keep one of them")
@@ -191,7 +192,7 @@ def _parquet(content: bytes, display_name: str) -> TextTable:
     except (pa.ArrowException, OSError, ValueError) as error:
         what = f"the file is not a valid Parquet table ({str(error).splitlines()[0][:100]})"
         raise input_error(display_name, what, "Write it again") from error
-    _check_names(table.column_names, display_name)
+    check_names(table.column_names, display_name)
     if not table.num_rows:
         raise input_error(display_name, "the table has no rows", "Give at least one row")
     columns = {name: cell_texts(table.column(name)) for name in table.column_names}

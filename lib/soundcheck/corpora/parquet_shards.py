@@ -32,7 +32,7 @@ from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.tasks import Task
-from soundcheck.common.text_table import TextTable, cell_texts
+from soundcheck.common.text_table import TextTable, cell_texts, check_names
 from soundcheck.corpora.formats.hugging_face import NAMES, SPLIT
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns
 from soundcheck.corpora.splits import choose, split_among, split_name
@@ -280,9 +280,7 @@ def _read_cells(shard: Shard, sounds: str) -> TextTable:
     with _opened(shard) as file:
         schema = file.schema_arrow
         names = [field.name for field in schema if any(is_kind(field.type) for is_kind in _CELLS)]
-        for name in names:
-            if names.count(name) > 1:
-                raise input_error(shard.source, f"two columns are called {quoted(name)}", "Keep one of them")
+        check_names(names, shard.source)
         table = file.read(columns=names)
         table.validate(full=True)
     classes = _class_names(schema)

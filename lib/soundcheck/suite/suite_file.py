@@ -329,10 +329,10 @@ def read_entities(reader: schema.EntryReader, value: object) -> dict[str, tuple[
 
 def _listed(reader: schema.EntryReader, path: tuple[str, ...], given: list[object]) -> list[tuple[str, str]]:
     """Read names from a list, each with its place."""
-    names = [reader.check((*path, n), name, schema.Text) for n, name in enumerate(given)]
-    if not names:
+    names = reader.check(path, given, schema.Texts) or ()
+    if not given:
         reader.note(path, "there are no names", _ENTITIES)
-    return [(name, reader.document.where((*path, n))) for n, name in enumerate(names) if name is not None]
+    return [(name, reader.document.where((*path, n))) for n, name in enumerate(names)]
 
 
 def _in_file(reader: schema.EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
