@@ -303,20 +303,14 @@ def _check_duplicates(table: pd.DataFrame, tasks: Collection[str], reading: Read
     described = dict.fromkeys([*texts, *(name for name in tasks if name in table)])
     known = table[table["file"].notna()]
     repeated = known[known.duplicated(key, keep=False)]
-    faults: dict[bool, list[tuple[str, str]]] = {}
+    parts, ratings = "parts of a recording need the columns start and end", "ratings of several people"
     for segment, rows in repeated.groupby(key, sort=True, dropna=False):
-        conflicts = [name for name in described if rows[name].nunique(dropna=False) > 1]
-        differs = f" with different {', '.join(conflicts)}" if conflicts else ""
-        where = " and ".join(raw.places[row] for row in rows["place"])
-        what = f"the segment {quoted(segment_name(*segment))} is there {len(rows)} times{differs}"
-        faults.setdefault(bool(conflicts), []).append((where, what))
-    for conflict, ((where, what), *more) in faults.items():
-        parts, ratings = "parts of a recording need the columns start and end", "ratings of several people"
-        remedy = f"Give one row a segment: {parts}, {ratings} their mean or majority"
-        what += (
-            f"; so {'is' if len(more) == 1 else 'are'} {counted(len(more), 'more segment')}" if more else ""
-        )
-        reading.problems.add(where, what, remedy if conflict else "Remove the repeated row")
+        what = f"the segment {quoted(segment_name(*segment))} is there {len(rows)} times"
+        remedy = "Remove the repeated row"
+        if conflicts := [name for name in described if rows[name].nunique(dropna=False) > 1]:
+            what += f" with different {', '.join(conflicts)}"
+            remedy = f"Give one row a segment: {parts}, {ratings} their mean or majority"
+        reading.problems.add(" and ".join(raw.places[row] for row in rows["place"]), what, remedy)
 
 
 def _split(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
