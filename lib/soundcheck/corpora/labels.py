@@ -260,8 +260,9 @@ def without_nobody(column: pd.Series, unknown: Sequence[str] | None = None) -> t
     return column.where(~nobody, None), column.where(nobody, None)
 
 
-def tell_nobody(name: str, words: pd.Series, reading: Reading) -> None:
+def tell_nobody(column: pd.Series, reading: Reading) -> None:
     """Count and list the words of a column that stand for nobody."""
+    name, (_, words) = column.name, without_nobody(column[column != ""], reading.entry.unknown)
     counts = sorted(words.value_counts().items())
     if counts:
         named = ", ".join(f"{quoted(word)} ({counted(count, 'segment')})" for word, count in counts)

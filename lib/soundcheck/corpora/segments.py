@@ -171,7 +171,6 @@ def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = Tr
         what = f"start {start[row]:.10g} s {relation} end {end[row]:.10g} s"
         reading.problem(row, "columns start and end", what, "Give a start before the end")
     _labels(reading, tasks, columns)
-    unknown = {name: columns.pop(f"nobody {name}") for name in labels.WHO if name in columns}
     reading.problems.raise_if_any()
     every = pd.DataFrame(columns).assign(place=np.arange(len(raw.table)))
     _check_duplicates(every, tasks, reading)
@@ -180,8 +179,8 @@ def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = Tr
     parsed = _split(every, reading)
     others = every[~every["place"].isin(parsed["place"])]
     reading.elsewhere = others.drop(columns="place").reset_index(drop=True)
-    for name, words in unknown.items():
-        labels.tell_nobody(name, words.iloc[parsed["place"]], reading)
+    for name in [name for name in labels.WHO if name in columns]:
+        labels.tell_nobody(raw.table[name].iloc[parsed["place"]], reading)
     parsed = _blocks(parsed, reading)
     _note(parsed, tasks, reading.notices)
     reading.caveats += labels.two_people(parsed, entry)
@@ -190,7 +189,7 @@ def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = Tr
 
 
 def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, object]) -> None:
-    """Add the columns of labels; words for nobody go into columns ``nobody speaker`` and so on."""
+    """Add the columns of labels, without words for nobody."""
     table, entry, remedies = reading.raw.table, reading.entry, reading.remedies
     ranged = {*entry.number_ranges} - {"duration"}
     further = [name for name in entry.further_columns if name not in (*tasks, *ranged, *columns)]
@@ -201,7 +200,7 @@ def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, obje
     for name in texts:
         columns[name] = present(table[name], table[name] != "")
         if name in labels.WHO:
-            columns[name], columns[f"nobody {name}"] = labels.without_nobody(columns[name], entry.unknown)
+            columns[name], _ = labels.without_nobody(columns[name], entry.unknown)
     for name in texts:
         labels.tell_placeholders(columns[name], name, reading)
     if "sex" in columns:
