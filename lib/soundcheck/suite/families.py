@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import WrapValidator
@@ -28,6 +27,9 @@ from soundcheck.statistics.rules import RULES
 from soundcheck.suite import schema
 from soundcheck.suite.measures import Margin
 from soundcheck.suite.yaml_reader import Plain
+
+if TYPE_CHECKING:
+    from soundcheck.suite.entries import Suite
 
 CATEGORIES = ("correctness", "fairness", "robustness")
 
@@ -270,42 +272,25 @@ class Family:
         """All changes that it needs predictions for, steps from mild to severe at the end."""
         return [*self.changes.values(), *self.stepped]
 
-    def limited(
-        self,
-        sweeps: bool,
-        transformed_segments: int | None,
-        segments_per_change: int | None = None,
-        levels: int | None = None,
-        transformations: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    ) -> Family:
-        """Give the family as a suite wants it.
-
-        - ``transformed_segments``: how many segments of a corpus are transformed; ``None`` leaves that to the
-          threshold file.
-        - ``segments_per_change``: how many segments of a corpus are heard under a change, or at a step of a
-          sweep, at most; ``None`` leaves that to the threshold file.
-        - ``levels``: how many levels of each sweep and transformation there are at most; ``None`` = all.
-        - ``transformations``: family -> names of the transformations and sweeps that are kept; all for a
-          family without names.
-        """
+    def limited(self, suite: Suite) -> Family:
+        """Give the family as a suite wants it; what a notebook knows of the suite will do."""
         options = self.options
-        if self.transformations and transformed_segments is not None:
-            options = options | {"sweep_segments": transformed_segments}
-        if segments_per_change is not None:
-            options = options | {"segments_per_change": segments_per_change}
-        names = transformations.get(self.name, self.series)
+        if self.transformations and suite.transformed_segments is not None:
+            options = options | {"sweep_segments": suite.transformed_segments}
+        if suite.segments_per_change is not None:
+            options = options | {"segments_per_change": suite.segments_per_change}
+        names = suite.transformations.get(self.name, self.series)
         included = {name: series for name, series in self.transformations.items() if name in names}
-        swept = {name: series for name, series in self.sweeps.items() if sweeps and name in names}
+        swept = {name: series for name, series in self.sweeps.items() if suite.sweeps and name in names}
         if len(included) < len(self.transformations) and options.get("excluded"):
             excluded = {name: cut for name, cut in options["excluded"].items() if name in included}
             options = options | {"excluded": excluded}
         stepped = {"sweeps": swept, "transformations": included}
-        if levels is not None:
+        if suite.levels is not None:
             excluded = options.get("excluded") or {}
-            stepped = {
-                kind: {name: part.thinned(levels, excluded.get(name, ())) for name, part in series.items()}
-                for kind, series in stepped.items()
-            }
+            for kind, series in stepped.items():
+                for name, part in series.items():
+                    stepped[kind][name] = part.thinned(suite.levels, excluded.get(name, ()))
         return dataclasses.replace(self, **stepped, options=options)
 
     def option(self, name: str, model: str) -> Any:
