@@ -148,7 +148,7 @@ def inspect_files(
 def _digest(path: Path) -> str:
     """Hash a file; one that cannot be read gets a name of its own, so that it is looked at each time."""
     try:
-        return f"?{path}" if files.irregularity(path) else files.digest(path)
+        return files.digest(path)
     except OSError:
         return f"?{path}"
 
