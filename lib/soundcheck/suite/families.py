@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import WrapValidator
@@ -27,9 +27,6 @@ from soundcheck.statistics.rules import RULES
 from soundcheck.suite import schema
 from soundcheck.suite.measures import Margin
 from soundcheck.suite.yaml_reader import Plain
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import Suite
 
 CATEGORIES = ("correctness", "fairness", "robustness")
 
@@ -272,8 +269,11 @@ class Family:
         """All changes that it needs predictions for, steps from mild to severe at the end."""
         return [*self.changes.values(), *self.stepped]
 
-    def limited(self, suite: Suite) -> Family:
-        """Give the family as a suite wants it; what a notebook knows of the suite will do."""
+    def limited(self, suite: Any) -> Family:
+        """Give the family as a suite wants it.
+
+        - ``suite``: a :class:`~soundcheck.suite.entries.Suite`, or what a notebook knows of it.
+        """
         options = self.options
         if self.transformations and suite.transformed_segments is not None:
             options = options | {"sweep_segments": suite.transformed_segments}
