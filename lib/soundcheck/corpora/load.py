@@ -24,9 +24,10 @@ from soundcheck.corpora import audio, labels, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.labels import Reading
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, with_format_hint
-from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES, segment_name
+from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, resolve
+from soundcheck.corpora.utterances import segment_name
 from soundcheck.metrics import alternatives
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat

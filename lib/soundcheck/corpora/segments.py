@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import math
 import os
 import re
 from collections import Counter
@@ -34,6 +33,7 @@ from soundcheck.common.wording import counted, some
 from soundcheck.corpora import labels, splits
 from soundcheck.corpora.labels import NAMED, UNKNOWN, Reading, present
 from soundcheck.corpora.raw_table import RawTable
+from soundcheck.corpora.utterances import segment_name
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -379,9 +379,3 @@ def _note_marks(texts: pd.Series, notices: list[str]) -> None:
             f"{len(marks)} of {len(texts)} references have marks of noises or unknown words: {named}. "
             "The normaliser basic leaves them out; normaliser: basic-with-marks takes them for words"
         )
-
-
-def segment_name(file: str, start: float, end: float) -> str:
-    """Name a segment: its file, and its times in seconds if it has any."""
-    times = " to ".join(f"{time:.10g}" for time in (start, end) if not math.isnan(time))
-    return f"{file} {times}" if times else file

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -32,6 +33,12 @@ _EXTENSION = re.compile(  # of sounds, films, and what is made from sounds; `rec
     r"|mov|avi|mpe?g|raw|pcm|txt|lab|json|np[yz]|pt|pkl)$",
     re.IGNORECASE,
 )
+
+
+def segment_name(file: str, start: float, end: float) -> str:
+    """Name a segment: its file, and its times in seconds if it has any."""
+    times = " to ".join(f"{time:.10g}" for time in (start, end) if not math.isnan(time))
+    return f"{file} {times}" if times else file
 
 
 def plain_path(name: str) -> str:
@@ -167,8 +174,6 @@ class UtteranceNames:
         """Name the segments that a name could mean."""
         names = [self._files[row] for row in rows]
         if self._files.count(names[0]) > 1:
-            from soundcheck.corpora.segments import segment_name  # late: only this message needs it
-
             table = self._segments.reindex(columns=["file", "start", "end"]).iloc[list(rows[:2])]
             names = [segment_name(*row) for row in table.itertuples(index=False)]
         more = f" and {len(rows) - 2} more" if len(rows) > 2 else ""

@@ -26,9 +26,8 @@ from soundcheck.common.errors import Problems, input_error, nearest
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import Excluded, RawTable
-from soundcheck.corpora.segments import segment_name
 from soundcheck.corpora.trials.trial_files import Listing, read_enrolments, read_trials
-from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
+from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, segment_name
 from soundcheck.suite.entries import CorpusEntry
 
 LISTED = "list"  # origin of trials that a corpus brings
