@@ -117,15 +117,15 @@ class Problems:
     """
 
     def __init__(self) -> None:
-        self._problems: list[Problem] = []
+        self._problems: dict[Problem, None] = {}  # in the order in which they were noted
 
     def add(self, where: str, what: str, remedy: str = "") -> None:
-        """Note one problem."""
-        self._problems.append(Problem(where, what, remedy))
+        """Note one problem; the same one counts once."""
+        self._problems[Problem(where, what, remedy)] = None
 
     def extend(self, error: InputError) -> None:
         """Take over the problems of an error."""
-        self._problems.extend(error.problems)
+        self._problems |= dict.fromkeys(error.problems)
 
     @contextlib.contextmanager
     def collected(self) -> Iterator[None]:
