@@ -138,6 +138,10 @@ class Suite:
     quick: bool = False  # a first look, see `quickened`; said wherever numbers of the run are
     handbook: schema.Address = ""  # address of the handbook, to which reports link; empty = they only name it
 
+    def tasks_of(self, model: ModelEntry) -> list[Task]:
+        """List what a model predicts."""
+        return [self.tasks[name] for name in model.tasks]
+
     def quickened(self) -> Suite:
         """Give the suite of a first look: less of each change of the sound, all clean segments."""
         few = dict.fromkeys(("segments_per_change", "transformed_segments"), QUICK_SEGMENTS)

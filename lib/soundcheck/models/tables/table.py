@@ -119,7 +119,7 @@ class TableModel(FileModel):
         """Read the file and make sure that it has to do with the corpora, and of its scale."""
         model = _loaded(entry, suite)
         model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
-        for task in [suite.tasks[name] for name in entry.tasks]:
+        for task in suite.tasks_of(entry):
             if task.is_regression:
                 predictions = model.answers[task.name]
                 which = f"{np.isfinite(predictions).sum()} predictions in {model.source}"
@@ -133,7 +133,7 @@ _checked: dict[tuple[Path, str], tuple[ModelEntry, FileModel]] = {}
 
 
 def _loaded(entry: ModelEntry, suite: Suite) -> FileModel:
-    tasks = [suite.tasks[name] for name in entry.tasks]
+    tasks = suite.tasks_of(entry)
     digest, model = _read(entry, suite, tasks)
     model.fingerprint = files.digest(repr((digest, tuple(tasks))))
     return model
