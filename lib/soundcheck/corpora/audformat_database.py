@@ -219,7 +219,7 @@ class _Database:
         names += [] if named else [f"speaker.{wanted}"]
         return next(filter(None, map(self._sources_of(table).get, names)), None)
 
-    def _meant(self, wanted: str, source: Source) -> Source:
+    def _meaning(self, wanted: str, source: Source) -> Source:
         """Choose between codes and what they stand for, and say so."""
         column, scheme, field = source
         labels = list(self._labels_of(scheme).values())
@@ -316,7 +316,7 @@ class _Database:
         if sources["split"] is None and (split := split_column(table, self.entry)):
             sources["split"] = self._sources_of(name).get(split)
             self.notices.append(f"split is the column {split}; `columns:` takes another")
-        sources = {wanted: self._meant(wanted, source) for wanted, source in sources.items() if source}
+        sources = {wanted: self._meaning(wanted, source) for wanted, source in sources.items() if source}
         self.used |= {source[0] for source in sources.values()}
         for task in self.tasks.values():
             if task.is_regression and task.name in sources:
@@ -339,8 +339,8 @@ class _Database:
             frame[wanted] = cells[column].map(texts).fillna("") if labels else cells[column]
         for column, scheme in {source[:2] for source in sources.values()}:
             if labels := self._labels_of(scheme):
-                strange = cells[column][(cells[column] != "") & ~cells[column].isin(labels)]
-                self.unknown.update((scheme, text) for text in strange)
+                unknown = cells[column][(cells[column] != "") & ~cells[column].isin(labels)]
+                self.unknown.update((scheme, text) for text in unknown)
         if "split" not in frame:
             chosen = self.entry.split == (ALL,) or self.entry.tables
             split = about.split_id or ("" if chosen else split_class(name))

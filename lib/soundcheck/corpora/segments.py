@@ -180,10 +180,10 @@ def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = Tr
     others = every[~every["place"].isin(parsed["place"])]
     reading.elsewhere = others.drop(columns="place").reset_index(drop=True)
     for name in [name for name in labels.WHO if name in columns]:
-        labels.tell_nobody(raw.table[name].iloc[parsed["place"]], reading)
+        labels.note_unknown_words(raw.table[name].iloc[parsed["place"]], reading)
     parsed = _blocks(parsed, reading)
     _note(parsed, tasks, reading.notices)
-    reading.caveats += labels.two_people(parsed, entry)
+    reading.caveats += labels.speakers_of_both_sexes(parsed, entry)
     order = ["file", *TIMES]
     reading.table = parsed.sort_values(order, kind="stable", na_position="first", ignore_index=True)
 
@@ -202,7 +202,7 @@ def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, obje
         if name in labels.WHO:
             columns[name], _ = labels.without_nobody(columns[name], entry.unknown)
     for name in texts:
-        labels.tell_placeholders(columns[name], name, reading)
+        labels.note_placeholders(columns[name], name, reading)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = labels.read_sexes(columns["sex"], reading)
         either = "`values: {sex: {WORD: female}}`"
@@ -232,7 +232,7 @@ def _files(reading: Reading, needs_audio: bool) -> pd.Series:
     faults: dict[str, tuple[str, str]] = {}
     if entry.audio:
         inside = functools.cache(functools.partial(files.inside, raw.root))  # folders hold many files
-        faults = {name: fault for name in first if any(fault := _fault(raw.root, name, inside))}
+        faults = {name: fault for name in first if any(fault := _file_problem(raw.root, name, inside))}
     elif "" in first:  # any other name will do
         faults[""] = ("the cell is empty", "Give each segment a name")
     wider = _wider_root(raw, entry, first) if any(remedy == _OUTSIDE for _, remedy in faults.values()) else ""
@@ -248,7 +248,7 @@ def _files(reading: Reading, needs_audio: bool) -> pd.Series:
     return present(column, ~column.isin(list(faults))) if faults else column
 
 
-def _fault(root: Path, name: str, inside: Callable[[str], Path]) -> tuple[str, str]:
+def _file_problem(root: Path, name: str, inside: Callable[[str], Path]) -> tuple[str, str]:
     """Say what is wrong with a file, and what to do; one without remedy is listed. Opens nothing."""
     relative = "Give a path relative to the corpus folder"
     if not name:

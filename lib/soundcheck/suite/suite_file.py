@@ -314,7 +314,7 @@ def read_entities(reader: schema.EntryReader, value: object) -> dict[str, tuple[
         if kind in entities.CLASSES:
             reader.note(path, "entities of this class are found without names", "Call the class otherwise")
             continue
-        names = _listed(reader, path, given) if isinstance(given, list) else _in_file(reader, path, given)
+        names = _names_of(reader, path, given)
         for name, place in names:
             tokens = entities.read(name).tokens
             other = of_class.setdefault(tokens, kind)
@@ -327,16 +327,13 @@ def read_entities(reader: schema.EntryReader, value: object) -> dict[str, tuple[
     return named
 
 
-def _listed(reader: schema.EntryReader, path: tuple[str, ...], given: list[object]) -> list[tuple[str, str]]:
-    """Read names from a list, each with its place."""
-    names = reader.check(path, given, schema.Texts) or ()
-    if not given:
-        reader.note(path, "there are no names", _ENTITIES)
-    return [(name, reader.document.where((*path, n))) for n, name in enumerate(names)]
-
-
-def _in_file(reader: schema.EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
-    """Read names from a table, each with its place."""
+def _names_of(reader: schema.EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
+    """Read names from a list or from a table, each with its place."""
+    if isinstance(given, list):
+        names = reader.check(path, given, schema.Texts) or ()
+        if not given:
+            reader.note(path, "there are no names", _ENTITIES)
+        return [(name, reader.document.where((*path, n))) for n, name in enumerate(names)]
     table = _read_table(reader, path, given)
     if table is not None and NAME not in table.columns:
         reader.problems.add(table.header, f"there is no column {NAME}", "Write name in the first row")

@@ -102,7 +102,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     if not any(groups):
         who = "each speaker has both sexes, or none" if across else "no speaker has a sex"
         notices.append(f"{who}: non-target trials are of any two")
-        wanted.append(("non-target trials", same_sex + cross_sex, _any(speakers)))
+        wanted.append(("non-target trials", same_sex + cross_sex, _among(speakers)))
     else:
         without = sum(not speaker.sex for speaker in speakers)
         if without:
@@ -112,7 +112,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
             sex = _SEXES[int(not groups[0])]
             notices.append(f"all speakers with a sex are {sex}: there are no trials of different sexes")
             cross_sex = 0
-        same = _in_turn([_any(group) for group in groups])
+        same = _in_turn([_among(group) for group in groups])
         wanted.append(("non-target trials of the same sex", same_sex, same))
         wanted.append(("non-target trials of different sexes", cross_sex, _cross(*sorted(groups, key=len))))
     pairs: list[_Pair] = []
@@ -202,7 +202,7 @@ def _within(speaker: _Speaker) -> Iterator[_Pair]:
     return ((speaker.rows[first], speaker.rows[second]) for first, second, _ in _ring(len(speaker.rows)))
 
 
-def _any(group: list[_Speaker]) -> Iterator[_Pair]:
+def _among(group: list[_Speaker]) -> Iterator[_Pair]:
     """Compare the speakers of a group with each other."""
     return _between(group, group, lambda: _ring(len(group)))
 
