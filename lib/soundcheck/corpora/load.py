@@ -109,14 +109,7 @@ def sound_formats(names: pd.Series, facts: Mapping[str, AudioInfo]) -> tuple[Sou
 
 
 def inspect_files(
-    root: Path,
-    names: Sequence[str],
-    limit: float,
-    path: Path,
-    *,
-    jobs: int = 1,
-    progress: bool = False,
-    title: str = "",
+    root: Path, names: Sequence[str], limit: float, path: Path, *, jobs: int, progress: bool, title: str
 ) -> dict[str, AudioInfo]:
     """Look at every file once; what is known about the same content is not looked at again.
 
