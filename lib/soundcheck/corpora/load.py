@@ -142,7 +142,7 @@ def inspect_files(
 def _digest(path: Path) -> str:
     """Hash a file; one that cannot be read gets a name of its own, so that it is looked at each time."""
     try:
-        return files.digest(path)
+        return f"?{path}" if files.irregularity(path) else files.digest(path)
     except OSError:
         return f"?{path}"
 
@@ -165,8 +165,7 @@ def load_corpus(
     """
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
-    reading = Reading(_read(form, entry, suite), entry)
-    segments.prepare(reading, form.values)
+    reading = segments.prepare(_read(form, entry, suite), entry, form.values)
     if suite.alternatives:
         _check_alternatives(reading, suite)
     needs_audio = any(model.about.needs_audio for model in suite.models.values())

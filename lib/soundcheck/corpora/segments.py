@@ -49,10 +49,10 @@ _CHANNELS = re.compile(r"\d+(,\d+)*|[ab]|left|right", re.IGNORECASE)  # what a f
 _EXTENSION = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{1,4})?$")
 
 
-def prepare(reading: Reading, words: Mapping[str, Mapping[str, str]]) -> None:
+def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> Reading:
     """Do to a raw table what the keys say; ``words`` are those of the format, see ``CorpusFormat.values``."""
-    raw, entry, notices = reading.raw, reading.entry, reading.notices
-    table, root = raw.table.copy(deep=False), entry.root or raw.root
+    reading = Reading(raw, entry)
+    table, root, notices = raw.table.copy(deep=False), entry.root or raw.root, reading.notices
     slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
     if (slashed != table["file"]).any():
         table["file"] = slashed
@@ -71,6 +71,7 @@ def prepare(reading: Reading, words: Mapping[str, Mapping[str, str]]) -> None:
     if CHANNEL in table.columns:
         _name_channels(table, reading)
     reading.raw = dataclasses.replace(raw, table=table, root=root)
+    return reading
 
 
 def _cut(column: pd.Series, folder: str, notices: list[str]) -> pd.Series:
@@ -152,7 +153,7 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _OUTSIDE = "outside"  # remedy of names that lead out of the folder, see `_wider_root`
 
 
-def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = True) -> None:
+def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = True) -> Reading:
     """Check a prepared table and convert its cells: the rows that may be used, in canonical order.
 
     Its audio is not looked at yet: ``duration`` is that of the source, in seconds.
@@ -186,6 +187,7 @@ def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = Tr
     reading.caveats += labels.speakers_of_both_sexes(parsed, entry)
     order = ["file", *TIMES]
     reading.table = parsed.sort_values(order, kind="stable", na_position="first", ignore_index=True)
+    return reading
 
 
 def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, object]) -> None:
