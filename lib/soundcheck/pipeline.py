@@ -49,7 +49,7 @@ from soundcheck.results.table import (
 )
 from soundcheck.run import key_figures, notebook_jobs, tables
 from soundcheck.run.forecast import forecast
-from soundcheck.run.material import Material, Opened, evaluated_corpora, load, supported_tasks, tasks_of
+from soundcheck.run.material import Material, Opened, evaluated_corpora, load, supported_tasks
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, Outcomes, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
@@ -264,7 +264,7 @@ class _Run:
             for corpus in evaluated_corpora(family, entry, self.material.corpora):
                 if corpus.entry.probes_of:
                     continue  # has no tests of its own
-                for task in supported_tasks(family, tasks_of(suite, entry)):
+                for task in supported_tasks(family, suite.tasks_of(entry)):
                     reason = f"error: the notebook failed: {outcome.error}"
                     rows += skipped_rows(job.model, corpus.name, family, task, reason)
         write_results(decide(to_frame(rows)), self.output.folder)

@@ -74,8 +74,8 @@ class Book:
         segments = segments.assign(start=np.nan, end=np.nan, duration=0.1, key=["a.wav||", "b.wav||"])
         segments = segments.assign(speaker=HOSTILE[:2], sex=["female", CORPUS], transcript=HOSTILE[2:4])
         entry = CorpusEntry(name=CORPUS, format="csv", title=HOSTILE[0], description=HOSTILE[3])
-        about = {"notices": tuple(HOSTILE), "synthetic": True, "description": HOSTILE[4]}
-        return Corpus(CORPUS, entry, root, segments, tuple(Excluded(text, text) for text in HOSTILE), **about)
+        left_out = tuple(Excluded(text, text) for text in HOSTILE)
+        return Corpus(CORPUS, entry, root, segments, left_out, tuple(HOSTILE))
 
     def _rows(self):
         fails = FAILED | {"corpus": CORPUS, "label": HOSTILE[0], "segments": 2, "blocks": 2}

@@ -56,7 +56,7 @@ def page(tmp_path, blank_figures):
         table = {"file": "a.wav", "start": np.nan, "end": np.nan, "duration": 1.0, "speaker": list("aabb")}
         table = pd.DataFrame(table | {"audio": [f"digest {n}" for n in range(4)]} | columns)
         entry = CorpusEntry("c", "csv", audio=audio)
-        corpus = Corpus("c", entry, tmp_path, table, left_out, (), False, "", **about)
+        corpus = Corpus("c", entry, tmp_path, table, left_out, (), **about)
         record = CorpusRecord(
             **dict.fromkeys(("name", "slug", "format", "title", "digest"), "c"),
             **{"description": "", "synthetic": False, "segments": 4, "speakers": 2, "seconds": 4.0},

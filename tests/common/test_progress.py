@@ -1,17 +1,20 @@
 """How far a step is: a bar for people, few lines for logs."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from soundcheck.common.progress import EVERY, Progress
 
 
 @pytest.fixture
-def log(capsys):
+def log(capsys, monkeypatch):
     """Report steps that take so many seconds; gives the lines of a log."""
 
     def report(stage, things, total, seconds, size=1):
         now = [100.0]
-        with Progress(stage, things, total, clock=lambda: now[0]) as bar:
+        monkeypatch.setattr("soundcheck.common.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
+        with Progress(stage, things, total) as bar:
             for step in seconds:
                 now[0] += step
                 bar.update(size)

@@ -26,7 +26,7 @@ def corpus(groups=(), adjust=(), offered=(), against=None, name="calls", unknown
     named = {"groups": tuple(groups), "adjust": tuple(adjust), "against": against or {}, "unknown": unknown}
     entry = CorpusEntry(name, "csv", **named)
     table = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
-    return Corpus(name, entry, Path(), table, (), (), False, "", offered=offered)
+    return Corpus(name, entry, Path(), table, (), (), offered=offered)
 
 
 def test_ranges_products_and_their_numbers():

@@ -32,7 +32,7 @@ def make(tmp_path):
         usual = {"duration": [len(signal) / RATE for signal in signals]}
         usual |= {"audio": [f"digest {n}" for n in range(len(signals))]}
         table = table.assign(**(usual | columns))
-        return Corpus("c", CorpusEntry("c", "csv", audio=audio), tmp_path, table, (), (), False, "")
+        return Corpus("c", CorpusEntry("c", "csv", audio=audio), tmp_path, table, (), ())
 
     return made
 

@@ -10,6 +10,7 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.changed_segments import changed_rows, growing_steps, pairings, swept_rows
 from soundcheck.evaluation.subset import CorpusView
+from soundcheck.suite.entries import Suite
 from soundcheck.suite.thresholds import read_family
 
 TASKS, RECOGNISER = [BUILTIN["arousal"], BUILTIN["emotion"]], [BUILTIN["transcript"]]
@@ -82,27 +83,28 @@ def test_every_group_gets_as_many_segments_as_it_needs(people):
 
 
 def test_a_suite_limits_segments(table):
-    assert FAIRNESS.limited(True, 7).options["sweep_segments"] == 7
-    assert NOISE.limited(False, 7).options == NOISE.options and not NOISE.limited(False, 7, levels=3).sweeps
+    assert FAIRNESS.limited(Suite(transformed_segments=7)).options["sweep_segments"] == 7
+    few = NOISE.limited(Suite(sweeps=False, transformed_segments=7, levels=3))
+    assert few.options == NOISE.options and not few.sweeps
     for most, changed, swept in ((30, 30, 30), (10_000, 300, 180)):
-        family = NOISE.limited(True, None, most)
+        family = NOISE.limited(Suite(segments_per_change=most))
         assert changed_rows(family, TASKS, table, 0).sum() == changed
         assert swept_rows(family, TASKS, table, ["speaker"], 0).sum() == swept
 
 
 def test_a_suite_limits_levels_and_names_transformations():
-    assert FAIRNESS.limited(True, None, levels=6) == FAIRNESS
-    few = FAIRNESS.limited(True, None, levels=2)
+    assert FAIRNESS.limited(Suite(levels=6)) == FAIRNESS
+    few = FAIRNESS.limited(Suite(levels=2))
     steps = {name: list(series.steps) for name, series in few.transformations.items()}
     assert steps["Noise"] == ["10", "2"]
     assert steps["Scale"] == ["0.9", "0.7"]  # 0.6 and 0.5 are left out of the tests
     # Both families hear the same, so that models are asked once.
-    same = read_family("asr_fault_localisation").limited(True, None, levels=2)
+    same = read_family("asr_fault_localisation").limited(Suite(levels=2))
     assert {step.identity for step in few.stepped} == {step.identity for step in same.stepped}
-    few = FAIRNESS.limited(True, None, transformations={"asr_fairness": ["Noise"], "another": []})
+    few = FAIRNESS.limited(Suite(transformations={"asr_fairness": ["Noise"], "another": []}))
     assert list(few.transformations) == ["Noise"] and set(few.options["excluded"]) <= {"Noise"}
     named = {"robustness_background_noise": ["White Noise"]}
-    few = NOISE.limited(True, None, levels=2, transformations=named)
+    few = NOISE.limited(Suite(levels=2, transformations=named))
     assert [*few.series] == ["White Noise"] and len(few.stepped) == 2 and few.changes == NOISE.changes
 
 

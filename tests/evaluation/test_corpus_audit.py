@@ -34,7 +34,7 @@ def made(folder, change=lambda signal, speaker: signal, speakers: int = SPEAKERS
             soundfile.write(folder / name, np.clip(signal, -1, 1 - 2**-15), RATE)
             rows.append((name, np.nan, np.nan, 1.0, f"digest {folder}/{name}", f"s{speaker}"))
     table = pd.DataFrame(rows, columns=["file", "start", "end", "duration", "audio", "speaker"])
-    return labelled(Corpus("c", CorpusEntry("c", "csv"), folder, table, (), (), False, ""), **columns)
+    return labelled(Corpus("c", CorpusEntry("c", "csv"), folder, table, (), ()), **columns)
 
 
 def labelled(corpus: Corpus, **columns) -> Corpus:

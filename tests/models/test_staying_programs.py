@@ -141,13 +141,13 @@ print(path, f"number {number}")""",
 
 
 KILLED = """
-import pathlib, sys, types; import numpy as np
+import pathlib, sys; import numpy as np
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.suite.entries import ModelEntry
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.models.command import CommandModel
 root, stays = pathlib.Path(sys.argv[1]), sys.argv[3] == "True"
 entry = ModelEntry("mine", "command", sys.argv[2], ("transcript",), options={"stays": stays})
-suite = types.SimpleNamespace(file=root / "suite.yml", root=root, tasks=BUILTIN)
+suite = Suite(file=root / "suite.yml", root=root, tasks=BUILTIN)
 CommandModel(entry, suite).predict([np.zeros(9, "float32")], 16000)
 """
 

@@ -12,6 +12,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import protocol, worker
 from soundcheck.predict.protocol import Call, Excerpt, Unit
 from soundcheck.predict.same_model import Watch
+from soundcheck.suite.entries import Suite
 
 HEAVY = set("papermill matplotlib sklearn pandas pyarrow parselmouth distributed scipy.signal".split())
 
@@ -46,7 +47,7 @@ def test_what_came_first_is_sent_at_once_and_the_rest_together(tmp_path, monkeyp
             raise ValueError("too many")
         return [{"arousal": 0.5} for _ in signals]
 
-    suite = SimpleNamespace(tasks=BUILTIN, root=tmp_path)
+    suite = Suite(tasks=BUILTIN, root=tmp_path)
     setup = SimpleNamespace(entry=SimpleNamespace(tasks=("arousal",), batch=batch), suite=suite)
     connection, model = SimpleNamespace(send=sent.append), SimpleNamespace(predict=predict)
     paths = [str(tmp_path / f"{number}.wav") for number in range(4)]

@@ -34,7 +34,7 @@ def measured(tmp_path):
         segments["speaker"] = [f"s{n % speakers:03}" for n in range(len(answers))]
         if labels is not None:
             segments[task] = pd.Series(list(labels), dtype=float if BUILTIN[task].is_regression else object)
-        corpus = Corpus("talk", CorpusEntry("talk", "csv", **entry), tmp_path, segments, (), (), False, "")
+        corpus = Corpus("talk", CorpusEntry("talk", "csv", **entry), tmp_path, segments, (), ())
         rows = [{} if answer is None else {task: answer} for answer in answers]
         given = answer_columns(rows, [BUILTIN[task]])
         empty = [""] * len(keys)

@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.run import material
-from soundcheck.suite.entries import CorpusEntry, ModelEntry
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family
 
 AROUSAL, EMOTION, EMBEDDING = BUILTIN["arousal"], BUILTIN["emotion"], [BUILTIN["embedding"]]
@@ -109,5 +109,5 @@ WORDS = {"name": "words", "probes_of": "c"}
 def test_a_model_is_asked_about_the_corpora_that_it_names(named, about, listens):
     recogniser, known = model("r", corpora=named), corpus(**about)
     families = [read_family("asr_word_errors"), read_family("fairness_sex")]
-    asked = material.predicted_corpora(SimpleNamespace(tasks=BUILTIN), recogniser, families, [known])
+    asked = material.predicted_corpora(Suite(tasks=BUILTIN), recogniser, families, [known])
     assert asked == ([known] if listens else [])

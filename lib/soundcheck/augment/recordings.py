@@ -37,6 +37,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.corpora.formats.audformat import HEADER, only_flavour
+from soundcheck.corpora.labels import Reading
 from soundcheck.corpora.load import inspect_files
 from soundcheck.corpora.segments import parse
 from soundcheck.suite.entries import (
@@ -225,7 +226,7 @@ def _of_database(entry: SoundEntry) -> list[tuple[str, float, float]]:
     try:
         from soundcheck.corpora.audformat_database import read_database  # late: few sounds need it
 
-        table = parse(read_database(corpus, {}), corpus, {}).table
+        table = parse(Reading(read_database(corpus, {}), corpus), {}).table
     except InputError as error:
         what = f"column {quoted(column)} cannot be read from {entry.shown_path}"
         raise input_error(where, what, error.problems[0].what) from error

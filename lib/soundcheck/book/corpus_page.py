@@ -91,8 +91,8 @@ def _pictures(corpus: Corpus, tasks: Mapping[str, Task], cache: Path, media: Med
 
 
 def _details(about: CorpusRecord, corpus: Corpus) -> Iterator[Html]:
-    if corpus.description:
-        yield folded("Description", [element("p", corpus.description, limit=None)])
+    if about.description:
+        yield folded("Description", [element("p", about.description, limit=None)])
     caption = "Median of the segments, and below it where the middle 90 % of them lie"
     groups = group_table(summary(corpus.segments, _columns(corpus)), caption)
     yield folded("Groups, and what was measured", [groups])

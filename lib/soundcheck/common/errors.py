@@ -93,7 +93,7 @@ class InputError(SoundcheckError):
                 blocks += [(str(problem), 1) for problem in alike]
             else:
                 first, *more = alike[:EACH]
-                others = [one.where + f", {one.what}" * (one.what != first.what) for one in more]
+                others = [other.where + f", {other.what}" * (other.what != first.what) for other in more]
                 also = terminal("; ".join(others))
                 blocks.append((f"{first} There are {len(alike)} of this kind, also {also}.", len(alike)))
         lines = [text for text, _ in blocks[:MOST_LISTED]]
@@ -117,15 +117,15 @@ class Problems:
     """
 
     def __init__(self) -> None:
-        self._problems: list[Problem] = []
+        self._problems: dict[Problem, None] = {}  # in the order in which they were noted
 
     def add(self, where: str, what: str, remedy: str = "") -> None:
-        """Note one problem."""
-        self._problems.append(Problem(where, what, remedy))
+        """Note one problem; the same one counts once."""
+        self._problems[Problem(where, what, remedy)] = None
 
     def extend(self, error: InputError) -> None:
         """Take over the problems of an error."""
-        self._problems.extend(error.problems)
+        self._problems |= dict.fromkeys(error.problems)
 
     @contextlib.contextmanager
     def collected(self) -> Iterator[None]:

@@ -104,7 +104,7 @@ def refuse_link(path: Path, depth: int = 0) -> None:
     - Raises InputError: if one of them is a symbolic link.
     """
     parents = path.absolute().parents
-    depth = next((number for number, one in enumerate(parents) if (one / MARKER).is_file()), depth)
+    depth = next((number for number, parent in enumerate(parents) if (parent / MARKER).is_file()), depth)
     for place in (path, *parents[:depth]):
         if place.is_symlink():
             what = "a symbolic link is there, and nothing is written through one"

@@ -50,11 +50,8 @@ def sha256(path: str | os.PathLike) -> str:
 
 def below(root: Path) -> list[str]:
     """Name everything below a folder that is no folder, relative to it and sorted; links are not followed."""
-    names = []
-    for folder, folders, inside in os.walk(root):
-        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        names += [Path(folder, name).relative_to(root).as_posix() for name in (*inside, *links)]
-    return sorted(names)
+    every = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(path.relative_to(root).as_posix() for path in every)
 
 
 def write(root: Path, names: Iterable[str] | None = None) -> str:
@@ -111,7 +108,7 @@ def differences(
 
 def _difference(root: Path, name: str, digest: str) -> Difference | None:
     path = root / name
-    linked = path.is_symlink() or any((root / one).is_symlink() for one in PurePosixPath(name).parents[:-1])
+    linked = any((root / part).is_symlink() for part in (name, *PurePosixPath(name).parents[:-1]))
     reason = "it is a link now, or lies in one" if linked else files.irregularity(path)
     if not os.path.lexists(path):
         return Difference(MISSING, name)

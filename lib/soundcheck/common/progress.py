@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Self, TypeVar
 
 from tqdm import tqdm
@@ -24,21 +24,11 @@ class Progress:
     """How far a step is, as a context manager.
 
     - ``step, things``: what is done and what is counted, such as ``predictions``, ``inputs of emotion``.
-    - ``clock``: gives seconds that only grow.
     """
 
-    def __init__(
-        self,
-        step: str,
-        things: str,
-        total: int,
-        *,
-        visible: bool = True,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, step: str, things: str, total: int, *, visible: bool = True) -> None:
         self._step, self._things = step, things
-        self._clock = clock
-        self._begin = self._last = clock()
+        self._begin = self._last = time.monotonic()
         on_terminal = sys.stderr.isatty()
         self._in_log = visible and not on_terminal
         name = terminal(f"{step}: {things}")
@@ -55,7 +45,7 @@ class Progress:
         """Count what has been done since the last time."""
         self._done += count
         self._bar.update(count)
-        now = self._clock()
+        now = time.monotonic()
         if self._in_log and now - self._last >= EVERY:
             self._last = now
             line = f"{self._step}: {self._done} of {self._total} {self._things}"

@@ -85,23 +85,23 @@ class JsonCache:
     def __init__(self, path: Path | None = None, version: str = "") -> None:
         self._path, self._version = path, version
         self._known: dict[str, Any] = (read(path, version) or {}) if path is not None else {}
-        self._used: dict[str, Any] = {}
+        self.used: dict[str, Any] = {}  # those that a run asked for, or remembered
 
     def get(self, name: str) -> Any:
         """Give a value, which must not be changed; ``None`` if it is not known."""
-        if name not in self._used and name in self._known:
-            self._used[name] = self._known[name]
-        return self._used.get(name)
+        if name not in self.used and name in self._known:
+            self.used[name] = self._known[name]
+        return self.used.get(name)
 
     def put(self, name: str, value: Any) -> None:
         """Remember a value, not ``None``."""
-        self._used[name] = value
+        self.used[name] = value
 
     def find(self, name: str, make: Callable[[], Any]) -> Any:
         """Give a value, or make and remember it."""
         if self.get(name) is None:
             self.put(name, make())
-        return self._used[name]
+        return self.used[name]
 
     def save(self) -> None:
         """Keep the values that were used.
@@ -114,7 +114,7 @@ class JsonCache:
             self._known = values
 
     def _lasting(self) -> dict[str, Any]:
-        return dict(self._used)
+        return dict(self.used)
 
 
 class Signature(NamedTuple):
@@ -159,7 +159,7 @@ class FileDigests(JsonCache):
 
     def _lasting(self) -> dict[str, Any]:
         newest_trusted = time.time_ns() - int(MTIME_GRACE_SECONDS * 1e9)
-        lasting = {name: entry for name, entry in self._used.items() if max(entry[1:3]) < newest_trusted}
+        lasting = {name: entry for name, entry in self.used.items() if max(entry[1:3]) < newest_trusted}
         return lasting or self._known
 
 

@@ -49,8 +49,8 @@ class TextTable:
     """The cells of a table."""
 
     columns: dict[str, Sequence[str]]  # name of a column -> its cells, in the order of the file
-    places: Sequence[int]  # line (or row) of each row
-    unit: str  # ``"line"`` or ``"row"``: what ``places`` counts
+    places: Sequence[int | str]  # line (or row) of each row; all of its place where tables were joined
+    unit: str  # ``"line"`` or ``"row"``: what ``places`` counts; empty = they are whole
     source: str  # how messages call the table
     # name of a column -> its type, where its values are lists, structures or bytes instead of cells
     nested: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -68,8 +68,12 @@ class TextTable:
     def where_all(self, rows: Sequence[int], column: str = "") -> str:
         """Say where cells of one or two rows stand: ``segments.csv lines 5 and 9, column arousal``."""
         places = " and ".join(str(self.places[row]) for row in sorted(rows))
-        place = f"{self.source} {self.unit}{'s' * (len(rows) > 1)} {places}"
+        place = f"{self.source} {self.unit}{'s' * (len(rows) > 1)} {places}" if self.unit else places
         return f"{place}, {self.noun} {self.headings.get(column, column)}" if column else place
+
+    def row_places(self) -> list[str]:
+        """Say where each row stands."""
+        return [f"{self.source} {self.unit} {n}" for n in self.places] if self.unit else [*self.places]
 
     @property
     def header(self) -> str:
@@ -170,7 +174,7 @@ def csv_table(
     if len(header) == 1 and "|" in header[0]:
         what = "the cells are separated by bars, not by commas"
         raise input_error(f"{display_name} line 1", what, "Save the table with commas")
-    _check_names(header, f"{display_name} line 1")
+    check_names(header, f"{display_name} line 1")
     problems = Problems()
     for line, row in rows.items():
         if len(row) != len(header):
@@ -183,7 +187,8 @@ def csv_table(
     return TextTable(columns, [*rows], "line", display_name)
 
 
-def _check_names(names: Sequence[str], where: str) -> None:
+def check_names(names: Sequence[str], where: str) -> None:
+    """Refuse columns of the same name."""
     problems = Problems()
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.add(where, f"two columns are called {quoted(name)}", "Keep one of them")
@@ -200,7 +205,7 @@ def _parquet(content: bytes, display_name: str) -> TextTable:
     except (pa.ArrowException, OSError, ValueError) as error:
         what = f"the file is not a valid Parquet table ({str(error).splitlines()[0][:100]})"
         raise input_error(display_name, what, "Write it again") from error
-    _check_names(table.column_names, display_name)
+    check_names(table.column_names, display_name)
     if not table.num_rows:
         raise input_error(display_name, "the table has no rows", "Give at least one row")
     columns = {name: cell_texts(table.column(name)) for name in table.column_names}

@@ -25,6 +25,7 @@ Format: audformat documentation, version 1.4.
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -41,7 +42,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.formats.audformat import HEADER, refuse_several
 from soundcheck.corpora.labels import LABEL, SEX
-from soundcheck.corpora.raw_table import Excluded, RawTable, row_places, split_column, unused
+from soundcheck.corpora.raw_table import Excluded, RawTable, split_column, unused
 from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -83,8 +84,8 @@ class _Database:
         self.unknown: Counter[tuple[str, str]] = Counter()  # scheme, label that it does not know -> cells
         self.scales: dict[str, dict[tuple[float, float], str]] = {}  # task -> scale -> a table with it
         self.used: set[str] = set()  # columns
-        self._labels: dict[str, Labels] = {}
-        self._sources: dict[str, dict[str, Source]] = {}
+        self._labels_of = functools.cache(self._read_labels)
+        self._sources_of = functools.cache(self._find_sources)
 
     def read(self) -> RawTable:
         """Read all tables and join them."""
@@ -96,7 +97,7 @@ class _Database:
         parts = [self._rows(name, text) for name, text in zip(every, texts, strict=True)]
         scales = self._declared_scales()
         frame = _join(parts[: len(tables)], texts)
-        places = [place for text in texts[: len(tables)] for place in row_places(text)]
+        places = [place for text in texts[: len(tables)] for place in text.row_places()]
         brought = {*frame}
         for name, part in zip(attributes, parts[len(tables) :], strict=True):
             self._add_attributes(frame, name, part, brought)
@@ -190,20 +191,18 @@ class _Database:
                 problems.add(self.where, what, did_you_mean(column, self._offered(tables)))
         problems.raise_if_any()
 
-    def _sources_of(self, table: str) -> dict[str, Source]:
+    def _find_sources(self, table: str) -> dict[str, Source]:
         """List the names under which values of a table can be had: columns, schemes, fields of labels."""
-        if table not in self._sources:
-            schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
-            sources = {column: (column, scheme, "") for column, scheme in schemes.items()}
-            named = [(scheme, column, scheme, "") for column, scheme in schemes.items()]
-            for column, scheme in schemes.items():
-                fields = dict.fromkeys(field for label in self._labels_of(scheme).values() for field in label)
-                for prefix in (column, scheme):
-                    named += [(f"{prefix}.{field}", column, scheme, field) for field in fields]
-            for name, *source in [*named, (TABLE, TABLE, "", "")]:
-                sources.setdefault(name, tuple(source))
-            self._sources[table] = sources
-        return self._sources[table]
+        schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
+        sources = {column: (column, scheme, "") for column, scheme in schemes.items()}
+        named = [(scheme, column, scheme, "") for column, scheme in schemes.items()]
+        for column, scheme in schemes.items():
+            fields = dict.fromkeys(field for label in self._labels_of(scheme).values() for field in label)
+            for prefix in (column, scheme):
+                named += [(f"{prefix}.{field}", column, scheme, field) for field in fields]
+        for name, *source in [*named, (TABLE, TABLE, "", "")]:
+            sources.setdefault(name, tuple(source))
+        return sources
 
     def _offered(self, tables: Iterable[str]) -> list[str]:
         """List the names of columns and of the fields of their labels."""
@@ -220,7 +219,7 @@ class _Database:
         names += [] if named else [f"speaker.{wanted}"]
         return next(filter(None, map(self._sources_of(table).get, names)), None)
 
-    def _meant(self, wanted: str, source: Source) -> Source:
+    def _meaning(self, wanted: str, source: Source) -> Source:
         """Choose between codes and what they stand for, and say so."""
         column, scheme, field = source
         labels = list(self._labels_of(scheme).values())
@@ -256,28 +255,24 @@ class _Database:
 
     # Labels -------------------------------------------------------------------------------------------------
 
-    def _labels_of(self, scheme: str) -> Labels:
-        """Give what is said about each label of a scheme; nothing if any value is allowed."""
-        if scheme not in self._labels:
-            about = self.header.schemes.get(scheme)
-            known = about is not None and about.labels is not None
-            self._labels[scheme] = self._read_labels(about.labels) if known else {}
-        return self._labels[scheme]
-
-    def _read_labels(self, labels: dict | list | str) -> Labels:
-        coded: dict[str, dict] = {}  # field -> its code -> text
+    def _read_labels(self, scheme: str) -> Labels:
+        """Read what is said about each label of a scheme; nothing if any value is allowed."""
+        about = self.header.schemes.get(scheme)
+        if about is None or about.labels is None:
+            return {}
+        labels, coded = about.labels, {}  # field -> its code -> text
         if isinstance(labels, str):
             misc, table = self.header.misc_tables[labels], self._read_table(labels)
-            for field, about in misc.columns.items():
-                known = self.header.schemes.get(about.scheme_id)
+            for field, column in misc.columns.items():
+                known = self.header.schemes.get(column.scheme_id)
                 if known is not None and isinstance(known.labels, dict):
                     coded[field] = {str(code): text for code, text in known.labels.items()}
             frame = pd.DataFrame(table.columns, dtype=object).set_index(next(iter(misc.levels)))
             frame = frame[~frame.index.duplicated()].drop(columns=[*misc.levels], errors="ignore")
             labels = frame.to_dict("index")
         fields = {}
-        for label, about in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
-            values = about if isinstance(about, dict) else {TEXT: about}
+        for label, said in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
+            values = said if isinstance(said, dict) else {TEXT: said}
             texts = {field + TEXT: coded[field].get(values[field]) for field in coded if field in values}
             fields[str(label)] = {
                 str(field): str(value)
@@ -321,7 +316,7 @@ class _Database:
         if sources["split"] is None and (split := split_column(table, self.entry)):
             sources["split"] = self._sources_of(name).get(split)
             self.notices.append(f"split is the column {split}; `columns:` takes another")
-        sources = {wanted: self._meant(wanted, source) for wanted, source in sources.items() if source}
+        sources = {wanted: self._meaning(wanted, source) for wanted, source in sources.items() if source}
         self.used |= {source[0] for source in sources.values()}
         for task in self.tasks.values():
             if task.is_regression and task.name in sources:
@@ -344,8 +339,8 @@ class _Database:
             frame[wanted] = cells[column].map(texts).fillna("") if labels else cells[column]
         for column, scheme in {source[:2] for source in sources.values()}:
             if labels := self._labels_of(scheme):
-                strange = cells[column][(cells[column] != "") & ~cells[column].isin(labels)]
-                self.unknown.update((scheme, text) for text in strange)
+                unknown = cells[column][(cells[column] != "") & ~cells[column].isin(labels)]
+                self.unknown.update((scheme, text) for text in unknown)
         if "split" not in frame:
             chosen = self.entry.split == (ALL,) or self.entry.tables
             split = about.split_id or ("" if chosen else split_class(name))

@@ -81,7 +81,6 @@ def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, probl
     """Note where groups of a column cannot be compared with the reference group that is named for them."""
     groups_of = {corpus.name: _groups_of(corpus, column) for corpus in corpora}
     single = all(len(groups) < 2 for groups in groups_of.values())
-    faults: dict[tuple[str, str], str] = {}
     for corpus in corpora:
         named, groups = corpus.entry.against.get(column, OTHERS), groups_of[corpus.name]
         shared = named == suite.against.get(column)
@@ -108,9 +107,7 @@ def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, probl
             other = f"`groups: [{{{column}: {{against: {OTHERS}}}}}]`"
             remedy = f"Give {corpus.name} a reference of its own, such as {other}"
         if what:
-            faults[where, what] = remedy
-    for (where, what), remedy in faults.items():
-        problems.add(where, what, remedy)
+            problems.add(where, what, remedy)
 
 
 def _groups_of(corpus: Corpus, column: str) -> list[str]:
@@ -118,7 +115,7 @@ def _groups_of(corpus: Corpus, column: str) -> list[str]:
     ranges, sides = corpus.entry.number_ranges, []
     for name in column.split(BOTH):
         if name in ranges:
-            sides.append([one.name for one in ranges[name]])
+            sides.append([number_range.name for number_range in ranges[name]])
         elif name == "pitch":
             sides.append(list(VOICES))
         else:
@@ -177,8 +174,8 @@ def cut(numbers: pd.Series, ranges: Sequence[NumberRange]) -> np.ndarray:
     """
     values = numbers.to_numpy(dtype=np.float64)
     names = np.full(len(values), None, dtype=object)
-    for one in reversed(ranges):  # the lower one of two that share a border comes last and has it
-        names[(values >= one.low) & (values <= one.high)] = one.name
+    for group in reversed(ranges):  # the lower one of two that share a border comes last and has it
+        names[(values >= group.low) & (values <= group.high)] = group.name
     return names
 
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
@@ -59,7 +60,8 @@ class Reading:
     elsewhere: pd.DataFrame  # rows of splits that are not evaluated
 
     def __init__(self, raw: RawTable, entry: CorpusEntry) -> None:
-        self.raw, self.entry = raw, entry
+        self.raw = raw
+        self.entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
         self.remedies: dict[str, str] = {}  # by task what to do about labels that are none of its classes
         self.left_out, self.notices = [*raw.left_out], [*raw.notices]
         self.problems = Problems()
@@ -258,8 +260,9 @@ def without_nobody(column: pd.Series, unknown: Sequence[str] | None = None) -> t
     return column.where(~nobody, None), column.where(nobody, None)
 
 
-def tell_nobody(name: str, words: pd.Series, reading: Reading) -> None:
+def note_unknown_words(column: pd.Series, reading: Reading) -> None:
     """Count and list the words of a column that stand for nobody."""
+    name, (_, words) = column.name, without_nobody(column[column != ""], reading.entry.unknown)
     counts = sorted(words.value_counts().items())
     if counts:
         named = ", ".join(f"{quoted(word)} ({counted(count, 'segment')})" for word, count in counts)
@@ -269,7 +272,7 @@ def tell_nobody(name: str, words: pd.Series, reading: Reading) -> None:
         reading.leave_out(f"{name} {quoted(word)}", reason)
 
 
-def tell_placeholders(column: pd.Series, name: str, reading: Reading) -> None:
+def note_placeholders(column: pd.Series, name: str, reading: Reading) -> None:
     """Say that the most frequent text of a column is one that often means that nothing is known."""
     counts = column.value_counts()
     if counts.empty or counts.iloc[0] < 2 or counts.index[0].strip().lower() not in NOTHING:
@@ -280,7 +283,7 @@ def tell_placeholders(column: pd.Series, name: str, reading: Reading) -> None:
     reading.notices.append(f"column {name}: {notice}")
 
 
-def two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
+def speakers_of_both_sexes(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
     """Doubt names that stand for people of both sexes; blocks that part them make up for labels alone."""
     if "speaker" not in table.columns or "sex" not in table.columns:
         return []

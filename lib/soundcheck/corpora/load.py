@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import Caveat, InputError, Problems, SoundcheckError, did_you_mean, input_error
+from soundcheck.common.errors import Caveat, InputError, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.wording import counted
@@ -24,9 +24,10 @@ from soundcheck.corpora import audio, labels, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.labels import Reading
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, with_format_hint
-from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES, segment_name
+from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, resolve
+from soundcheck.corpora.utterances import segment_name
 from soundcheck.metrics import alternatives
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat
@@ -47,8 +48,6 @@ class Corpus:
     segments: pd.DataFrame
     left_out: tuple[Excluded, ...]  # what is not evaluated
     notices: tuple[str, ...]  # what a reader of results must know
-    synthetic: bool  # whether the speech is synthetic
-    description: str  # text for the corpus page
     trials: TrialTable | None = None  # trials between its segments, if it brings a list of them
     # how many segments have labels that mean nothing to any test, in sentences
     unlabelled: tuple[str, ...] = ()
@@ -110,14 +109,7 @@ def sound_formats(names: pd.Series, facts: Mapping[str, AudioInfo]) -> tuple[Sou
 
 
 def inspect_files(
-    root: Path,
-    names: Sequence[str],
-    limit: float,
-    path: Path,
-    *,
-    jobs: int = 1,
-    progress: bool = False,
-    title: str = "",
+    root: Path, names: Sequence[str], limit: float, path: Path, *, jobs: int, progress: bool, title: str
 ) -> dict[str, AudioInfo]:
     """Look at every file once; what is known about the same content is not looked at again.
 
@@ -173,12 +165,12 @@ def load_corpus(
     """
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
-    raw = segments.prepare(_read(form, entry, suite), entry, form.values)
-    entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
+    reading = segments.prepare(_read(form, entry, suite), entry, form.values)
     if suite.alternatives:
-        _check_alternatives(raw, suite)
+        _check_alternatives(reading, suite)
     needs_audio = any(model.about.needs_audio for model in suite.models.values())
-    reading = segments.parse(raw, entry, suite.tasks, needs_audio=needs_audio)
+    segments.parse(reading, suite.tasks, needs_audio=needs_audio)
+    raw, entry = reading.raw, reading.entry
     names, left_out, notices = reading.table["file"].unique(), reading.left_out, reading.notices
     facts: dict[str, AudioInfo] = {}
     if entry.audio:
@@ -214,8 +206,6 @@ def load_corpus(
         segments=table,
         left_out=tuple(left_out),
         notices=tuple(dict.fromkeys(notices)),
-        synthetic=entry.synthetic,
-        description=entry.description,
         trials=trials,
         unlabelled=unlabelled,
         offered=raw.offered,
@@ -244,16 +234,16 @@ def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTabl
         raise input_error(where, what, f"Look at {form.__module__}.{form.__qualname__}.read") from error
 
 
-def _check_alternatives(raw: RawTable, suite: Suite) -> None:
+def _check_alternatives(reading: Reading, suite: Suite) -> None:
     """Refuse transcripts whose alternatives cannot be read; marks that the normaliser drops are none."""
-    problems, normaliser = Problems(), NORMALISERS[suite.normaliser]
-    for place, text in zip(raw.places, raw.table.get("transcript", ()), strict=False):
+    normaliser = NORMALISERS[suite.normaliser]
+    for row, text in enumerate(reading.raw.table.get("transcript", ())):
         try:
             alternatives.parse(normaliser.prepare(text))
         except ValueError as error:
+            what = f"{quoted(text if len(text) <= 60 else text[:60] + '…')}: {error}"
             remedy = "Write { um / uh / @ } with blanks round each /, or leave out alternatives: true"
-            problems.add(place, f"{quoted(text if len(text) <= 60 else text[:60] + '…')}: {error}", remedy)
-    problems.raise_if_any()
+            reading.problem(row, "column transcript", what, remedy)
 
 
 def _trials(reading: Reading, table: pd.DataFrame) -> TrialTable:

@@ -24,9 +24,10 @@ import pandas as pd
 import soundfile
 from pandas.api.types import is_numeric_dtype
 
-from soundcheck.common import files, store
+from soundcheck.common import files
 from soundcheck.common.errors import Problems
 from soundcheck.common.progress import Progress
+from soundcheck.common.store import JsonCache
 from soundcheck.corpora import audio
 from soundcheck.corpora.labels import as_numbers
 from soundcheck.corpora.load import Corpus, identified, inspect_files
@@ -86,42 +87,38 @@ def measure(
 
 def measured_values(
     corpus: Corpus, names: Sequence[str], cache: Path, jobs: int = 1, progress: bool = False
-) -> tuple[dict[str, dict[str, float | str | None]], int]:
+) -> tuple[dict[str, dict[str, float | str]], int]:
     """Find what is known of sounds and measure the rest, without adding columns.
 
     - ``corpus``: a part of one needs another name: what is cached under a name is of these segments only.
     - ``names``: of :data:`soundcheck.corpora.measures.CACHED`.
-    - Returns name -> digest of the sound -> what was measured, ``None`` for nothing; and how many sounds
-      could not be read.
+    - Returns name -> digest of the sound -> what was measured; and how many sounds could not be read.
     """
-    paths = {name: cache / "measured" / f"{files.slug(corpus.name)}-{name}.json" for name in names}
-    versions = {name: _version(name) for name in names}
-    known = {name: store.read(paths[name], versions[name]) or {} for name in names}
+    folder, corpus_slug = cache / "measured", files.slug(corpus.name)
+    known = {name: JsonCache(folder / f"{corpus_slug}-{name}.json", _version(name)) for name in names}
     sounds = corpus.segments.drop_duplicates("audio").set_index("audio")
-    missing = {key: [name for name in names if key not in known[name]] for key in sounds.index}
+    missing = {key: [name for name in names if known[name].get(key) is None] for key in sounds.index}
     todo = {key: unknown for key, unknown in missing.items() if unknown}
-    if not todo:
-        return known, 0
-    from joblib import Parallel, delayed  # late: mostly nothing is new
-
-    places = sounds.loc[list(todo), ["file", "start", "end"]].itertuples(index=False)
-    values = Parallel(n_jobs=min(jobs, max(1, len(todo) // BATCH + 1)), return_as="generator")(
-        delayed(_measure_one)(unknown, corpus.root / place.file, place.start, place.end)
-        for unknown, place in zip(todo.values(), places, strict=True)
-    )
-    what = f"sounds of {corpus.name[:40]}"
-    values = Progress.over(values, "measuring", what, len(todo), visible=progress)
     unreadable = 0
-    try:
-        for key, numbers in zip(todo, values, strict=True):
-            unreadable += numbers is None
-            for name, value in (numbers or {}).items():
-                known[name][key] = None if value != value else value  # NaN
-    finally:  # what was measured before an interruption need not be measured again
-        for name in {name for unknown in todo.values() for name in unknown}:
-            of_corpus = {key: known[name][key] for key in sounds.index if key in known[name]}
-            store.write(paths[name], of_corpus, versions[name])
-    return known, unreadable
+    if todo:
+        from joblib import Parallel, delayed  # late: mostly nothing is new
+
+        places = sounds.loc[list(todo), ["file", "start", "end"]].itertuples(index=False)
+        values = Parallel(n_jobs=min(jobs, max(1, len(todo) // BATCH + 1)), return_as="generator")(
+            delayed(_measure_one)(unknown, corpus.root / place.file, place.start, place.end)
+            for unknown, place in zip(todo.values(), places, strict=True)
+        )
+        what = f"sounds of {corpus.name[:40]}"
+        values = Progress.over(values, "measuring", what, len(todo), visible=progress)
+        try:
+            for key, numbers in zip(todo, values, strict=True):
+                unreadable += numbers is None
+                for name, value in (numbers or {}).items():
+                    known[name].put(key, value)
+        finally:  # what was measured before an interruption need not be measured again
+            for values_of_measure in known.values():
+                values_of_measure.save()
+    return {name: values_of_measure.used for name, values_of_measure in known.items()}, unreadable
 
 
 def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> dict[str, float | str] | None:
@@ -189,7 +186,7 @@ def drawn(table: pd.DataFrame, most: int | None = None, seconds: float = SAMPLE_
 
 def fingerprint_unused_splits(
     corpus: Corpus, cache: Path, jobs: int = 1
-) -> tuple[pd.DataFrame, dict[str, float | str | None]]:
+) -> tuple[pd.DataFrame, dict[str, float | str]]:
     """Listen to segments of the splits that are not evaluated, as far as copies of evaluated ones go.
 
     Loading a corpus does not open these files; of many some are read: whole files, drawn by their names.

@@ -32,7 +32,7 @@ from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.tasks import Task
-from soundcheck.common.text_table import TextTable, cell_texts
+from soundcheck.common.text_table import TextTable, cell_texts, check_names
 from soundcheck.corpora.formats.hugging_face import NAMES, SPLIT
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns
 from soundcheck.corpora.splits import choose, split_among, split_name
@@ -89,18 +89,17 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         if shard.split and SPLIT not in cells.columns:
             cells.columns[SPLIT] = [shard.split] * len(cells)
         tables.append(cells)
-    table, places = join(tables, entry_name(entry))
-    raw = take_columns(table, entry, tasks, {"file": (column,), **NAMES}, places=places)
+    raw = take_columns(join(tables, entry_name(entry)), entry, tasks, {"file": (column,), **NAMES})
     raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
     if not entry.audio:
         return raw
     sizes = np.array([size for number in range(len(shards)) for size in _sizes(entry.root, number)])
     present = np.flatnonzero(sizes >= 0)
-    absent = [places[row] for row in np.flatnonzero(sizes < 0)]
+    absent = [raw.places[row] for row in np.flatnonzero(sizes < 0)]
     return dataclasses.replace(
         raw,
         table=raw.table.iloc[present].reset_index(drop=True),
-        places=[places[row] for row in present],
+        places=[raw.places[row] for row in present],
         left_out=tuple(Excluded(place, "the shard holds no sound for this row", "audio") for place in absent),
     )
 
@@ -281,9 +280,7 @@ def _read_cells(shard: Shard, sounds: str) -> TextTable:
     with _opened(shard) as file:
         schema = file.schema_arrow
         names = [field.name for field in schema if any(is_kind(field.type) for is_kind in _CELLS)]
-        for name in names:
-            if names.count(name) > 1:
-                raise input_error(shard.source, f"two columns are called {quoted(name)}", "Keep one of them")
+        check_names(names, shard.source)
         table = file.read(columns=names)
         table.validate(full=True)
     classes = _class_names(schema)
@@ -308,4 +305,4 @@ def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
         named = {name: kind["names"] for name, kind in features.items() if kind["_type"] == "ClassLabel"}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-    return {name: [str(one) for one in names] for name, names in named.items() if isinstance(names, list)}
+    return {name: [*map(str, names)] for name, names in named.items() if isinstance(names, list)}

@@ -82,7 +82,6 @@ def take_columns(
     usual: Mapping[str, Sequence[str]] | None = None,
     known: Collection[str] = (),
     *,
-    places: Sequence[str] | None = None,
     root: Path | None = None,
     left_out: Iterable[Excluded] = (),
     notices: Iterable[str] = (),
@@ -93,7 +92,7 @@ def take_columns(
     - ``table``: text cells under the names of the source.
     - ``usual``: our name -> names that the format has for it, the first that exists counts.
     - ``known``: columns that the format has used already.
-    - ``places``: of the rows, unless the table tells them; ``root``: by default the folder of the corpus.
+    - ``root``: by default the folder of the corpus.
     - ``notices``: of the reader; they follow those about columns.
     - Raises InputError: if a column is missing that the suite maps, or the one of the files; if one that is
       used holds lists.
@@ -108,8 +107,8 @@ def take_columns(
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
         named = entry.columns.get(name)
         names = dict.fromkeys([named] if named is not None else [*usual.get(name, ()), name])
-        present = [one for one in names if one in table.columns and one not in table.nested]
-        nested = [one for one in names if one in table.nested]
+        present = [theirs for theirs in names if theirs in table.columns and theirs not in table.nested]
+        nested = [theirs for theirs in names if theirs in table.nested]
         if present:
             columns[name] = table.columns[present[0]]
             used |= {*present}
@@ -135,7 +134,7 @@ def take_columns(
     problems.raise_if_any()
     return RawTable(
         pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()}),
-        row_places(table) if places is None else places,
+        table.row_places(),
         root or (entry.path if entry.path.is_dir() else entry.path.parent),
         table.source,
         tuple(left_out),
@@ -145,17 +144,12 @@ def take_columns(
     )
 
 
-def row_places(table: TextTable) -> list[str]:
-    """Say where each row stands."""
-    return [f"{table.source} {table.unit} {number}" for number in table.places]
-
-
-def join(tables: Sequence[TextTable], source: str) -> tuple[TextTable, list[str]]:
-    """Put tables below each other, and say where their rows stand; a column that one lacks is empty there.
+def join(tables: Sequence[TextTable], source: str) -> TextTable:
+    """Put tables below each other; a column that one lacks is empty there.
 
     >>> one, two = TextTable({"a": ["1"]}, [2], "line", "x"), TextTable({"b": ["2"]}, [5], "line", "y")
-    >>> table, places = join([one, two], "both")
-    >>> table.columns, places
+    >>> table = join([one, two], "both")
+    >>> table.columns, table.row_places()
     ({'a': ['1', ''], 'b': ['', '2']}, ['x line 2', 'y line 5'])
     """
     names = dict.fromkeys(name for table in tables for name in table.columns)
@@ -164,8 +158,8 @@ def join(tables: Sequence[TextTable], source: str) -> tuple[TextTable, list[str]
         for name in names
     }
     nested = {name: kind for table in tables for name, kind in table.nested.items()}
-    places = [place for table in tables for place in row_places(table)]
-    return TextTable(columns, range(1, len(places) + 1), "row", source, nested), places
+    places = [place for table in tables for place in table.row_places()]
+    return TextTable(columns, places, "", source, nested)
 
 
 def unused(names: Iterable[str], used: Collection[str], noun: str = "columns") -> list[str]:

@@ -139,9 +139,9 @@ def find_repeats(
         if len(rows) > 1:
             recordings.append(_repeated(rows, tasks))
     overlapping, count = overlapping[: len(evaluated)], evaluated["audio"].nunique()
-    compared = sum(np.count_nonzero(one) >= FEWEST for one in prints[:count])
+    compared = sum(np.count_nonzero(sound_codes) >= FEWEST for sound_codes in prints[:count])
     return Repeats(
-        tuple(sorted(recordings, key=lambda one: (-len(one.files), one.files))),
+        tuple(sorted(recordings, key=lambda repeated: (-len(repeated.files), repeated.files))),
         parallel,
         int(overlapping.sum()),
         int(evaluated["file"][overlapping.to_numpy()].nunique()),

@@ -1,8 +1,8 @@
 """The segment table: one row a segment, with checked labels, the same for every source.
 
-Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names;
-:func:`prepare` does to it what the suite says, :func:`parse` converts and checks it, with all problems and
-their places at once. The audio is looked at later.
+Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names. It becomes
+a :class:`~soundcheck.corpora.labels.Reading`: :func:`prepare` does what the suite says, :func:`parse`
+converts and checks, with all problems and their places at once. The audio is looked at later.
 
 - Text cells are kept exactly as written; only the empty cell, ``""``, is missing. They are mapped by the
   different texts of a column, never row by row, and once: ``{a: b, b: a}`` swaps the two. Words of the suite
@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import math
 import os
 import re
 from collections import Counter
@@ -26,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Caveat, InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import Caveat, InputError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
@@ -34,6 +33,7 @@ from soundcheck.common.wording import counted, some
 from soundcheck.corpora import labels, splits
 from soundcheck.corpora.labels import NAMED, UNKNOWN, Reading, present
 from soundcheck.corpora.raw_table import RawTable
+from soundcheck.corpora.utterances import segment_name
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -49,16 +49,16 @@ _CHANNELS = re.compile(r"\d+(,\d+)*|[ab]|left|right", re.IGNORECASE)  # what a f
 _EXTENSION = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{1,4})?$")
 
 
-def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> RawTable:
-    """Do what the keys say; ``words`` are those of the format, see ``CorpusFormat.values``."""
-    table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
+def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> Reading:
+    """Do to a raw table what the keys say; ``words`` are those of the format, see ``CorpusFormat.values``."""
+    reading = Reading(raw, entry)
+    table, root, notices = raw.table.copy(deep=False), entry.root or raw.root, reading.notices
     slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
     if (slashed != table["file"]).any():
         table["file"] = slashed
         notices.append("backslashes in names of files count as slashes")
     if entry.cut:
         table["file"] = _cut(table["file"], entry.cut, notices)
-    root = entry.root or raw.root
     if entry.audio:
         table["file"] = _from_root(table["file"], raw.root, root)
     for name in {**words, **entry.values}:
@@ -66,12 +66,12 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
             table[name] = _mapped(table[name], words.get(name, {}), entry.values.get(name, {}), notices)
         elif name in entry.values:
             what = f"corpora.{entry.name}.values.{name} maps its values, and it is not there"
-            remedy = did_you_mean(name, raw.table.columns)
-            problems.add(f"{raw.source}, column {name}", what, remedy)
-    problems.raise_if_any()
+            reading.problem(None, f"column {name}", what, did_you_mean(name, raw.table.columns))
+    reading.problems.raise_if_any()
     if CHANNEL in table.columns:
-        _name_channels(table, raw, entry, notices)
-    return dataclasses.replace(raw, table=table, root=root, notices=tuple(notices))
+        _name_channels(table, reading)
+    reading.raw = dataclasses.replace(raw, table=table, root=root)
+    return reading
 
 
 def _cut(column: pd.Series, folder: str, notices: list[str]) -> pd.Series:
@@ -116,7 +116,7 @@ def _mapped(
     return column.map({text: mapped.get(text, text) for text in counts}).astype(object) if mapped else column
 
 
-def _name_channels(table: pd.DataFrame, raw: RawTable, entry: CorpusEntry, notices: list[str]) -> None:
+def _name_channels(table: pd.DataFrame, reading: Reading) -> None:
     """Tell channels with the same times apart: by the name of the file, or refuse them if there is audio."""
     key = [name for name in ("file", "start", "end") if name in table.columns]
     named = names_channel(table[CHANNEL])
@@ -124,15 +124,16 @@ def _name_channels(table: pd.DataFrame, raw: RawTable, entry: CorpusEntry, notic
     if not twice.any():
         return
     row = int(np.flatnonzero(twice)[0])
-    if entry.audio:
+    if reading.entry.audio:
         example = quoted(table["file"].iloc[row], 60)
         what = f"{counted(int(twice.sum()), 'segment')} are other channels of the same times, as of {example}"
-        raise input_error(f"{raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+        raise input_error(f"{reading.raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
     names = [
         _EXTENSION.sub(rf"-{channel}\1", name, count=1) if has_one else name
         for name, channel, has_one in zip(table["file"], table[CHANNEL].str.strip(), named, strict=True)
     ]
-    notices.append(f"names of files have their channel at the end, such as {quoted(names[row], 60)}")
+    example = quoted(names[row], 60)
+    reading.notices.append(f"names of files have their channel at the end, such as {example}")
     table["file"] = pd.Series(names, index=table.index, dtype=object)
 
 
@@ -152,17 +153,15 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _OUTSIDE = "outside"  # remedy of names that lead out of the folder, see `_wider_root`
 
 
-def parse(
-    raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task], *, needs_audio: bool = True
-) -> Reading:
-    """Check a raw table and convert its cells; gives the rows that may be used, in canonical order.
+def parse(reading: Reading, tasks: Mapping[str, Task], *, needs_audio: bool = True) -> Reading:
+    """Check a prepared table and convert its cells: the rows that may be used, in canonical order.
 
     Its audio is not looked at yet: ``duration`` is that of the source, in seconds.
 
     - ``needs_audio``: whether any model listens.
     - Raises InputError: all problems of the table at once.
     """
-    reading = Reading(raw, entry)
+    raw, entry = reading.raw, reading.entry
     columns = {"file": _files(reading, needs_audio)}
     columns |= {name: _times(reading, name) for name in TIMES}
     # Where there is audio, its length counts, and a column of anything may be called duration.
@@ -173,7 +172,6 @@ def parse(
         what = f"start {start[row]:.10g} s {relation} end {end[row]:.10g} s"
         reading.problem(row, "columns start and end", what, "Give a start before the end")
     _labels(reading, tasks, columns)
-    unknown = {name: columns.pop(f"nobody {name}") for name in labels.WHO if name in columns}
     reading.problems.raise_if_any()
     every = pd.DataFrame(columns).assign(place=np.arange(len(raw.table)))
     _check_duplicates(every, tasks, reading)
@@ -182,18 +180,18 @@ def parse(
     parsed = _split(every, reading)
     others = every[~every["place"].isin(parsed["place"])]
     reading.elsewhere = others.drop(columns="place").reset_index(drop=True)
-    for name, words in unknown.items():
-        labels.tell_nobody(name, words.iloc[parsed["place"]], reading)
+    for name in [name for name in labels.WHO if name in columns]:
+        labels.note_unknown_words(raw.table[name].iloc[parsed["place"]], reading)
     parsed = _blocks(parsed, reading)
     _note(parsed, tasks, reading.notices)
-    reading.caveats += labels.two_people(parsed, entry)
+    reading.caveats += labels.speakers_of_both_sexes(parsed, entry)
     order = ["file", *TIMES]
     reading.table = parsed.sort_values(order, kind="stable", na_position="first", ignore_index=True)
     return reading
 
 
 def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, object]) -> None:
-    """Add the columns of labels; words for nobody go into columns ``nobody speaker`` and so on."""
+    """Add the columns of labels, without words for nobody."""
     table, entry, remedies = reading.raw.table, reading.entry, reading.remedies
     ranged = {*entry.number_ranges} - {"duration"}
     further = [name for name in entry.further_columns if name not in (*tasks, *ranged, *columns)]
@@ -204,9 +202,9 @@ def _labels(reading: Reading, tasks: Mapping[str, Task], columns: dict[str, obje
     for name in texts:
         columns[name] = present(table[name], table[name] != "")
         if name in labels.WHO:
-            columns[name], columns[f"nobody {name}"] = labels.without_nobody(columns[name], entry.unknown)
+            columns[name], _ = labels.without_nobody(columns[name], entry.unknown)
     for name in texts:
-        labels.tell_placeholders(columns[name], name, reading)
+        labels.note_placeholders(columns[name], name, reading)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = labels.read_sexes(columns["sex"], reading)
         either = "`values: {sex: {WORD: female}}`"
@@ -236,7 +234,7 @@ def _files(reading: Reading, needs_audio: bool) -> pd.Series:
     faults: dict[str, tuple[str, str]] = {}
     if entry.audio:
         inside = functools.cache(functools.partial(files.inside, raw.root))  # folders hold many files
-        faults = {name: fault for name in first if any(fault := _fault(raw.root, name, inside))}
+        faults = {name: fault for name in first if any(fault := _file_problem(raw.root, name, inside))}
     elif "" in first:  # any other name will do
         faults[""] = ("the cell is empty", "Give each segment a name")
     wider = _wider_root(raw, entry, first) if any(remedy == _OUTSIDE for _, remedy in faults.values()) else ""
@@ -252,7 +250,7 @@ def _files(reading: Reading, needs_audio: bool) -> pd.Series:
     return present(column, ~column.isin(list(faults))) if faults else column
 
 
-def _fault(root: Path, name: str, inside: Callable[[str], Path]) -> tuple[str, str]:
+def _file_problem(root: Path, name: str, inside: Callable[[str], Path]) -> tuple[str, str]:
     """Say what is wrong with a file, and what to do; one without remedy is listed. Opens nothing."""
     relative = "Give a path relative to the corpus folder"
     if not name:
@@ -306,20 +304,14 @@ def _check_duplicates(table: pd.DataFrame, tasks: Collection[str], reading: Read
     described = dict.fromkeys([*texts, *(name for name in tasks if name in table)])
     known = table[table["file"].notna()]
     repeated = known[known.duplicated(key, keep=False)]
-    faults: dict[bool, list[tuple[str, str]]] = {}
+    parts, ratings = "parts of a recording need the columns start and end", "ratings of several people"
     for segment, rows in repeated.groupby(key, sort=True, dropna=False):
-        conflicts = [name for name in described if rows[name].nunique(dropna=False) > 1]
-        differs = f" with different {', '.join(conflicts)}" if conflicts else ""
-        where = " and ".join(raw.places[row] for row in rows["place"])
-        what = f"the segment {quoted(segment_name(*segment))} is there {len(rows)} times{differs}"
-        faults.setdefault(bool(conflicts), []).append((where, what))
-    for conflict, ((where, what), *more) in faults.items():
-        parts, ratings = "parts of a recording need the columns start and end", "ratings of several people"
-        remedy = f"Give one row a segment: {parts}, {ratings} their mean or majority"
-        what += (
-            f"; so {'is' if len(more) == 1 else 'are'} {counted(len(more), 'more segment')}" if more else ""
-        )
-        reading.problems.add(where, what, remedy if conflict else "Remove the repeated row")
+        what = f"the segment {quoted(segment_name(*segment))} is there {len(rows)} times"
+        remedy = "Remove the repeated row"
+        if conflicts := [name for name in described if rows[name].nunique(dropna=False) > 1]:
+            what += f" with different {', '.join(conflicts)}"
+            remedy = f"Give one row a segment: {parts}, {ratings} their mean or majority"
+        reading.problems.add(" and ".join(raw.places[row] for row in rows["place"]), what, remedy)
 
 
 def _split(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
@@ -389,9 +381,3 @@ def _note_marks(texts: pd.Series, notices: list[str]) -> None:
             f"{len(marks)} of {len(texts)} references have marks of noises or unknown words: {named}. "
             "The normaliser basic leaves them out; normaliser: basic-with-marks takes them for words"
         )
-
-
-def segment_name(file: str, start: float, end: float) -> str:
-    """Name a segment: its file, and its times in seconds if it has any."""
-    times = " to ".join(f"{time:.10g}" for time in (start, end) if not math.isnan(time))
-    return f"{file} {times}" if times else file

@@ -115,8 +115,9 @@ def choose(
     kinds = kinds_of(names, declared)
     chosen = pick(kinds, None) if entry.split is None else []
 
-    def named(some: Iterable[str]) -> str:
-        return ", ".join(f"{quoted(one or 'no split', 40)} ({counted(counts[one], unit)})" for one in some)
+    def named(splits: Iterable[str]) -> str:
+        sizes = {quoted(split or "no split", 40): counted(counts[split], unit) for split in splits}
+        return ", ".join(f"{split} ({size})" for split, size in sizes.items())
 
     for wanted in entry.split or ():
         meant = pick(kinds, wanted)

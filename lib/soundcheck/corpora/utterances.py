@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -32,6 +33,12 @@ _EXTENSION = re.compile(  # of sounds, films, and what is made from sounds; `rec
     r"|mov|avi|mpe?g|raw|pcm|txt|lab|json|np[yz]|pt|pkl)$",
     re.IGNORECASE,
 )
+
+
+def segment_name(file: str, start: float, end: float) -> str:
+    """Name a segment: its file, and its times in seconds if it has any."""
+    times = " to ".join(f"{time:.10g}" for time in (start, end) if not math.isnan(time))
+    return f"{file} {times}" if times else file
 
 
 def plain_path(name: str) -> str:
@@ -142,20 +149,20 @@ class UtteranceNames:
         if len(place) and (owner >= 0).all() and len({*self._files}) == len(self._files):
             return owner  # most often; other names cannot fit better
         owner[:] = -1
-        rival: dict[int, int] = {}  # segment -> a name that fits it as well as its owner
+        rivals: dict[int, int] = {}  # segment -> a name that fits it as well as its owner
         for number, rows in enumerate(self.find(names)):
             if len(rows) > 1:
                 what = f"the {noun} {quoted(names[number])} could mean {self.meanings(rows)}"
                 problems.add(where(number), what, self.remedy(rows))
             elif rows:
                 row, before = rows[0], int(owner[rows[0]])
-                ranks = [self._rank(names[one], row) if one >= 0 else 3 for one in (number, before)]
+                ranks = [self._rank(names[rival], row) if rival >= 0 else 3 for rival in (number, before)]
                 if ranks[0] < ranks[1]:
                     owner[row] = number
-                    rival.pop(row, None)
+                    rivals.pop(row, None)
                 elif ranks[0] == ranks[1]:
-                    rival[row] = number
-        for row, number in rival.items():
+                    rivals[row] = number
+        for row, number in rivals.items():
             both = " and ".join(told_apart(names[owner[row]], names[number]))
             what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
             remedy = "Write the one that is meant as in the corpus"
@@ -167,8 +174,6 @@ class UtteranceNames:
         """Name the segments that a name could mean."""
         names = [self._files[row] for row in rows]
         if self._files.count(names[0]) > 1:
-            from soundcheck.corpora.segments import segment_name  # late: only this message needs it
-
             table = self._segments.reindex(columns=["file", "start", "end"]).iloc[list(rows[:2])]
             names = [segment_name(*row) for row in table.itertuples(index=False)]
         more = f" and {len(rows) - 2} more" if len(rows) > 2 else ""

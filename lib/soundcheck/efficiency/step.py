@@ -112,7 +112,7 @@ def measure_run(
         machine=record.machine,
         day=record.day.isoformat(),
         notes=_notes(record),
-        synthetic=any(corpus.synthetic for corpus in material.corpora),
+        synthetic=any(corpus.entry.synthetic for corpus in material.corpora),
         table=table.name,
     )
     files.write_text(output.folder / f"{NAME}.html", written)

@@ -202,8 +202,7 @@ class Evaluation(TextTasks, TrialTasks):
         super().__init__()
         vars(self).update(vars(description))  # model, tasks, seed, replicates, interval, thresholds, ...
         known = read_family(description.family, description.suite_root)
-        limits = ("sweeps", "transformed_segments", "segments_per_change", "levels", "transformations")
-        family = known.limited(*(getattr(description, name) for name in limits))
+        family = known.limited(description)
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)

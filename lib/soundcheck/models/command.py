@@ -297,7 +297,7 @@ class CommandModel(Model):
         self.fingerprint = files.digest(repr(("command", entry.target)))  # its files are named_files
         self._is_recogniser = tuple(entry.tasks) == (TASK,)
         self._command, self._root = [str(program), *arguments[1:]], suite.root
-        self._tasks = [suite.tasks[name] for name in entry.tasks]
+        self._tasks = suite.tasks_of(entry)
         self._limit = EMBEDDING_BYTES if any(task.is_embedding for task in self._tasks) else OUTPUT_BYTES
         self._staying = StayingProgram(self._command, self._root, self._limit) if stays else None
         self._failed = 0  # signals in a row

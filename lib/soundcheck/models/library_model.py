@@ -52,7 +52,7 @@ class LibraryModel(Model):
         self.entry = entry
         self.suite_file = suite.file
         self.where = where(entry, suite, type(self))
-        self.open([suite.tasks[name] for name in entry.tasks])
+        self.open(suite.tasks_of(entry))
 
     @abc.abstractmethod
     def open(self, tasks: Sequence) -> None:

@@ -79,7 +79,7 @@ class RandomModel(LookUpModel):
     answers_declared = True
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
-        self._tasks, self._seed = tuple(suite.tasks[name] for name in entry.tasks), suite.seed
+        self._tasks, self._seed = tuple(suite.tasks_of(entry)), suite.seed
         self.fingerprint = digest(repr(("random", suite.seed, self._tasks)))
 
     @classmethod

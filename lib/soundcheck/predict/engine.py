@@ -81,7 +81,7 @@ def _predicted(
     cluster: Cluster | None,
 ) -> PredictionReport:
     start = time.monotonic()
-    entry, tasks = request.entry, [request.suite.tasks[name] for name in request.entry.tasks]
+    entry, tasks = request.entry, request.suite.tasks_of(request.entry)
     if prediction is not None:
         prediction.run(jobs=jobs, cluster=cluster)
         prediction.check_scale()

@@ -56,7 +56,7 @@ class Prediction:
         suite, cache, self._log = request.suite, request.cache, log or request.log
         digests = cache / "digests" / f"{files.slug(self._entry.name)}.opened.json"
         self._store = Store(cache, request.fingerprint, suite.root, FileDigests(digests))
-        self._tasks = [suite.tasks[name] for name in self._entry.tasks]
+        self._tasks = suite.tasks_of(self._entry)
         self._numbers = {"": None} | {name: number for number, name in enumerate(request.changes)}
         keys = Keys(request.fingerprint, self._tasks, request.changes.values(), suite.seed, request.sounds)
         self.inputs = [

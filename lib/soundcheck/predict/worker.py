@@ -54,7 +54,7 @@ class Worker:
     ) -> None:
         self._connection, self._place = connection, place
         self._setup, self._model, self._watch = setup, model, watch
-        self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
+        self._tasks = setup.suite.tasks_of(setup.entry)
         self._results: list[Result] = []  # that are not sent yet
         self._due = 0.0  # when to send them
         self._took = 0.0  # seconds of the last call

@@ -39,7 +39,7 @@ from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.rows import CHANCE, Estimate
 from soundcheck.results.states import compared
-from soundcheck.run.material import Material, tasks_of
+from soundcheck.run.material import Material
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers
@@ -67,7 +67,7 @@ def key_figures(material: Material) -> tuple[KeyFigure, ...]:
             predictions = read_predictions(report.tables[corpus.name])
             settings = {"predictions": predictions, "missing": suite.models[model].missing, "trials": None}
             view = made_of(CorpusView, corpus, corpus.entry, **settings, title=corpus.entry.title)
-            for task in tasks_of(suite, suite.models[model]):
+            for task in suite.tasks_of(suite.models[model]):
                 figures = _Figures(suite, model, view, task)
                 if task.is_embedding:
                     for table, family in trials[:1]:

@@ -126,11 +126,6 @@ def load(opened: Opened, jobs: int, answered: Mapping[str, str] | None = None) -
 # Which predictions a run needs ------------------------------------------------------------------------------
 
 
-def tasks_of(suite: Suite, entry: ModelEntry) -> list[Task]:
-    """List the tasks of a model."""
-    return [suite.tasks[name] for name in entry.tasks]
-
-
 def supported_tasks(family: Family, tasks: Iterable[Task]) -> list[Task]:
     """Keep the tasks that a family has tests for."""
     return [task for task in tasks if family.applies_to(task)]
@@ -177,7 +172,7 @@ def predicted_corpora(
     Those are the ones that the suite names for it, but for those that it keeps for families that do not test
     the model.
     """
-    tasks = tasks_of(suite, entry)
+    tasks = suite.tasks_of(entry)
     testing = [family for family in families if entry.is_for(family.name) and supported_tasks(family, tasks)]
     return [
         corpus

@@ -34,7 +34,6 @@ from soundcheck.run.material import (
     predicted_corpora,
     sounds_of,
     supported_tasks,
-    tasks_of,
 )
 from soundcheck.run.notebooks import Job, Outcome
 from soundcheck.run.output import Output
@@ -67,7 +66,7 @@ def family_jobs(material: Material, families: Iterable[Family]) -> list[Job]:
     jobs = []
     for entry in suite.models.values():
         for family in families:
-            tasks = supported_tasks(family, tasks_of(suite, entry))
+            tasks = supported_tasks(family, suite.tasks_of(entry))
             evaluated = evaluated_corpora(family, entry, material.corpora)
             if not tasks or not evaluated or not entry.is_for(family.name):
                 continue

@@ -40,7 +40,6 @@ from soundcheck.run.material import (
     changes_of,
     needed_segments,
     predicted_corpora,
-    tasks_of,
 )
 from soundcheck.run.notebooks import Job
 from soundcheck.run.selection import RunOptions
@@ -56,7 +55,7 @@ def request_of(
 ) -> PredictionRequest:
     """Say what a model predicts for some corpora, of which it gets those that its families look at."""
     suite, sounds = material.suite, material.sounds
-    tasks = tasks_of(suite, entry)
+    tasks = suite.tasks_of(entry)
     families = [family for family in material.families if entry.is_for(family.name)]
     answered = [family for family in families if answers_changes(entry, family, sounds)]
     return PredictionRequest(

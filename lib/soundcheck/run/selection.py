@@ -201,8 +201,7 @@ def read_families(suite: Suite) -> list[Family]:
         if needed and needed not in suite.transformations.get(name, [needed]):
             problems.add("limits.transformations", f"{name} needs {quoted(needed)}", "Add it")
         family = with_suite_groups(family, grouped)
-        limits = (suite.transformed_segments, suite.segments_per_change, suite.levels, suite.transformations)
-        families.append(family.limited(suite.sweeps, *limits))
+        families.append(family.limited(suite))
     problems.raise_if_any()
     titles = Counter(family.title for family in families)
     return [

@@ -159,7 +159,7 @@ class Derived:
         """
         output, suite = self._output, material.suite
         segments = [
-            (corpus.name, repr(corpus.entry), corpus.synthetic, files.digest(output.segments(corpus.name)))
+            (corpus.name, repr(corpus.entry), files.digest(output.segments(corpus.name)))
             for corpus in material.corpora
         ]
         trials = [(place, files.digest(output.trials(*place))) for place in material.lists]

@@ -127,7 +127,7 @@ def _read(detected: DetectedFormat, path: Path, columns: dict[str, str]) -> tupl
     offered = tuple(name for name in raw.offered if name not in raw.table)
     if offered:
         raw = form.read(dataclasses.replace(entry, blocks=offered), BUILTIN)
-    raw = prepare(raw, entry, form.values)
+    raw = prepare(raw, entry, form.values).raw
     table = raw.table.astype(object).reset_index(drop=True)
     table = table.where(table.notna() & table.ne(""), None)
     return table.dropna(axis="columns", how="all"), raw.root or path.parent

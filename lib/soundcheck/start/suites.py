@@ -116,7 +116,7 @@ def _check(detected: DetectedFormat, inferred: InferredColumns) -> None:
         write_files(Path(folder), {"suite.yml": text, "predictions.csv": ""}, "")
         suite = read_suite(Path(folder, "suite.yml"))
         (entry,), form = suite.corpora.values(), CORPUS_FORMATS[detected.format]
-        parse(prepare(form.read(entry, suite.tasks), entry, form.values), entry, suite.tasks)
+        parse(prepare(form.read(entry, suite.tasks), entry, form.values), suite.tasks)
 
 
 def _name(path: Path) -> str:

@@ -250,7 +250,7 @@ def read_corpus(
         return None
     keys = dict(corpus) | {"name": name, "format": form.keyword, "title": corpus.title or name, **shared}
     keys["ranges"] = reader.read_ranges((*path, "range"), keys.pop("range", None), reader.tasks.values())
-    keys["benchmark"] = mark = reader.section((*path, "benchmark"), corpus.benchmark, Benchmark)
+    keys["benchmark"] = mark = reader.check((*path, "benchmark"), corpus.benchmark, Benchmark)
     if mark and mark.task and mark.task not in reader.tasks:
         what = f"unknown task {quoted(mark.task)}"
         reader.note((*path, "benchmark", "task"), what, did_you_mean(mark.task, reader.tasks))

@@ -18,7 +18,7 @@ from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CorpusEntry
-from soundcheck.suite.groups import GroupColumn
+from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn
 from soundcheck.suite.measures import Margin
 from soundcheck.suite.model_kind import ERROR, LEFT_OUT, Card, ModelEntry, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
@@ -30,7 +30,7 @@ RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 SPEECH_KINDS = ("other_language",)  # no run needs them: without any, that test is left out
 SETTINGS = (  # fields of a suite that are keys of the file's top level
     *("title", "seed", "replicates", "interval", "thresholds", "studies", "voices", "sweeps", "normaliser"),
-    *("alternatives", "matters_worse", "handbook"),
+    *("alternatives", "matters_worse", "measured", "handbook"),
 )
 QUICK_SEGMENTS, QUICK_LEVELS = 50, 2  # of a first look: under each change, of each sweep
 
@@ -62,7 +62,7 @@ class ComparisonEntry:
 class Suite:
     """A checked suite.
 
-    Notebooks get all :data:`SETTINGS` but ``title``, ``handbook`` and ``studies``.
+    Notebooks get all :data:`SETTINGS` but ``title``, ``measured``, ``handbook`` and ``studies``.
 
     - ``corpora, models, comparisons``: entries by name, in the order of the file.
     - ``groups, adjust, against``: columns whose groups are compared, by which differences are adjusted, and
@@ -112,7 +112,7 @@ class Suite:
     adjust: tuple[str, ...] = ()
     against: dict[str, str] = dataclasses.field(default_factory=dict)
     # what is measured on the sounds of all corpora, whether or not a family needs it
-    measured: tuple[str, ...] = ()
+    measured: tuple[schema.choice(*MEASURED_COLUMNS), ...] = ()
     balance_samples: int = 1000  # segments a group that balanced fairness families ask for
     # segments of a corpus that are transformed for families that need all levels of transformations; ``None``
     # = as many as their groups need to be judged
@@ -137,6 +137,10 @@ class Suite:
     entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     quick: bool = False  # a first look, see `quickened`; said wherever numbers of the run are
     handbook: schema.Address = ""  # address of the handbook, to which reports link; empty = they only name it
+
+    def tasks_of(self, model: ModelEntry) -> list[Task]:
+        """List what a model predicts."""
+        return [self.tasks[name] for name in model.tasks]
 
     def quickened(self) -> Suite:
         """Give the suite of a first look: less of each change of the sound, all clean segments."""

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import numpy as np
@@ -80,8 +79,7 @@ class PerturbationSeries:
         >>> PerturbationSeries("Scale", "factor", {"0.9": None, "0.5": None}).step(0.50)
         '0.5'
         """
-        text = f"{level:g}" if isinstance(level, float) else str(level)
-        return next((name for name in self.steps if name == text or _equal_numbers(name, text)), None)
+        return next((name for name in self.steps if _as_number(name) == _as_number(level)), None)
 
     def thinned(self, most: int, excluded: Iterable[object] = ()) -> PerturbationSeries:
         """Keep at most so many steps: the most severe one, the mildest one, and others evenly between.
@@ -106,11 +104,11 @@ class PerturbationSeries:
         )
 
 
-def _equal_numbers(first: str, second: str) -> bool:
+def _as_number(level: object) -> float | str:
     try:
-        return float(first) == float(second)
+        return float(str(level))
     except ValueError:
-        return False
+        return str(level)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -271,42 +269,28 @@ class Family:
         """All changes that it needs predictions for, steps from mild to severe at the end."""
         return [*self.changes.values(), *self.stepped]
 
-    def limited(
-        self,
-        sweeps: bool,
-        transformed_segments: int | None,
-        segments_per_change: int | None = None,
-        levels: int | None = None,
-        transformations: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    ) -> Family:
+    def limited(self, suite: Any) -> Family:
         """Give the family as a suite wants it.
 
-        - ``transformed_segments``: how many segments of a corpus are transformed; ``None`` leaves that to the
-          threshold file.
-        - ``segments_per_change``: how many segments of a corpus are heard under a change, or at a step of a
-          sweep, at most; ``None`` leaves that to the threshold file.
-        - ``levels``: how many levels of each sweep and transformation there are at most; ``None`` = all.
-        - ``transformations``: family -> names of the transformations and sweeps that are kept; all for a
-          family without names.
+        - ``suite``: a :class:`~soundcheck.suite.entries.Suite`, or what a notebook knows of it.
         """
         options = self.options
-        if self.transformations and transformed_segments is not None:
-            options = options | {"sweep_segments": transformed_segments}
-        if segments_per_change is not None:
-            options = options | {"segments_per_change": segments_per_change}
-        names = transformations.get(self.name, self.series)
+        if self.transformations and suite.transformed_segments is not None:
+            options = options | {"sweep_segments": suite.transformed_segments}
+        if suite.segments_per_change is not None:
+            options = options | {"segments_per_change": suite.segments_per_change}
+        names = suite.transformations.get(self.name, self.series)
         included = {name: series for name, series in self.transformations.items() if name in names}
-        swept = {name: series for name, series in self.sweeps.items() if sweeps and name in names}
+        swept = {name: series for name, series in self.sweeps.items() if suite.sweeps and name in names}
         if len(included) < len(self.transformations) and options.get("excluded"):
             excluded = {name: cut for name, cut in options["excluded"].items() if name in included}
             options = options | {"excluded": excluded}
         stepped = {"sweeps": swept, "transformations": included}
-        if levels is not None:
+        if suite.levels is not None:
             excluded = options.get("excluded") or {}
-            stepped = {
-                kind: {name: one.thinned(levels, excluded.get(name, ())) for name, one in series.items()}
-                for kind, series in stepped.items()
-            }
+            for kind, series in stepped.items():
+                for name, part in series.items():
+                    stepped[kind][name] = part.thinned(suite.levels, excluded.get(name, ()))
         return dataclasses.replace(self, **stepped, options=options)
 
     def option(self, name: str, model: str) -> Any:

@@ -38,13 +38,10 @@ MEASURED_COLUMNS = (
     *("bandwidth", "clipping", "duration", "level", "pitch", "signal_to_noise", "silence", "speaking_rate"),
     *("speech_share", "predicted_quality"),  # by networks that are installed apart
 )
-UNUSABLE = {
+UNUSABLE = {  # column -> why its values are no groups
+    **dict.fromkeys(("start", "end"), "it is a time"),
+    **dict.fromkeys(("key", "audio", "place"), "the name is taken"),
     "file": "each file would be a group",
-    "start": "it is a time",
-    "end": "it is a time",
-    "key": "the name is taken",
-    "audio": "the name is taken",
-    "place": "the name is taken",
     "item": "each item would be a group",
     "transcript": "each text would be a group",
     "speaker": "each speaker would be a group, and of one speaker nobody knows how much speakers differ",

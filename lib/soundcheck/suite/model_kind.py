@@ -29,19 +29,6 @@ from soundcheck.suite.paths import find_files
 
 ERROR, LEFT_OUT = "error", "left out"  # what an input without a prediction is
 
-
-CARD_FIELDS = {  # field -> what people call it; a card lists those that are missing in this order
-    "intended_use": "intended use",
-    "license": "licence",
-    "owner": "owner",
-    "training_data": "training data",
-    "limitations": "limitations",
-    "languages": "languages",
-    "version": "version",
-    "contact": "contact",
-    "id": "id on a hub",
-    "base_model": "base model",
-}
 _OF_SOME = ("id", "base_model")  # a model may well have none
 _OF_ONE_MODEL = ("version", "id", "base_model")  # no two models have the same
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*|multilingual|code")
@@ -83,6 +70,12 @@ class Card:
         """What nobody wrote, in words; not every model has an id on a hub or a base model."""
         needed = {name: words for name, words in CARD_FIELDS.items() if name not in _OF_SOME}
         return tuple(words for name, words in needed.items() if not getattr(self, name))
+
+
+_WORDS = {"license": "licence", "id": "id on a hub"}
+CARD_FIELDS = {  # field -> what people call it; a card lists those that are missing in this order
+    field.name: _WORDS.get(field.name, field.name.replace("_", " ")) for field in dataclasses.fields(Card)
+}
 
 
 class ModelKeys(schema.Section):
@@ -355,7 +348,7 @@ def _check_meanings(
 
 def read_card(reader: schema.DocumentReader, path: tuple, value: object) -> Card:
     """Read what people say about a model, or about all models of a suite; ``None`` = nothing."""
-    card = reader.section(path, value, Card)
+    card = reader.check(path, value, Card)
     if len(path) == 1 and isinstance(value, dict):
         for key in [key for key in _OF_ONE_MODEL if key in value]:
             reader.note((*path, key), "this belongs to one model", "Write it in the card of that model")

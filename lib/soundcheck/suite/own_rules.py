@@ -104,7 +104,7 @@ def read_margin(reader: schema.EntryReader, path: tuple, value: object, usual: M
     """Read a margin: a number is the absolute margin alone, a mapping names parts of it."""
     if not isinstance(value, dict):
         return Margin(reader.check(path, value, schema.number(0, 1, positive=True)), None)
-    given = reader.section(path, value, Margin)
+    given = reader.check(path, value, Margin)
     if given is None:
         return usual
     margin = dataclasses.replace(usual, **{key: part for key, part in vars(given).items() if key in value})
@@ -123,7 +123,7 @@ def read_accepted(reader: schema.EntryReader) -> tuple[AcceptedFailure, ...]:
     accepted = []
     for position, item in enumerate(value):
         path = ("accepted", position)
-        accepted.append(reader.section(path, item, AcceptedFailure, needed=("why",)))
+        accepted.append(reader.check(path, item, AcceptedFailure, needed=("why",)))
         if isinstance(item, dict) and not set(item) & set(WHERE):
             what = "nothing is named, so that every failure would be accepted"
             reader.note(path, what, f"Name one or more of {', '.join(WHERE)}")
@@ -180,13 +180,13 @@ class _TestReader:
             if "hard" in value:
                 reader.note(path, "a test that is left out cannot be a hard bar", "Remove run, or hard")
                 return None
-            left = reader.section(path, value, OwnTest, more=fixed | {"hard": False})
+            left = reader.check(path, value, OwnTest, more=fixed | {"hard": False})
             if left is not None and left.run:
                 what = "a test is run unless it is left out"
                 reader.note((*path, "run"), what, "Remove it, or write false")
             return left
         others = ("threshold", "matters", "label")
-        change = reader.section(path, value, OwnTest, others, fixed | {"run": True}, ("why",))
+        change = reader.check(path, value, OwnTest, others, fixed | {"run": True}, ("why",))
         labels = reader.check((*path, "label"), value.get("label"), schema.Names)
         thresholds = self.thresholds(value.get("threshold"))
         if change is None:

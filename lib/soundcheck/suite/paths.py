@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import glob
 import importlib.util
 import itertools
@@ -104,33 +105,30 @@ def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
     else:
         single, what, remedy = find_place(file, text, folder=False)
         return ([] if single is None else [single]), what, remedy
-    below = itertools.chain.from_iterable(_files_below(one, file.parent) for one in places)
+    below = itertools.chain.from_iterable(_files_below(each, file.parent) for each in places)
     matches = sorted({*itertools.islice(below, MANY_FILES + 1)})
     if len(matches) > MANY_FILES:
         what = f"{quoted(text)} means more than {MANY_FILES} files"
         return [], what, "Name those that the predictions depend on"
     if not matches:
         return [], f"{quoted(text)} means no file", nearest_name(place) or "Check the path"
-    for one in matches:
-        if reason := irregularity(one):
-            return [], f"{quoted(text)}: {quoted(one.name)}: {reason}", "Make it readable, or do not name it"
+    for path in matches:
+        if reason := irregularity(path):
+            return [], f"{quoted(text)}: {quoted(path.name)}: {reason}", "Make it readable, or do not name it"
     return matches, "", ""
 
 
 def _files_below(place: Path, root: Path) -> Iterator[Path]:
     """Give a file, or the files below a folder, but for those in folders that are passed over."""
-    folders = [place, *place.parents] if place.is_dir() else place.parents
-    above = itertools.takewhile(lambda folder: folder != root, folders)
-    if any(folder.name in PASSED or (folder / MARKER).exists() for folder in above):
-        return
-    if place.is_file():
-        yield place
-    for folder, inner, names in os.walk(place):
-        inner[:] = [name for name in inner if name not in PASSED]
-        if MARKER in names:
-            inner.clear()
-        else:
-            yield from (path for name in names if (path := Path(folder, name)).is_file())
+
+    @functools.cache
+    def is_passed(folder: Path) -> bool:
+        return folder.name in PASSED or (folder / MARKER).exists()
+
+    for path in itertools.chain([place], place.rglob("*")):
+        folders = itertools.takewhile(lambda folder: folder != root, path.parents)
+        if path.is_file() and not any(map(is_passed, folders)):
+            yield path
 
 
 def parse_command(target: str, stays: bool | None = False) -> tuple[list[str], str, str]:

@@ -245,16 +245,41 @@ class DocumentReader:
         """Note a problem at a place of the file."""
         self.problems.add(self.document.where(path), what, remedy)
 
-    def check(self, path: tuple, value: object, kind: Any, meant: Collection[str] = ()) -> Any:
-        """Check a value against the type of a field.
+    def check(
+        self,
+        path: tuple,
+        value: object,
+        kind: Any,
+        also: Collection[str] = (),
+        more: Mapping[str, object] = MappingProxyType({}),
+        needed: Collection[str] = (),
+    ) -> Any:
+        """Check a value against the type of a field, or a mapping against its section.
+
+        Unknown keys of a section are noted, and the rest is used.
 
         - ``path, value``: place of the value, and the value as read; ``None`` = the key is not there.
-        - ``kind``: its type, see above.
-        - ``meant``: keys whose absence is not told.
+        - ``kind``: its type, see above, or a section.
+        - ``also``: keys of a section that are read by somebody else.
+        - ``more``: fields of a section that are no keys of the file.
+        - ``needed``: keys of a section that must be there although their fields have a default.
         - Returns the value, ``None`` if it cannot be used; all its problems are noted.
         """
         if value is None:
             return None
+        meant = set()  # keys that an unknown key stands for
+        is_section = isinstance(kind, type) and (dataclasses.is_dataclass(kind) or issubclass(kind, Section))
+        if is_section and isinstance(value, dict):
+            fields = kind.__dataclass_fields__ if dataclasses.is_dataclass(kind) else kind.model_fields
+            keys = [key for key in fields if key not in more]
+            allowed = sorted([*keys, *also])
+            for key in [key for key in value if key not in allowed]:
+                self.note((*path, key), "unknown key", did_you_mean(key, allowed))
+                meant.add(nearest(key, allowed))
+            for key in needed:
+                if key not in value and key not in meant:
+                    self.note((*path, key), *_MESSAGES["missing"])
+            value = {**more, **{key: item for key, item in value.items() if key in keys}}
         try:
             return _adapter(kind).validate_python(value, context=YAML)
         except pydantic.ValidationError as error:
@@ -270,35 +295,6 @@ class DocumentReader:
                 what, remedy = (text.format(**words) for text in _MESSAGES.get(detail["type"], ("{msg}", "")))
                 self.note((*path, *place), "the value is empty" if empty else what, remedy)
         return None
-
-    def section(
-        self,
-        path: tuple,
-        value: object,
-        kind: type,
-        also: Collection[str] = (),
-        more: Mapping[str, object] = MappingProxyType({}),
-        needed: Collection[str] = (),
-    ) -> Any:
-        """Check a section against its  Unknown keys are noted, and the rest is used.
-
-        - ``also``: keys that are read by somebody else.
-        - ``more``: fields that are no keys of the file.
-        - ``needed``: keys that must be there although their fields have a default.
-        """
-        meant = set()  # keys that an unknown key stands for
-        if isinstance(value, dict):
-            fields = kind.__dataclass_fields__ if dataclasses.is_dataclass(kind) else kind.model_fields
-            keys = [key for key in fields if key not in more]
-            allowed = sorted([*keys, *also])
-            for key in [key for key in value if key not in allowed]:
-                self.note((*path, key), "unknown key", did_you_mean(key, allowed))
-                meant.add(nearest(key, allowed))
-            for key in needed:
-                if key not in value and key not in meant:
-                    self.note((*path, key), *_MESSAGES["missing"])
-            value = {**more, **{key: item for key, item in value.items() if key in keys}}
-        return self.check(path, value, kind, meant)
 
     def entries(self, *path: str, needed: bool = False) -> list[tuple[str, object]]:
         """List the named entries of a section, names checked."""
@@ -388,7 +384,7 @@ class EntryReader(DocumentReader):
                 remedy = f"Remove it. Allowed: {', '.join(allowed)}"
                 self.note((*path, key), f"{what} {chosen.keyword} does not take this key", remedy)
             value = {key: item for key, item in value.items() if key not in foreign}
-        return self.section(path, value, keys, also)
+        return self.check(path, value, keys, also)
 
     def read_path(self, path: tuple, text: str, *, folder: bool | None) -> Path | None:
         """Find a file or folder that the suite names; ``None`` = either."""

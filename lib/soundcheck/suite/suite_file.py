@@ -53,7 +53,7 @@ _TAKEN = (  # names that mean something else in a table or threshold file
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)  # noise: a folder with several kinds
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
-    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "cache", "synonyms"),
+    *("tests", "accepted", "groups", "adjust", "card", "history", "cache", "synonyms"),
     "entities",
 )
 
@@ -112,9 +112,9 @@ class _Reader(schema.EntryReader):
         """Read everything; the result counts only if there are no problems."""
         data = self.document.data
         fixed = {name: value for name, value in vars(Suite()).items() if name not in SETTINGS}
-        suite = self.section((), data, Suite, _SECTIONS, fixed)
-        limits = self.section(("limits",), data.get("limits"), _Limits) or _Limits()
-        balance = self.section(("balance",), data.get("balance"), _Balance) or _Balance()
+        suite = self.check((), data, Suite, _SECTIONS, fixed)
+        limits = self.check(("limits",), data.get("limits"), _Limits) or _Limits()
+        balance = self.check(("balance",), data.get("balance"), _Balance) or _Balance()
         sounds = dict(self.entries("sounds"))
         kinds = self.known_names(("sounds",), sounds, SOUND_KINDS, "kind of sound")
         for name, value in self.entries("tasks"):
@@ -139,7 +139,6 @@ class _Reader(schema.EntryReader):
             "accepted": read_accepted(self),
             "sounds": {kind: self.read_sound(kind, sounds[kind]) for kind in kinds},
             "card": read_card(self, ("card",), data.get("card")),
-            "measured": self.read_measured(data.get("measured")),
             "synonyms": read_synonyms(self, data.get("synonyms"), suite.normaliser if suite else "none"),
             "entities": read_entities(self, data.get("entities")),
             "balance_samples": balance.samples,
@@ -148,14 +147,6 @@ class _Reader(schema.EntryReader):
         }
         fields |= {key: self.read_folder(key, data.get(key)) for key in ("history", "cache")}
         return None if len(self.problems) else dataclasses.replace(suite, **fields)
-
-    def read_measured(self, value: object) -> tuple[str, ...]:
-        """Read what is measured on the sounds of all corpora, whoever needs it."""
-        names = self.check(("measured",), value, schema.Texts) or ()
-        for name in [name for name in names if name not in MEASURED_COLUMNS]:
-            remedy = did_you_mean(name, MEASURED_COLUMNS)
-            self.note(("measured",), f"nothing measures {quoted(name)}", remedy)
-        return tuple(dict.fromkeys(names))
 
     def read_folder(self, key: str, value: object) -> Path | None:
         """Read a folder that need not exist, of finished runs or of what is computed once."""
@@ -186,7 +177,7 @@ class _Reader(schema.EntryReader):
         comparisons: dict[str, ComparisonEntry] = {}
         for name, value in self.entries("comparisons"):
             path = ("comparisons", name)
-            comparison = self.section(path, value, ComparisonEntry, more={"name": name})
+            comparison = self.check(path, value, ComparisonEntry, more={"name": name})
             if comparison is None:
                 continue
             pair = (comparison.baseline, comparison.candidate)
@@ -198,7 +189,7 @@ class _Reader(schema.EntryReader):
                 self.note(path, "a model is compared with itself", "Name two models")
             elif first and second and not {*first.tasks} & {*second.tasks}:
                 self.note(path, "the two models share no task", "Compare models that predict the same")
-            if pair in [(one.baseline, one.candidate) for one in comparisons.values()]:
+            if pair in [(known.baseline, known.candidate) for known in comparisons.values()]:
                 what = f"duplicate comparison of {' and '.join(map(quoted, pair))}"
                 self.note(("comparisons",), what, "Keep one")
             comparisons[name] = comparison
@@ -208,7 +199,7 @@ class _Reader(schema.EntryReader):
         """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
         path = ("sounds", kind)
         place = path if isinstance(value, str) else (*path, "path")
-        sound = self.section(path, {"path": value} if isinstance(value, str) else value, _Sound)
+        sound = self.check(path, {"path": value} if isinstance(value, str) else value, _Sound)
         if sound is None:
             return None
         if sound.base and kind not in RESPONSE_KINDS:
@@ -226,7 +217,7 @@ class _Reader(schema.EntryReader):
         elif name in _TAKEN or not name.isidentifier():
             what = f"{quoted(name)} cannot be the name of a task"
             self.note(path, what, "Use letters, digits and _; no reserved or measured column")
-        task = self.section(path, value, _Task)
+        task = self.check(path, value, _Task)
         if task is None:
             return
         for key, other in (("classes", CLASSIFICATION), ("range", REGRESSION)):
@@ -253,8 +244,6 @@ class _Reader(schema.EntryReader):
             self.note(("families",), what, f"Write {example}. Allowed: {', '.join(known)}")
             return ()
         return self.known_names(("families",), value, known, "family")
-
-    # corpora
 
 
 # Words in files of their own --------------------------------------------------------------------------------
@@ -286,15 +275,15 @@ def read_synonyms(reader: schema.EntryReader, value: object, normaliser: str) ->
             remedy = "Write a phrase on both sides, or remove the row"
             reader.problems.add(table.where(n, empty[0]), what, remedy)
             del rows[n]
-    pairs = [(normalise(one), normalise(other)) for one, other in rows.values()]
+    pairs = [(normalise(phrase), normalise(synonym)) for phrase, synonym in rows.values()]
     try:
         synonym_sets(pairs)
     except ValueError as error:
         place = error.args[0]
-        row, (one, other) = [*rows.items()][place]
+        row, (phrase, synonym) = [*rows.items()][place]
         alike = pairs[place][0] == pairs[place][1]
         why = "once they are normalised" if alike else "by rows before, which makes a circle"
-        what = f"{quoted(one)} and {quoted(other)} are the same already {why}"
+        what = f"{quoted(phrase)} and {quoted(synonym)} are the same already {why}"
         reader.problems.add(table.where(row), what, "Remove the row")
     return tuple(rows.values())
 
@@ -325,7 +314,7 @@ def read_entities(reader: schema.EntryReader, value: object) -> dict[str, tuple[
         if kind in entities.CLASSES:
             reader.note(path, "entities of this class are found without names", "Call the class otherwise")
             continue
-        names = _listed(reader, path, given) if isinstance(given, list) else _in_file(reader, path, given)
+        names = _names_of(reader, path, given)
         for name, place in names:
             tokens = entities.read(name).tokens
             other = of_class.setdefault(tokens, kind)
@@ -338,16 +327,13 @@ def read_entities(reader: schema.EntryReader, value: object) -> dict[str, tuple[
     return named
 
 
-def _listed(reader: schema.EntryReader, path: tuple[str, ...], given: list[object]) -> list[tuple[str, str]]:
-    """Read names from a list, each with its place."""
-    names = [reader.check((*path, n), name, schema.Text) for n, name in enumerate(given)]
-    if not names:
-        reader.note(path, "there are no names", _ENTITIES)
-    return [(name, reader.document.where((*path, n))) for n, name in enumerate(names) if name is not None]
-
-
-def _in_file(reader: schema.EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
-    """Read names from a table, each with its place."""
+def _names_of(reader: schema.EntryReader, path: tuple[str, ...], given: object) -> list[tuple[str, str]]:
+    """Read names from a list or from a table, each with its place."""
+    if isinstance(given, list):
+        names = reader.check(path, given, schema.Texts) or ()
+        if not given:
+            reader.note(path, "there are no names", _ENTITIES)
+        return [(name, reader.document.where((*path, n))) for n, name in enumerate(names)]
     table = _read_table(reader, path, given)
     if table is not None and NAME not in table.columns:
         reader.problems.add(table.header, f"there is no column {NAME}", "Write name in the first row")

@@ -174,10 +174,7 @@ def check_options(reader: schema.DocumentReader, family: Family, ours: Collectio
             continue
         if schema.plain_value(value) is None and name in _MAY_BE_EMPTY:
             continue
-        if isinstance(kind, type) and issubclass(kind, schema.Section):
-            reader.section(("options", name), value, kind)
-        else:
-            reader.check(("options", name), value, kind)
+        reader.check(("options", name), value, kind)
 
 
 def check_settings(
@@ -253,14 +250,22 @@ def _read_option(value: object) -> object:
     return option
 
 
-_Options = dict[str, schema.parsed(object, _read_option)]
+_Option = schema.parsed(object, _read_option)
 
 
-class _Sweep(schema.Section):
+class _Change(pydantic.BaseModel):
+    """A change of the signal; what is none of its keys is an option of the transform."""
+
+    model_config = pydantic.ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, _Option]
+    transform: schema.Text
+
+
+class _Sweep(_Change):
     axis: schema.Title
     option: schema.Text = ""
-    values: schema.Free = ()
-    steps: dict[str, _Options] = {}
+    values: list[schema.Free] = []
+    steps: dict[str, dict[str, _Option]] = {}
 
 
 def _limits(name: str, test: TestDefinition, family: Family) -> tuple[float, float] | None:
@@ -346,7 +351,7 @@ class _Reader(schema.DocumentReader):
         name = self.check(("family",), data.get("family", self.name), schema.Text)
         kinds = self.check(("tasks",), data.get("tasks", []), tuple[schema.choice(*KINDS), ...])
         fixed = {"name": self.name, "kinds": kinds or (), "digest": "", **{part: {} for part in _PARTS}}
-        family = self.section(
+        family = self.check(
             (), data, Family, ("family", "tasks", "defaults", *_PARTS), fixed, ("family", "tasks")
         )
         if name not in (None, self.name):
@@ -374,7 +379,7 @@ class _Reader(schema.DocumentReader):
     def expanded(self) -> Iterator[tuple[str, tuple[tuple, object]]]:
         """List the tests by name, each with its place and what it says, the defaults of the file included."""
         defaults, changes = self.document.data.get("defaults"), self.document.data.get("changes")
-        self.section(("defaults",), defaults, _Defaults)
+        self.check(("defaults",), defaults, _Defaults)
         for name, value in self.entries("tests", needed=True):
             path = ("tests", name)
             if isinstance(defaults, dict) and isinstance(value, dict):
@@ -410,36 +415,25 @@ class _Reader(schema.DocumentReader):
 
     def read_sweep(self, path: tuple[str, str], value: object) -> PerturbationSeries | None:
         """Read a change with an option that takes several values, or with options of each step."""
-        if not isinstance(value, dict):
-            remedy = "Write {transform: ..., axis: ..., option: ..., values: [...]}"
-            self.note(path, "this is not a sweep", remedy)
+        sweep = self.check(path, value, _Sweep)
+        if sweep is None:
             return None
-        keys = {key: item for key, item in value.items() if key in _Sweep.model_fields}
-        rest = {key: item for key, item in value.items() if key not in keys}
-        sweep, change = self.section(path, keys, _Sweep), self.read_change(path, rest)
-        if sweep is None or change is None:
-            return None
-        steps = sweep.steps
+        name, steps, common = path[-1], sweep.steps, ()
         if sweep.option:
-            values = sweep.values if isinstance(sweep.values, list) else []
-            steps = {f"{v:g}" if isinstance(v, float) else str(v): {sweep.option: v} for v in values}
+            steps = {f"{v:g}" if isinstance(v, float) else str(v): {sweep.option: v} for v in sweep.values}
+            common = (sweep.option,)
         if len(steps) < 2:
             self.note(path, "there are fewer than two steps", "Write option: snr_db and values: [30, 20, 10]")
             return None
-        common = (sweep.option,) if sweep.option else ()
         changes = {
-            step: Perturbation(f"{change.name}, {step}", change.transform, change.options | options, common)
+            step: Perturbation(f"{name}, {step}", sweep.transform, sweep.model_extra | options, common)
             for step, options in steps.items()
         }
-        return PerturbationSeries(change.name, sweep.axis, changes)
+        return PerturbationSeries(name, sweep.axis, changes)
 
     def read_change(self, path: tuple[str, str], value: object) -> Perturbation | None:
-        transform = value.get("transform") if isinstance(value, dict) else None
-        if not isinstance(transform, str) or not transform:
-            self.note((*path, "transform"), "the key is missing", "Name the transform")
-            return None
-        options = {key: item for key, item in value.items() if key != "transform"}
-        return Perturbation(path[-1], str(transform), self.check(path, options, _Options) or {})
+        change = self.check(path, value, _Change)
+        return change and Perturbation(path[-1], change.transform, change.model_extra)
 
     def read_test(
         self, name: str, path: tuple, value: object, family: Family | None
@@ -451,7 +445,7 @@ class _Reader(schema.DocumentReader):
             threshold = self.check((*path, "threshold"), value.get("threshold"), schema.Number)
             given = value.get("simulation")
             value = {"thresholds": {}, **value, "simulation": {}}
-        test = self.section(path, value, TestDefinition, ("threshold",), fixed, ("source",))
+        test = self.check(path, value, TestDefinition, ("threshold",), fixed, ("source",))
         if test is None or family is None:
             return None
         if ("threshold" in value) == bool(test.thresholds):
@@ -466,7 +460,7 @@ class _Reader(schema.DocumentReader):
         return dataclasses.replace(test, thresholds=thresholds, range=limits, simulation=simulated)
 
     def read_simulation(self, path: tuple, given: object) -> dict[str, Any]:
-        setting = self.section(path, given, _Simulation)
+        setting = self.check(path, given, _Simulation)
         if setting is None:
             return {}
         known = {key: value for key, value in vars(setting).items() if value not in ("", None)}

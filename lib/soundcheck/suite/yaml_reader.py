@@ -28,7 +28,6 @@ from soundcheck.common.files import digest, require_regular
 
 MAXIMUM_BYTES = 1024**2
 MAXIMUM_DEPTH = 30
-_UNUSED = "\n"  # key of values that are read and not used
 
 KeyPath = tuple[str | int, ...]
 
@@ -114,10 +113,8 @@ def read_yaml(path: str | os.PathLike, display_name: str, problems: Problems) ->
         where = f"{display_name} line {len(before)}, column {len(before[-1]) + 1}"
         remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
         raise input_error(where, f"there is a control character (U+{ord(sign[0]):04X})", remedy)
-    builder = _Builder(text, display_name, problems)
-    data = builder.document()
-    if builder.unusable:
-        problems.raise_if_any()
+    builder = _Builder(display_name, problems)
+    data = builder.document(text)
     if not isinstance(data, dict):
         kind = "a list" if isinstance(data, list) else f"the text {quoted(data)}"
         what = "the file is empty" if data == "" else f"the file holds {kind}, not a mapping"
@@ -126,108 +123,98 @@ def read_yaml(path: str | os.PathLike, display_name: str, problems: Problems) ->
 
 
 class _Builder:
-    """Makes data of what the parser reports, and notes where each value stands."""
+    """Makes data of what the parser gives, and notes where each value stands."""
 
-    def __init__(self, text: str, source: str, problems: Problems) -> None:
-        self.text, self.source, self.problems = text, source, problems
-        self.events = yaml.parse(text, Loader=_LOADER)
+    def __init__(self, source: str, problems: Problems) -> None:
+        self.source, self.problems = source, problems
         self.places: dict[KeyPath, tuple[int, int]] = {}
-        self.unusable = False
-
-    def document(self) -> dict | list | str | None:
-        """Read the only document; notes what keeps it from being used."""
-        try:
-            next(self.events)  # the beginning of the stream
-            is_empty = isinstance(next(self.events), yaml.StreamEndEvent)
-            data = Plain("") if is_empty else self.value(next(self.events), ())
-            for event in self.events:
-                if isinstance(event, yaml.DocumentStartEvent):
-                    what = "but found another document"
-                    raise yaml.MarkedYAMLError("expected a single document", None, what, event.start_mark)
-        except yaml.MarkedYAMLError as error:
-            self.refuse(error.problem_mark or error.context_mark, *self.syntax(error))
-            return None
-        return data
 
     def note(self, mark: yaml.Mark, what: str, remedy: str) -> None:
         self.problems.add(f"{self.source} line {mark.line + 1}, column {mark.column + 1}", what, remedy)
 
-    def refuse(self, mark: yaml.Mark, what: str, remedy: str) -> None:
-        self.note(mark, what, remedy)
-        self.unusable = True
+    def document(self, text: str) -> dict | list | str:
+        """Read the only document.
 
-    def value(self, event: yaml.Event, path: KeyPath) -> dict | list | str:
-        """Make data of a value that begins with an event."""
-        self.places.setdefault(path, _place(event))  # of an entry the place of its key
-        self.check(event)
-        if len(path) > MAXIMUM_DEPTH:
-            what = f"nested deeper than {MAXIMUM_DEPTH} levels"
-            self.refuse(event.start_mark, what, "Close the brackets; flatten the file")
+        Raises InputError: if it cannot be used at all.
+        """
+        try:
+            self.refuse_references(text)
+            root = yaml.compose(text, Loader=_LOADER)
+        except yaml.MarkedYAMLError as error:
+            self.note(error.problem_mark or error.context_mark, *_syntax_problem(text, error))
             self.problems.raise_if_any()
-        if isinstance(event, yaml.SequenceStartEvent):
-            items: list = []
-            while not isinstance(item := next(self.events), yaml.SequenceEndEvent):
-                items.append(self.value(item, (*path, len(items))))
-            return items
-        return self.mapping(path) if isinstance(event, yaml.MappingStartEvent) else self.scalar(event)
+        return Plain("") if root is None else self.value(root, ())
 
-    def scalar(self, event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
-        text = getattr(event, "value", "")  # a reference has none
-        if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in text):
-            self.note(event.start_mark, f"{quoted(text)} holds a control character", "Remove it")
-        return text if getattr(event, "style", None) else Plain(text)
+    def refuse_references(self, text: str) -> None:
+        """Refuse tags, anchors, references and deep nesting, and note control characters in quotes.
 
-    def mapping(self, path: KeyPath) -> dict[str, object]:
+        This comes before nodes are made: references to references are more than memory can hold.
+        """
+        depth, is_usable = 0, True
+        for event in yaml.parse(text, Loader=_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAXIMUM_DEPTH:
+                what = f"nested deeper than {MAXIMUM_DEPTH} levels"
+                self.note(event.start_mark, what, "Close the brackets; flatten the file")
+                self.problems.raise_if_any()
+            if anchor := getattr(event, "anchor", None):
+                sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
+                what = f"references ({quoted(sign + anchor)}) are not allowed"
+                remedy = f"Write the value out; put a text that begins with {sign} in quotes"
+                self.note(event.start_mark, what, remedy)
+                is_usable = False
+            if tag := getattr(event, "tag", None):
+                what = f"tags ({quoted(tag.replace('tag:yaml.org,2002:', '!!'))}) are not allowed"
+                remedy = "Remove the tag; put a text that begins with ! in quotes"
+                self.note(event.start_mark, what, remedy)
+                is_usable = False
+            value = getattr(event, "value", "")
+            if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in value):
+                self.note(event.start_mark, f"{quoted(value)} holds a control character", "Remove it")
+        if not is_usable:
+            self.problems.raise_if_any()
+
+    def value(self, node: yaml.Node, path: KeyPath) -> dict | list | str:
+        """Make data of a node; of an entry the place of its key is noted."""
+        self.places.setdefault(path, _place(node))
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, number)) for number, item in enumerate(node.value)]
+        if isinstance(node, yaml.ScalarNode):
+            return node.value if node.style else Plain(node.value)
         data: dict[str, object] = {}
-        while not isinstance(key := next(self.events), yaml.MappingEndEvent):
-            if isinstance(key, yaml.CollectionStartEvent):
+        for key, item in node.value:
+            inner = (*path, key.value)
+            if not isinstance(key, yaml.ScalarNode):
                 self.note(key.start_mark, "a key must be text, not a list or mapping", "Write key: value")
-                self.value(key, (*path, _UNUSED))
-                self.value(next(self.events), (*path, _UNUSED))
-                continue
-            self.check(key)
-            name = str(self.scalar(key))
-            inner = (*path, name)
-            if name in data:
-                line = key.start_mark.line + 1
+            elif key.value in data:
+                line, _ = _place(key)
                 what = f"duplicate key, on line {self.places[inner][0]} and line {line}"
                 self.problems.add(f"{self.source} line {line}, {dotted(inner)}", what, "Keep one of them")
-                self.value(next(self.events), (*path, _UNUSED))
             else:
                 self.places[inner] = _place(key)
-                data[name] = self.value(next(self.events), inner)
+                data[key.value] = self.value(item, inner)
         return data
 
-    def check(self, event: yaml.Event) -> None:
-        """Refuse tags, anchors and references."""
-        if event.anchor is not None:
-            sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
-            remedy = f"Write the value out; put a text that begins with {sign} in quotes"
-            self.refuse(
-                event.start_mark, f"references ({quoted(sign + event.anchor)}) are not allowed", remedy
-            )
-        if tag := getattr(event, "tag", None):
-            what = f"tags ({quoted(tag.replace('tag:yaml.org,2002:', '!!'))}) are not allowed"
-            self.refuse(event.start_mark, what, "Remove the tag; put a text that begins with ! in quotes")
 
-    def syntax(self, error: yaml.MarkedYAMLError) -> tuple[str, str]:
-        """Say why a text is no YAML, and what a person can do about it."""
-        mark = error.problem_mark or error.context_mark
-        line = (self.text.split("\n")[mark.line :] or [""])[0]
-        what = ", ".join(part for part in (error.context, error.problem) if part)
-        sign = line[mark.column : mark.column + 1]
-        what = what.replace("character that cannot", f"character {sign!r} that cannot")
-        matches = (remedy for words, remedy in _REMEDIES.items() if words in what)
-        remedy = next(matches, "Check indentation, quotes, and escapes after a backslash")
-        if mark.index >= len(self.text.rstrip()):
-            remedy = "A quote or bracket is not closed, or the file is cut"
-        if "\\t" in what or "\t" in line[: len(line) - len(line.lstrip())]:
-            remedy = "Indent with spaces; YAML allows no tab there"
-        return f"not valid YAML: {what}", remedy
+def _place(node: yaml.Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
 
 
-def _place(event: yaml.Event) -> tuple[int, int]:
-    return event.start_mark.line + 1, event.start_mark.column + 1
+def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> tuple[str, str]:
+    """Say why a text is no YAML, and what a person can do about it."""
+    mark = error.problem_mark or error.context_mark
+    line = (text.split("\n")[mark.line :] or [""])[0]
+    what = ", ".join(part for part in (error.context, error.problem) if part)
+    sign = line[mark.column : mark.column + 1]
+    what = what.replace("character that cannot", f"character {sign!r} that cannot")
+    matches = (remedy for words, remedy in _REMEDIES.items() if words in what)
+    remedy = next(matches, "Check indentation, quotes, and escapes after a backslash")
+    if mark.index >= len(text.rstrip()):
+        remedy = "A quote or bracket is not closed, or the file is cut"
+    if "\\t" in what or "\t" in line[: len(line) - len(line.lstrip())]:
+        remedy = "Indent with spaces; YAML allows no tab there"
+    return f"not valid YAML: {what}", remedy
 
 
 # What the parser says, and what a person can do about it.

@@ -54,12 +54,12 @@ class AudioFolderFormat(TableFormat):
         paths, sounds = _walk(entry.path, source)
         if not paths:
             return _labelled(sounds, entry, tasks, source)
-        table, places = join([_read(entry.path, path, source) for path in paths], source)
+        table = join([_read(entry.path, path, source) for path in paths], source)
         _add_splits(table.columns, table.columns[FILE])
         unlisted = len({*sounds} - {*table.columns[FILE]})
         notice = f"{counted(unlisted, 'sound')} in the folder stand in no metadata table: not used"
         names = {"file": (FILE,), **NAMES}
-        return take_columns(table, entry, tasks, names, places=places, notices=[notice] if unlisted else [])
+        return take_columns(table, entry, tasks, names, notices=[notice] if unlisted else [])
 
 
 def _walk(root: Path, source: str) -> tuple[list[str], list[str]]:
@@ -96,12 +96,8 @@ def _read(root: Path, path: str, source: str) -> TextTable:
         remedy = format_hint(table.columns, "audiofolder") or f"It has {', '.join(list(table.columns)[:10])}"
         raise input_error(f"{table.header}, column {FILE}", "the column is missing", remedy)
     folder = posixpath.dirname(path)
-    if folder:
-        for row, name in enumerate(table.columns[FILE]):
-            if not name:
-                remedy = "Name the file, relative to the table"
-                raise input_error(table.where(row, FILE), "the cell is empty", remedy)
-        table.columns[FILE] = [posixpath.join(folder, name) for name in table.columns[FILE]]
+    names = table.columns[FILE]  # an empty one stays empty, which is refused later
+    table.columns[FILE] = [posixpath.join(folder, name) if name else "" for name in names]
     return table
 
 
@@ -118,9 +114,8 @@ def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Tas
             named = ", ".join([*map(quoted, names[:MOST_LABELS]), *(["..."] if names[MOST_LABELS:] else [])])
             what = f"the folders are the column {LABEL}, which nothing uses: {named}"
             notices = [f"{what}. To test it, map it, for instance `columns: {{emotion: {LABEL}}}`"]
-    table = TextTable(columns, range(1, len(sounds) + 1), "file", source)
-    places = [f"{source}/{name}" for name in sounds]
-    return take_columns(table, entry, tasks, {"file": (FILE,)}, (LABEL,), places=places, notices=notices)
+    table = TextTable(columns, [f"{source}/{name}" for name in sounds], "", source)
+    return take_columns(table, entry, tasks, {"file": (FILE,)}, (LABEL,), notices=notices)
 
 
 def _add_splits(columns: dict[str, Sequence[str]], names: Sequence[str]) -> None:

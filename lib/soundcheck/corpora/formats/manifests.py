@@ -136,9 +136,10 @@ class EmoboxFormat(TableFormat):
             table = read_json_table(place, f"{source}/{name}", texts=TEXTS, numbers=("length",))
             table.columns["split"] = [split] * len(table)
             tables.append(table)
-        table, places = join(tables, source)
+        table = join(tables, source)
         names = dict.fromkeys([*TEXTS, "length", "channel", *table.columns])
-        rows = pd.DataFrame(table.columns, columns=[*names], dtype=object).fillna("").assign(place=places)
+        rows = pd.DataFrame(table.columns, columns=[*names], dtype=object).fillna("")
+        rows["place"] = table.places
         left_out = []
         for field, values in READ.items():
             others = rows[field][~rows[field].isin(values)]
@@ -171,9 +172,9 @@ class EmoboxFormat(TableFormat):
         places = rows.pop("place").tolist()
         rows = rows.rename(columns={"length": "duration"}).assign(item=rows["key"]).drop(columns="channel")
         columns = {name: rows[name].tolist() for name in rows if (rows[name] != "").any()}
-        table = TextTable(columns, range(1, len(rows) + 1), "row", source)
+        table = TextTable(columns, places, "", source)
         root, known = Path(*entry.path.resolve().parts[:-2]), ("key", "task", "type")
-        options = {"places": places, "root": root, "left_out": left_out, "notices": notices}
+        options = {"root": root, "left_out": left_out, "notices": notices}
         return take_columns(table, entry, tasks, EMOBOX_NAMES, known, **options)
 
 

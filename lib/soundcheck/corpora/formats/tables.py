@@ -126,10 +126,10 @@ class CommonVoiceFormat(corpus_format.TableFormat):
         """Read tables of a release under our column names."""
         paths, notices = _tables_of_release(entry)
         tables = [_read_release(path, source) for path, source in paths.items()]
-        table, places = join(tables, ", ".join(paths.values()))
+        table = join(tables, ", ".join(paths.values()))
         folder = next(iter(paths)).parent
         root = folder / "clips" if (folder / "clips").is_dir() else folder
-        raw = take_columns(table, entry, tasks, COMMON_VOICE_NAMES, places=places, root=root)
+        raw = take_columns(table, entry, tasks, COMMON_VOICE_NAMES, root=root)
         accents = Counter(raw.table.get("accent", ()))
         several = [text for text, _ in accents.most_common() if _SEVERAL_ACCENTS.search(text)]
         notices += raw.notices

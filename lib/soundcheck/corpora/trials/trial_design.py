@@ -88,11 +88,11 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     speakers, notices = _speakers(segments, sexes, seed)
     same_speaker: list[_Pair] = []
     across = 0
-    for one, other in _in_turn([_within(speaker) for speaker in speakers]) if targets else ():
-        if {sexes[one], sexes[other]} == {*_SEXES}:
+    for pair in _in_turn([_within(speaker) for speaker in speakers]) if targets else ():
+        if {sexes[row] for row in pair} == {*_SEXES}:
             across += 1
         else:
-            same_speaker.append((one, other))
+            same_speaker.append(pair)
         if len(same_speaker) == targets:
             break
     if across:
@@ -102,7 +102,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     if not any(groups):
         who = "each speaker has both sexes, or none" if across else "no speaker has a sex"
         notices.append(f"{who}: non-target trials are of any two")
-        wanted.append(("non-target trials", same_sex + cross_sex, _any(speakers)))
+        wanted.append(("non-target trials", same_sex + cross_sex, _among(speakers)))
     else:
         without = sum(not speaker.sex for speaker in speakers)
         if without:
@@ -112,7 +112,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
             sex = _SEXES[int(not groups[0])]
             notices.append(f"all speakers with a sex are {sex}: there are no trials of different sexes")
             cross_sex = 0
-        same = _in_turn([_any(group) for group in groups])
+        same = _in_turn([_among(group) for group in groups])
         wanted.append(("non-target trials of the same sex", same_sex, same))
         wanted.append(("non-target trials of different sexes", cross_sex, _cross(*sorted(groups, key=len))))
     pairs: list[_Pair] = []
@@ -199,10 +199,10 @@ def _in_turn(several: Iterable[Iterator[_Pair]]) -> Iterator[_Pair]:
 
 def _within(speaker: _Speaker) -> Iterator[_Pair]:
     """Compare a speaker with the same speaker."""
-    return ((speaker.rows[one], speaker.rows[other]) for one, other, _ in _ring(len(speaker.rows)))
+    return ((speaker.rows[first], speaker.rows[second]) for first, second, _ in _ring(len(speaker.rows)))
 
 
-def _any(group: list[_Speaker]) -> Iterator[_Pair]:
+def _among(group: list[_Speaker]) -> Iterator[_Pair]:
     """Compare the speakers of a group with each other."""
     return _between(group, group, lambda: _ring(len(group)))
 
@@ -221,13 +221,13 @@ def _cross(small: list[_Speaker], large: list[_Speaker]) -> Iterator[_Pair]:
 
 
 def _between(
-    one: list[_Speaker], other: list[_Speaker], meetings: Callable[[], Iterator[_Meeting]]
+    enrolled: list[_Speaker], tested: list[_Speaker], meetings: Callable[[], Iterator[_Meeting]]
 ) -> Iterator[_Pair]:
     """Compare speakers that meet: all with one pair of segments, then with another, until none is left."""
     for turn in itertools.count():
         left = False
-        for number, its, apart in meetings():
-            a, b = one[number], other[its]
+        for first, second, apart in meetings():
+            a, b = enrolled[first], tested[second]
             n, m = len(a.rows), len(b.rows)
             if turn < n * m:
                 left = True

@@ -77,6 +77,8 @@ _SCORES = (
 _ENROLMENTS = f"Give lines such as `model utterance1 utterance2`, {_TABLE} model and utterance"
 
 Split = Callable[[str], list[str]]
+_words: Split = re.compile(r"[^ \t]+").findall
+_joined: Split = re.compile(r"[^ \t*]+").findall  # ESPnet joins names by stars
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -382,20 +384,12 @@ def _split_all(source: str, lines: Mapping[int, str], split: Split) -> Listing:
     return Listing(source, frame, "columns", problems=problems)
 
 
-def _words(line: str) -> list[str]:
-    return [word for word in line.replace("\t", " ").split(" ") if word]
-
-
 def _tabbed(line: str) -> list[str]:
     return [cell.strip(" ") for cell in line.split("\t")]
 
 
 def _cells(line: str) -> list[str]:
     return _SEPARATED.split(line.replace('"', "").strip())
-
-
-def _joined(line: str) -> list[str]:
-    return _words(line.replace("*", " "))  # ESPnet joins the names so
 
 
 def _is_float(text: str) -> bool:

@@ -13,15 +13,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.common import files
@@ -29,18 +26,13 @@ from soundcheck.common.errors import Problems, input_error, nearest
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import Excluded, RawTable
-from soundcheck.corpora.segments import segment_name
 from soundcheck.corpora.trials.trial_files import Listing, read_enrolments, read_trials
-from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
+from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, segment_name
 from soundcheck.suite.entries import CorpusEntry
 
 LISTED = "list"  # origin of trials that a corpus brings
-_METADATA = b"soundcheck"
-_TYPES = {
-    **dict.fromkeys(("key", "enrol", "test"), pa.string()),
-    **{"target": pa.bool_(), "enrolment": pa.int64(), "segment": pa.int64()},
-    **dict.fromkeys(("enrol_speaker", "test_speaker"), pa.string()),
-}
+_COLUMNS = ("key", "enrol", "test", "target", "enrolment", "segment", "enrol_speaker", "test_speaker")
+_TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,8 +63,7 @@ class TrialTable:
 
 def of_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Order the columns of a frame of trials, and make their text that of objects."""
-    texts = [name for name, kind in _TYPES.items() if kind == pa.string()]
-    return frame[[*_TYPES]].astype(dict.fromkeys(texts, object))
+    return frame[[*_COLUMNS]].astype(dict.fromkeys(_TEXTS, object))
 
 
 def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
@@ -82,49 +73,23 @@ def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
 
 
 def write_table(path: str | os.PathLike, table: TrialTable) -> str:
-    """Write trials as Parquet; the same trials give the same bytes.
-
-    The rows of an enrolment stand in the column ``members`` of its first trial, a list that is empty in all
-    others; everything else about the table is in the file's metadata.
-    """
-    members = np.split(table.members, np.flatnonzero(np.diff(table.member_of)) + 1)
-    enrolments = table.frame["enrolment"]
-    lists = [
-        [] if again else members[number]
-        for number, again in zip(enrolments, enrolments.duplicated(), strict=True)
-    ]
-    about = {
-        "origin": table.origin,
-        "listed": table.listed,
-        "notices": table.notices,
-        "left_out": [dataclasses.astuple(item) for item in table.left_out],
-    }
-    frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
-    types = _TYPES | {"members": pa.list_(pa.int64())}
-    columns = {name: pa.array(frame[name], types.get(name)) for name in frame}
-    plain = pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(about)})
-    sink = pa.BufferOutputStream()
-    pq.write_table(plain, sink, compression="zstd")
-    return files.write_bytes(path, sink.getvalue().to_pybytes())
+    """Write trials as Parquet, all else in its metadata; the same trials give the same bytes."""
+    about = {field.name: getattr(table, field.name) for field in dataclasses.fields(table)}
+    frame = about.pop("frame").copy(deep=False)
+    about |= {name: about[name].tolist() for name in ("members", "member_of")}
+    about["left_out"] = [dataclasses.astuple(item) for item in table.left_out]
+    frame.attrs = about
+    return files.write_bytes(path, frame.to_parquet(None, index=False, compression="zstd"))
 
 
 def read_table(path: str | os.PathLike) -> TrialTable:
     """Read what :func:`write_table` wrote."""
-    table = pq.read_table(path)
-    about = json.loads(table.schema.metadata[_METADATA])
-    frame = table.replace_schema_metadata().to_pandas()
-    members = frame.pop("members")
-    frame = frame.astype(dict.fromkeys(frame.select_dtypes("str"), object))
-    of_enrolment = members[members.map(len) > 0].groupby(frame["enrolment"]).first()
-    return TrialTable(
-        frame,
-        np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
-        np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
-        about["origin"],
-        tuple(about["notices"]),
-        tuple(Excluded(*item) for item in about["left_out"]),
-        about["listed"],
-    )
+    frame = pd.read_parquet(path)
+    about, frame.attrs = frame.attrs, {}
+    about |= {name: np.array(about[name], dtype=np.int64) for name in ("members", "member_of")}
+    about["notices"] = tuple(about["notices"])
+    about["left_out"] = tuple(Excluded(*item) for item in about["left_out"])
+    return TrialTable(of_columns(frame), **about)
 
 
 # Speakers, told from trials alone ---------------------------------------------------------------------------
@@ -154,7 +119,7 @@ def infer_speakers(
     - ``target``: whether one person speaks; ``together``: further pairs of names of one person each.
     - Raises ContradictionError: if a trial says two speakers, and target trials connect its sides.
     """
-    enrol, test = [*enrol, *(one for one, _ in together)], [*test, *(other for _, other in together)]
+    enrol, test = [*enrol, *(first for first, _ in together)], [*test, *(second for _, second in together)]
     target = np.array([*target, *[True] * len(together)], dtype=bool)
     codes, names = pd.factorize(np.array([*enrol, *test], dtype=object))
     first, second = codes[: len(target)], codes[len(target) :]
@@ -241,23 +206,42 @@ def resolve(
       left.
     """
     problems, frame = Problems(), trials.frame.rename_axis("line").reset_index()
-    names = _Names(segments, elsewhere, left_out, problems)
-    rows_of = names.enrolled(trials, enrolments or {})
-    sides = ["test"] if enrolments is not None else ["enrol", "test"]
-    for line, name in _in_order(trials.frame[side] for side in sides):
-        names.find(name, trials.where(line))
+    utterances: dict[str, Sequence[str]] = {}  # name on the enrolment side -> names that it stands for
+    places: dict[str, str] = {}  # name of an utterance -> where it stands first
+    for line, name in trials.frame["enrol"].drop_duplicates().items():
+        where = trials.where(line)
+        if enrolments is None:
+            utterances[name] = [name]
+        elif name in enrolments:
+            where, utterances[name] = f"enrolment {quoted(name)}", enrolments[name]
+        else:
+            remedy = "Give its utterances, or write the name of one that there is, such as "
+            what = f"there is no enrolment {quoted(name)}"
+            problems.add(where, what, remedy + quoted(next(iter(enrolments))))
+        for utterance in utterances.get(name, ()):
+            places.setdefault(utterance, where)
+    for line, name in trials.frame["test"].drop_duplicates().items():
+        places.setdefault(name, trials.where(line))
+    row_of, unusable = _find_rows(places, segments, elsewhere, left_out, problems)
+    for name, enrolled in utterances.items():
+        first = {}
+        for utterance in enrolled:
+            row = row_of[utterance]
+            if first.setdefault(row, utterance) != utterance and row >= 0:
+                what = f"{quoted(first[row])} and {quoted(utterance)} mean the same segment"
+                remedy = "Look whether one of them means another file; else remove it"
+                problems.add(f"enrolment {quoted(name)}", what, remedy)
     problems.raise_if_any()
-    if enrolments is None:
-        rows_of = {name: [names.rows[name]] for name in frame["enrol"].unique()}
+    rows_of = {name: [row_of[utterance] for utterance in names] for name, names in utterances.items()}
     # Two spellings of one segment are one enrolment.
     first = {name: name if enrolments or rows[0] < 0 else rows[0] for name, rows in rows_of.items()}
     frame["enrolment"], _ = pd.factorize(frame["enrol"].map(first).to_numpy(dtype=object))
     members = [rows_of[name] for name in frame.drop_duplicates("enrolment")["enrol"]]
-    frame["segment"] = frame["test"].map(names.rows).astype(np.int64)
+    frame["segment"] = frame["test"].map(row_of).astype(np.int64)
     usable = (frame["segment"] >= 0) & np.array([min(rows) >= 0 for rows in members])[frame["enrolment"]]
     within = usable & _shares(frame, members, np.arange(len(segments)))
     itself = within & np.array([len(rows) == 1 for rows in members])[frame["enrolment"]]
-    excluded = names.excluded(frame[~usable], enrolments or {})
+    excluded = _excluded(frame[~usable], utterances, unusable)
     if itself.any():
         reason = "an utterance is compared with itself: every model accepts it"
         item = f"{counted(itself.sum(), 'trial')}, the first {trials.where(frame['line'][itself.idxmax()])}"
@@ -279,105 +263,71 @@ def resolve(
     problems.raise_if_any()
     sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
     same_sound = _shares(frame, members, sounds) & ~within
+    names = segments["file"].tolist()
+    spellings = {(name, names[row]) for name, row in row_of.items() if row >= 0}
+    loose = matched_by_less(spellings, trials.source, ids=True)
     return TrialTable(
         of_columns(frame),
         np.array([row for rows in members for row in rows], dtype=np.int64),
         np.repeat(np.arange(len(members), dtype=np.int64), [len(rows) for rows in members]),
         LISTED,
-        (*_notices(trials, frame, within, same_sound), *notices, *names.loose(trials.source)),
+        (*_notices(trials, frame, within, same_sound), *notices, *loose),
         tuple(excluded),
         len(trials),
     )
 
 
-def _in_order(columns: Sequence[pd.Series]) -> list[tuple[int, str]]:
-    """List the different names of columns, each with the first line that has it."""
-    return [*pd.concat(columns).sort_index(kind="stable").drop_duplicates().items()]
+def _find_rows(
+    places: Mapping[str, str],
+    segments: pd.DataFrame,
+    elsewhere: Collection[str],
+    left_out: Collection[str],
+    problems: Problems,
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Find the rows of names among the segments, files that cannot be used and those of other splits.
 
-
-class _Names:
-    """Finds the rows of names among the segments, files that cannot be used and those of other splits."""
-
-    def __init__(
-        self,
-        segments: pd.DataFrame,
-        elsewhere: Collection[str],
-        left_out: Collection[str],
-        problems: Problems,
-    ) -> None:
-        self.problems = problems
-        usable = segments["file"].tolist()
-        unusable = sorted({*left_out} - {*usable})
-        self._files = [*usable, *unusable, *sorted({*elsewhere} - {*usable, *unusable})]
-        self._usable, self._known = len(usable), len(usable) + len(unusable)
-        columns = segments.columns.intersection(["start", "end", "speaker", "item"])
-        self._names = UtteranceNames(
-            pd.DataFrame({"file": self._files}, dtype=object).join(segments[columns])
-        )
-        timed = np.flatnonzero(segments[["start", "end"]].notna().any(axis=1))
-        self._timed: dict[str, list[int]] = {}  # names of segments with times -> their rows
-        for row, name in segment_names(segments, timed).items():
-            self._timed.setdefault(name, []).append(row)
-        self.rows: dict[str, int] = {}  # of names; -1 if the file cannot be used or a problem is noted
-        self.unusable: dict[str, str] = {}  # name -> file that cannot be used
-
-    def find(self, name: str, where: str) -> int:
-        """Find the row of a name, once; see ``rows``."""
-        if name not in self.rows:
-            self.rows[name] = self._find(name, where)
-        return self.rows[name]
-
-    def _find(self, name: str, where: str) -> int:
-        rows = self._names.find([name])[0] or self._timed.get(name, [])
+    - ``places``: name -> where it stands.
+    - Returns name -> row, -1 if the file cannot be used or a problem is noted; and name -> such a file.
+    """
+    usable = segments["file"].tolist()
+    unusable = sorted({*left_out} - {*usable})
+    listed = [*usable, *unusable, *sorted({*elsewhere} - {*usable, *unusable})]
+    columns = segments.columns.intersection(["start", "end", "speaker", "item"])
+    finder = UtteranceNames(pd.DataFrame({"file": listed}, dtype=object).join(segments[columns]))
+    timed: dict[str, list[int]] = {}  # names of segments with times -> their rows
+    with_times = np.flatnonzero(segments[["start", "end"]].notna().any(axis=1))
+    for row, name in segment_names(segments, with_times).items():
+        timed.setdefault(name, []).append(row)
+    row_of, files_of = dict.fromkeys(places, -1), {}
+    for (name, where), rows in zip(places.items(), finder.find([*places]), strict=True):
+        rows = rows or timed.get(name, [])
         if not rows:
-            unknown, example = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
+            unknown, example = told_apart(name, nearest(name, listed[:2000]) or listed[0])
             remedy = f"Write files as the corpus does, such as {example}"
-            self.problems.add(where, f"no segment is called {unknown}", remedy)
-        elif rows[0] < self._usable and len(rows) > 1:
-            what = f"{quoted(name)} could mean {self._names.meanings(rows)}"
-            remedy = f"Write the one that is meant, such as {self._names.meanings(rows[:1])}"
-            self.problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
-        elif rows[0] < self._usable:
-            return rows[0]
-        elif rows[-1] < self._known:
-            self.unusable[name] = self._files[rows[0]]
+            problems.add(where, f"no segment is called {unknown}", remedy)
+        elif rows[0] < len(usable) and len(rows) > 1:
+            what = f"{quoted(name)} could mean {finder.meanings(rows)}"
+            remedy = f"Write the one that is meant, such as {finder.meanings(rows[:1])}"
+            problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
+        elif rows[0] < len(usable):
+            row_of[name] = rows[0]
+        elif rows[-1] < len(usable) + len(unusable):
+            files_of[name] = listed[rows[0]]
         else:
             what = f"{quoted(name)} is a file of another split"
-            self.problems.add(where, what, "Set `split: all` for the corpus")
-        return -1
+            problems.add(where, what, "Set `split: all` for the corpus")
+    return row_of, files_of
 
-    def enrolled(self, trials: Listing, enrolments: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
-        """Find the rows of the enrolments that trials name; nothing without enrolments."""
-        rows_of: dict[str, list[int]] = {}
-        for line, name in _in_order([trials.frame["enrol"]]) if enrolments else ():
-            if name not in enrolments:
-                remedy = "Give its utterances, or write the name of one that there is, such as "
-                what = f"there is no enrolment {quoted(name)}"
-                self.problems.add(trials.where(line), what, remedy + quoted(next(iter(enrolments))))
-                continue
-            where, first = f"enrolment {quoted(name)}", {}
-            rows_of[name] = [self.find(utterance, where) for utterance in enrolments[name]]
-            for utterance, row in zip(enrolments[name], rows_of[name], strict=True):
-                if first.setdefault(row, utterance) != utterance and row >= 0:
-                    what = f"{quoted(first[row])} and {quoted(utterance)} mean the same segment"
-                    remedy = "Look whether one of them means another file; else remove it"
-                    self.problems.add(where, what, remedy)
-        return rows_of
 
-    def excluded(self, frame: pd.DataFrame, enrolments: Mapping[str, Sequence[str]]) -> list[Excluded]:
-        """List the files for which trials are left out."""
-        counts: Counter[str] = Counter()
-        for row in frame.itertuples():
-            names = self.unusable.keys() & {*enrolments.get(row.enrol, [row.enrol]), row.test}
-            counts.update({self.unusable[name] for name in names})
-        reason = "left out: the corpus cannot use the file"
-        listed = sorted(counts.items())
-        return [Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in listed]
-
-    def loose(self, source: str) -> list[str]:
-        """Say which names are found by less than the whole path of their file."""
-        pairs = {(name, self._files[row]) for name, row in self.rows.items() if row >= 0}
-        return matched_by_less(pairs, source, ids=True)
+def _excluded(
+    frame: pd.DataFrame, utterances: Mapping[str, Sequence[str]], unusable: Mapping[str, str]
+) -> list[Excluded]:
+    """List the files for which trials are left out."""
+    counts: Counter[str] = Counter()
+    for row in frame.itertuples():
+        counts.update({unusable[name] for name in (*utterances[row.enrol], row.test) if name in unusable})
+    reason = "left out: the corpus cannot use the file"
+    return [Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in sorted(counts.items())]
 
 
 def _add_known_speakers(

@@ -113,7 +113,7 @@ class TableModel(FileModel):
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FileModel:
         """Read the file."""
-        tasks = [suite.tasks[name] for name in entry.tasks]
+        tasks = suite.tasks_of(entry)
         digest, model = _read(entry, suite, tasks)
         model.fingerprint = files.digest(repr((digest, tuple(tasks))))
         return model
@@ -123,7 +123,7 @@ class TableModel(FileModel):
         """Read the file and make sure that it has to do with the corpora, and of its scale."""
         heard = [corpus for corpus in corpora if entry.listens_to(corpus.entry)]
         model = super().checked(entry, suite, heard)
-        for task in [suite.tasks[name] for name in entry.tasks]:
+        for task in suite.tasks_of(entry):
             if task.is_regression:
                 predictions = model.answers[task.name]
                 which = f"{np.isfinite(predictions).sum()} predictions in {model.source}"
