@@ -70,16 +70,16 @@ class Comparison(Corpora):
         names = (description.baseline, description.candidate)
 
         def read(pairs: Sequence[tuple[Path, Path]], side: int) -> list[Judged]:
-            entries = (entry for pair in pairs for entry in load_judged(pair[side], parts=True))
-            return [one.of(names[side]) for one in entries if one.verdict.task not in description.unlike]
+            rows = (row for pair in pairs for row in load_judged(pair[side], parts=True))
+            return [row.of(names[side]) for row in rows if row.verdict.task not in description.unlike]
 
         judged, common = (
             [read(entries, n) for n in (0, 1)] for entries in (description.pairs, description.common)
         )
         apart = {
-            one.name
-            for one, other in description.corpora
-            if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
+            first.name
+            for first, other in description.corpora
+            if differ(first.predictions, other.predictions, (first.missing == ERROR, other.missing == ERROR))
         }
         self.contrasts = contrasts(*judged, description.same_draws, tuple(common), apart)
 

@@ -221,7 +221,7 @@ class Gaps:
 
 
 def compared_sides(
-    one: Statistic | Weighted,
+    group: Statistic | Weighted,
     other: Statistic | Weighted,
     rows: tuple[np.ndarray, np.ndarray],
     blocks_of: np.ndarray,
@@ -231,11 +231,11 @@ def compared_sides(
     seed: int,
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
-    statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
-    resampled, m = resample(statistic, blocks_of), len(one.labels)
+    statistic = sides(group, other) if isinstance(group, Statistic) else weighted_sides(group, other)
+    resampled, m = resample(statistic, blocks_of), len(group.labels)
     blocks, least_p, permuted, sums = resampled.blocks[2 * m :], None, np.full(m, np.nan), None
-    if isinstance(one, Statistic):
-        sums, contributing = _block_sums(one, (one, other), blocks_of)
+    if isinstance(group, Statistic):
+        sums, contributing = _block_sums(group, (group, other), blocks_of)
         blocks = np.minimum(*(side.sum(axis=0) for side in contributing))
         within = [np.bincount(blocks_of[side], minlength=len(sums[0])) > 0 for side in rows]
         compared = within[0] | within[1]
@@ -244,7 +244,7 @@ def compared_sides(
             spread = np.array([evidence.corrected_sd(drawn[:, n], int(k)) for n, k in enumerate(blocks)])
             everybody = (sums[0] + sums[1])[compared]
             permuted = permutation.permuted_p_values(
-                one, everybody, members, spread, seed=seed, rule=definition.rule
+                group, everybody, members, spread, seed=seed, rule=definition.rule
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
     low, high, p_values = np.full((3, m), np.nan)
@@ -255,7 +255,7 @@ def compared_sides(
             continue
         low[n], high[n] = interval(replicates, kind, blocks=smaller, value=value)
         if sums is not None and low[n] == high[n]:
-            low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
+            low[n], high[n] = _of_constants(group, sums, contributing, n, value, definition)
         side = "greater" if one_sided(definition.rule) else "two-sided"
         p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
@@ -330,7 +330,7 @@ def concluded_group(
         return verdict
     group, others, gap = (float(result.value[k]) for k in (n, len(gaps.blocks) + n, place))
     rule, skipped, judged = of_gap(verdict.rule), verdict.skipped, verdict.evidence != UNJUDGED
-    matters, absolute = (margin.of(published, one, info) for one in (others, None))
+    matters, absolute = (margin.of(published, reference, info) for reference in (others, None))
     by_gap = (by_gap or not judged) and absolute is not None and rule in GAP_RULES
     by_gap = by_gap and ONE_CLASS not in skipped
     if by_gap and not judged:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.trials import rates_in_use
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import with_label_shares
@@ -39,11 +40,14 @@ def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predicti
 
 def subsets_with_speakers(evaluation: Evaluation) -> list[tuple[Subset, SpeakerValues]]:
     """Give the subsets that have speakers with enough segments, and their values; the others are skipped."""
-    result = [(one, speaker_values(evaluation, one, one.predictions)) for one in evaluation.subsets()]
-    for subset, values in result:
-        if not len(values):
+    result = []
+    for subset in evaluation.subsets():
+        values = speaker_values(evaluation, subset, subset.predictions)
+        if len(values):
+            result.append((subset, values))
+        else:
             evaluation.skip(subset, "no speaker has enough labelled segments")
-    return [(subset, values) for subset, values in result if len(values)]
+    return result
 
 
 def range_names(evaluation: Evaluation) -> pd.DataFrame:
@@ -119,7 +123,8 @@ def agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool = True) 
 
     def of_frequent(statistic: Statistic, labels: Statistic, s: Subset, predicted: Statistic) -> Statistic:
         statistic = statistic if balanced else with_label_shares(statistic, labels)
-        return require_count(statistic, predicted, least_predictions(evaluation, s), "prediction")
+        size, minimum = len(s) / s.group_size[0], evaluation.family.options["bin_minimum"]
+        return require_count(statistic, predicted, balance.least_predictions(minimum, size), "prediction")
 
     def of_bins(statistic: Statistic, s: Subset) -> Statistic:
         return require_count(statistic, regression.bin_counts(s.truth), least_per_bin(evaluation, s))
@@ -153,7 +158,7 @@ def agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool = True) 
 def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Measure]:
     """Measure what is known: errors of transcripts or trials, agreement with labels, predictions alone."""
     if subset.task.is_embedding:
-        return TRIALS
+        return rates_in_use(evaluation, TRIALS)
     if subset.task.is_transcription:
         return {} if subset.truth is None else TRANSCRIPTS
     if subset.truth is None:
@@ -192,9 +197,3 @@ def shifts(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., St
 def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
     """Give the fewest segments that a bin needs in all groups together, by the option ``bin_minimum``."""
     return balance.least_per_bin(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
-
-
-def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged."""
-    size = len(subset) / subset.group_size[0]
-    return balance.least_predictions(evaluation.family.options["bin_minimum"], size)
