@@ -8,8 +8,6 @@ The reference ignores the sound: it gives the shares of the classes in the corpu
 one, and the same interval for every value, between quantiles of the labels. It is calibrated, and useless.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Sequence
 

@@ -13,8 +13,6 @@ difference and its margin; any other judged value by its threshold; an estimate 
   rests on it. See :mod:`soundcheck.statistics.balance` and :mod:`soundcheck.metrics.combinators`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -6,8 +6,6 @@ the sounds and of the labels, as models are (see :mod:`soundcheck.evaluation.con
 the same in all segments is named. Of more sound than :data:`MOST` and :data:`SECONDS` a part is measured.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence

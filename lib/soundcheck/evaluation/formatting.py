@@ -5,8 +5,6 @@ Texts are compared as they were written; of several wordings of a reference the 
 whichever has fewer errors. Segments in another language than English have names as entities, and no others.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 

@@ -16,8 +16,6 @@ One call judges measures for every group of a column; a measure knows nothing of
   is balanced, and one that is a single speaker is counted and never judged.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Every test of the family ends in a row: what a notebook did not judge is written as skipped, with the reason.
 """
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import functools

@@ -4,8 +4,6 @@ A set of measures is a function of an evaluation and a subset; it gives tests of
 measures. Bins and classes that too few segments fall into, in all groups together, are not evaluated.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 

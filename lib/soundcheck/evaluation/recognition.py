@@ -8,8 +8,6 @@
   with them never decides about pairs of recognisers. Names of pairs are in alphabetical order.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools

@@ -7,8 +7,6 @@
 - The random reference predicts the same for every setting: drawn anew it would change by chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np

@@ -10,8 +10,6 @@
   its values; a value that half of the trials of a kind are too short for is left out.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ resampled; a non-target trial counts as often as the product of how often each w
 changed, the enrolled one stays as it is. Other conditions: :mod:`soundcheck.evaluation.trial_conditions`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 

@@ -4,8 +4,6 @@ Where references are in scripts without blanks, *units* are characters. Lengths 
 reference; speaking rates divide them by the duration, pauses included.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools

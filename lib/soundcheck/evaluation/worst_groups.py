@@ -6,8 +6,6 @@ segment stands for each target trial in which it is tested. A row says how many 
 is its remark, because the key of a row has to be the same from run to run.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Sequence
 
