@@ -382,19 +382,6 @@ def _ratio(gaps: Gaps, n: int, info: MeasureInfo) -> dict[str, float | None]:
 # Adjusted gaps
 
 
-def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Give the columns to adjust by under the names that a suite gives them."""
-    result = {}
-    for name in names:
-        column = subset.segments[name]
-        if is_numeric_dtype(column) and not is_bool_dtype(column):
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        else:
-            values = column.astype(object).where(column.notna(), None).to_numpy(dtype=object)
-        result[name.removesuffix(number_of(""))] = values
-    return result
-
-
 def adjusted_gap(
     gap: GroupGap, subset: Subset, names: Sequence[str], column: str, resample: Callable, kind: str
 ) -> list[dict[str, float | str | None]]:
@@ -403,7 +390,11 @@ def adjusted_gap(
     Gives cells, one a label; ``counterpart`` is the share of the group's segments that others can be compared
     with.
     """
-    base, columns = gap.base(subset, subset.predictions), adjusting_columns(subset, names)
+    base, columns = gap.base(subset, subset.predictions), {}
+    for name in names:
+        values = subset.segments[name]
+        kind_of = np.float64 if is_numeric_dtype(values) and not is_bool_dtype(values) else object
+        columns[name.removesuffix(number_of(""))] = values.to_numpy(dtype=kind_of, na_value=np.nan)
     if column in columns:  # ranges of a number: where two meet, a cell would hold some of both
         return [{"adjusted_by": f"{NOT_ADJUSTED}{column} decides the group"}] * len(base.labels)
     cells = cells_of(columns, gap.group, gap.others, subset.blocks, base.rows)

@@ -290,7 +290,7 @@ def accents(evaluation: Evaluation) -> list[Groups]:
     """Draw speakers of each accent; those with fewer speakers or segments are not compared."""
     result, least = [], evaluation.family.options["minimum_segments"]
     for subset in evaluation.subsets():
-        drawn, speakers = drawn_speakers(evaluation, subset, "accent")
+        drawn, speakers = drawn_speakers(evaluation, subset)
         sizes, counts = drawn.segments["accent"].value_counts(), []
         for accent, (drawn_names, lacks) in speakers.items():
             size = int(sizes.get(accent, 0))
@@ -338,33 +338,31 @@ def languages(evaluation: Evaluation) -> list[Groups]:
     return result
 
 
-def drawn_speakers(
-    evaluation: Evaluation, subset: Subset, column: str
-) -> tuple[Subset, dict[str, tuple[str, str]]]:
-    """Keep the segments of so many speakers of each sex in each group; says who was drawn, and what lacks.
+def drawn_speakers(evaluation: Evaluation, subset: Subset) -> tuple[Subset, dict[str, tuple[str, str]]]:
+    """Keep the segments of so many speakers of each sex in each accent; says who was drawn, and what lacks.
 
     The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it, or speakers, all.
     """
-    subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
+    subset = subset.take(np.flatnonzero(subset.segments["accent"].notna()))
     segments, corpus = subset.segments, subset.corpus
     needed = evaluation.family.options.get("speakers")
     known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
     if not needed or "speaker" not in known:
         if needed:
-            evaluation.note(f"speakers are not known, so all segments of each {column} are used", subset)
-        return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
+            evaluation.note("speakers are not known, so all segments of each accent are used", subset)
+        return subset, dict.fromkeys(sorted(segments["accent"].unique()), ("all", ""))
     sexes, unknown = segments.get("sex"), f"speaker, or not of {' or '.join(needed)} sex"
     if "sex" not in known:
         needed, sexes, unknown = {"": sum(needed.values())}, pd.Series("", index=segments.index), "speaker"
-        instead = f"so {needed['']} speakers of each {column} are drawn whatever their sex"
+        instead = f"so {needed['']} speakers of each accent are drawn whatever their sex"
         evaluation.note(f"the sex of speakers is not known, {instead}", subset)
     drawn = balance.draw_speakers(
-        *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
+        *(values.to_numpy(dtype=object) for values in (segments["accent"], segments["speaker"], sexes)),
         needed,
         lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
     )
     if drawn.unknown:
-        share = f"{drawn.unknown} of {len(subset)} segments with {column}"
+        share = f"{drawn.unknown} of {len(subset)} segments with accent"
         evaluation.note(f"{share} are without {unknown}", subset)
     counts = {}
     for group, result in drawn.counts.items():

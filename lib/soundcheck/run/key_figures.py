@@ -140,12 +140,6 @@ class _Figures:
             for measure, rate in _AT_THRESHOLD.items():
                 yield self._figure(measure, rate(trials, threshold), None, "", threshold)
 
-    def _block(self) -> str:
-        """Name what a block of segments is, see :func:`soundcheck.statistics.bootstrap.blocks_of`."""
-        if not set(self._view.blocks) <= set(self._view.segments.columns):
-            return "file"
-        return "speaker" if self._view.blocks == ("speaker",) else "block"
-
     def _resampled(self, *statistics: Statistic | Weighted) -> list[Resampled]:
         blocks = self._view.block_codes()
         return resample_all(statistics, blocks, self._suite.replicates, self._suite.seed)
@@ -179,7 +173,7 @@ class _Figures:
             standing=standing,
             threshold=threshold,
             reason=resampled.reasons[0] or resampled.withheld[0],
-            block="speaker" if self._task.is_embedding else self._block(),
+            block="speaker" if self._task.is_embedding else self._view.block_name,
             low_sample=_some(here[0]),
             high_sample=_some(here[1]),
         )
