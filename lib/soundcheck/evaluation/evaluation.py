@@ -140,14 +140,12 @@ def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[Group
         least, counts = options["minimum_trials"], []
         for name in sorted(subset.segments[column].dropna().unique()):
             mask = subset.mask(column, name)
-            targets, speakers = (
-                subset.truth[mask].sum(),
-                np.unique(subset.segments.loc[mask, ["first", "second"]]),
-            )
-            others = int(mask.sum() - targets)
-            needed = [(others, "non-target trial", least), (int(targets), "target trial", least)]
+            targets = int(subset.truth[mask].sum())
+            others = int(mask.sum()) - targets
+            speakers = np.unique(subset.segments.loc[mask, ["first", "second"]])
+            needed = [(others, "non-target trial", least), (targets, "target trial", least)]
             needed.append((len(speakers), "speaker", options["minimum_speakers"]))
-            counts.append(GroupCount(name, others, len(speakers), too_few(needed), int(targets)))
+            counts.append(GroupCount(name, others, len(speakers), too_few(needed), targets))
         return counts
     least, least_words = (options.get(name, 0) for name in ("minimum_segments", "minimum_words"))
     table = evaluation.view(subset).segments

@@ -24,6 +24,7 @@ from soundcheck.metrics.word_rates import group_error_rate
 from soundcheck.statistics import balance
 
 Ends = tuple[float, float]
+EVERYWHERE = slice(None)  # the context of all segments
 
 
 def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predictions) -> SpeakerValues:
@@ -164,32 +165,33 @@ def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Meas
     return agreement(evaluation, subset, balanced=False)
 
 
-def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
-    """Measure what is predicted, without labels."""
+def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., Statistic]]:
+    """Measure what is predicted, without labels; bins are counted in a context, if a mask of it is given."""
+
+    def proportions(s: Subset, p: Predictions, inside: np.ndarray | slice = EVERYWHERE) -> Statistic:
+        if not s.task.is_regression:
+            return class_proportions(p.clean, s.task.classes)
+        counts = regression.bin_counts(p.clean[inside])
+        return require_count(bin_proportions(p.clean), counts, least_per_bin(evaluation, s))
+
     if not subset.task.is_regression:
-        return {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
+        return {"Relative Difference Per Class": proportions}
     return {
-        "Mean Value": lambda s, p: regression.mean_value(p.clean),
-        "Relative Difference Per Bin": lambda s, p: require_count(
-            bin_proportions(p.clean), regression.bin_counts(p.clean), least_per_bin(evaluation, s)
-        ),
+        "Mean Value": lambda s, p, inside=EVERYWHERE: regression.mean_value(p.clean),
+        "Relative Difference Per Bin": proportions,
     }
+
+
+SHIFTS = {
+    "Mean Value": "Mean Shift Difference",
+    "Relative Difference Per Bin": "Bin Proportion Shift Difference",
+    "Relative Difference Per Class": "Class Proportion Shift Difference",
+}  # what is predicted -> the test of how much a context shifts it
 
 
 def shifts(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., Statistic]]:
-    """Measure what is predicted; bins are counted in a context, whose mask is a third argument."""
-    if not subset.task.is_regression:
-        return {
-            "Class Proportion Shift Difference": lambda s, p, inside: class_proportions(
-                p.clean, s.task.classes
-            )
-        }
-    return {
-        "Mean Shift Difference": lambda s, p, inside: regression.mean_value(p.clean),
-        "Bin Proportion Shift Difference": lambda s, p, inside: require_count(
-            bin_proportions(p.clean), regression.bin_counts(p.clean[inside]), least_per_bin(evaluation, s)
-        ),
-    }
+    """Measure what is predicted, for tests of how much a context shifts it."""
+    return {SHIFTS[test]: measure for test, measure in predictions(evaluation, subset).items()}
 
 
 def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
