@@ -11,7 +11,7 @@ from tests.evaluation.judging import judging
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.conclusions import estimate_rows
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import judge_groups
+from soundcheck.evaluation.groups import Groups, judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.distribution import class_proportions
@@ -62,7 +62,7 @@ def rows_of(
 ):
     judge = judging(**{"family": "fairness_sex", "task": subset.task, "adjust": adjust} | settings)
     judge.family = with_own_tests(judge.family, own or {})
-    judge_groups(judge, subset, column, names, tests)
+    judge_groups(judge, Groups(subset, column, names, [], subset), tests)
     frame = decide(judge.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 

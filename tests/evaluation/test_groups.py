@@ -99,7 +99,7 @@ def subset(rng) -> Subset:
 
 def judged(subset, family, tests, names=("de", "en", "fr"), **options):
     judge = judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
-    groups.judge_groups(judge, subset, "language", names, tests, **options)
+    groups.judge_groups(judge, groups.Groups(subset, "language", names, [], subset), tests, **options)
     frame = judge.frame()
     return frame[frame["value"].notna()].set_index("group"), judge
 

@@ -107,7 +107,7 @@ def test_comparison_table_has_the_chosen_interval_standard_error_and_words(kind)
     first, second = (rng.binomial(10, rate, 80).astype(float) for rate in (0.2, 0.25))
     statistic = paired_difference(*(word_error_rate(np.full(80, 10.0), errors) for errors in (first, second)))
     ways = [resample(statistic, blocks, 300, 0) for blocks in (np.arange(80) // 10, np.arange(80))]
-    text = str(words.comparison_table([Compared("a", "b", "talk", "points", 800, *ways)], kind))
+    text = str(words.comparison_table([Compared("a", "b", "points", 800, *ways)], kind))
     assert text.count("a minus b, absolute") == 2  # resampled in both ways
     assert f">{100 * np.std(ways[0].replicates[:, 0], ddof=1):.2f}\xa0points<" in text
     assert ">words<" in text and ">800<" in text and ">80<" in text and ">8<" in text

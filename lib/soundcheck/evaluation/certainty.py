@@ -8,17 +8,15 @@ The reference ignores the sound: it gives the shares of the classes in the corpu
 one, and the same interval for every value, between quantiles of the labels. It is calibrated, and useless.
 """
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
+from soundcheck.evaluation import groups
 from soundcheck.evaluation.evaluation import NO_ANSWERS, Evaluation, GroupCount, count_groups
-from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
@@ -95,8 +93,8 @@ def estimates_of(
 ) -> pd.DataFrame:
     """Estimate what is judged of everybody for a part of a corpus, or under a change if that is named."""
     named = {
-        measure_of(test).name: under_change(one) if condition else one
-        for test, one in measures_of(evaluation, subset).items()
+        measure_of(test).name: under_change(measure) if condition else measure
+        for test, measure in measures_of(evaluation, subset).items()
     }
     return evaluation.estimates(subset, named, {part: None}, condition=condition)
 
@@ -170,10 +168,8 @@ def judge_change(evaluation: Evaluation, subset: Subset, label: str) -> None:
     evaluation.judge(subset, f"{name} Change", change)
 
 
-def compared(
-    evaluation: Evaluation, subset: Subset, tests: Iterable[str], noun: str = "segment"
-) -> dict[str, list[str]]:
-    """List the columns of a corpus and their groups that are large enough; other columns are skipped."""
+def judge_columns(evaluation: Evaluation, subset: Subset, noun: str = "segment") -> list[pd.DataFrame]:
+    """Judge the groups of a corpus that are large enough, and estimate all measures for each of them."""
     least = evaluation.family.options["minimum_segments"]
 
     def needed(_: str, rows: pd.DataFrame, __: int | None) -> list[tuple[int, str, int]]:
@@ -186,9 +182,15 @@ def compared(
             evaluation.note(f"{subset.corpus}, {column}: {count.group} is not compared: {count.lacks}")
         return counts
 
+    name, measure = unbiased(evaluation, subset)
+    tests = {f"{name} Difference": measure}
     reason = f"fewer than 2 groups with {least} {noun}s and {LEAST_BLOCKS} speakers"
-    result = columns_of(evaluation, subset, tests, reason, counts_of)
-    return {one.column: one.names for one in result if one.names}
+    judged = groups.judge_columns(evaluation, subset, tests, reason, counts_of=counts_of)
+    return [
+        estimates_of(evaluation, subset.take(np.flatnonzero(mask)), f"{each.column}: {group}")
+        for each in judged
+        for group, mask in each.masks.items()
+    ]
 
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
@@ -241,6 +243,8 @@ def word_subsets(evaluation: Evaluation) -> list[Subset]:
         stated = [read_words(text or None) for text in texts.fillna("")]
         if any(stated):
             result.append(_words(evaluation, subset, stated))
+        else:
+            _skip_unstated(evaluation, subset, "words")
     return result
 
 
@@ -254,7 +258,7 @@ def _words(evaluation: Evaluation, subset: Subset, stated: Sequence[list[tuple[s
         pieces = [(word, np.nan) for word in words]
         if said:
             pieces = [
-                (one, number) for word, number in said for one in evaluation.words_of(subset, row, word)
+                (piece, number) for word, number in said for piece in evaluation.words_of(subset, row, word)
             ]
         if text is None or [piece for piece, _ in pieces] != words:
             apart += bool(said)
@@ -277,16 +281,11 @@ def _words(evaluation: Evaluation, subset: Subset, stated: Sequence[list[tuple[s
     return _with_table(words, np.array(sure, dtype=np.float64), correct)
 
 
-def skip_what_is_not_said(
-    evaluation: Evaluation, words: Sequence[Subset], transcripts: Sequence[Subset]
-) -> None:
-    """Say why tests of words, or those of transcripts, are skipped where the model says nothing of them."""
-    for subset in evaluation.subsets():
-        for test in evaluation.family.tests:
-            of_transcripts = test.startswith("Transcript ")
-            noun, stated = ("transcripts", transcripts) if of_transcripts else ("words", words)
-            if all(one.corpus != subset.corpus for one in stated):
-                evaluation.skip(subset, f"the model says nothing of how sure its {noun} are", test)
+def _skip_unstated(evaluation: Evaluation, subset: Subset, noun: str) -> None:
+    """Skip the tests of words, or those of transcripts."""
+    for test in evaluation.family.tests:
+        if test.startswith("Transcript ") == (noun == "transcripts"):
+            evaluation.skip(subset, f"the model says nothing of how sure its {noun} are", test)
 
 
 def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
@@ -295,6 +294,7 @@ def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
     for subset in evaluation.subsets():
         sure = _columns(evaluation, subset, [CONFIDENCE])[:, 0]
         if np.isnan(sure).all():
+            _skip_unstated(evaluation, subset, "transcripts")
             continue
         correct = [
             np.nan if text is None else float(all(step.kind == "equal" for step in align(reference, text)))

@@ -9,8 +9,6 @@
   option as many are transformed as it takes to judge each group of ``groups`` that has ``minimum_segments``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

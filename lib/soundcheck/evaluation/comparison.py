@@ -72,15 +72,15 @@ class Comparison(Corpora):
         def read(pairs: Sequence[tuple[Path | None, Path | None]], side: int) -> list[Judged]:
             paths = filter(None, (pair[side] for pair in pairs))
             entries = (entry for path in paths for entry in load_judged(path, parts=True))
-            return [one.of(names[side]) for one in entries if one.verdict.task not in description.unlike]
+            return [entry.of(names[side]) for entry in entries if entry.verdict.task not in description.unlike]
 
         judged, common = (
             [read(entries, n) for n in (0, 1)] for entries in (description.pairs, description.common)
         )
         apart = {
-            one.name
-            for one, other in description.corpora
-            if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
+            first.name
+            for first, other in description.corpora
+            if differ(first.predictions, other.predictions, (first.missing == ERROR, other.missing == ERROR))
         }
         self.contrasts = contrasts(*judged, description.same_draws, tuple(common), apart)
 

@@ -13,8 +13,6 @@ difference and its margin; any other judged value by its threshold; an estimate 
   rests on it. See :mod:`soundcheck.statistics.balance` and :mod:`soundcheck.metrics.combinators`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -221,7 +219,7 @@ class Gaps:
 
 
 def compared_sides(
-    one: Statistic | Weighted,
+    group: Statistic | Weighted,
     other: Statistic | Weighted,
     rows: tuple[np.ndarray, np.ndarray],
     blocks_of: np.ndarray,
@@ -231,11 +229,11 @@ def compared_sides(
     seed: int,
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
-    statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
-    resampled, m = resample(statistic, blocks_of), len(one.labels)
+    statistic = sides(group, other) if isinstance(group, Statistic) else weighted_sides(group, other)
+    resampled, m = resample(statistic, blocks_of), len(group.labels)
     blocks, least_p, permuted, sums = resampled.blocks[2 * m :], None, np.full(m, np.nan), None
-    if isinstance(one, Statistic):
-        sums, contributing = _block_sums(one, (one, other), blocks_of)
+    if isinstance(group, Statistic):
+        sums, contributing = _block_sums(group, (group, other), blocks_of)
         blocks = np.minimum(*(side.sum(axis=0) for side in contributing))
         within = [np.bincount(blocks_of[side], minlength=len(sums[0])) > 0 for side in rows]
         compared = within[0] | within[1]
@@ -244,7 +242,7 @@ def compared_sides(
             spread = np.array([evidence.corrected_sd(drawn[:, n], int(k)) for n, k in enumerate(blocks)])
             everybody = (sums[0] + sums[1])[compared]
             permuted = permutation.permuted_p_values(
-                one, everybody, members, spread, seed=seed, rule=definition.rule
+                group, everybody, members, spread, seed=seed, rule=definition.rule
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
     low, high, p_values = np.full((3, m), np.nan)
@@ -255,7 +253,7 @@ def compared_sides(
             continue
         low[n], high[n] = interval(replicates, kind, blocks=smaller, value=value)
         if sums is not None and low[n] == high[n]:
-            low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
+            low[n], high[n] = _of_constants(group, sums, contributing, n, value, definition)
         side = "greater" if one_sided(definition.rule) else "two-sided"
         p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
@@ -330,7 +328,7 @@ def concluded_group(
         return verdict
     group, others, gap = (float(result.value[k]) for k in (n, len(gaps.blocks) + n, place))
     rule, skipped, judged = of_gap(verdict.rule), verdict.skipped, verdict.evidence != UNJUDGED
-    matters, absolute = (margin.of(published, one, info) for one in (others, None))
+    matters, absolute = (margin.of(published, reference, info) for reference in (others, None))
     by_gap = (by_gap or not judged) and absolute is not None and rule in GAP_RULES
     by_gap = by_gap and ONE_CLASS not in skipped
     if by_gap and not judged:
@@ -384,19 +382,6 @@ def _ratio(gaps: Gaps, n: int, info: MeasureInfo) -> dict[str, float | None]:
 # Adjusted gaps
 
 
-def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Give the columns to adjust by under the names that a suite gives them."""
-    result = {}
-    for name in names:
-        column = subset.segments[name]
-        if is_numeric_dtype(column) and not is_bool_dtype(column):
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        else:
-            values = column.astype(object).where(column.notna(), None).to_numpy(dtype=object)
-        result[name.removesuffix(number_of(""))] = values
-    return result
-
-
 def adjusted_gap(
     gap: GroupGap, subset: Subset, names: Sequence[str], column: str, resample: Callable, kind: str
 ) -> list[dict[str, float | str | None]]:
@@ -405,7 +390,11 @@ def adjusted_gap(
     Gives cells, one a label; ``counterpart`` is the share of the group's segments that others can be compared
     with.
     """
-    base, columns = gap.base(subset, subset.predictions), adjusting_columns(subset, names)
+    base, columns = gap.base(subset, subset.predictions), {}
+    for name in names:
+        values = subset.segments[name]
+        kind_of = np.float64 if is_numeric_dtype(values) and not is_bool_dtype(values) else object
+        columns[name.removesuffix(number_of(""))] = values.to_numpy(dtype=kind_of, na_value=np.nan)
     if column in columns:  # ranges of a number: where two meet, a cell would hold some of both
         return [{"adjusted_by": f"{NOT_ADJUSTED}{column} decides the group"}] * len(base.labels)
     cells = cells_of(columns, gap.group, gap.others, subset.blocks, base.rows)

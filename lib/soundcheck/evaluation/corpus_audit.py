@@ -6,8 +6,6 @@ the sounds and of the labels, as models are (see :mod:`soundcheck.evaluation.con
 the same in all segments is named. Of more sound than :data:`MOST` and :data:`SECONDS` a part is measured.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -126,7 +124,7 @@ def audit(
     table, others = corpus.segments, corpus.elsewhere
     sounds, unreadable = _measured(corpus, cache, jobs) if corpus.entry.audio else ({}, 0)
     everything = list(_quantities(table, sounds, tasks))
-    quantities = [one for one in everything if not one.unchanging]
+    quantities = [quantity for quantity in everything if not quantity.unchanging]
     columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
     blocks = blocks_of(table, corpus.entry.blocks)
     draw = functools.partial(resample, replicates=replicates, seed=seed)
@@ -134,19 +132,14 @@ def audit(
     for column, group, members, rest in _parts(table, columns):
         gaps = {}
         if rest is not None:
-            sides = members, rest
-            fitting = [one for one in quantities if one.name not in column.split(BOTH)]  # not its ranges
-            fitting = [one for one in fitting if min((one.known & side).sum() for side in sides) >= FEWEST]
-            gaps = _gaps(fitting, sides, blocks, draw, interval, seed) if fitting else {}
-        for one in quantities:
-            resampled = draw(restrict(mean_value(one.values), one.known & members), blocks)
+            fitting = [quantity for quantity in quantities if quantity.name not in column.split(BOTH)]
+            gaps = _gaps(fitting, (members, rest), blocks, draw, interval, seed)
+        for quantity in quantities:
+            resampled = draw(restrict(mean_value(quantity.values), quantity.known & members), blocks)
             if not resampled.reasons[0]:
-                scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
-                (low,), (high,) = resampled.interval(interval, scale=scale)
-                row = vars(one) | {"column": column, "group": group}
-                row |= {"value": float(resampled.value[0]), "low": float(low), "high": float(high)}
-                row |= {"segments": int(resampled.segments[0]), "speakers": int(resampled.blocks[0])}
-                means.append(row | gaps.get(one.name, {}))
+                scale = Scale(0.0, 1.0) if quantity.unit == SHARE else FREE
+                row = vars(quantity) | {"column": column, "group": group} | resampled.row(interval, scale)
+                means.append(row | {"speakers": row["blocks"]} | gaps.get(quantity.name, {}))
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
     prints, compared_sounds = sounds.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):
@@ -154,12 +147,14 @@ def audit(
         prints = prints | more
     labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
     measured = {}
-    for one in filter(lambda one: one.recorded, everything):
-        listened = table["audio"].isin(list(sounds[one.name])).sum() if one.name in sounds else len(table)
-        measured[one.name] = int(one.known.sum()), int(listened)
+    for quantity in everything:
+        if quantity.recorded:
+            of = sounds.get(quantity.name)
+            listened = len(table) if of is None else table["audio"].isin(list(of)).sum()
+            measured[quantity.name] = int(quantity.known.sum()), int(listened)
     return Audit(
         compared(means),
-        tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if one.unchanging),
+        tuple((same.title, np.nanmax(same.values), same.unit) for same in everything if same.unchanging),
         find_repeats(table, prints, labelled, compared_sounds),
         tuple(splits),
         tuple(shared),
@@ -198,9 +193,9 @@ def _quantities(table: pd.DataFrame, sounds: Measured, tasks: Mapping[str, Task]
             continue
         if task.is_regression:
             yield Quantity(name, f"mean {name}", "", NOTICED, table[name].to_numpy(dtype=np.float64))
-        for one in task.classes:
-            share = np.where(table[name].notna(), table[name].eq(one), np.nan).astype(np.float64)
-            yield Quantity(f"{name}: {one}", f"share of {one} ({name})", SHARE, NOTICED, share)
+        for label in task.classes:
+            share = np.where(table[name].notna(), table[name].eq(label), np.nan).astype(np.float64)
+            yield Quantity(f"{name}: {label}", f"share of {label} ({name})", SHARE, NOTICED, share)
 
 
 def _parts(
@@ -226,9 +221,15 @@ def _gaps(
     interval: str,
     seed: int,
 ) -> dict[str, dict[str, float]]:
-    base = stack({one.name: restrict(mean_value(one.values), one.known) for one in quantities})
-    sides = [restrict(base, side) for side in rows]
+    base = {
+        quantity.name: restrict(mean_value(quantity.values), quantity.known)
+        for quantity in quantities
+        if all((quantity.known & side).sum() >= FEWEST for side in rows)
+    }
+    if not base:
+        return {}
+    sides = [restrict(stack(base), side) for side in rows]
     gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)
-    others = gaps.resampled.value[len(quantities) : 2 * len(quantities)]
+    others = gaps.resampled.value[len(base) : 2 * len(base)]
     numbers = np.stack([others, gaps.low, gaps.high, gaps.p_values], axis=1).tolist()
-    return {one.name: dict(zip(GAP, row, strict=False)) for one, row in zip(quantities, numbers, strict=True)}
+    return {name: dict(zip(GAP, row, strict=False)) for name, row in zip(base, numbers, strict=True)}

@@ -140,14 +140,12 @@ def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[Group
         least, counts = options["minimum_trials"], []
         for name in sorted(subset.segments[column].dropna().unique()):
             mask = subset.mask(column, name)
-            targets, speakers = (
-                subset.truth[mask].sum(),
-                np.unique(subset.segments.loc[mask, ["first", "second"]]),
-            )
-            others = int(mask.sum() - targets)
-            needed = [(others, "non-target trial", least), (int(targets), "target trial", least)]
+            targets = int(subset.truth[mask].sum())
+            others = int(mask.sum()) - targets
+            speakers = np.unique(subset.segments.loc[mask, ["first", "second"]])
+            needed = [(others, "non-target trial", least), (targets, "target trial", least)]
             needed.append((len(speakers), "speaker", options["minimum_speakers"]))
-            counts.append(GroupCount(name, others, len(speakers), too_few(needed), int(targets)))
+            counts.append(GroupCount(name, others, len(speakers), too_few(needed), targets))
         return counts
     least, least_words = (options.get(name, 0) for name in ("minimum_segments", "minimum_words"))
     table = evaluation.view(subset).segments
@@ -286,16 +284,16 @@ class Evaluation(TextTasks, TrialTasks):
         for step, lack in lacks.items():
             if lack:
                 self.note(f"{sweep.name}, {step}: {lack}")
-        possible = {step: change for step, change in sweep.steps.items() if not lacks[step]}
-        if len(possible) < 2:
+        changes = {step: change for step, change in sweep.steps.items() if not lacks[step]}
+        if len(changes) < 2:
             self.note(f"{sweep.name}: not shown, because fewer than two steps are left")
             return
         before = self.family.changes.get(base)
         for corpus, task in self._applicable():
-            rows = self._swept_rows(corpus, sweep.name, possible.values())
+            rows = self._swept_rows(corpus, sweep.name, changes.values())
             if not rows.any():
                 continue
-            steps = {step: self._subset(corpus, task, one, before, rows) for step, one in possible.items()}
+            steps = {step: self._subset(corpus, task, to, before, rows) for step, to in changes.items()}
             first = next(iter(steps.values()))
             if len(first):
                 yield {base or CLEAN: first.unchanged()} | steps
@@ -311,7 +309,7 @@ class Evaluation(TextTasks, TrialTasks):
         self, corpus: CorpusView, rows: np.ndarray, name: str, changes: Iterable[Perturbation], when: str
     ) -> np.ndarray:
         """Leave out the segments that changes leave as they are, as silence under a gain; say so."""
-        same = rows & corpus.unchanged(*(one.identity for one in changes))
+        same = rows & corpus.unchanged(*(change.identity for change in changes))
         what = f"segments are the same {when}, sample by sample, and do not count"
         self.note_share(f"{corpus.name}, {name}", same[rows], what)
         return rows & ~same
@@ -417,11 +415,11 @@ class Evaluation(TextTasks, TrialTasks):
                 self.note(f"{corpus.name}: of {len(chosen)} trials {chosen.sum()} were changed")
         chosen = chosen if rows is None else chosen & rows
         changes = [base] if change is None else [base, change]
-        identities = [one.identity if one else "" for one in changes]
+        identities = [each.identity if each else "" for each in changes]
         if task.is_transcription and corpus.missing == ERROR:
-            for one in (None, change):
-                if count := corpus.failures(one.identity if one else ""):
-                    where = f"{corpus.name}, {one.name}" if one else corpus.name
+            for asked in (None, change):
+                if count := corpus.failures(asked.identity if asked else ""):
+                    where = f"{corpus.name}, {asked.name}" if asked else corpus.name
                     what = f"{counted(count, 'input')} without a prediction: all words count as missed"
                     self.note(f"{where}: {what}")
         answers = map(corpus.scores if of_trials else functools.partial(corpus.predicted, task), identities)
@@ -432,7 +430,7 @@ class Evaluation(TextTasks, TrialTasks):
             root=corpus.root,
             base=base.name if base else "",
         )
-        random = Predictions(*(self.random_predictions(everything, one) for one in changes), random=True)
+        random = Predictions(*(self.random_predictions(everything, each) for each in changes), random=True)
         subset = dataclasses.replace(everything, reference=random).take(np.flatnonzero(chosen))
         return self._normalised(subset) if task.is_transcription and not as_written else subset
 

@@ -3,8 +3,6 @@
 A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ Texts are compared as they were written; of several wordings of a reference the 
 whichever has fewer errors. Segments in another language than English have names as entities, and no others.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
@@ -15,7 +13,7 @@ import pandas as pd
 
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Measure, Predictions, Subset, objects, once
+from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import stack
@@ -61,7 +59,7 @@ class Formatting:
             yield result
 
     def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:
-        return objects(None if pd.isna(text) else self._first(text) for text in texts)
+        return np.fromiter((None if pd.isna(text) else self._first(text) for text in texts), dtype=object)
 
     def references(self, subset: Subset) -> list[np.ndarray]:
         """Give the written references, and the spoken ones of a corpus that has both."""
@@ -99,7 +97,7 @@ class Formatting:
                 result.append(None)
                 continue
             hypothesis = read(text, english)
-            reference = closest([read(one, english) for one in dict.fromkeys(references)], hypothesis)
+            reference = closest([read(text, english) for text in dict.fromkeys(references)], hypothesis)
             result.append(compare_entities(reference, hypothesis, self.names))
         return result
 
@@ -130,7 +128,7 @@ class Formatting:
 
         def counts(kind: str, *right: bool) -> list[float]:
             return [
-                np.nan if row is None else sum(one.kind == kind and one.right in right for one in row)
+                np.nan if row is None else sum(item.kind == kind and item.right in right for item in row)
                 for row in result
             ]
 
@@ -166,7 +164,7 @@ def _capitals(subset: Subset, predictions: Predictions) -> Statistic:
 
 
 def _each(write: Callable[[str], str], texts: Sequence[str | None]) -> np.ndarray:
-    return objects(None if text is None else write(text) for text in texts)
+    return np.fromiter((None if text is None else write(text) for text in texts), dtype=object)
 
 
 def plain(text: str) -> str:
@@ -178,7 +176,7 @@ def errors_of(formatting: Formatting, subset: Subset) -> np.ndarray:
     """Count errors of marks and capitals and entities lost of each segment; NaN without an answer."""
     result = format_errors(subset.truth, subset.predictions.clean)
     lost = [
-        np.nan if entities is None else sum(not one.right for one in entities)
+        np.nan if entities is None else sum(not item.right for item in entities)
         for entities in formatting.entities(subset, subset.predictions)
     ]
     return result.mark_errors.sum(axis=1) + result.capital_errors + lost

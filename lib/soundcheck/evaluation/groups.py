@@ -3,7 +3,7 @@
 One call judges measures for every group of a column; a measure knows nothing of groups::
 
     tests = {"Mean Value": lambda subset, predictions: mean_value(predictions.clean)}
-    judge_groups(evaluation, subset, "accent", ["irish", "welsh"], tests, against=AVERAGE)
+    judge_groups(evaluation, compared(subset, "accent", ["irish", "welsh"]), tests, against=AVERAGE)
 
 - A value is that of the group minus that of all groups, itself included, on the same replicates. *All* is
   everybody together (:data:`EVERYBODY`) or the average of the groups (:data:`AVERAGE`). Its gap is that of
@@ -15,8 +15,6 @@ One call judges measures for every group of a column; a measure knows nothing of
 - Of groups that a suite names all labelled segments are used, or all that there are without labels; nothing
   is balanced, and one that is a single speaker is counted and never judged.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import functools
@@ -32,7 +30,7 @@ from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.evaluation import Evaluation, GroupCount, count_groups, group_counts
 from soundcheck.evaluation.measure_sets import MeasureSet, of_suite_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
-from soundcheck.evaluation.trials import TRIAL_COLUMNS, rates_in_use
+from soundcheck.evaluation.trials import TRIAL_COLUMNS
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average, shift, shift_difference
 from soundcheck.metrics.regression import EDGES
@@ -51,6 +49,9 @@ _NESTED = {
     "accent": "every speaker of {} has the accent {}: what differs may be the accent",
     "language": "all speech of {} has the language {}: what differs may be the language",
 }
+
+
+CountsOf = Callable[[Subset, str], list[GroupCount]]  # of a column
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -95,36 +96,29 @@ def compare(
 
     In contexts, values of a column such as a sentiment, it is judged by how much each shifts the measures.
     """
-
-    def tests(subset: Subset) -> Mapping[str, Measure]:
-        tests_of = measures(evaluation, subset)
-        return rates_in_use(evaluation, tests_of) if subset.task.is_embedding else tests_of
-
-    for one in () if contexts else result:
-        estimate_others(evaluation, one, tests(one.everything))
-    for one in filter(lambda one: one.names, result):
+    for groups in () if contexts else result:
+        estimate_others(evaluation, groups, measures(evaluation, groups.everything))
+    for groups in result:
         for context in contexts or [None]:
-            about = one.subset, one.column, one.names, tests(one.subset)
-            judge_groups(evaluation, *about, against=against, context=context)
+            tests = measures(evaluation, groups.subset)
+            judge_groups(evaluation, groups, tests, against=against, context=context)
 
 
 def judge_groups(
     evaluation: Evaluation,
-    subset: Subset,
-    column: str,
-    groups: Sequence[str],
+    groups: Groups,
     tests: Mapping[str, Measure],
     *,
     against: str = EVERYBODY,
     context: tuple[str, str] | None = None,
 ) -> None:
     """Judge measures for each group of a column against all groups; for trials with the mask of a group."""
+    subset, column, masks = groups.subset, groups.column, groups.masks
     of_trials, everybody = subset.task.is_embedding, np.ones(len(subset), dtype=bool)
-    masks = {group: subset.mask(column, group) for group in groups}
     rows, inside, where, called = list(masks.values()), everybody, "", dict(tests)
     if context:
         inside, where = subset.mask(*context), f", {': '.join(context)}"
-        called = {test: functools.partial(one, inside=inside) for test, one in tests.items()}
+        called = {test: functools.partial(measure, inside=inside) for test, measure in tests.items()}
     if not of_trials:  # once, not for each group
         called = {test: once(measure) for test, measure in called.items()}
 
@@ -141,12 +135,14 @@ def judge_groups(
             return against_average(measure(s, p), rows, place)
         return against_all(measure(s, p), rows[place])
 
-    bases = {test: functools.partial(shifted, one) if context else one for test, one in called.items()}
-    parts = {group: f"{column}: {group}{where}" for group in groups}
+    bases = called
+    if context:
+        bases = {test: functools.partial(shifted, measure) for test, measure in called.items()}
+    parts = {group: f"{column}: {group}{where}" for group in masks}
     evaluation.estimate_groups(subset, bases, dict(zip(parts.values(), rows, strict=True)))
     sizes = [int((mask & inside).sum()) for mask in rows]
     for place, (group, part) in enumerate(parts.items()):
-        sized = subset if of_trials else subset.sized(len(groups), balance.equal_size(sizes, place))
+        sized = subset if of_trials else subset.sized(len(rows), balance.equal_size(sizes, place))
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in called.items():
             gap = GroupGap(bases[test], masks[group], *reference)
@@ -169,7 +165,7 @@ def columns_of(
     subset: Subset,
     tests: Iterable[str],
     few: str = "",
-    counts_of: Callable[[Subset, str], list[GroupCount]] | None = None,
+    counts_of: CountsOf | None = None,
 ) -> list[Groups]:
     """Count the groups of the family's columns; those without two, and small ones, are skipped."""
     result, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
@@ -198,21 +194,22 @@ def judge_columns(
     tests: Mapping[str, Measure],
     few: str = "",
     against: str = EVERYBODY,
+    counts_of: CountsOf | None = None,
 ) -> list[Groups]:
     """Judge the groups of each of the family's columns, among all segments of a subset."""
-    result = columns_of(evaluation, subset, tests, few)
-    for one in filter(lambda one: one.names, result):
-        judge_groups(evaluation, subset, one.column, one.names, tests, against=against)
+    result = columns_of(evaluation, subset, tests, few, counts_of)
+    for groups in result:
+        judge_groups(evaluation, groups, tests, against=against)
     return result
 
 
 def too_small(result: Iterable[Groups]) -> list[tuple[object, ...]]:
     """List groups that are too small: corpus, column, name, segments, speakers, and what each lacks."""
     return [
-        (one.subset.corpus, one.column, n.group, n.segments, n.speakers or "", n.lacks)
-        for one in result
-        for n in one.counts
-        if n.lacks and n.group
+        (groups.subset.corpus, groups.column, count.group, count.segments, count.speakers or "", count.lacks)
+        for groups in result
+        for count in groups.counts
+        if count.lacks and count.group
     ]
 
 
@@ -293,13 +290,13 @@ def accents(evaluation: Evaluation) -> list[Groups]:
     """Draw speakers of each accent; those with fewer speakers or segments are not compared."""
     result, least = [], evaluation.family.options["minimum_segments"]
     for subset in evaluation.subsets():
-        drawn, speakers = drawn_speakers(evaluation, subset, "accent")
+        drawn, speakers = drawn_speakers(evaluation, subset)
         sizes, counts = drawn.segments["accent"].value_counts(), []
-        for accent, (who, few) in speakers.items():
+        for accent, (drawn_names, lacks) in speakers.items():
             size = int(sizes.get(accent, 0))
-            counts.append(
-                GroupCount(accent, size, who, few or (size < least) * f"{size} of {least} segments")
-            )
+            if not lacks and size < least:
+                lacks = f"{size} of {least} segments"
+            counts.append(GroupCount(accent, size, drawn_names, lacks))
         names = large(counts)
         result.append(compared(drawn, "accent", names, counts))
         if len(names) < 2:
@@ -318,8 +315,8 @@ def languages(evaluation: Evaluation) -> list[Groups]:
 
     def needed(_: str, rows: pd.DataFrame, __: int | None) -> Iterator[tuple[int, str, int]]:
         yield len(rows), "segment", least
-        for one in sentiments:
-            yield rows["sentiment"].eq(one).sum(), f"segment of {one} sentiment", least
+        for sentiment in sentiments:
+            yield rows["sentiment"].eq(sentiment).sum(), f"segment of {sentiment} sentiment", least
 
     for subset in evaluation.subsets():
         spoken = match_languages(subset.segments["language"], wanted)
@@ -341,39 +338,37 @@ def languages(evaluation: Evaluation) -> list[Groups]:
     return result
 
 
-def drawn_speakers(
-    evaluation: Evaluation, subset: Subset, column: str
-) -> tuple[Subset, dict[str, tuple[str, str]]]:
-    """Keep the segments of so many speakers of each sex in each group; says who was drawn, and what lacks.
+def drawn_speakers(evaluation: Evaluation, subset: Subset) -> tuple[Subset, dict[str, tuple[str, str]]]:
+    """Keep the segments of so many speakers of each sex in each accent; says who was drawn, and what lacks.
 
     The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it, or speakers, all.
     """
-    subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
+    subset = subset.take(np.flatnonzero(subset.segments["accent"].notna()))
     segments, corpus = subset.segments, subset.corpus
     needed = evaluation.family.options.get("speakers")
     known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
     if not needed or "speaker" not in known:
         if needed:
-            evaluation.note(f"speakers are not known, so all segments of each {column} are used", subset)
-        return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
-    sexes, what = segments.get("sex"), f"speaker, or not of {' or '.join(needed)} sex"
+            evaluation.note("speakers are not known, so all segments of each accent are used", subset)
+        return subset, dict.fromkeys(sorted(segments["accent"].unique()), ("all", ""))
+    sexes, unknown = segments.get("sex"), f"speaker, or not of {' or '.join(needed)} sex"
     if "sex" not in known:
-        needed, sexes, what = {"": sum(needed.values())}, pd.Series("", index=segments.index), "speaker"
-        how = f"so {needed['']} speakers of each {column} are drawn whatever their sex"
-        evaluation.note(f"the sex of speakers is not known, {how}", subset)
+        needed, sexes, unknown = {"": sum(needed.values())}, pd.Series("", index=segments.index), "speaker"
+        instead = f"so {needed['']} speakers of each accent are drawn whatever their sex"
+        evaluation.note(f"the sex of speakers is not known, {instead}", subset)
     drawn = balance.draw_speakers(
-        *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
+        *(values.to_numpy(dtype=object) for values in (segments["accent"], segments["speaker"], sexes)),
         needed,
         lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
     )
     if drawn.unknown:
-        few = f"{drawn.unknown} of {len(subset)} segments with {column}"
-        evaluation.note(f"{few} are without {what}", subset)
+        share = f"{drawn.unknown} of {len(subset)} segments with accent"
+        evaluation.note(f"{share} are without {unknown}", subset)
     counts = {}
     for group, result in drawn.counts.items():
-        who = ", ".join(f"{n} of {every} {sex}".strip() for sex, (n, every) in result.items())
-        few = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in result.items() if n < needed[sex]]
-        counts[group] = who, f"{' and '.join(few)} speakers" if few else ""
+        names = ", ".join(f"{n} of {every} {sex}".strip() for sex, (n, every) in result.items())
+        lacks = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in result.items() if n < needed[sex]]
+        counts[group] = names, f"{' and '.join(lacks)} speakers" if lacks else ""
     return evaluation.drawn(subset, drawn.rows), counts
 
 
@@ -397,15 +392,15 @@ def of_suite(evaluation: Evaluation) -> list[Groups]:
             if test not in tests and definition.fits(subset.task):
                 evaluation.skip(subset, other, test)
         for column in columns:
-            one, obstacle = _of_column(evaluation, subset, column)
-            _note_what_differs(evaluation, one)
-            for test in tests if not one.names else ():
+            groups, obstacle = _of_column(evaluation, subset, column)
+            _note_what_differs(evaluation, groups)
+            for test in tests if not groups.names else ():
                 evaluation.skip(subset, obstacle, test, column)
-            small = [count for count in one.counts if count.group and count.lacks]
-            for count in small if tests and len(one.counts) > 1 else ():
+            small = [count for count in groups.counts if count.group and count.lacks]
+            for count in small if tests and len(groups.counts) > 1 else ():
                 # One row a group: products have many, and the reason is the same for all tests.
                 evaluation.skip(subset, count.lacks, next(iter(tests)), f"{column}: {count.group}")
-            result.append(one)
+            result.append(groups)
     return result
 
 
@@ -414,8 +409,8 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     if subset.task.is_embedding or subset.truth is None:
         return subset
     known = pd.notna(subset.truth)
-    what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
-    evaluation.note_share(subset.corpus, ~known, f"segments have no {what}")
+    label = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
+    evaluation.note_share(subset.corpus, ~known, f"segments have no {label}")
     return subset.take(np.flatnonzero(known))
 
 

@@ -3,8 +3,6 @@
 Every test of the family ends in a row: what a notebook did not judge is written as skipped, with the reason.
 """
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import functools
@@ -122,8 +120,12 @@ class Judging(Corpora):
         """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared."""
         names = {test: measure_of(test, self.family.name).name for test in tests}
         remark = " (balanced)" if subset.balanced else ""
-        on = {f"{names[test]}{remark}": one for test, one in tests.items() if not self.family.tests[test].off}
-        self.estimates(subset, on, parts, excluded=excluded)
+        measures = {
+            f"{names[test]}{remark}": measure
+            for test, measure in tests.items()
+            if not self.family.tests[test].off
+        }
+        self.estimates(subset, measures, parts, excluded=excluded)
 
     def curve(
         self,
@@ -137,19 +139,18 @@ class Judging(Corpora):
         rows = []
         for step, subset in steps.items():
             statistic, result, reference = self._computed(subset, measure)
-            bounds = result.interval(self.interval, scale=scale)
+            row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
+            row |= result.row(self.interval, scale) | {"reference": reference[0]}
             if name:
                 fixed = fixed_speakers(statistic, subset.blocks)
                 about = {"measure": name, "part": ALL, "condition": f"{series} {step}"}
-                (one,) = self._rows(subset, result, fixed, None, **about)
+                (estimate,) = self._rows(subset, result, fixed, None, **about)
                 if name == UNCHANGED and not rows:  # the first step is compared with itself
-                    one = _without_interval(one, "nothing can vary")
-                self._estimates.append(one)
-                bounds = np.array([[one.low], [one.high]], dtype=np.float64)
-            row = {"corpus": subset.corpus, "task": subset.task.name, "step": step, "value": result.value[0]}
-            row |= {"low": bounds[0][0], "high": bounds[1][0], "reference": reference[0]}
-            rows.append(row | {"segments": int(result.segments[0]), "blocks": int(result.blocks[0])})
-        return pd.DataFrame(rows)
+                    estimate = _without_interval(estimate, "nothing can vary")
+                self._estimates.append(estimate)
+                row |= {"low": estimate.low, "high": estimate.high}
+            rows.append(row)
+        return pd.DataFrame(rows).astype(dict.fromkeys(("low", "high"), np.float64))
 
     def _rows(
         self, subset: Subset, resampled: Resampled, fixed: FixedSpeakers, scale: Scale | None, **about: str
@@ -265,7 +266,7 @@ class Judging(Corpora):
         if definition.is_own(subset.task) and not definition.margin:  # its own threshold comes first
             margin = dataclasses.replace(margin, absolute=None)
         block, published = self._block_of(subset), definition.threshold_for(subset.task)
-        of_model, of_random = (gap.sides(subset, one) for one in (subset.predictions, subset.reference))
+        of_model, of_random = (gap.sides(subset, said) for said in (subset.predictions, subset.reference))
         about = subset.blocks, definition, functools.partial(self.resample, noun=block), self.interval
         gaps = conclusions.compared_sides(*of_model, (gap.group, gap.others), *about, self.seed)
         judged_by = margin, published, measure_of(definition.name, self.family.name)

@@ -4,8 +4,6 @@ A set of measures is a function of an evaluation and a subset; it gives tests of
 measures. Bins and classes that too few segments fall into, in all groups together, are not evaluated.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 
@@ -14,6 +12,7 @@ import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.trials import rates_in_use
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import with_label_shares
@@ -25,6 +24,7 @@ from soundcheck.metrics.word_rates import group_error_rate
 from soundcheck.statistics import balance
 
 Ends = tuple[float, float]
+EVERYWHERE = slice(None)  # the context of all segments
 
 
 def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predictions) -> SpeakerValues:
@@ -39,11 +39,14 @@ def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predicti
 
 def subsets_with_speakers(evaluation: Evaluation) -> list[tuple[Subset, SpeakerValues]]:
     """Give the subsets that have speakers with enough segments, and their values; the others are skipped."""
-    result = [(one, speaker_values(evaluation, one, one.predictions)) for one in evaluation.subsets()]
-    for subset, values in result:
-        if not len(values):
+    result = []
+    for subset in evaluation.subsets():
+        values = speaker_values(evaluation, subset, subset.predictions)
+        if len(values):
+            result.append((subset, values))
+        else:
             evaluation.skip(subset, "no speaker has enough labelled segments")
-    return [(subset, values) for subset, values in result if len(values)]
+    return result
 
 
 def range_names(evaluation: Evaluation) -> pd.DataFrame:
@@ -119,7 +122,8 @@ def agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool = True) 
 
     def of_frequent(statistic: Statistic, labels: Statistic, s: Subset, predicted: Statistic) -> Statistic:
         statistic = statistic if balanced else with_label_shares(statistic, labels)
-        return require_count(statistic, predicted, least_predictions(evaluation, s), "prediction")
+        size, minimum = len(s) / s.group_size[0], evaluation.family.options["bin_minimum"]
+        return require_count(statistic, predicted, balance.least_predictions(minimum, size), "prediction")
 
     def of_bins(statistic: Statistic, s: Subset) -> Statistic:
         return require_count(statistic, regression.bin_counts(s.truth), least_per_bin(evaluation, s))
@@ -153,7 +157,7 @@ def agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool = True) 
 def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Measure]:
     """Measure what is known: errors of transcripts or trials, agreement with labels, predictions alone."""
     if subset.task.is_embedding:
-        return TRIALS
+        return rates_in_use(evaluation, TRIALS)
     if subset.task.is_transcription:
         return {} if subset.truth is None else TRANSCRIPTS
     if subset.truth is None:
@@ -161,40 +165,35 @@ def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Meas
     return agreement(evaluation, subset, balanced=False)
 
 
-def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
-    """Measure what is predicted, without labels."""
+def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., Statistic]]:
+    """Measure what is predicted, without labels; bins are counted in a context, if a mask of it is given."""
+
+    def proportions(s: Subset, p: Predictions, inside: np.ndarray | slice = EVERYWHERE) -> Statistic:
+        if not s.task.is_regression:
+            return class_proportions(p.clean, s.task.classes)
+        counts = regression.bin_counts(p.clean[inside])
+        return require_count(bin_proportions(p.clean), counts, least_per_bin(evaluation, s))
+
     if not subset.task.is_regression:
-        return {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
+        return {"Relative Difference Per Class": proportions}
     return {
-        "Mean Value": lambda s, p: regression.mean_value(p.clean),
-        "Relative Difference Per Bin": lambda s, p: require_count(
-            bin_proportions(p.clean), regression.bin_counts(p.clean), least_per_bin(evaluation, s)
-        ),
+        "Mean Value": lambda s, p, inside=EVERYWHERE: regression.mean_value(p.clean),
+        "Relative Difference Per Bin": proportions,
     }
+
+
+SHIFTS = {
+    "Mean Value": "Mean Shift Difference",
+    "Relative Difference Per Bin": "Bin Proportion Shift Difference",
+    "Relative Difference Per Class": "Class Proportion Shift Difference",
+}  # what is predicted -> the test of how much a context shifts it
 
 
 def shifts(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., Statistic]]:
-    """Measure what is predicted; bins are counted in a context, whose mask is a third argument."""
-    if not subset.task.is_regression:
-        return {
-            "Class Proportion Shift Difference": lambda s, p, inside: class_proportions(
-                p.clean, s.task.classes
-            )
-        }
-    return {
-        "Mean Shift Difference": lambda s, p, inside: regression.mean_value(p.clean),
-        "Bin Proportion Shift Difference": lambda s, p, inside: require_count(
-            bin_proportions(p.clean), regression.bin_counts(p.clean[inside]), least_per_bin(evaluation, s)
-        ),
-    }
+    """Measure what is predicted, for tests of how much a context shifts it."""
+    return {SHIFTS[test]: measure for test, measure in predictions(evaluation, subset).items()}
 
 
 def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
     """Give the fewest segments that a bin needs in all groups together, by the option ``bin_minimum``."""
     return balance.least_per_bin(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
-
-
-def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged."""
-    size = len(subset) / subset.group_size[0]
-    return balance.least_predictions(evaluation.family.options["bin_minimum"], size)

@@ -11,8 +11,6 @@ drawn; the draws are those of a statistic of :mod:`soundcheck.metrics`.
 - A function that cannot be used, or takes too long, ends as a :class:`PlainMeasureError` with the reason.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import io

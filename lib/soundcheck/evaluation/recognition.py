@@ -8,8 +8,6 @@
   with them never decides about pairs of recognisers. Names of pairs are in alphabetical order.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools
@@ -21,7 +19,7 @@ import pandas as pd
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.subset import CorpusView, Measure, Predictions, Subset, objects, read_view
+from soundcheck.evaluation.subset import CorpusView, Measure, Predictions, Subset, read_view
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.alternatives import WordingReader
@@ -182,7 +180,7 @@ class TextTasks(Judging):
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
         """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``; read once."""
         place = model or self.model, subset.corpus, subset.task, change.identity if change else ""
-        return objects(map(self._texts_of(*place).get, subset.segments["key"]))
+        return np.fromiter(map(self._texts_of(*place).get, subset.segments["key"]), dtype=object)
 
     def _read_corpus(self, model: str, corpus: str, task: Task, change: str) -> dict[str, str | None]:
         view, mixed = self._views[model][corpus], self.texts.mixed(self._views[self.model][corpus], task)
@@ -260,7 +258,7 @@ class TextTasks(Judging):
         sides = [self.series(subset, name) for name in names]
         if random:
             changes = self.settings.values()
-            sides[names.index(self.model)] = [self.random_predictions(subset, one) for one in changes]
+            sides[names.index(self.model)] = [self.random_predictions(subset, change) for change in changes]
         average = self.family.options.get("average", "micro")
         return group_distances(*sides, contest.masks, average, self._needed)
 
@@ -292,7 +290,7 @@ class TextTasks(Judging):
         by, limit, rows = ["transformation", "level"], options.get("destroyed"), []
         means = pd.concat(distances).groupby(by)["distance"].mean().to_dict() if distances else {}
         for name, series in self.family.transformations.items():
-            ratings = {series.step(level): one for level, one in options["ratings"].get(name, {}).items()}
+            ratings = {series.step(level): rated for level, rated in options["ratings"].get(name, {}).items()}
             for setting in ((name, step) for step in series.steps):
                 rating, mean, reason = ratings.get(setting[1], np.inf), means.get(setting, np.nan), ""
                 if setting in excluded:

@@ -7,8 +7,6 @@
 - The random reference predicts the same for every setting: drawn anew it would change by chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -150,7 +148,7 @@ class Sweep:
 
     def lost(self, subset: Subset, known: np.ndarray) -> int:
         """Count the predictions of some rows that are missing under changes."""
-        return sum(int(pd.isna(subset.predictions.settings[one][known]).sum()) for one in self.every)
+        return sum(int(pd.isna(subset.predictions.settings[setting][known]).sum()) for setting in self.every)
 
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic | None:
         """Rate under each setting minus one half; ``None`` where one half means nothing."""
@@ -204,7 +202,8 @@ class Sweep:
     def group_changes(self, subset: Subset, result: Iterable[Groups]) -> pd.DataFrame:
         """Compute the mean change of each group for each transformation, and (empty) over all settings."""
         rows = []
-        for column, group, mask in ((one.column, *item) for one in result for item in one.masks.items()):
+        parts = [(groups.column, *part) for groups in result for part in groups.masks.items()]
+        for column, group, mask in parts:
             for name, settings in {"": self.every, **self.settings}.items():
                 change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
                 rows.append((subset.corpus, column, group, name, *self._span(subset, change)))
@@ -215,12 +214,11 @@ class Sweep:
         self, subset: Subset, statistic: Statistic | Weighted, measure: str = "", condition: str = ""
     ) -> tuple[float, float, float, int, int]:
         if measure:
-            (one,) = self.evaluation.estimate(subset, measure, statistic, condition=condition)
-            numbers = (np.nan if number is None else number for number in (one.value, one.low, one.high))
-            return *numbers, one.segments, one.speakers or len(np.unique(subset.blocks))
+            (estimate,) = self.evaluation.estimate(subset, measure, statistic, condition=condition)
+            numbers = np.array([estimate.value, estimate.low, estimate.high], dtype=np.float64)
+            return *numbers, estimate.segments, estimate.speakers or len(np.unique(subset.blocks))
         resampled = self.evaluation.resample(statistic, subset.blocks)
-        bounds = np.ravel(resampled.interval(self.evaluation.interval))
-        return resampled.value[0], *bounds, int(resampled.segments[0]), int(resampled.blocks[0])
+        return tuple(resampled.row(self.evaluation.interval).values())
 
 
 class WordSweep(Sweep):
@@ -242,8 +240,8 @@ class WordSweep(Sweep):
         result, view = super().lost(subset, known), self.evaluation.view(subset)
         if view.missing != ERROR:
             return result
-        changes = [self.evaluation.settings[one].identity for one in self.every]
-        return result + sum(view.failures(one, subset.segments["key"][known]) for one in changes)
+        changes = [self.evaluation.settings[setting].identity for setting in self.every]
+        return result + sum(view.failures(change, subset.segments["key"][known]) for change in changes)
 
     def _counts(self, subset: Subset, predictions: Predictions, setting: Setting | None = None) -> Counts:
         place = (subset.corpus, predictions.random, setting)
@@ -261,7 +259,8 @@ class WordSweep(Sweep):
         """Mean rate under some settings minus so many times the clean rate; one value a part."""
         clean, result = self._counts(subset, predictions), {}
         for label, settings in parts.items():
-            errors = np.mean([self._counts(subset, predictions, one).errors for one in settings], axis=0)
+            counts = [self._counts(subset, predictions, setting) for setting in settings]
+            errors = np.mean([count.errors for count in counts], axis=0)
             statistic = word_error_rate(clean.words, errors - times * clean.errors)
             result[label] = statistic if mask is None else restrict(statistic, mask)
         return result[""] if list(result) == [""] else stack(result)
@@ -280,9 +279,11 @@ class WordSweep(Sweep):
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic:
         """Rate under each setting minus one half."""
         clean = self._counts(subset, subset.predictions)
-        errors = {one[1]: self._counts(subset, subset.predictions, one).errors for one in settings}
-        limit = HALF * clean.words + 0 * clean.errors
-        return stack({level: word_error_rate(clean.words, n - limit) for level, n in errors.items()})
+        limit, excess = HALF * clean.words + 0 * clean.errors, {}
+        for name, level in settings:
+            errors = self._counts(subset, subset.predictions, (name, level)).errors
+            excess[level] = word_error_rate(clean.words, errors - limit)
+        return stack(excess)
 
 
 class TrialSweep(Sweep):
@@ -323,7 +324,7 @@ class TrialSweep(Sweep):
         """Mean rate, or cost, under some settings minus so many times the clean one; one value a part."""
         terms = {}
         for label, settings in parts.items():
-            rates = [self._rate(subset, predictions, one, mask, cost) for one in settings]
+            rates = [self._rate(subset, predictions, setting, mask, cost) for setting in settings]
             terms[label] = [(1 / len(settings), rate) for rate in rates]
             if times:
                 terms[label].append((-times, self._rate(subset, predictions, CLEAN, mask, cost)))
@@ -331,7 +332,8 @@ class TrialSweep(Sweep):
 
     def measured(self, subset: Subset, setting: Setting) -> dict[str, tuple[str, Weighted]]:
         """Give the lowest cost, the rate and its change."""
-        cost, rate = (self._rate(subset, subset.predictions, setting, cost=one) for one in (True, False))
+        cost = self._rate(subset, subset.predictions, setting, cost=True)
+        rate = self._rate(subset, subset.predictions, setting)
         result = {"cost": ("min_dcf_normalised", cost), "rate": ("equal_error_rate", rate)}
         if setting != CLEAN:
             result["change"] = ("", self.excess(subset, subset.predictions, {"": [setting]}))

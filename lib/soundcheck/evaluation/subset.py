@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -137,14 +137,6 @@ def _array(column: pd.Series, task: Task) -> np.ndarray:
     if task.is_regression:
         return column.to_numpy(dtype=np.float64)
     return column.astype(str).to_numpy(dtype=object, na_value=None)
-
-
-def objects(values: Iterable[object]) -> np.ndarray:
-    """Put texts, or ``None``, into an array; NumPy does not look into them."""
-    values = list(values)
-    result = np.empty(len(values), dtype=object)
-    result[:] = values
-    return result
 
 
 SCORE = "score"  # column of the tables of models that bring scores

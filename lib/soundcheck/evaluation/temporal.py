@@ -1,7 +1,5 @@
 """Files of several segments: what follows what, and changes that grow from segment to segment."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 

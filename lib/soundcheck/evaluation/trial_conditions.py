@@ -10,8 +10,6 @@
   its values; a value that half of the trials of a kind are too short for is left out.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
@@ -82,13 +80,13 @@ def split_speakers(
     """Choose the trials that fit and those that are tested, as an option of the family says."""
     options, speakers = evaluation.family.options, _speakers(subset)
     wanted, left = options.get(option, HALF), ""
-    other = next((one for one in subsets if one.corpus == wanted), None)
+    other = next((each for each in subsets if each.corpus == wanted), None)
     if isinstance(wanted, int | float) or wanted in (HALF, subset.corpus):
         draws = seeds.uniform(evaluation.seed, "calibration", keys=speakers)
         share = 0.5 if isinstance(wanted, str) else wanted
         chosen = {speakers[n] for n in np.argsort(draws)[: int(share * len(speakers))]}
         sides = subset.segments[SIDES].isin(chosen).to_numpy()
-        fitting, tested = (subset.take(np.flatnonzero(one.all(axis=1))) for one in (sides, ~sides))
+        fitting, tested = (subset.take(np.flatnonzero(inside.all(axis=1))) for inside in (sides, ~sides))
         between = f"{len(subset) - len(fitting) - len(tested):,} trials between them are left out"
         about = f"fitted on {_count(fitting)}, tested on {_count(tested)}; {between}"
     elif other is not None:
@@ -319,7 +317,7 @@ def cut_to(evaluation: TrialTasks, subset: Subset) -> tuple[dict[str, Trials], s
     """Score trials again with tested recordings of each length that the family's sweep lists."""
     view, family = evaluation.view(subset), evaluation.family
     every = [change for series in family.sweeps.values() for change in series.steps.values()]
-    steps = {float(one.options["seconds"]): one for one in every if one.transform == CUT}
+    steps = {float(change.options["seconds"]): change for change in every if change.transform == CUT}
     if not steps:
         return {}, f"{subset.corpus}: no lengths to cut tested recordings to"
     if not (evaluation.predicts_changes and view.audio):
@@ -328,18 +326,18 @@ def cut_to(evaluation: TrialTasks, subset: Subset) -> tuple[dict[str, Trials], s
     segment = subset.segments["segment"].to_numpy()
     cut = np.flatnonzero(rows[segment])
     seconds, target = view.segments["duration"].to_numpy()[segment[cut]], subset.truth[cut]
-    lengths = [one for one in sorted(steps) if half_has(seconds >= one, target)]
+    lengths = [length for length in sorted(steps) if half_has(seconds >= length, target)]
     if not lengths:
         return {}, f"{subset.corpus}: most tested recordings are shorter than {min(steps):g} s"
     place = cut[seconds >= lengths[-1]]
     tested, result = subset.take(place), {}
     clean = tested.predictions.clean
-    for one in lengths:
-        result[f"{one:g} s"] = own_trials(
-            tested, scores_under(clean, view.scores(steps[one].identity, place))
+    for length in lengths:
+        result[f"{length:g} s"] = own_trials(
+            tested, scores_under(clean, view.scores(steps[length].identity, place))
         )
     result[WHOLE] = own_trials(tested, clean)
     about = f"{subset.corpus}: {len(place):,} trials, of {len(cut):,} with one of {rows.sum():,} recordings"
     about += f" that were cut; the tested recordings of the others are shorter than {lengths[-1]:g} s."
-    left = [f"{one:g} s" for one in sorted(steps) if one not in lengths]
+    left = [f"{length:g} s" for length in sorted(steps) if length not in lengths]
     return result, about + (f" Most are shorter than {' and '.join(left)}." if left else "")

@@ -6,8 +6,6 @@ resampled; a non-target trial counts as often as the product of how often each w
 changed, the enrolled one stays as it is. Other conditions: :mod:`soundcheck.evaluation.trial_conditions`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
@@ -142,11 +140,11 @@ def with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -
     for column in {*columns, "sex"} - TRIAL_COLUMNS - {*table.frame}:  # a list may bring groups of its own
         unknown = pd.Series(None, index=segments.index, dtype=object)
         values = segments.get(column, unknown).to_numpy(dtype=object)
-        one, other = values[first], values[second]
-        same = one == other
-        added[column] = np.where(pd.notna(one) & same, one, None)
+        enrolled, tested = values[first], values[second]
+        same = enrolled == tested
+        added[column] = np.where(pd.notna(enrolled) & same, enrolled, None)
         if column == "sex":
-            others = pd.notna(one) & pd.notna(other) & ~target
+            others = pd.notna(enrolled) & pd.notna(tested) & ~target
             added["kind"][others] = np.where(same[others], KINDS[1], KINDS[2])
     return table.frame.assign(**added)
 
@@ -173,7 +171,7 @@ def judge_errors(evaluation: TrialTasks, subset: Subset) -> None:
     tests: list[tuple[str, Error]] = [
         ("Equal Error Rate", equal_error_rate),
         ("Minimum Detection Cost", lambda trials: min_dcf(trials, **cost)),
-        *(("Normalised Minimum Detection Cost", functools.partial(named, one)) for one in evaluation.costs),
+        *(("Normalised Minimum Detection Cost", functools.partial(named, name)) for name in evaluation.costs),
         ("Actual Detection Cost", in_use),
         ("Log Likelihood Cost", cllr),
     ]

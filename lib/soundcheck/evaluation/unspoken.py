@@ -129,7 +129,7 @@ def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
         return lambda p: per_minute(word_errors(p.clean, p.changed).insertions, kind.unspoken)
 
     repeats = evaluation.family.options["repeats"]
-    judged = [(kind, *one) for kind in kinds for one in _measures(kind, repeats).items()]
+    judged = [(kind, test, measure) for kind in kinds for test, measure in _measures(kind, repeats).items()]
     judged += [(kind, "Inserted Words Per Minute", inserted(kind)) for kind in kinds if kind.followed]
 
     def named(name: str, measure: Callable[[Predictions], Statistic]) -> Measure:

@@ -4,8 +4,6 @@ Where references are in scripts without blanks, *units* are characters. Lengths 
 reference; speaking rates divide them by the duration, pauses included.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools
@@ -51,7 +49,6 @@ class Compared:
 
     model: str  # names of both; the difference is ``model`` minus ``other``
     other: str
-    corpus: str  # where they were compared
     unit: str  # ``"points"`` for a difference of rates, ``"%"`` for a relative one
     words: int  # words of the references that the difference rests on
     blockwise: Resampled  # the difference, with replicates of whole blocks and of single segments
@@ -59,7 +56,7 @@ class Compared:
 
 
 def _difference(kind: Callable[..., Statistic]) -> Callable[..., Statistic]:
-    return lambda truth, one, two, other: stack({other: kind(wer(truth, one), wer(truth, two))})
+    return lambda truth, ours, theirs, other: stack({other: kind(wer(truth, ours), wer(truth, theirs))})
 
 
 COMPARISONS = {  # this recogniser's rate beside that of another one
@@ -75,7 +72,6 @@ def compare(evaluation: Evaluation, subset: Subset, other: str, others: np.ndarr
     return Compared(
         evaluation.model,
         other,
-        subset.corpus,
         "%" if test.startswith("Relative") else "points",
         int(word_errors(*texts).words[difference.rows].sum()),
         evaluation.resample(difference, subset.blocks),
@@ -114,11 +110,11 @@ def error_profile(
 ) -> pd.DataFrame:
     """Estimate which errors everybody and each group of some columns has, as shares of units or segments."""
     texts, counts = zip(subset.truth, subset.predictions.clean, strict=True), _counts(subset)
-    transcripts = np.array([None if not reference else text for reference, text in texts] + [None])[:-1]
+    transcripts = np.fromiter((text if reference else None for reference, text in texts), dtype=object)
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
     statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(transcripts)]
     named = zip(PROFILE, statistics, strict=True)
-    measures = {name: lambda _subset, _predictions, one=one: one for name, one in named}
+    measures = {name: lambda _subset, _predictions, rate=rate: rate for name, rate in named}
     parts = {
         f"{column}: {name}": subset.mask(column, name)
         for column, groups in columns.items()
@@ -229,11 +225,11 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
                 rate = word_error_rate(errors.words, errors.errors)
                 group = f"{name} {named_units(unit)}{'' if column == 'length' else ' a second'}"
                 condition = f"{column}: {group}"
-                (one,) = evaluation.estimate(subset.take(members), measure, rate, condition=condition)
+                (estimate,) = evaluation.estimate(subset.take(members), measure, rate, condition=condition)
                 units = int(errors.words[~np.isnan(errors.errors)].sum())
-                blocks = one.speakers or len(np.unique(subset.blocks[members]))
+                blocks = estimate.speakers or len(np.unique(subset.blocks[members]))
                 about = {"unit": unit, "column": column, "bin": name, "group": group}
-                rows.append(vars(one) | about | {"units": units, "blocks": blocks})
+                rows.append(vars(estimate) | about | {"units": units, "blocks": blocks})
     return pd.DataFrame(rows)
 
 

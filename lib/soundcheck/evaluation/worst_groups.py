@@ -6,8 +6,6 @@ segment stands for each target trial in which it is tested. A row says how many 
 is its remark, because the key of a row has to be the same from run to run.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Sequence
 
@@ -80,8 +78,8 @@ def search_all(evaluation: Evaluation, test: str) -> list[GroupSearch]:
                 evaluation.skip(subset, "trials of one kind give no threshold")
                 continue
             subset = _tested(evaluation, subset)
-        if one := search_groups(evaluation, subset, test):
-            result.append(one)
+        if found := search_groups(evaluation, subset, test):
+            result.append(found)
     return result
 
 
@@ -125,7 +123,7 @@ def search_groups(evaluation: Evaluation, subset: Subset, test: str) -> GroupSea
     place = f"{subset.corpus}, {task.name}"
     if whole.notes[0]:
         evaluation.note(f"{place}: {whole.notes[0]}")
-    if undefined := sum(np.isnan(one.gap) for one in result.candidates):
+    if undefined := sum(np.isnan(group.gap) for group in result.candidates):
         what = "could not be judged: most segments of either side have no prediction"
         evaluation.note(f"{place}: {counted(undefined, 'group')} {what}")
     if not result.candidates:
@@ -150,8 +148,8 @@ def remark_of(result: Search) -> str:
     """Name the groups in a line, for the results table."""
     named, looked = result.named, counted(len(result.candidates), "group")
     text = [
-        f"{one.name} ({one.gap:.2g} worse, " + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
-        for one in named[:_MOST_NAMED]
+        f"{group.name} ({group.gap:.2g} worse, " + f"{group.low:.2g} to {group.high:.2g})".replace("-", "−")
+        for group in named[:_MOST_NAMED]
     ]
     if len(named) > _MOST_NAMED:
         text.append(f"{len(named) - _MOST_NAMED} more")

@@ -165,6 +165,12 @@ class Resampled(Point):
             bounds[0] = np.where(np.isnan(bounds[0]), np.nan, low)
         return bounds[0], bounds[1]
 
+    def row(self, kind: str = "percentile", scale: Scale = FREE) -> dict[str, float]:
+        """Give the first value with its bounds, and the segments and blocks that it rests on."""
+        (low, *_), (high, *_) = self.interval(kind, scale=scale)
+        row = {"value": float(self.value[0]), "low": float(low), "high": float(high)}
+        return row | {"segments": int(self.segments[0]), "blocks": int(self.blocks[0])}
+
     def _with_interval(self) -> list[int]:
         """Give the numbers of the values that have one."""
         return [n for n in range(len(self.labels)) if not (self.reasons[n] or self.withheld[n])]
