@@ -81,9 +81,9 @@ def draw(kind: Kind, rng: np.random.Generator) -> tuple[Subset, np.ndarray, np.n
         column = np.where(telephone, "telephone", "headset").astype(object)
         worse = telephone / (TELEPHONES[0] - TELEPHONES[1])
     else:
-        own = 1.0 if kind.column == SPEAKER_NOISE else 0.5
-        deviations = np.sqrt(own) * rng.normal(size=speakers)[blocks]
-        deviations = deviations + np.sqrt(1 - own) * rng.normal(size=len(blocks))
+        speaker_share = 1.0 if kind.column == SPEAKER_NOISE else 0.5
+        deviations = np.sqrt(speaker_share) * rng.normal(size=speakers)[blocks]
+        deviations = deviations + np.sqrt(1 - speaker_share) * rng.normal(size=len(blocks))
         column = 20 + 6 * (deviations - group)
         worse = (20 - column) / 6
     accent = SHARE[kind.cause]
@@ -99,18 +99,18 @@ def data_set(kind: Kind, number: int) -> dict[str, float]:
     subset, group, column = draw(kind, seeds.generator(0, "adjusting", *dataclasses.astuple(kind), number))
     gap = GroupGap(lambda s, p: mean_value(p.clean), group, ~group)
     drawn = functools.partial(resample, replicates=REPLICATES, seed=number % 20)
-    (found,) = adjusted_gap(gap, subset, [kind.column], "accent", drawn, "t")
-    adjusted = found.get("adjusted")
-    low, high = found.get("adjusted_low", np.nan), found.get("adjusted_high", np.nan)
+    (result,) = adjusted_gap(gap, subset, [kind.column], "accent", drawn, "t")
+    adjusted = result.get("adjusted")
+    low, high = result.get("adjusted_low", np.nan), result.get("adjusted_high", np.nan)
     cells = cells_of({kind.column: column}, group, ~group, subset.blocks, np.ones(len(group), dtype=bool))
     truth = -EFFECT * SHARE[kind.cause]
-    own, others = gap.sides(subset, subset.predictions)
+    of_group, of_others = gap.sides(subset, subset.predictions)
     return {
-        "plain": value(own) - value(others),
+        "plain": value(of_group) - value(of_others),
         "adjusted": np.nan if adjusted is None else adjusted,
         "covered": np.nan if adjusted is None else float(low <= truth <= high),
         "ten": np.nan if kind.column == DEVICE else float(cells.cuts == CUTS[0]),
-        "counterpart": np.nan if found["counterpart"] is None else found["counterpart"],
+        "counterpart": np.nan if result["counterpart"] is None else result["counterpart"],
         "refused": float(adjusted is None),
     }
 
@@ -130,12 +130,12 @@ def wrong(row: dict[str, object]) -> list[str]:
     accent, left = SHARE[row["cause"]], row["left"]
     room = {MICROPHONE: 0.08 if row["ten"] > 0.5 else 0.15, ACCENT: 0.05, BOTH: 0.1}[row["cause"]]
     slack = 2.6 * np.sqrt(0.05 * 0.95 / row["data_sets"])
-    found = []
+    faults = []
     if abs(left - accent) > room:
-        found.append(f"{name}: {left:.3f} is left in place of {accent:g}")
+        faults.append(f"{name}: {left:.3f} is left in place of {accent:g}")
     if not 0.93 - slack <= row["covered"] <= 0.98 + slack:
-        found.append(f"{name}: intervals hold the part of the accent in {row['covered']:.3f}")
-    return found
+        faults.append(f"{name}: intervals hold the part of the accent in {row['covered']:.3f}")
+    return faults
 
 
 def main() -> None:

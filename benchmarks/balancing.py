@@ -67,8 +67,8 @@ def rows_of(way: str, truth: np.ndarray, first: np.ndarray, rng: np.random.Gener
     """Give the segments that are compared."""
     if way == "balanced":
         draws = rng.random(len(truth))
-        found = balance(truth, first.astype(str), WANTED, draws, "regression", edges=regression.EDGES)
-        return found.rows
+        balanced = balance(truth, first.astype(str), WANTED, draws, "regression", edges=regression.EDGES)
+        return balanced.rows
     return nearest(truth, first) if way == "nearest labels" else np.arange(len(truth))
 
 
@@ -95,7 +95,7 @@ def accused(truth: np.ndarray, prediction: np.ndarray, first: np.ndarray) -> lis
 
 def study(sizes: tuple[int, int], spread: float, way: str, data_sets: int) -> dict[str, object]:
     """Go through data sets; gives a row of the table."""
-    found = []
+    outcomes = []
     for number in range(data_sets):
         rng = seeds.generator(SEED, "balancing", *sizes, spread, way == "same labels", number)
         if way == "same labels":
@@ -105,8 +105,8 @@ def study(sizes: tuple[int, int], spread: float, way: str, data_sets: int) -> di
         rows = rows_of(way, truth, first, rng)
         truth, prediction, first = truth[rows], prediction[rows], first[rows]
         apart = truth[~first].mean() - truth[first].mean()
-        found.append((first.sum(), apart, *accused(truth, prediction, first)))
-    numbers = np.mean(found, axis=0).round(4).tolist()
+        outcomes.append((first.sum(), apart, *accused(truth, prediction, first)))
+    numbers = np.mean(outcomes, axis=0).round(4).tolist()
     columns = ("compared", "labels_apart", *RULES)
     about = {"first": sizes[0], "second": sizes[1], "spread": spread, "way": way, "data_sets": data_sets}
     return about | dict(zip(columns, numbers, strict=True))

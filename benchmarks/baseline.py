@@ -70,11 +70,11 @@ def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
 
     everybody = shares(np.ones(speakers, dtype=bool))
     against = shares(group) - everybody
-    found = np.where(np.arange(tests) < tests // 2, everybody, against)
+    values = np.where(np.arange(tests) < tests // 2, everybody, against)
     verdicts, judged = [], {}
     for n in range(tests):
         is_group = n >= tests // 2
-        value, replicates = float(found[0, n]), found[1:, n]
+        value, replicates = float(values[0, n]), values[1:, n]
         rule, threshold = ("|value| <", 0.1) if is_group else (">", 0.5)
         verdict = Verdict(
             *("m", "c", "f", "fairness" if is_group else "correctness", "arousal", f"T{n:04}"),
@@ -117,7 +117,7 @@ def alarms(
     - Returns shares of runs that alarm by each rule, the share of planted tests that are found, and the share
       of found tests that were not planted.
     """
-    alarmed, usual, found, false = 0, 0, 0, 0
+    alarmed, usual, correct, false = 0, 0, 0, 0
     for run in range(runs):
         rng = np.random.default_rng([seed, speakers, planted, run])
         weights = bootstrap.weights(speakers, REPLICATES, run)
@@ -128,7 +128,7 @@ def alarms(
         right = int((number < planted // 2).sum())
         alarmed += bool(decided.any())
         usual += by_percentiles(before, now)
-        found, false = found + right, false + int(decided.sum()) - right
+        correct, false = correct + right, false + int(decided.sum()) - right
     return {
         "speakers": speakers,
         "tests": tests,
@@ -136,8 +136,8 @@ def alarms(
         "runs": runs,
         "alarms": alarmed / runs,
         "alarms_of_percentiles": usual / runs,
-        "found": found / (runs * planted) if planted else np.nan,
-        "false_among_found": false / max(1, found + false),
+        "found": correct / (runs * planted) if planted else np.nan,
+        "false_among_found": false / max(1, correct + false),
     }
 
 

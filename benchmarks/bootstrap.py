@@ -40,7 +40,7 @@ def ccc(truth: np.ndarray, prediction: np.ndarray) -> float:
 def seconds(function: Callable[[], object], repeat: int = 3) -> float:
     best = np.inf
     for _ in range(repeat):
-        bootstrap._kept_weights.cache_clear()  # each call draws its weights anew
+        bootstrap._cached_weights.cache_clear()  # each call draws its weights anew
         start = time.perf_counter()
         function()
         best = min(best, time.perf_counter() - start)
@@ -49,7 +49,7 @@ def seconds(function: Callable[[], object], repeat: int = 3) -> float:
 
 def peak(function: Callable[[], object]) -> float:
     """Peak of newly allocated memory in MB."""
-    bootstrap._kept_weights.cache_clear()
+    bootstrap._cached_weights.cache_clear()
     tracemalloc.start()
     function()
     most = tracemalloc.get_traced_memory()[1]
@@ -64,8 +64,8 @@ def regression(segments: int, blocks: int) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def line(name: str, took: float, ours: float, memory: float | None, note: str = "") -> None:
-    shown = f"{memory:9.1f}" if memory is not None else " " * 9
-    print(f"{name:46} {took:10.3f} s {took / ours:9.1f} x {shown} MB  {note}", flush=True)
+    megabytes = f"{memory:9.1f}" if memory is not None else " " * 9
+    print(f"{name:46} {took:10.3f} s {took / ours:9.1f} x {megabytes} MB  {note}", flush=True)
 
 
 def beside_others() -> list[str]:
@@ -141,8 +141,8 @@ def together() -> list[str]:
             unweighted_average_recall(labels, answers, CLASSES),
             word_error_rate(words, errors),
         ]
-        for found in bootstrap.resample_all(statistics, block, REPLICATES):
-            found.interval()
+        for resampled in bootstrap.resample_all(statistics, block, REPLICATES):
+            resampled.interval()
 
     print(f"WER, UAR, CCC, Pearson and MAE, 1,000,000 segments, 10,000 speakers, {REPLICATES} replicates")
     base, memory = seconds(five), peak(five)

@@ -83,17 +83,17 @@ def main() -> int:
         everything = draw(np.random.default_rng(1), TRUE_SPEAKERS, 24, bold)
         true = {name: value(measure(everything)) for name, (measure, _) in MEASURES.items()}
         for speakers, each in SIZES:
-            held, means = dict.fromkeys(MEASURES, 0), dict.fromkeys(MEASURES, 0.0)
+            covered, means = dict.fromkeys(MEASURES, 0), dict.fromkeys(MEASURES, 0.0)
             for run in range(RUNS):
                 data = draw(np.random.default_rng([run, speakers, each]), speakers, each, bold)
                 for name, (measure, scale) in MEASURES.items():
-                    found = resample(measure(data), data["blocks"], REPLICATES, run)
-                    low, high = found.interval("t", scale=scale)
-                    held[name] += bool(low[0] <= true[name] <= high[0])
-                    means[name] += found.value[0] / RUNS
+                    resampled = resample(measure(data), data["blocks"], REPLICATES, run)
+                    low, high = resampled.interval("t", scale=scale)
+                    covered[name] += bool(low[0] <= true[name] <= high[0])
+                    means[name] += resampled.value[0] / RUNS
             print(f"too sure by {bold:g}, {speakers} speakers of {each} segments")
             for name in MEASURES:
-                rate = 100 * held[name] / RUNS
+                rate = 100 * covered[name] / RUNS
                 print(f"  {name:34} true {true[name]:7.3f}  mean {means[name]:7.3f}  held {rate:5.1f} %")
                 if name in PROMISED and speakers == SIZES[0][0] and not BOUNDS[0] <= rate <= BOUNDS[1]:
                     wrong += 1

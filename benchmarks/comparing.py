@@ -67,17 +67,17 @@ def accuracies(
     """
     spread = min(1.0, (1 - accuracy) / 0.25)  # rare errors differ less between speakers
     hard = rng.normal(0, spread * SHARED, speakers)
-    found = []
+    shares = []
     for gain in (np.zeros(TESTS), gains):
-        own = hard + rng.normal(0, spread * OWN, speakers)
-        right = np.clip(accuracy + own[:, None] + gain, 0.001, 0.999)
+        difficulty = hard + rng.normal(0, spread * OWN, speakers)
+        right = np.clip(accuracy + difficulty[:, None] + gain, 0.001, 0.999)
         limit = stats.norm.ppf(right).astype(np.float32)[:, None]
-        fate = rng.standard_normal((speakers, SEGMENTS, TESTS), np.float32)
+        outcome = rng.standard_normal((speakers, SEGMENTS, TESTS), np.float32)
         if common:
-            kept = rng.standard_normal((speakers, SEGMENTS, 1), np.float32)
-            fate = np.sqrt(np.float32(common)) * kept + np.sqrt(np.float32(1 - common)) * fate
-        found.append((fate < limit).mean(axis=1))
-    return found[0], found[1]
+            common_part = rng.standard_normal((speakers, SEGMENTS, 1), np.float32)
+            outcome = np.sqrt(np.float32(common)) * common_part + np.sqrt(np.float32(1 - common)) * outcome
+        shares.append((outcome < limit).mean(axis=1))
+    return shares[0], shares[1]
 
 
 def judged(shares: np.ndarray, model: str, kind: str, replicates: np.ndarray) -> list[Judged]:
@@ -122,7 +122,9 @@ def comparisons(
     for n in range(pairs):
         drawn = weights(speakers, REPLICATES, seed=n % 50).astype(float)
         shares = accuracies(rng, speakers, accuracy, common, gains)
-        old, new = (judged(own, name, kind, drawn) for own, name in zip(shares, ("old", "new"), strict=True))
+        old, new = (
+            judged(accuracy, name, kind, drawn) for accuracy, name in zip(shares, ("old", "new"), strict=True)
+        )
         fold = np.abs if kind == "groups" else np.asarray
         apart = fold(np.array([b.replicates for b in new])) - fold(np.array([a.replicates for a in old]))
         low, high = np.nanquantile(apart, [0.025, 0.975], axis=1)
@@ -131,14 +133,14 @@ def comparisons(
 
 def row(kind: str, speakers: int, pairs: int, gain: float) -> dict:
     """Compare pairs of models; give a row of the table."""
-    marks, before, found, wrong = [], [], [], []
+    marks, before, detected, wrong = [], [], [], []
     for rows, percentile in comparisons(kind, speakers, pairs, gain):
-        better = np.array([one.outcome == BETTER for one in rows])
-        marked = better | np.array([one.outcome == WORSE for one in rows])
+        better = np.array([contrast.outcome == BETTER for contrast in rows])
+        marked = better | np.array([contrast.outcome == WORSE for contrast in rows])
         true = np.arange(TESTS) < (BETTER_TESTS if gain else 0)
         marks.append(marked.sum())
         before.append(percentile.sum())
-        found.append(better[true].mean() if gain else np.nan)
+        detected.append(better[true].mean() if gain else np.nan)
         wrong.append((marked & ~(better & true)).sum() / max(1, marked.sum()))
     marks, before = np.array(marks), np.array(before)
     return {
@@ -148,7 +150,7 @@ def row(kind: str, speakers: int, pairs: int, gain: float) -> dict:
         "comparisons": pairs,
         "equal": float((marks == 0).mean()),
         "marks": float(marks.mean()),
-        "found": float(np.mean(found)) if gain else "",
+        "found": float(np.mean(detected)) if gain else "",
         "wrong": float(np.mean(wrong)),
         "equal by percentiles": float((before == 0).mean()),
         "marks by percentiles": float(before.mean()),
@@ -165,8 +167,8 @@ def record(rows: list[dict]) -> None:
         )
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(rows[0])
-        for one in rows:
-            writer.writerow(f"{x:.6g}" if isinstance(x, float) else x for x in one.values())
+        for result in rows:
+            writer.writerow(f"{x:.6g}" if isinstance(x, float) else x for x in result.values())
 
 
 def main() -> None:
@@ -182,21 +184,21 @@ def main() -> None:
     for setting in settings:
         if setting[0] == "groups" and setting[1] < 2 * GROUP:
             continue
-        found = row(*setting)
-        rows.append(found)
-        share = "" if found["found"] == "" else f"{found['found']:.2f}"
+        result = row(*setting)
+        rows.append(result)
+        share = "" if result["found"] == "" else f"{result['found']:.2f}"
         print(
-            f"{found['tests']:14}{found['speakers']:6}{found['better by']:11.2f}{found['equal']:9.3f}"
-            f"{found['marks']:8.2f}{share:>8}{found['wrong']:8.3f}"
-            f"{found['equal by percentiles']:21.3f}{found['marks by percentiles']:7.1f}",
+            f"{result['tests']:14}{result['speakers']:6}{result['better by']:11.2f}{result['equal']:9.3f}"
+            f"{result['marks']:8.2f}{share:>8}{result['wrong']:8.3f}"
+            f"{result['equal by percentiles']:21.3f}{result['marks by percentiles']:7.1f}",
             flush=True,
         )
-        slack = 2.6 * np.sqrt(EQUAL * (1 - EQUAL) / found["comparisons"])
-        place = f"{found['tests']}, {found['speakers']} speakers"
-        if not found["better by"] and found["equal"] < EQUAL - slack:
-            off.append(f"{place}: {found['equal']:.3f} equal")
-        if found["better by"] and found["wrong"] > WRONG + slack:
-            off.append(f"{place}: {found['wrong']:.3f} wrong")
+        slack = 2.6 * np.sqrt(EQUAL * (1 - EQUAL) / result["comparisons"])
+        place = f"{result['tests']}, {result['speakers']} speakers"
+        if not result["better by"] and result["equal"] < EQUAL - slack:
+            off.append(f"{place}: {result['equal']:.3f} equal")
+        if result["better by"] and result["wrong"] > WRONG + slack:
+            off.append(f"{place}: {result['wrong']:.3f} wrong")
     print(f"{pairs} pairs a row, {time.perf_counter() - start:.0f} s")
     if pairs == PAIRS:
         record(rows)

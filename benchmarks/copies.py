@@ -57,11 +57,11 @@ def main(count: int) -> int:
     print(f"{count} different signals: {invented} copies made up")
     print(f"signals and fingerprints {made:.1f} s, comparing {time.process_time() - begin:.1f} s of CPU")
     enough = True
-    for name, own in planted.items():
-        pairs = copies([*prints, *own])
+    for name, copied in planted.items():
+        pairs = copies([*prints, *copied])
         right = sum(second - count == first for first, second in pairs)
-        print(f"{name}: {right} of {len(own)} found, {len(pairs) - right} made up")
-        enough &= right >= 0.95 * len(own) and right == len(pairs)
+        print(f"{name}: {right} of {len(copied)} found, {len(pairs) - right} made up")
+        enough &= right >= 0.95 * len(copied) and right == len(pairs)
     return int(invented > 0 or not enough)
 
 

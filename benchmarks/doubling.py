@@ -36,9 +36,9 @@ KINDS = ("t", "percentile")
 def true_level() -> float:
     """Give the place where the rate doubles, from the formula of the rates, interpolated linearly."""
     spread = np.sqrt(1 + 2 * LIKE_OTHERS**2)
-    own = np.sqrt(1 + LIKE_SELF**2 + (SUFFERS * LOSSES) ** 2)
+    target_spread = np.sqrt(1 + LIKE_SELF**2 + (SUFFERS * LOSSES) ** 2)
     clean = scipy.special.ndtr(-DISTANCE / (np.sqrt(1 + LIKE_SELF**2) + spread))
-    rates = scipy.special.ndtr(-(DISTANCE - LOSSES) / (own + spread))
+    rates = scipy.special.ndtr(-(DISTANCE - LOSSES) / (target_spread + spread))
     return first_reached(rates - 2 * clean, np.arange(len(LOSSES), dtype=float))
 
 
@@ -71,11 +71,11 @@ def main() -> int:
     print(f"true level: {true:.2f} of 0 to {len(LOSSES) - 1}; {RUNS} runs each")
     for speakers in SPEAKERS:
         runs = [found_levels(speakers, seed) for seed in range(RUNS)]
-        held = {kind: np.mean([own[kind].low <= true <= own[kind].high for own in runs]) for kind in KINDS}
-        open_ended = np.mean([np.isinf(own["t"].high) for own in runs])
-        told = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in held.items())
-        print(f"{speakers} speakers: {told} hold it; not reached at one end in {100 * open_ended:.0f} %")
-        lowest = min(lowest, held["t"])
+        covered = {kind: np.mean([run[kind].low <= true <= run[kind].high for run in runs]) for kind in KINDS}
+        open_ended = np.mean([np.isinf(run["t"].high) for run in runs])
+        listed = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in covered.items())
+        print(f"{speakers} speakers: {listed} hold it; not reached at one end in {100 * open_ended:.0f} %")
+        lowest = min(lowest, covered["t"])
     return int(lowest < GOAL)
 
 

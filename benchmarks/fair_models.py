@@ -93,21 +93,21 @@ def draw(kind: Kind, rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, 
     each = rng.integers(low, high + 1, size=len(accents))
     speaker = np.repeat(np.arange(len(accents)), each)
     accent = accents[speaker]
-    found = {}
+    predictions = {}
     for dimension in DIMENSIONS:
         effect = 0.06 * np.where(accents % 2, kind.uneven, 1.0) * rng.normal(size=len(accents))
         truth = np.clip(rng.normal(0.5, 1 / 6, size=len(speaker)), 0, 1)
         values = 0.5 + 0.7 * (truth - 0.5) + effect[speaker] + rng.normal(0, 0.12, size=len(speaker))
         if dimension == "arousal":
             values = values + kind.shift * (accent == 0)
-        found[dimension] = np.clip(values, 0, 1)
-    high_arousal, high_valence = found["arousal"] > 0.5, found["valence"] > 0.5
+        predictions[dimension] = np.clip(values, 0, 1)
+    high_arousal, high_valence = predictions["arousal"] > 0.5, predictions["valence"] > 0.5
     names = np.array([["sadness", "neutral"], ["anger", "happiness"]], dtype=object)
-    found["emotion"] = names[high_arousal.astype(int), high_valence.astype(int)]
+    predictions["emotion"] = names[high_arousal.astype(int), high_valence.astype(int)]
     segments = pd.DataFrame(
         {"key": np.arange(len(speaker)).astype(str), "speaker": speaker, "accent": accent}
     )
-    return segments, found
+    return segments, predictions
 
 
 def measures(task: str) -> dict[str, Measure]:
@@ -185,7 +185,7 @@ def differences(
 
 def summary(kind: Kind, books: int, family: Family) -> dict[str, object]:
     """Judge many books of a kind: shares of books, and of the gaps of the shifted accent."""
-    found, books = [], max(1, round(books * kind.books))
+    rows, books = [], max(1, round(books * kind.books))
     for number in range(books):
         frame = book(kind, number, family)
         planted = frame["group"].eq("accent: 0") & (kind.shift > 0)
@@ -207,8 +207,8 @@ def summary(kind: Kind, books: int, family: Family) -> dict[str, object]:
             }  # fmt: skip
             others = frame[~planted & frame["task"].isin(["dominance", "valence"])]
             row["accused_others"] = bool(others["holds"].eq(True).any())
-        found.append(row)
-    means = pd.DataFrame(found).astype(float).mean()
+        rows.append(row)
+    means = pd.DataFrame(rows).astype(float).mean()
     columns = {"kind": kind.name, "speakers": kind.speakers, "tests": len(frame), "books": books}
     return columns | {name: float(mean) for name, mean in means.items()}
 

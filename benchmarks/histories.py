@@ -89,7 +89,7 @@ def past_run(shares: np.ndarray, drawn: np.ndarray, blocks: str) -> FinishedRun:
 
 def history(rng: np.random.Generator, kind: str, planted: float, seed: int) -> pd.DataFrame:
     """Draw a history; give its points."""
-    kept, other = KINDS[kind], kind == "other speakers"
+    common_share, other = KINDS[kind], kind == "other speakers"
     hard = rng.normal(0, SHARED, SPEAKERS)
     drawn = weights(SPEAKERS, REPLICATES, seed=seed % 50).astype(float)
     runs, gains = [], np.zeros(TESTS)
@@ -100,12 +100,12 @@ def history(rng: np.random.Generator, kind: str, planted: float, seed: int) -> p
             gains[list(BREAKING)] -= planted
         if other:
             hard = rng.normal(0, SHARED, SPEAKERS)
-        own = hard + rng.normal(0, OWN, SPEAKERS)
-        limit = stats.norm.ppf(np.clip(ACCURACY + own[:, None] + gains, 0.001, 0.999))[:, None]
-        fate = rng.standard_normal((SPEAKERS, SEGMENTS, TESTS))
+        difficulty = hard + rng.normal(0, OWN, SPEAKERS)
+        limit = stats.norm.ppf(np.clip(ACCURACY + difficulty[:, None] + gains, 0.001, 0.999))[:, None]
+        outcome = rng.standard_normal((SPEAKERS, SEGMENTS, TESTS))
         common = rng.standard_normal((SPEAKERS, SEGMENTS, 1))
-        fate = np.sqrt(kept) * common + np.sqrt(1 - kept) * fate
-        shares = (fate < limit).mean(axis=1)
+        outcome = np.sqrt(common_share) * common + np.sqrt(1 - common_share) * outcome
+        shares = (outcome < limit).mean(axis=1)
         runs.append(past_run(shares, drawn, f"{number}" if other else "same"))
     return points(runs, [{"model": "model"}] * RUNS)
 
@@ -113,7 +113,7 @@ def history(rng: np.random.Generator, kind: str, planted: float, seed: int) -> p
 def row(kind: str, planted: float, histories: int) -> dict:
     """Draw histories; give a row of the table."""
     rng = seeds.generator(SEED, "histories", kind, planted)
-    marked, found, wrong = [], [], []
+    marked, detected, wrong = [], [], []
     for n in range(histories):
         frame = history(rng, kind, planted, n)
         marks = frame[frame["mark"].isin([BETTER, WORSE])]
@@ -122,14 +122,14 @@ def row(kind: str, planted: float, histories: int) -> dict:
             test.isin(BREAKING) & marks["position"].eq(4) & marks["mark"].eq(WORSE)
         )
         marked.append(len(marks) > 0)
-        found.append(right.sum() / (len(IMPROVING) + len(BREAKING)))
+        detected.append(right.sum() / (len(IMPROVING) + len(BREAKING)))
         wrong.append((~right).sum() / max(1, len(marks)))
     return {
         "tests": kind,
         "planted": planted,
         "histories": histories,
         "marked": float(np.mean(marked)),
-        "found": float(np.mean(found)) if planted else "",
+        "found": float(np.mean(detected)) if planted else "",
         "wrong": float(np.mean(wrong)) if planted else "",
     }
 
@@ -143,8 +143,8 @@ def record(rows: list[dict]) -> None:
         file.write(f"# {made}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(rows[0])
-        for one in rows:
-            writer.writerow(f"{x:.6g}" if isinstance(x, float) else x for x in one.values())
+        for result in rows:
+            writer.writerow(f"{x:.6g}" if isinstance(x, float) else x for x in result.values())
 
 
 def main() -> None:
@@ -155,12 +155,12 @@ def main() -> None:
     settings += [(kind, PLANTED, max(10, histories // 5)) for kind in KINDS]
     rows, off = [], []
     for setting in settings:
-        one = row(*setting)
-        rows.append(one)
-        print(", ".join(f"{name} {value}" for name, value in one.items()), flush=True)
-        share = one["wrong"] if one["planted"] else one["marked"]
-        if share > PROMISE + 2.6 * np.sqrt(PROMISE * (1 - PROMISE) / one["histories"]):
-            off.append(f"{one['tests']}, planted {one['planted']}: {share:.3f}")
+        result = row(*setting)
+        rows.append(result)
+        print(", ".join(f"{name} {value}" for name, value in result.items()), flush=True)
+        share = result["wrong"] if result["planted"] else result["marked"]
+        if share > PROMISE + 2.6 * np.sqrt(PROMISE * (1 - PROMISE) / result["histories"]):
+            off.append(f"{result['tests']}, planted {result['planted']}: {share:.3f}")
     print(f"{time.process_time() - start:.0f} CPU seconds")
     if histories == HISTORIES:
         record(rows)

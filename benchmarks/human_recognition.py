@@ -46,8 +46,8 @@ REACHED = """
 import dataclasses, json
 from pathlib import Path
 clean = curves[0].iloc[0][["rate", "rate_low", "rate_high"]].tolist()
-told = {{"clean": clean, "limits": limits}}
-Path({path!r}).write_text(json.dumps(told, default=dataclasses.asdict))
+curve = {{"clean": clean, "limits": limits}}
+Path({path!r}).write_text(json.dumps(curve, default=dataclasses.asdict))
 """
 COLUMNS = ["measure", "sound", "value", "low", "high", "segments", "speakers"]
 
@@ -67,28 +67,28 @@ def recognised(table: Path, segments: int = SEGMENTS, levels: list[int] = LEVELS
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"the run ended with {done.returncode}: {done.stderr}")
-        found = read_results(folder / "out" / "results.csv")
+        results = read_results(folder / "out" / "results.csv")
         reached = json.loads((folder / "limits.json").read_text(encoding="utf-8"))
-    found = found[found["group"].eq("")]
-    told = _judged(found, "Word Error Rate")
-    speakers = found["blocks"].max()
-    told.append(("Word Error Rate", "as it is, of those in noise", *reached["clean"], segments, speakers))
+    results = results[results["group"].eq("")]
+    rows = _judged(results, "Word Error Rate")
+    speakers = results["blocks"].max()
+    rows.append(("Word Error Rate", "as it is, of those in noise", *reached["clean"], segments, speakers))
     for limit in reached["limits"]:
         for key, title in (("doubled", "SNR where the rate doubles"), ("half", "SNR where half is wrong")):
             place = [_level(limit[key][end], levels) for end in ("place", "low", "high")]
-            told.append((title, limit["transformation"], *place, segments, speakers))
-    told += [
-        row for test in ("Words Per Minute", "Inserted Words Per Minute") for row in _judged(found, test)
+            rows.append((title, limit["transformation"], *place, segments, speakers))
+    rows += [
+        row for test in ("Words Per Minute", "Inserted Words Per Minute") for row in _judged(results, test)
     ]
-    return pd.DataFrame(told, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _judged(found: pd.DataFrame, test: str) -> list[tuple[object, ...]]:
+def _judged(results: pd.DataFrame, test: str) -> list[tuple[object, ...]]:
     """Take the rows of a test out of the results, in the order of ``COLUMNS``."""
-    own = found[found["test"].eq(test)]
+    of_test = results[results["test"].eq(test)]
     return [
         (test, row.label or "as it is", row.value, row.low, row.high, row.segments, row.blocks)
-        for row in own.itertuples()
+        for row in of_test.itertuples()
     ]
 
 
@@ -99,11 +99,11 @@ def _own_family(folder: Path, name: str, changes: dict[str, dict]) -> None:
     """
     text = (resources.root() / "thresholds" / f"{name}.yml").read_text(encoding="utf-8")
     family = yaml.safe_load(text)
-    for key, own in changes.items():
+    for key, change in changes.items():
         if key == "transformations":
-            family[key] = {title: family[key][title] | new for title, new in own.items()}
+            family[key] = {title: family[key][title] | new for title, new in change.items()}
         else:
-            family[key] |= own
+            family[key] |= change
     (folder / "thresholds").mkdir(exist_ok=True)
     (folder / "thresholds" / f"{name}.yml").write_text(json.dumps(family), "utf-8")
 
@@ -112,8 +112,8 @@ def _telling(folder: Path, path: Path) -> None:
     """Let the notebook of word errors under stress write the levels that it shows into a file, too."""
     source = resources.root() / "notebooks" / "asr_robustness.ipynb"
     notebook = json.loads(source.read_text(encoding="utf-8"))
-    own = {"cell_type": "code", "execution_count": None, "id": "reached", "metadata": {}, "outputs": []}
-    notebook["cells"].append(own | {"source": REACHED.format(path=str(path))})
+    cell = {"cell_type": "code", "execution_count": None, "id": "reached", "metadata": {}, "outputs": []}
+    notebook["cells"].append(cell | {"source": REACHED.format(path=str(path))})
     (folder / "notebooks").mkdir()
     (folder / "notebooks" / source.name).write_text(json.dumps(notebook), encoding="utf-8")
 
@@ -134,14 +134,14 @@ def main() -> None:
     folder = os.environ.get("SOUNDCHECK_SPEECH")
     if not folder:
         sys.exit("SOUNDCHECK_SPEECH must name a folder with spoken digits and a segments.csv")
-    found = recognised(Path(folder) / "segments.csv").round(4)
-    print(found.to_string(index=False))
+    table = recognised(Path(folder) / "segments.csv").round(4)
+    print(table.to_string(index=False))
     command = "SOUNDCHECK_SPEECH=FOLDER python benchmarks/human_recognition.py"
     head = f"# A recogniser of digits on people's speech, in noise and where nobody speaks\n# {command}\n"
     head += f"# NumPy {np.__version__}; {datetime.date.today()}\n"
-    text = head + found.to_csv(index=False, lineterminator="\n")
+    text = head + table.to_csv(index=False, lineterminator="\n")
     (TABLES / "human_recognition.csv").write_text(text, encoding="utf-8")
-    values = found.set_index(["measure", "sound"])["value"]
+    values = table.set_index(["measure", "sound"])["value"]
     if not values["Word Error Rate", "as it is"] < 0.5 or values["Words Per Minute", "Silence"] > 0:
         sys.exit("off: the recogniser guesses, or writes words into silence")
     print("all within the bars")

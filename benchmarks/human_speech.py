@@ -47,7 +47,9 @@ def measured_corpus(table: Path) -> Corpus:
         suite = read_suite(file)
         corpus = load_corpus(suite.corpora["people"], suite, Path(folder) / "cache")
         return measure(
-            corpus, [name for name, own in MEASURES.items() if not own.extra], Path(folder) / "cache"
+            corpus,
+            [name for name, definition in MEASURES.items() if not definition.extra],
+            Path(folder) / "cache",
         )
 
 
@@ -66,9 +68,14 @@ def accents(segments: pd.DataFrame) -> pd.DataFrame:
             statistic = restrict(mean_value(np.where(known, values, 0.0)), known)
             sums = statistic.block_sums(blocks, len(of_speaker))
             p = permuted_p_values(statistic, sums, group, np.array([np.nan]))[0]
-            own, others = (statistic.compute(sums[side].sum(axis=0))[0] for side in (group, ~group))
+            of_group, of_others = (statistic.compute(sums[side].sum(axis=0))[0] for side in (group, ~group))
             row = {"accent": accent, "speakers": int(count), "others": int((~group).sum())}
-            row |= {"measure": name, "mean": own, "mean_of_others": others, "gap": own - others}
+            row |= {
+                "measure": name,
+                "mean": of_group,
+                "mean_of_others": of_others,
+                "gap": of_group - of_others,
+            }
             rows.append(row | {"p_value": p, "least_p": least_p_value(len(group), int(count))})
     return pd.DataFrame(rows)
 
@@ -79,21 +86,21 @@ def main() -> None:
     if not folder:
         sys.exit("SOUNDCHECK_SPEECH must name a folder with recordings and a segments.csv")
     segments = measured_corpus(Path(folder) / "segments.csv").segments
-    found = {
+    tables = {
         "human_speech": (
             "Measured columns of people who speak digits",
             summary(segments, ["speaker", "accent"]),
         ),
         "human_accents": ("Accents of people who speak digits, by measured columns", accents(segments)),
     }
-    for name, (about, table) in found.items():
+    for name, (about, table) in tables.items():
         table = table.round(4)
         print(table.to_string(index=False))
         command = "SOUNDCHECK_SPEECH=FOLDER python benchmarks/human_speech.py"
         head = f"# {about}\n# {command}\n# NumPy {np.__version__}; {datetime.date.today()}\n"
         text = head + table.to_csv(index=False, lineterminator="\n")
         (TABLES / f"{name}.csv").write_text(text, encoding="utf-8")
-    compared = found["human_accents"][1]
+    compared = tables["human_accents"][1]
     if (compared["p_value"] < compared["least_p"] - 1e-12).any():
         sys.exit("off: a p-value that so few speakers cannot give")
     print("all within the bars")

@@ -54,9 +54,9 @@ def voices(rng: np.random.Generator, speakers: int) -> Voices:
     """Draw embeddings: a voice, its unsteadiness, and what all recordings share, more or less."""
     who = np.repeat(np.arange(speakers), EACH)
     steady = np.exp(rng.normal(0, 0.2, speakers))[who, np.newaxis]
-    own = rng.normal(size=(speakers, DIMENSIONS))[who]
+    voice = rng.normal(size=(speakers, DIMENSIONS))[who]
     shared = rng.normal(1.0, 0.4, len(who))[:, np.newaxis] * np.ones(DIMENSIONS) * 0.4
-    return own + 1.3 * steady * rng.normal(size=own.shape) + shared, who
+    return voice + 1.3 * steady * rng.normal(size=voice.shape) + shared, who
 
 
 def trials_of(rng: np.random.Generator, drawn: Voices, others: int) -> tuple[Trials, np.ndarray, np.ndarray]:
@@ -104,7 +104,7 @@ def verified() -> dict[tuple[str, int], np.ndarray]:
     rng = np.random.default_rng(0)
     everybody = voices(rng, TRUE_SPEAKERS)
     true_trials = trials_of(rng, everybody, 2 * OTHERS)
-    held: dict[tuple[str, int], list[bool]] = {}
+    covered: dict[tuple[str, int], list[bool]] = {}
     for speakers in TESTED:
         for run in range(RUNS):
             rng = np.random.default_rng([run, speakers])
@@ -113,11 +113,13 @@ def verified() -> dict[tuple[str, int], np.ndarray]:
             tested = trials_of(rng, embedded, OTHERS // 4)
             true = in_use(true_trials, everybody, fitting, cohort)
             for name, value in in_use(tested, embedded, fitting, cohort).items():
-                found = resample(value, np.zeros(0, dtype=np.intp), REPLICATES, run)
-                low, high = found.interval("t", scale=scale_of(tests[name], found))
+                resampled = resample(value, np.zeros(0, dtype=np.intp), REPLICATES, run)
+                low, high = resampled.interval("t", scale=scale_of(tests[name], resampled))
                 here = name if name != "Equal Error Rate" else "Equal Error Rate, s-norm"
-                held.setdefault((here, speakers), []).append(low[0] <= true[name].point().value[0] <= high[0])
-    return {key: np.array(own) for key, own in held.items()}
+                covered.setdefault((here, speakers), []).append(
+                    low[0] <= true[name].point().value[0] <= high[0]
+                )
+    return {key: np.array(inside) for key, inside in covered.items()}
 
 
 GROUPS = {"20 against 20": 0.5, "10 against 30": 0.25, "both in each speaker": None}
@@ -143,27 +145,27 @@ def corpus(rng: np.random.Generator, share: float | None, speakers: int = 40, ea
 
 def audited() -> dict[tuple[str, str], np.ndarray]:
     """Say for each kind of groups and each quantity which intervals hold the true difference, and mean."""
-    held: dict[tuple[str, str], list[bool]] = {}
+    covered: dict[tuple[str, str], list[bool]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for kind, share in GROUPS.items():
             for run in range(RUNS):
                 made = corpus(np.random.default_rng([run, len(kind)]), share)
-                found = audit(made, BUILTIN, Path(folder), seed=run, replicates=REPLICATES)
-                for one in found.frame.query("name in @TRUE").itertuples():
-                    if np.isfinite(one.gap):
-                        gap = np.subtract(*TRUE[one.name])
-                        inside = one.gap_low <= gap <= one.gap_high
-                        held.setdefault((f"{one.name}, difference", kind), []).append(inside)
-                    if one.group == "a":
-                        inside = one.low <= TRUE[one.name][0] <= one.high
-                        held.setdefault((f"{one.name}, mean of a group", kind), []).append(inside)
-    return {key: np.array(own) for key, own in held.items()}
+                audited_corpus = audit(made, BUILTIN, Path(folder), seed=run, replicates=REPLICATES)
+                for quantity in audited_corpus.frame.query("name in @TRUE").itertuples():
+                    if np.isfinite(quantity.gap):
+                        gap = np.subtract(*TRUE[quantity.name])
+                        inside = quantity.gap_low <= gap <= quantity.gap_high
+                        covered.setdefault((f"{quantity.name}, difference", kind), []).append(inside)
+                    if quantity.group == "a":
+                        inside = quantity.low <= TRUE[quantity.name][0] <= quantity.high
+                        covered.setdefault((f"{quantity.name}, mean of a group", kind), []).append(inside)
+    return {key: np.array(inside) for key, inside in covered.items()}
 
 
 def main() -> int:
     wrong = 0
-    for (name, setting), own in (verified() | audited()).items():
-        rate = 100 * own.mean()
+    for (name, setting), inside in (verified() | audited()).items():
+        rate = 100 * inside.mean()
         promised = setting != TESTED[1] and name != "Cost Of Carrying Over"
         outside = promised and not BOUNDS[0] - CHANCE <= rate <= BOUNDS[1] + CHANCE
         about = f"{setting} tested speakers" if isinstance(setting, int) else setting

@@ -106,31 +106,31 @@ class Intervals:
     @property
     def coverage(self) -> float:
         """Share of the intervals that hold the truth; NaN if all are withheld."""
-        there = ~np.isnan(self.low)
+        defined = ~np.isnan(self.low)
         holds = (self.low <= self.true) & (self.true <= self.high)
-        return float(ratio(holds.sum(), there.sum()))
+        return float(ratio(holds.sum(), defined.sum()))
 
     @property
     def missed(self) -> tuple[float, float]:
         """Share of the intervals that lie wholly below the truth, and wholly above it."""
-        there = (~np.isnan(self.low)).sum()
+        count = (~np.isnan(self.low)).sum()
         return tuple(
-            float(ratio(side.sum(), there)) for side in (self.high < self.true, self.low > self.true)
+            float(ratio(side.sum(), count)) for side in (self.high < self.true, self.low > self.true)
         )
 
     @property
     def width(self) -> float:
         """Mean width; NaN if all are withheld."""
-        there = ~np.isnan(self.low)
-        return float(ratio((self.high - self.low)[there].sum(), there.sum()))
+        defined = ~np.isnan(self.low)
+        return float(ratio((self.high - self.low)[defined].sum(), defined.sum()))
 
 
 def intervals(
-    true: float, found: Sequence[Resampled], kind: str, label: int = 0, scale: Scale = FREE
+    true: float, data_sets: Sequence[Resampled], kind: str, label: int = 0, scale: Scale = FREE
 ) -> Intervals:
     """Collect the intervals of one label from resampled data sets."""
-    low, high = np.array([each.interval(kind, scale=scale) for each in found])[..., label].T
-    return Intervals(true, np.array([each.value[label] for each in found]), low, high)
+    low, high = np.array([drawn.interval(kind, scale=scale) for drawn in data_sets])[..., label].T
+    return Intervals(true, np.array([drawn.value[label] for drawn in data_sets]), low, high)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -189,29 +189,29 @@ class Design:
         make = functools.partial(self.draw, speakers=speakers, rho=rho)
         blocks = np.repeat(np.arange(self.sides * speakers), EACH)
         blocks = np.arange(len(blocks)) if each_segment else blocks
-        found = resampled(make, [blocks], data_sets, replicates, [self.title, speakers, rho])
-        return [each for (each,) in found]
+        results = resampled(make, [blocks], data_sets, replicates, [self.title, speakers, rho])
+        return [each for (each,) in results]
 
     def coverage(
         self, *given: float, kinds: Sequence[str] = INTERVALS, **options: object
     ) -> dict[str, Intervals]:
         """Give the intervals of each kind; takes what :meth:`resampled` takes."""
-        found = self.resampled(*given, **options)
-        return {kind: intervals(self.true, found, kind, self.label, self.scale) for kind in kinds}
+        results = self.resampled(*given, **options)
+        return {kind: intervals(self.true, results, kind, self.label, self.scale) for kind in kinds}
 
     def calibration(self, speakers: int, rho: float, data_sets: int) -> Calibration:
         """Judge data sets by a threshold that is the true value."""
-        found = self.resampled(speakers, rho, data_sets)
+        results = self.resampled(speakers, rho, data_sets)
         return Calibration(
-            np.array([each.certainty(self.label, ">", self.true, passed=True) for each in found]),
-            intervals(self.true, found, "percentile", self.label).coverage,
+            np.array([each.certainty(self.label, ">", self.true, passed=True) for each in results]),
+            intervals(self.true, results, "percentile", self.label).coverage,
         )
 
 
 def _correlated(rng: np.random.Generator, speakers: int, rho: float) -> np.ndarray:
     """Draw standard normal numbers of which the part ``rho`` of the variance belongs to the speaker."""
-    own = np.repeat(rng.normal(size=speakers), EACH)
-    return np.sqrt(rho) * own + np.sqrt(1 - rho) * rng.normal(size=speakers * EACH)
+    speaker = np.repeat(rng.normal(size=speakers), EACH)
+    return np.sqrt(rho) * speaker + np.sqrt(1 - rho) * rng.normal(size=speakers * EACH)
 
 
 def _numbers(rng: np.random.Generator, speakers: int, rho: float) -> tuple[np.ndarray, np.ndarray]:
@@ -294,17 +294,17 @@ def _trials(rng: np.random.Generator, speakers: int, rho: float) -> Trials:
 
     The part ``rho`` of the variance belongs to the speaker, or half of it to either of the two.
     """
-    own = np.repeat(np.arange(speakers), EACH)
-    other = (own + rng.integers(1, speakers, size=own.size)) % speakers
+    first = np.repeat(np.arange(speakers), EACH)
+    second = (first + rng.integers(1, speakers, size=first.size)) % speakers
     alike, apart = rng.normal(size=(2, speakers))
-    noise = np.sqrt(1 - rho) * rng.normal(size=(2, own.size))
-    targets = _SEPARATION + np.sqrt(rho) * alike[own] + noise[0]
-    others = np.sqrt(rho / 2) * (apart[own] + apart[other]) + noise[1]
+    noise = np.sqrt(1 - rho) * rng.normal(size=(2, first.size))
+    targets = _SEPARATION + np.sqrt(rho) * alike[first] + noise[0]
+    others = np.sqrt(rho / 2) * (apart[first] + apart[second]) + noise[1]
     return Trials(
         np.concatenate([targets, others]),
-        np.arange(2 * own.size) < own.size,
-        np.concatenate([own, own]),
-        np.concatenate([own, other]),
+        np.arange(2 * first.size) < first.size,
+        np.concatenate([first, first]),
+        np.concatenate([first, second]),
         speakers,
     )
 
@@ -403,9 +403,9 @@ def word_error_data(
             f"Blocks of {block_size} must divide {utterances} utterances, "
             f"and a correlation of {correlation} must lie between 0 and 1."
         )
-    own = rng.standard_normal((len(rates), blocks, 1))
+    block = rng.standard_normal((len(rates), blocks, 1))
     normal = np.sqrt(1 - correlation) * rng.standard_normal((len(rates), blocks, block_size))
-    normal += np.sqrt(correlation) * own
+    normal += np.sqrt(correlation) * block
     errors = np.empty((len(rates), utterances), dtype=np.int64)
     for row, numbers, rate in zip(errors, normal.reshape(len(rates), -1), rates, strict=True):
         # The smallest count whose probability of at most that many reaches the one of the normal number.
@@ -434,10 +434,10 @@ def coverage_of_word_errors(
         return word_error_difference(word_error_data(rng, block_size, correlation), words)
 
     ways = [np.arange(UTTERANCES), np.arange(UTTERANCES) // block_size]
-    found = resampled(make, ways, data_sets, replicates, ["word errors", block_size, correlation])
+    results = resampled(make, ways, data_sets, replicates, ["word errors", block_size, correlation])
     return {
-        way: {kind: intervals(TRUE_DIFFERENCE, own, kind) for kind in ("percentile", "gaussian")}
-        for way, own in zip(("ordinary", "blockwise"), zip(*found, strict=True), strict=True)
+        way: {kind: intervals(TRUE_DIFFERENCE, way_results, kind) for kind in ("percentile", "gaussian")}
+        for way, way_results in zip(("ordinary", "blockwise"), zip(*results, strict=True), strict=True)
     }
 
 
@@ -463,13 +463,16 @@ def near(rate: float, low: float, high: float, data_sets: int) -> bool:
 
 def word_errors(data_sets: int) -> tuple[list[dict], list[dict], list[str]]:
     """Give the rows of the published table, intervals of its last row, and what is off."""
-    rows, wrong, shown = [], [], []
+    rows, wrong, drawn = [], [], []
     print("block   rho   width and coverage, ordinary and blockwise; (published)")
     for block_size, correlation in PUBLISHED:
         study = coverage_of_word_errors(block_size, correlation, data_sets)
         row = {"block_size": block_size, "correlation": correlation, "data_sets": data_sets}
-        for way, own in study.items():
-            row |= {f"{way}_width": own["percentile"].width, f"{way}_coverage": own["percentile"].coverage}
+        for way, kinds in study.items():
+            row |= {
+                f"{way}_width": kinds["percentile"].width,
+                f"{way}_coverage": kinds["percentile"].coverage,
+            }
         published = dict(zip(list(row)[3:], PUBLISHED[block_size, correlation], strict=True))
         fine = {
             "ordinary_width": abs(row["ordinary_width"] / published["ordinary_width"] - 1) <= 0.05,
@@ -481,13 +484,15 @@ def word_errors(data_sets: int) -> tuple[list[dict], list[dict], list[str]]:
         print(f"{block_size:5} {correlation:5}", *(f"{row[n]:9.4f} ({published[n]:.4f})" for n in fine))
         row["blockwise_gaussian"] = study["blockwise"]["gaussian"].coverage
         rows.append(row | {f"published_{name}": figure for name, figure in published.items()})
-        shown = [
-            {"way": way, "data_set": n + 1, "low": low, "high": high, "true": own["percentile"].true}
-            for way, own in study.items()
-            for n, (low, high) in enumerate(zip(own["percentile"].low, own["percentile"].high, strict=True))
+        drawn = [
+            {"way": way, "data_set": n + 1, "low": low, "high": high, "true": kinds["percentile"].true}
+            for way, kinds in study.items()
+            for n, (low, high) in enumerate(
+                zip(kinds["percentile"].low, kinds["percentile"].high, strict=True)
+            )
             if n < SHOWN
         ]
-    return rows, shown, wrong
+    return rows, drawn, wrong
 
 
 def coverages(data_sets: int) -> tuple[list[dict], list[str]]:
@@ -504,15 +509,17 @@ def coverages(data_sets: int) -> tuple[list[dict], list[str]]:
                 continue
             cells = []
             for rho in RHOS:
-                shown = name in EVERY_SIZE and rho == SHOWN_RHO
-                for blocks in ("speakers", "segments") if shown else ("speakers",):
-                    found = design.coverage(speakers, rho, data_sets, each_segment=blocks == "segments")
+                compared = name in EVERY_SIZE and rho == SHOWN_RHO
+                for blocks in ("speakers", "segments") if compared else ("speakers",):
+                    kinds = design.coverage(speakers, rho, data_sets, each_segment=blocks == "segments")
                     row = {"design": name, "speakers": speakers, "rho": rho, "blocks": blocks}
-                    row |= {"data_sets": data_sets} | {kind: each.coverage for kind, each in found.items()}
-                    row |= dict(zip(("t_below", "t_above"), found["t"].missed, strict=True))
-                    row["width"] = found["percentile"].width
-                    row |= {f"{kind}_width": found[kind].width if shown else "" for kind in ("expanded", "t")}
-                    rows.append(row | {"withheld": found["percentile"].withheld})
+                    row |= {"data_sets": data_sets} | {kind: each.coverage for kind, each in kinds.items()}
+                    row |= dict(zip(("t_below", "t_above"), kinds["t"].missed, strict=True))
+                    row["width"] = kinds["percentile"].width
+                    row |= {
+                        f"{kind}_width": kinds[kind].width if compared else "" for kind in ("expanded", "t")
+                    }
+                    rows.append(row | {"withheld": kinds["percentile"].withheld})
                     if blocks == "segments":
                         continue
                     cells.append(f"{100 * row['percentile']:.1f} ({100 * row['expanded']:.1f})".rjust(15))
@@ -541,12 +548,19 @@ def verdicts(data_sets: int) -> tuple[list[dict], list[str]]:
     for name, design in DESIGNS.items():
         if name in CONSERVATIVE + TOO_NARROW:
             continue
-        found = design.calibration(100, 0.2, data_sets)
-        print(f"{name:50}{100 * found.inconclusive:12.1f} % {found.p_value:18.3f}", flush=True)
-        if found.p_value <= 0.001 or not near(found.inconclusive, 0.93, 0.97, data_sets):
-            wrong.append(f"verdicts on {name}: {found.inconclusive:.3f} inconclusive, p {found.p_value:.2g}")
-        row = {"design": name, "data_sets": data_sets, "inconclusive": found.inconclusive, "p": found.p_value}
-        counts, _ = np.histogram(found.passing, BINS, (0, 1))
+        judged = design.calibration(100, 0.2, data_sets)
+        print(f"{name:50}{100 * judged.inconclusive:12.1f} % {judged.p_value:18.3f}", flush=True)
+        if judged.p_value <= 0.001 or not near(judged.inconclusive, 0.93, 0.97, data_sets):
+            wrong.append(
+                f"verdicts on {name}: {judged.inconclusive:.3f} inconclusive, p {judged.p_value:.2g}"
+            )
+        row = {
+            "design": name,
+            "data_sets": data_sets,
+            "inconclusive": judged.inconclusive,
+            "p": judged.p_value,
+        }
+        counts, _ = np.histogram(judged.passing, BINS, (0, 1))
         rows.append(row | {f"tenth_{n + 1}": int(count) for n, count in enumerate(counts)})
     return rows, wrong
 
@@ -568,7 +582,7 @@ def main() -> None:
     """Run all studies; with the full number of data sets, record them."""
     data_sets = int(sys.argv[1]) if len(sys.argv) > 1 else DATA_SETS
     start = time.perf_counter()
-    published, shown, wrong = word_errors(data_sets)
+    published, drawn, wrong = word_errors(data_sets)
     covered, off = coverages(data_sets)
     judged, undecided = verdicts(JUDGED if data_sets == DATA_SETS else data_sets)
     print(f"{data_sets} data sets a row, {time.perf_counter() - start:.0f} s")
@@ -576,7 +590,7 @@ def main() -> None:
         record(
             "word_errors", "95 % intervals of a difference of word error rates, and published ones", published
         )
-        record("word_error_intervals", "Percentile intervals of the last row of word_errors.csv", shown)
+        record("word_error_intervals", "Percentile intervals of the last row of word_errors.csv", drawn)
         record("coverage", "How often 95 % intervals hold the true value", covered)
         record("verdicts", "Verdicts on values that lie on their threshold, 100 speakers, rho 0.2", judged)
     wrong += off + undecided

@@ -106,8 +106,8 @@ def digits(count: int) -> list[np.ndarray]:
     if not folder:
         return []
     table = pd.read_csv(Path(folder) / "segments.csv", dtype=str)
-    own = [audio.read(Path(folder) / file) for file in table["file"][table["speaker"].eq(QUIET[0])]]
-    return [signal for signal in own if MEASURES["signal_to_noise"](signal, RATE) > QUIET[1]][:count]
+    signals = [audio.read(Path(folder) / file) for file in table["file"][table["speaker"].eq(QUIET[0])]]
+    return [signal for signal in signals if MEASURES["signal_to_noise"](signal, RATE) > QUIET[1]][:count]
 
 
 def study(speech: Mapping[str, list[np.ndarray]]) -> pd.DataFrame:
@@ -128,21 +128,22 @@ def study(speech: Mapping[str, list[np.ndarray]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def seconds_an_hour(measure: Callable, signal: np.ndarray) -> float:
-    """Say how many seconds a measure takes for an hour of segments like this."""
+def seconds_an_hour(measure: Callable, signals: list[np.ndarray]) -> float:
+    """Say how many seconds a measure takes for an hour of such segments; none is the one it saw last."""
     times = []
-    for _ in range(5):
+    for signal in signals:
         start = time.process_time()  # others may keep the machine busy
         measure(signal, RATE)
         times.append(time.process_time() - start)
-    return 3600 * min(times) / (len(signal) / RATE)
+    return 3600 * min(times) / (len(signals[0]) / RATE)
 
 
 def main() -> None:
     """Run the study; with the full number of signals, record it."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else SIGNALS
     made = [syllables(generator(SEED, "measured", "syllables", n)) for n in range(count)]
-    costs = {name: seconds_an_hour(found, made[0]) for name, found in MEASURES.items()}
+    timed = [syllables(generator(SEED, "measured", "timed", n)) for n in range(5)]
+    costs = {name: seconds_an_hour(function, timed) for name, function in MEASURES.items()}
     print(pd.Series(costs).round(1).rename("seconds for an hour of sound").to_string())
     people = digits(count)
     speech = {"syllables": made, "synthesised": [synthesised(n) for n in range(count)]}

@@ -96,16 +96,16 @@ def engine(path: Path, files: list[Path], batch: int, jobs: int) -> Iterator[Ask
 
         def ask(count: int) -> tuple[float, float, float]:
             results.clear()
-            clock, begin, own = time.perf_counter(), _computing(), time.process_time()
+            clock, begin, before = time.perf_counter(), _computing(), time.process_time()
             dispatcher.run(
-                Item(str(files[number % FILES]), None, None, "", (Call(f"{own} {number}", None),))
+                Item(str(files[number % FILES]), None, None, "", (Call(f"{before} {number}", None),))
                 for number in range(count)
             )
             clock, taken = time.perf_counter() - clock, _computing() - begin
             failed = [result.problem for result in results if result.problem]
             if failed or len(results) != count:
                 raise SystemExit(f"{len(failed)} of {count} calls failed: {failed[:1]}")
-            return clock, taken, taken + time.process_time() - own
+            return clock, taken, taken + time.process_time() - before
 
         yield ask
 

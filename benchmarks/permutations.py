@@ -1,4 +1,4 @@
-"""How long permutation of speakers takes, beside a loop that draws speakers and gathers their segments.
+"""How long permutation of speakers takes, beside a loop that gathers the segments of drawn speakers.
 
 Run ``python benchmarks/permutations.py``: all tests of the sexes and of 13 accents for a model of emotion and
 three dimensions, 200,000 segments of 2,000 speakers, 2,000 arrangements, and 20 times the number of tests
@@ -46,22 +46,24 @@ def main() -> None:
     of_sexes.append(unweighted_average_recall(label, said, classes))
     groups = [(of_sexes, [np.arange(SPEAKERS) % 2 == n for n in range(2)])]
     groups += [(of_accents, [np.arange(SPEAKERS) % ACCENTS == n for n in range(ACCENTS)])]
-    tests = sum(len(statistic.labels) for found, masks in groups for statistic in found for _ in masks)
+    tests = sum(
+        len(statistic.labels) for statistics, masks in groups for statistic in statistics for _ in masks
+    )
 
     start = time.perf_counter()
-    found = []
+    p_values = []
     for statistics, masks in groups:
         for statistic in statistics:
             sums = statistic.block_sums(speaker, SPEAKERS)
             spread = np.full(len(statistic.labels), np.nan)
-            found += [permuted_p_values(statistic, sums, mask, spread, most=20 * tests) for mask in masks]
+            p_values += [permuted_p_values(statistic, sums, mask, spread, most=20 * tests) for mask in masks]
     ours = time.perf_counter() - start
 
-    start = time.perf_counter()
     members = next(arrangements(SPEAKERS, SPEAKERS // 2, 0))[:LOOPED]
+    start = time.perf_counter()
     looped = []
-    for own in members:
-        inside = own[speaker]
+    for drawn in members:
+        inside = drawn[speaker]
         looped.append(predicted[0, inside].mean() - predicted[0, ~inside].mean())
     loop = (time.perf_counter() - start) / LOOPED * DRAWS * tests
     statistic = mean_value(predicted[0])
@@ -70,7 +72,7 @@ def main() -> None:
     if not np.allclose(gaps[:, 0], looped):
         sys.exit("the loop finds other gaps")
 
-    smallest = min(float(np.nanmin(p)) for p in found)
+    smallest = min(float(np.nanmin(p)) for p in p_values)
     print(f"{tests} tests, {DRAWS} to {20 * tests} arrangements, smallest p {smallest:.2g}")
     print(f"all tests {ours:.1f} s; the loop would take {loop / 3600:.1f} h, {loop / ours:.0f} times as long")
     if ours >= BAR:

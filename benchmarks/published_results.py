@@ -69,18 +69,18 @@ def one(frame: pd.DataFrame, **where: str) -> pd.Series:
 
 def compared(data: str, row: pd.Series, published: str, right: bool) -> tuple:
     """Make a row of the table of a difference between groups, for these speakers if that is all there is."""
-    here = row["state"] not in ("pass", "fail", "inconclusive") or pd.isna(row["gap_low"])
+    only_these = row["state"] not in ("pass", "fail", "inconclusive") or pd.isna(row["gap_low"])
     low, high, p, state = (
         ("gap_low_sample", "gap_high_sample", "p_sample", "state_sample")
-        if here
+        if only_these
         else ("gap_low", "gap_high", "p_value", "state")
     )
     what = (
         f"{row['model']}: {row['test'].removesuffix(' Difference')}, {row['group']} against {row['against']}"
     )
-    found = f"{row['group_value']:.3f} against {row['others_value']:.3f}"
-    told = f"{row[state]} (these speakers)" if here else row[state]
-    return data, what, published, found, row[low], row[high], row[p], told, right
+    values = f"{row['group_value']:.3f} against {row['others_value']:.3f}"
+    concluded = f"{row[state]} (these speakers)" if only_these else row[state]
+    return data, what, published, values, row[low], row[high], row[p], concluded, right
 
 
 def estimated(data: str, row: pd.Series, published: str, right: bool) -> tuple:
@@ -111,10 +111,10 @@ def artie(folder: Path) -> Iterator[tuple]:
     for name, rate in zip(systems, (0.246, 0.253, 0.411), strict=True):
         row = one(estimates, model=name, measure="word_error_rate", part="all", condition="")
         yield estimated(data, row, f"{rate:.3f}", abs(row["value"] - rate) < 0.001)
-    told = {"amazon": "0.363 against 0.188, p = 2e-16", "google": "0.298 against 0.194, p = 1e-7"}
+    reported = {"amazon": "0.363 against 0.188, p = 2e-16", "google": "0.298 against 0.194, p = 1e-7"}
     for name in systems:
         row = one(results, model=name, test=test, group="accent: indian")
-        yield compared(data, row, told.get(name, "Indian worse than US"), row["state"] == "fail")
+        yield compared(data, row, reported.get(name, "Indian worse than US"), row["state"] == "fail")
     women = results[results["model"].eq("google") & results["group"].str.startswith("sex: ")]
     row = one(women[women["mirrors"].eq("")], test=test)
     yield compared(data, row, "0.316 against 0.244, p = 0.003", row["group"] == "sex: female")
@@ -141,10 +141,10 @@ def crema_d(folder: Path) -> Iterator[tuple]:
         results["test"].eq("Recall Per Class") & results["family"].eq("correctness_classification")
     ]
     below, worst = recalls["state"].eq("fail").sum(), recalls.loc[recalls["value"].idxmin()]
-    found = (
+    values = (
         f"{below}; lowest recall {worst['value']:.3f} of {worst['label']}, by chance {worst['threshold']:.3f}"
     )
-    yield "CREMA-D", "humans, classes below chance", "0", found, *[np.nan] * 3, worst["state"], below == 0
+    yield "CREMA-D", "humans, classes below chance", "0", values, *[np.nan] * 3, worst["state"], below == 0
 
 
 def said(rng: np.random.Generator, speakers: pd.DataFrame, each: int, words: int) -> pd.DataFrame:
@@ -195,7 +195,7 @@ def trials(folder: Path) -> Iterator[tuple]:
     names = [f"s{who:04}/{n % each}.wav" for n, who in enumerate(speaker)]
     frame = pd.DataFrame({"file": names, "speaker": [f"s{who:04}" for who in speaker], "sex": sex[speaker]})
     frame.to_csv(folder / "segments.csv", index=False)
-    own = rng.normal(0, 0.2, 1190)
+    effect = rng.normal(0, 0.2, 1190)
     lists = []
     for low, high, count in ((0, 526, 20_000), (526, 1190, 20_000)):
         first, second = rng.integers(low * each, high * each, (2, count))
@@ -206,7 +206,7 @@ def trials(folder: Path) -> Iterator[tuple]:
     first, second = np.unique(np.stack([first, second]), axis=1)
     target = speaker[first] == speaker[second]
     women = sex[speaker[first]] == "female"
-    score = rng.normal(size=len(first)) + own[speaker[first]] + own[speaker[second]]
+    score = rng.normal(size=len(first)) + effect[speaker[first]] + effect[speaker[second]]
     score = score * 0.96 + np.where(target, 3.59, 0.382 * women)
     lines = [f"{int(same)} {names[a]} {names[b]}" for same, a, b in zip(target, first, second, strict=True)]
     (folder / "trials.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -252,14 +252,14 @@ def digits(folder: Path) -> Iterator[tuple]:
     yield data, "named in the terminal", "", "yes" if named else "no", *[np.nan] * 3, "", named
     contrasts = pd.read_csv(folder / "build" / "comparisons.csv")
     row = one(contrasts[contrasts["group"].isna()], test="Word Error Rate", candidate="ours")
-    found = f"{row['baseline_value']:.3f} before, {row['candidate_value']:.3f} after"
+    values = f"{row['baseline_value']:.3f} before, {row['candidate_value']:.3f} after"
     lows = (row.get(f"difference_{end}_sample", np.nan) for end in ("low", "high"))
     p, outcome = row.get("p_sample", np.nan), row.get("outcome_sample", "")
     yield (
         data,
         "51 % more errors",
         "0 better, 0 worse",
-        found,
+        values,
         *lows,
         p,
         f"{outcome} (these speakers)",

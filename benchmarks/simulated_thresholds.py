@@ -6,7 +6,7 @@ unbiased random models and of the score that 99.9 % of 10,000 stay below; and pu
 and simulated thresholds at the published sizes. Ends with 1 if the latter are not the published ones.
 
 Run ``python benchmarks/simulated_thresholds.py record [jobs]`` to make the table of simulated scores that
-comes with the library, ``lib/soundcheck/simulated_scores.csv``.
+comes with the library, ``lib/soundcheck/statistics/simulated_scores.csv``.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ SERIES = (  # that thresholds rest on: metric, distribution of predictions and o
 
 def published() -> dict[tuple[str, str], tuple[dict, float]]:
     """Give family and metric -> its simulation and threshold, once for all groups and contexts."""
-    found = {}
+    simulations = {}
     for family in FAMILIES:
         for test in read_family(family).tests.values():
             if test.simulation:
                 (threshold,) = set(test.thresholds.values())
-                found[family, test.simulation["name"]] = (test.simulation, threshold)
-    return found
+                simulations[family, test.simulation["name"]] = (test.simulation, threshold)
+    return simulations
 
 
 def scores(setting: Setting) -> dict:
@@ -87,10 +87,10 @@ def scores(setting: Setting) -> dict:
 def record(jobs: int) -> None:
     """Make the table of simulated scores; takes some minutes."""
     sizes = {metric: set(SAMPLES) for metric, _, _ in SERIES}
-    for found, _ in published().values():
+    for simulated, _ in published().values():
         for metric in sizes:
-            if METRICS[metric].contexts == METRICS[found["name"]].contexts:
-                sizes[metric].add(published_size(found)[1])
+            if METRICS[metric].contexts == METRICS[simulated["name"]].contexts:
+                sizes[metric].add(published_size(simulated)[1])
     wanted = [
         Setting(metric, groups, samples, prediction, truth)
         for metric, prediction, truth in SERIES
@@ -99,15 +99,15 @@ def record(jobs: int) -> None:
     ]
     longest_first = sorted(wanted, key=lambda setting: -setting.groups * setting.segments_per_group)
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
-        found = dict(zip(longest_first, pool.map(scores, longest_first), strict=True))
-    frame = pd.DataFrame([found[setting] for setting in wanted])
-    told = (
+        results = dict(zip(longest_first, pool.map(scores, longest_first), strict=True))
+    frame = pd.DataFrame([results[setting] for setting in wanted])
+    head = (
         "# What unbiased random models score: the largest and the 99 % quantile of 1000 runs,",
         "# the 99.9 % quantile of 10,000 runs; empty where no threshold needs it and every segment is drawn.",
         "# python benchmarks/simulated_thresholds.py record",
         f"# seed 0; NumPy {np.__version__}; {datetime.date.today()}",
     )
-    RECORD.write_text("\n".join([*told, frame.to_csv(index=False, lineterminator="\n")]), encoding="utf-8")
+    RECORD.write_text("\n".join([*head, frame.to_csv(index=False, lineterminator="\n")]), encoding="utf-8")
     print(f"{len(frame)} settings")
 
 
@@ -118,14 +118,14 @@ def formerly(setting: Setting) -> float:
 
 def compare(repetitions: int) -> bool:
     """Print how sure both estimates are, and thresholds; returns whether all are the published ones."""
-    print(f"{repetitions} repetitions with seeds of their own; mean and relative standard deviation")
+    print(f"{repetitions} repetitions with different seeds; mean and relative standard deviation")
     print(
         f"{'':52}{'largest of 1000':>18}{'99.9 % of 10,000':>18}{'published':>11}{'formerly':>10}{'now':>7}"
     )
     equal, spreads = True, []
-    for (family, metric), (found, threshold) in published().items():
-        groups, samples = published_size(found)
-        setting = simulation.setting_of(found, groups, samples)
+    for (family, metric), (simulated, threshold) in published().items():
+        groups, samples = published_size(simulated)
+        setting = simulation.setting_of(simulated, groups, samples)
         seeds = range(1, repetitions + 1)
         largest = [simulate.__wrapped__(setting, RUNS, seed).max() for seed in seeds]
         quantiles = [
@@ -133,17 +133,17 @@ def compare(repetitions: int) -> bool:
         ]
         parts = [(np.mean(each), np.std(each, ddof=1) / np.mean(each)) for each in (largest, quantiles)]
         spreads.append([part[1] for part in parts])
-        now = simulated_threshold(threshold, found, groups, samples).threshold
+        now = simulated_threshold(threshold, simulated, groups, samples).threshold
         equal &= now == threshold
-        told = "".join(f"{mean:11.4f}{spread:7.1%}" for mean, spread in parts)
-        before = formerly(simulation.setting_of(found, groups, found["samples"]))
+        numbers = "".join(f"{mean:11.4f}{spread:7.1%}" for mean, spread in parts)
+        before = formerly(simulation.setting_of(simulated, groups, simulated["samples"]))
         name = f"{family.removeprefix('fairness_')}, {metric}"
-        print(f"{name:52}{told}{threshold:11g}{before:10g}{now:7g}", flush=True)
+        print(f"{name:52}{numbers}{threshold:11g}{before:10g}{now:7g}", flush=True)
     low, high = np.min(spreads, axis=0), np.max(spreads, axis=0)
-    told = (
+    numbers = (
         f"{a:.1%} to {b:.1%}, mean {c:.1%}" for a, b, c in zip(low, high, np.mean(spreads, 0), strict=True)
     )
-    print("relative standard deviation: largest {}; quantile {}".format(*told))
+    print("relative standard deviation: largest {}; quantile {}".format(*numbers))
     return equal
 
 

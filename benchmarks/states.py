@@ -124,12 +124,12 @@ def equal(speakers: int) -> Callable[[np.random.Generator], Row]:
             *of_speakers(np.arange(speakers) % 2).values(),
         ]
         whole = paired_difference(second, first)
-        all_of_them = [whole, *(restrict(whole, part) for part in parts)]
-        found = resample_all(all_of_them, subset.blocks)
-        new = [paired_test(own.replicates[:, 0], own.value[0], int(own.blocks[0]))[0] for own in found]
-        fixed = [fixed_speakers(statistic, subset.blocks) for statistic in all_of_them]
-        here = [these.value(0, own.value[0]).p_value(0.0) for own, these in zip(found, fixed, strict=True)]
-        return {"new": differs(new), "sample": differs(here)}
+        statistics, new, sample = [whole, *(restrict(whole, part) for part in parts)], [], []
+        for statistic, drawn in zip(statistics, resample_all(statistics, subset.blocks), strict=True):
+            value = drawn.value[0]
+            new.append(paired_test(drawn.replicates[:, 0], value, int(drawn.blocks[0]))[0])
+            sample.append(fixed_speakers(statistic, subset.blocks).value(0, value).p_value(0.0))
+        return {"new": differs(new), "sample": differs(sample)}
 
     return book
 
@@ -156,23 +156,23 @@ def page_of_words(groups: int, speakers: int) -> Callable[[np.random.Generator],
 def page_of_voices(groups: int, speakers: int) -> Callable[[np.random.Generator], pd.DataFrame]:
     """Make first pages of a fair model of speakers: trials within groups, 5 recordings a speaker."""
     family, each = read_family("speaker_verification"), 5
-    own = np.arange(groups * speakers * each) // each
+    speaker = np.arange(groups * speakers * each) // each
 
     def book(rng: np.random.Generator) -> pd.DataFrame:
-        first, second = np.triu_indices(len(own), 1)
-        one, other = own[first], own[second]
-        same = one // speakers == other // speakers
-        chosen = same & ((one == other) | (rng.random(len(first)) < 20 / (speakers * each)))
-        first, second, one, other = (side[chosen] for side in (first, second, one, other))
-        target, effect = one == other, rng.normal(0, 0.3, groups * speakers)
-        of_recording = rng.normal(0, 0.4, len(own))
-        scores = rng.normal(size=len(one)) + 3.2 * target + effect[one] + effect[other]
+        first, second = np.triu_indices(len(speaker), 1)
+        enrolled, tested = speaker[first], speaker[second]
+        same = enrolled // speakers == tested // speakers
+        chosen = same & ((enrolled == tested) | (rng.random(len(first)) < 20 / (speakers * each)))
+        first, second, enrolled, tested = (side[chosen] for side in (first, second, enrolled, tested))
+        target, effect = enrolled == tested, rng.normal(0, 0.3, groups * speakers)
+        of_recording = rng.normal(0, 0.4, len(speaker))
+        scores = rng.normal(size=len(enrolled)) + 3.2 * target + effect[enrolled] + effect[tested]
         scores += of_recording[first] + of_recording[second]
-        trials = Trials(scores, target, one, other, groups * speakers).of_recordings(first, second)
-        segments = pd.DataFrame({"key": np.arange(len(one)).astype(str)})
-        nobody, answers = np.zeros(len(one), dtype=np.intp), Predictions(scores)
+        trials = Trials(scores, target, enrolled, tested, groups * speakers).of_recordings(first, second)
+        segments = pd.DataFrame({"key": np.arange(len(enrolled)).astype(str)})
+        nobody, answers = np.zeros(len(enrolled), dtype=np.intp), Predictions(scores)
         subset = Subset("book", BUILTIN["embedding"], segments, target, answers, answers, nobody)
-        masks = {str(n): one // speakers == n for n in range(groups)}
+        masks = {str(n): enrolled // speakers == n for n in range(groups)}
         rows: list[Verdict] = []
         for name, rate in (("Acceptance", false_acceptance_rate), ("Rejection", false_rejection_rate)):
             rows += fair_models.differences(
@@ -251,10 +251,10 @@ def main() -> int:
         if not any(part == asked or asked in name for asked in parts):
             continue
         start = time.perf_counter()
-        found = pd.DataFrame([make(seeds.generator(0, "states", name, n)) for n in range(books)])
+        outcomes = pd.DataFrame([make(seeds.generator(0, "states", name, n)) for n in range(books)])
         if not name.startswith("4 against 2"):
-            found = found.drop(columns="found", errors="ignore")
-        row = {"part": part, "kind": name, "books": books} | found.astype(float).mean().round(4).to_dict()
+            outcomes = outcomes.drop(columns="found", errors="ignore")
+        row = {"part": part, "kind": name, "books": books} | outcomes.astype(float).mean().round(4).to_dict()
         print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
         off += [name] if wrong(row) else []
         if books >= LEAST_BOOKS:

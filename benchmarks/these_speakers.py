@@ -67,8 +67,8 @@ class Recordings:
 
 def record(rng: np.random.Generator, speakers: np.ndarray, each: int) -> Recordings:
     """Record speakers, standard normal numbers ``(speakers, 16)`` that make them differ."""
-    own = np.repeat(np.arange(len(speakers)), each)
-    peculiar, n = speakers[own], len(own)
+    speaker = np.repeat(np.arange(len(speakers)), each)
+    peculiar, n = speakers[speaker], len(speaker)
     truth = np.clip(0.5 + 0.1 * peculiar[:, 0] + 0.15 * rng.normal(size=n), 0, 1)
     noise = 0.12 * np.exp(0.3 * peculiar[:, 2]) * rng.normal(size=n)
     prediction = np.clip(0.15 + 0.7 * truth + 0.06 * peculiar[:, 1] + noise, 0, 1)
@@ -79,7 +79,7 @@ def record(rng: np.random.Generator, speakers: np.ndarray, each: int) -> Recordi
     rate = 0.1 * np.exp(0.6 * peculiar[:, 4]) * rng.gamma(2.0, 0.5, n)
     errors = rng.poisson(words * rate)
     voice = peculiar[:, 8:] + 0.8 * np.exp(0.2 * peculiar[:, 5:6]) * rng.normal(size=(n, 8))
-    return Recordings(own, truth, prediction, said, heard, words, errors, voice)
+    return Recordings(speaker, truth, prediction, said, heard, words, errors, voice)
 
 
 def trials_of(made: Recordings, rng: np.random.Generator, most: int = 400_000) -> Trials:
@@ -92,11 +92,15 @@ def trials_of(made: Recordings, rng: np.random.Generator, most: int = 400_000) -
         first, other = rng.integers(0, n, (2, most))
         same = made.speaker[first] * each + rng.integers(0, each, most)
         second = np.where(np.arange(most) % 2 == 0, same, other)
-        kept = (first != second) & ((np.arange(most) % 2 == 0) | (made.speaker[first] != made.speaker[other]))
-        first, second = first[kept], second[kept]
-    one, other = made.speaker[first], made.speaker[second]
+        usable = (first != second) & (
+            (np.arange(most) % 2 == 0) | (made.speaker[first] != made.speaker[other])
+        )
+        first, second = first[usable], second[usable]
+    enrolled, tested = made.speaker[first], made.speaker[second]
     scores = -np.square(made.voice[first] - made.voice[second]).sum(axis=1)
-    return Trials(scores, one == other, one, other, int(made.speaker[-1]) + 1).of_recordings(first, second)
+    return Trials(scores, enrolled == tested, enrolled, tested, int(made.speaker[-1]) + 1).of_recordings(
+        first, second
+    )
 
 
 Maker = Callable[[Recordings, np.random.Generator], Statistic | Weighted]
@@ -158,8 +162,8 @@ def for_these(name: str, statistic: Statistic | Weighted, speakers: np.ndarray, 
 
 def true_value(name: str, statistic: Statistic | Weighted) -> float:
     """Give the first value, or the first difference of two sides."""
-    found = values(statistic)
-    return found[2 * len(found) // 3 if name.startswith("difference") else 0]
+    all_values = values(statistic)
+    return all_values[2 * len(all_values) // 3 if name.startswith("difference") else 0]
 
 
 def covered(name: str, speakers: int, each: int, sets: int, again: int) -> dict[str, float | str]:

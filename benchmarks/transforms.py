@@ -1,10 +1,10 @@
 """Time of each transform for three seconds at 16 kHz, beside auglib in the same run.
 
 Run ``python benchmarks/transforms.py``. Prints the best of many calls in milliseconds, taken in turn, and how
-many times faster than auglib that is. Both get a signal of their own each time, because some of auglib's
-transforms write into it. auglib has no tilt filter: it convolves with ours in single precision, without the
-level match. Its babble has a fixed number of voices. Codecs and the telephone line need programs of their own
-there, so ours stand alone.
+many times faster than auglib that is. Both get a new copy of the signal each time, because some of auglib's
+transforms write into it; noises and responses are in memory on both sides. auglib has no tilt filter: it
+convolves with ours in single precision, without the level match. Its babble has a fixed number of voices. It
+needs other programs for codecs and the telephone line, so ours stand alone.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def alternatives(sounds: Sounds) -> dict[str, Callable]:
         "spectral_tilt": theirs.FFTConvolve(tilt_filter("upward").astype(np.float32)),
         "white_noise": theirs.WhiteNoiseGaussian(snr_db=40),
         "pink": theirs.PinkNoise(snr_db=20),
-        "reverberation": theirs.FFTConvolve(sounds.of("rooms")[0].signal, keep_tail=False),
+        "reverberation": theirs.FFTConvolve(sounds.of("rooms")[0].read(RATE), keep_tail=False),
         "background_noise": theirs.BabbleNoise(
-            [sound.signal for sound in sounds.of("babble")], num_speakers=7, snr_db=20
+            [sound.read(RATE) for sound in sounds.of("babble")], num_speakers=7, snr_db=20
         ),
     }
 
@@ -96,9 +96,9 @@ def milliseconds(calls: Sequence[Callable | None], signal: np.ndarray, rounds: i
     for _ in range(rounds):
         for which, call in enumerate(calls):
             if call is not None:
-                own = signal.copy()
+                copied = signal.copy()
                 start = time.perf_counter()
-                call(own)
+                call(copied)
                 best[which] = min(best[which], time.perf_counter() - start)
     return [1000 * seconds for seconds in best]
 
@@ -116,17 +116,17 @@ def compare(sounds: Sounds) -> None:
     for name, options in OPTIONS.items():
         entry = TRANSFORMS[name]
         options = options | ({"sounds": sounds} if entry.sounds else {})
-        show(name, lambda own, e=entry, o=options: e.function(own, RATE, rng, **o), others, signal)
+        show(name, lambda sound, e=entry, o=options: e.function(sound, RATE, rng, **o), others, signal)
     # Pink noise is no transform of its own here; both are mixed with the signal.
-    show("pink", lambda own: mix(own, pink(len(own), rng), 20), others, signal)
+    show("pink", lambda sound: mix(sound, pink(len(sound), rng), 20), others, signal)
 
 
 def show(name: str, ours: Callable, others: dict[str, Callable], signal: np.ndarray) -> None:
     other = others.get(name)
     rounds = CALLS // 10 if name in SLOW else CALLS
-    own, theirs = milliseconds([ours, other and (lambda own: other(own, RATE))], signal, rounds)
-    told = f"{theirs:>12.3f}{theirs / own:>7.1f}x" if other else f"{'-':>12}{'-':>8}"
-    print(f"{name:<18}{own:>10.3f}{told}")
+    soundcheck, auglib_ = milliseconds([ours, other and (lambda sound: other(sound, RATE))], signal, rounds)
+    compared = f"{auglib_:>12.3f}{auglib_ / soundcheck:>7.1f}x" if other else f"{'-':>12}{'-':>8}"
+    print(f"{name:<18}{soundcheck:>10.3f}{compared}")
 
 
 if __name__ == "__main__":

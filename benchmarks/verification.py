@@ -41,8 +41,8 @@ RATES = ndtr(np.linspace(-3.1, 0.5, 50))  # false acceptance rates of the band
 def embeddings(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw an embedding a recording, what its speaker has plus what it has alone; and the speakers."""
     speaker = rng.integers(SPEAKERS, size=RECORDINGS)
-    own = rng.normal(size=(SPEAKERS, DIMENSIONS))
-    return (own[speaker] + 2.5 * rng.normal(size=(RECORDINGS, DIMENSIONS))).astype(np.float32), speaker
+    voice = rng.normal(size=(SPEAKERS, DIMENSIONS))
+    return (voice[speaker] + 2.5 * rng.normal(size=(RECORDINGS, DIMENSIONS))).astype(np.float32), speaker
 
 
 def pairs(rng: np.random.Generator, speaker: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -57,8 +57,8 @@ def pairs(rng: np.random.Generator, speaker: np.ndarray) -> tuple[np.ndarray, np
 
 def timed(function: Callable[[], object]) -> tuple[float, object]:
     start = time.perf_counter()
-    found = function()
-    return time.perf_counter() - start, found
+    result = function()
+    return time.perf_counter() - start, result
 
 
 def peak() -> float:
@@ -71,8 +71,8 @@ def one_by_one(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> fl
     """Score some trials in a loop; seconds for all trials."""
 
     def run() -> None:
-        for one, other in zip(first[:ONE_BY_ONE], second[:ONE_BY_ONE], strict=True):
-            a, b = vectors[one], vectors[other]
+        for enrolled, tested in zip(first[:ONE_BY_ONE], second[:ONE_BY_ONE], strict=True):
+            a, b = vectors[enrolled], vectors[tested]
             _ = a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
 
     return timed(run)[0] * TRIALS / ONE_BY_ONE
@@ -82,8 +82,8 @@ def scikit_learn(trials: Trials, drawn: np.ndarray) -> float:
     """Compute one replicate of the curve of errors; seconds for all replicates."""
 
     def run() -> None:
-        own = trials.first == trials.second
-        weight = np.where(own, drawn[trials.first], drawn[trials.first] * drawn[trials.second])
+        within = trials.first == trials.second
+        weight = np.where(within, drawn[trials.first], drawn[trials.first] * drawn[trials.second])
         roc_curve(trials.target, trials.scores, sample_weight=weight.astype(float))
 
     return timed(run)[0] * REPLICATES
@@ -93,9 +93,9 @@ def main() -> None:
     rng = np.random.default_rng(0)
     vectors, speaker = embeddings(rng)
     first, second = pairs(rng, speaker)
-    one, other = speaker[first], speaker[second]
+    enrolled, tested = speaker[first], speaker[second]
     scoring, scores = timed(lambda: cosine_scores(vectors, vectors, first, second))
-    trials = Trials(scores, one == other, one, other, SPEAKERS)
+    trials = Trials(scores, enrolled == tested, enrolled, tested, SPEAKERS)
     at, threshold = timed(lambda: min_dcf_threshold(trials))
     steps = [(f"cosines of {TRIALS:,} trials", scoring), ("threshold of the lowest cost", at)]
     steps.append(("weights", timed(lambda: bootstrap.weights(SPEAKERS, REPLICATES))[0]))
@@ -112,10 +112,10 @@ def main() -> None:
     for name, make in statistics.items():
 
         def run(make: Callable[[], Weighted] = make) -> tuple[float, float, float]:
-            found = bootstrap.resample(make(), np.zeros(0, dtype=int), REPLICATES)
-            low, high = found.interval()
-            middle = len(found.value) // 2
-            return found.value[middle], low[middle], high[middle]
+            resampled = bootstrap.resample(make(), np.zeros(0, dtype=int), REPLICATES)
+            low, high = resampled.interval()
+            middle = len(resampled.value) // 2
+            return resampled.value[middle], low[middle], high[middle]
 
         took, values[name] = timed(run)
         steps.append((name, took))

@@ -85,11 +85,11 @@ def _quarters(values: np.ndarray) -> np.ndarray:
     return (values > low).astype(int) + (values > high)
 
 
-def is_found(found: Search, planted: np.ndarray) -> bool:
+def is_found(result: Search, planted: np.ndarray) -> bool:
     """Say whether a named group is the planted one, or nearly."""
-    for leader in found.named:
-        for one in (leader, *leader.folded):
-            inside = planted[one.segments]
+    for leader in result.named:
+        for group in (leader, *leader.folded):
+            inside = planted[group.segments]
             if inside.mean() > 0.5 and inside.sum() > 0.5 * planted.sum():
                 return True
     return False
