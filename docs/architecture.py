@@ -16,18 +16,19 @@ BOOK = Path(__file__).parents[1] / "book"
 PAGE, PICTURE = BOOK / "architecture.md", BOOK / "_static" / "architecture.svg"
 TABLE = re.compile(r"(?<=<!-- packages -->\n\n).*?(?=\n\n<!-- end of packages -->)", re.DOTALL)
 WIDTH, HEIGHT, ACROSS, DOWN = 150, 34, 190, 62
-ASIDE = {"models": 0, "results": 2}  # columns of rooms whose arrows pass others
+ASIDE = {"models": 0, "results": 2}  # columns of packages whose arrows pass others
 
 
 @functools.cache
-def rooms() -> dict[str, str]:
+def packages() -> dict[str, str]:
     """Give packages and modules at the top of the library, with the first line of their docstrings."""
-    found = {}
+    first_lines = {}
     for path in sorted(LIBRARY.iterdir()):
         source = path / "__init__.py" if path.is_dir() else path
         if source.is_file() and source.suffix == ".py" and path.stem not in ("__init__", "_share"):
-            found[path.stem] = (ast.get_docstring(ast.parse(source.read_text("utf-8"))) or "").splitlines()[0]
-    return found
+            docstring = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or ""
+            first_lines[path.stem] = docstring.splitlines()[0]
+    return first_lines
 
 
 def imports():
@@ -44,44 +45,44 @@ def imports():
 
 @functools.cache
 def imported() -> dict[str, set[str]]:
-    """Give what each room imports from others."""
-    others = {name: set() for name in rooms()}
+    """Give what each package imports from others."""
+    others = {name: set() for name in packages()}
     for name, other in imports():
-        room, other = name.partition("/")[0], other.partition(".")[0]
-        if room in others and other in others and room != other:
-            others[room].add(other)
+        package, other = name.partition("/")[0], other.partition(".")[0]
+        if package in others and other in others and package != other:
+            others[package].add(other)
     return others
 
 
 def reached(name: str) -> set[str]:
-    """Give all rooms that a room depends on, also through others."""
+    """Give all packages that a package depends on, also through others."""
     return imported()[name].union(*(reached(other) for other in imported()[name]))
 
 
 def direct(name: str) -> list[str]:
-    """List what a room imports and does not reach through another import anyway."""
+    """List what a package imports and does not reach through another import anyway."""
     own = imported()[name]
     return sorted(other for other in own if not any(other in reached(each) for each in own - {other}))
 
 
 @functools.cache
 def level(name: str) -> int:
-    """Count how many imports follow each other below a room."""
+    """Count how many imports follow each other below a package."""
     return 1 + max((level(other) for other in imported()[name]), default=-1)
 
 
 def table() -> str:
-    """List the rooms from the first to the last of the flow."""
+    """List the packages from the first to the last of the flow."""
     lines = ["| package | what it does | builds on |", "| --- | --- | --- |"]
-    for name in sorted(rooms(), key=lambda each: (level(each), each)):
-        lines.append(f"| `{name}` | {rooms()[name]} | {', '.join(direct(name)) or 'nothing'} |")
+    for name in sorted(packages(), key=lambda each: (level(each), each)):
+        lines.append(f"| `{name}` | {packages()[name]} | {', '.join(direct(name)) or 'nothing'} |")
     return "\n".join(lines)
 
 
 def picture() -> str:
-    """Draw boxes of the rooms, above those that build on them; arrows show what is not reached otherwise."""
-    deepest = max(map(level, rooms()))
-    levels = [[name for name in sorted(rooms()) if level(name) == n] for n in range(deepest + 1)]
+    """Draw boxes of packages, above those that build on them; arrows show what is not reached otherwise."""
+    deepest = max(map(level, packages()))
+    levels = [[name for name in sorted(packages()) if level(name) == n] for n in range(deepest + 1)]
     place = {}
     for depth, row in enumerate(levels):
         for n, name in enumerate(row):

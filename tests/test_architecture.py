@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from docs.architecture import LIBRARY, PAGE, PICTURE, TABLE, imported, imports, picture, rooms, table
+from docs.architecture import LIBRARY, PAGE, PICTURE, TABLE, imported, imports, packages, picture, table
 
 # The packages in the order of the flow; one imports only from those before it. Inside a package anything goes
 # that is no circle.
@@ -18,7 +18,7 @@ report score publish run efficiency book pipeline commands cli
 
 def test_imports_point_backwards_and_never_to_the_demo():
     order = ORDER.split()
-    assert {*order} == {*rooms()} and len([path for path in LIBRARY.iterdir() if path.is_file()]) <= 5
+    assert {*order} == {*packages()} and len([path for path in LIBRARY.iterdir() if path.is_file()]) <= 5
     place = order.index
     against = [(name, one) for name in order for one in imported()[name] if place(one) > place(name)]
     assert against == [] and not [edge for edge in imports() if edge[1].startswith("soundcheck_demo")]
@@ -39,7 +39,7 @@ def test_help_and_suites_import_nothing_heavy(code):
 
 
 def test_the_page_shows_the_packages_as_they_are():
-    assert all(first.endswith(".") for first in rooms().values())
+    assert all(first.endswith(".") for first in packages().values())
     assert TABLE.search(PAGE.read_text(encoding="utf-8")).group() == table()
     assert PICTURE.read_text(encoding="utf-8") == picture()
 
