@@ -18,7 +18,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import ERRORS
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.trials import threshold_in_use
-from soundcheck.metrics.additive import Point, round_significant
+from soundcheck.metrics.additive import round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, Search, search
@@ -48,25 +48,21 @@ class GroupSearch:
 class _Count(Weighted):
     """How many groups are named; a count of findings has neither replicates nor an interval."""
 
-    labels = ("",)
-    n_blocks = 1
+    n_blocks = 1  # so nothing is drawn
 
     def __init__(self, result: Search, blocks: int) -> None:
-        self._search, self._blocks = result, blocks
+        self.count, self._named, self._blocks = result.segments, len(result.named), blocks
 
-    def point(self) -> Point:
-        """Count the groups."""
-        return Point(
-            np.array([float(len(self._search.named))]), np.array([self._search.segments]), ("",), ("",)
-        )
+    def _texts(self) -> tuple[list[str], str]:
+        return [""], ""
 
     def blocks(self) -> np.ndarray:
         """Count the blocks that were looked at."""
         return np.array([self._blocks])
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Give no replicates."""
-        return np.full((len(weights), 1), np.nan)
+        """Count the groups."""
+        return np.full((len(weights), 1), float(self._named))
 
 
 def search_all(evaluation: Evaluation, test: str) -> list[GroupSearch]:
@@ -78,8 +74,8 @@ def search_all(evaluation: Evaluation, test: str) -> list[GroupSearch]:
                 evaluation.skip(subset, "trials of one kind give no threshold")
                 continue
             subset = _tested(evaluation, subset)
-        if found := search_groups(evaluation, subset, test):
-            result.append(found)
+        if searched := search_groups(evaluation, subset, test):
+            result.append(searched)
     return result
 
 

@@ -5,8 +5,6 @@ block in each replicate instead of sums. Each brings its own blocks, because wha
 it is: speakers that are ranked, speakers that trials compare.
 """
 
-from __future__ import annotations
-
 import abc
 import copy
 import functools
@@ -173,7 +171,7 @@ def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weig
     factors = np.zeros((len(parts), len(terms)))
     for column, pairs in zip(factors.T, terms.values(), strict=True):
         for factor, part in pairs:
-            column[next(n for n, one in enumerate(parts) if one is part)] += factor
+            column[next(n for n, known in enumerate(parts) if known is part)] += factor
     return _Linear(parts, terms, factors, np.min)
 
 
