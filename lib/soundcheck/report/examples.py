@@ -116,7 +116,7 @@ def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]]) -> Scen
 
     def said(n: int) -> str:
         category = subset.segments["category"].iloc[n]
-        expected = label(f"({low[n]:g}, {high[n]:g}]")
+        expected = label(f"({low[n]:g}, {high[n]:g}]").replace("above", "from")  # both ends belong to it
         return f"{category}, expected {expected}; predicted {written(predicted[n])}"
 
     return dataclasses.replace(scene, said=said)
