@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.corpora.refusals import refusals
+from tests.corpora.given import refusals
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages

@@ -1,5 +1,6 @@
-"""Evaluations of small tables, as a notebook loads them."""
+"""Evaluations of small tables, as a notebook loads them, and what judges alone."""
 
+import types
 from pathlib import Path
 
 import pandas as pd
@@ -7,7 +8,10 @@ import pytest
 
 from soundcheck.corpora.trials.trial_table import write_table
 from soundcheck.evaluation import Evaluation
+from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import CorpusDescription
+from soundcheck.suite.measures import Margin
+from soundcheck.suite.thresholds import read_family
 
 
 @pytest.fixture
@@ -28,4 +32,16 @@ def load(tmp_path, describe):
         corpus = CorpusDescription(**about, **paths, groups=groups, audio=audio)
         return Evaluation(describe(family, tasks=tasks, corpora=(corpus,), **settings))
 
+    return made
+
+
+def judging(family: str, task, adjust: tuple[str, ...] = (), **settings: object) -> Judging:
+    """Make what judges a family of tests on the corpus ``c`` without a run; settings are its attributes."""
+    made = Judging()
+    usual = {"model": "m", "seed": 0, "replicates": 200, "interval": "t", "thresholds": "gap"}
+    usual |= {"margin": Margin(relative=None), "block_names": {"c": "speaker"}, "_seconds_left": 10.0}
+    usual |= {"family": read_family(family), "tasks": [task]}
+    usual["corpora"] = [types.SimpleNamespace(name="c", adjust=adjust, against={})]
+    for name, value in (usual | settings).items():
+        setattr(made, name, value)
     return made

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.evaluation.judging import judging
+from tests.evaluation.conftest import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.conclusions import estimate_rows

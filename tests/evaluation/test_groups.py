@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluation.judging import judging
+from tests.evaluation.conftest import judging
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.trials.trial_table import TrialTable
@@ -280,34 +280,25 @@ def test_a_remark_names_three_groups():
 
 def test_of_verification_what_is_tested_in_rejected_trials_of_one_speaker_is_looked_at(load, rng):
     table, n = people(), 480
-    tested = np.concatenate([rng.permutation(n), rng.permutation(n)])
-    target = np.arange(2 * n) < n
+    tested, target = np.tile(rng.permutation(n), 2), np.arange(2 * n) < n
     enrolled = np.where(target, tested, (tested + 12) % n)  # another speaker
-    frame = pd.DataFrame({"key": [f"{number:04}" for number in range(2 * n)], "target": target})
-    frame = frame.assign(enrolment=np.arange(2 * n), segment=tested)
-    for side, segments in (("enrol_speaker", enrolled), ("test_speaker", tested)):
-        frame[side] = table["speaker"].to_numpy()[segments]
+    numbers, speaker = np.arange(2 * n), table["speaker"].to_numpy()
+    frame = pd.DataFrame({"key": [f"{number:04}" for number in numbers], "target": target})
+    frame = frame.assign(enrol_speaker=speaker[enrolled], test_speaker=speaker[tested])
+    frame = frame.assign(enrolment=numbers, segment=tested)
     planted = (table["sex"].eq("female") & table["condition"].eq(PHONE)).to_numpy()[tested]
     scores = np.where(planted & target, 0.5, 0.51)  # those above the threshold are accepted
     scores[::50] = np.nan
-
-    def searched(kept: int):
-        trials = TrialTable(frame[:kept], enrolled[:kept], np.arange(kept), "list")
-        answers, tasks = {"key": frame["key"][:kept], "score": scores[:kept]}, (BUILTIN["embedding"],)
-        segments = table.drop(columns=["predicted", "arousal"])
-        evaluation = load("fairness_worst_groups", segments, answers, tasks, audio=False, trials=trials)
-        options = evaluation.family.options | {"threshold": 0.5}
-        evaluation.family = dataclasses.replace(evaluation.family, options=options)
-        return search_all(evaluation, TEST), evaluation.frame()
-
-    results, rows = searched(n)
-    assert results == [] and rows["skipped"].item() == "trials of one kind give no threshold"
-    ((result,), _) = searched(2 * n)
+    answers, trials = {"key": frame["key"], "score": scores}, TrialTable(frame, enrolled, numbers, "list")
+    about = (table.drop(columns=["predicted", "arousal"]), answers, (BUILTIN["embedding"],))
+    evaluation = load("fairness_worst_groups", *about, audio=False, trials=trials)
+    options = evaluation.family.options | {"threshold": 0.5}
+    evaluation.family = dataclasses.replace(evaluation.family, options=options)
+    (result,) = search_all(evaluation, TEST)
     assert [group.name for group in result.search.named] == [f"sex: female × condition: {PHONE}"]
     rejected = [np.nan if np.isnan(score) else float(score <= 0.5) for score in scores[:n]]
     np.testing.assert_array_equal(result.subset.predictions.clean, rejected)
     names = ["speaker", "sex", "condition", "duration"]
     of_tested = table[names].iloc[tested[:n]].assign(key=frame["key"].to_numpy()[:n])
     assert result.subset.segments[[*names, "key"]].values.tolist() == of_tested.values.tolist()
-    pairs = set(zip(result.subset.blocks.tolist(), of_tested["speaker"], strict=True))
-    assert len(pairs) == 40 == len(dict(pairs))
+    assert len(set(zip(result.subset.blocks, of_tested["speaker"], strict=True))) == 40

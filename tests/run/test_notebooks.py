@@ -1,4 +1,4 @@
-"""Notebooks in forks of one process: what one does is its own end, and what pages can show of it."""
+"""Notebooks in forks of one process, what pages can show, and when the last execution is still good."""
 
 import dataclasses
 import json
@@ -11,9 +11,14 @@ import psutil
 import pytest
 
 from soundcheck.common import files
+from soundcheck.common.errors import InputError
 from soundcheck.common.media import Description
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.subset import CorpusDescription
+from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint, notebook_of
 from soundcheck.run.notebook_outputs import kind_of, unshown
 from soundcheck.run.notebooks import Job, Notebooks, State, last_execution, without_outputs
+from soundcheck.suite.measures import Margin
 
 CELLS = {
     "first": "import soundcheck.metrics, os\n"
@@ -171,3 +176,49 @@ def test_only_what_did_not_change_is_kept(tmp_path):
         if state is not None:
             finished.state.write_bytes(state)
         assert not last_execution(finished), state
+
+
+FILES = ("segments", "predictions", "trials")
+
+
+def make(folder, describe):
+    """Describe an evaluation whose files are in a folder."""
+    folder.mkdir(exist_ok=True)
+    for name in ("f.ipynb", *FILES):
+        (folder / name).write_text(name)
+    about = {"name": "c", "title": "C", "synthetic": False, "blocks": ("speaker",), "base_condition": ""}
+    about |= {"probes_of": "", "audio": True, "root": folder, **{name: folder / name for name in FILES}}
+    corpus = CorpusDescription(**about)
+    places = {"suite_root": folder, "media": folder / "media", "rows": folder / "rows.json"}
+    return folder / "f.ipynb", describe("f", **places, corpora=(corpus,), tasks=(BUILTIN["arousal"],))
+
+
+def test_another_place_is_the_same_and_other_files_are_seen(tmp_path, describe):
+    first = _fingerprint(*make(tmp_path / "a", describe), "more")
+    made = make(tmp_path / "b", describe)
+    assert first == _fingerprint(*made, "more") != _fingerprint(*made, "other")
+    (tmp_path / "b" / "rows.json").write_text("[]")  # of the last execution
+    assert first == _fingerprint(*made, "more")
+    for name in ("f.ipynb", *FILES):
+        (tmp_path / "b" / name).write_text("other")
+        assert _fingerprint(*made, "more") != first, name
+        (tmp_path / "b" / name).write_text(name)
+
+
+def test_every_setting_is_seen(tmp_path, describe):
+    notebook, description = make(tmp_path / "a", describe)
+    before, (corpus,) = _fingerprint(notebook, description), description.corpora
+    for field in dataclasses.fields(description):
+        changed = dataclasses.replace(description, **{field.name: "other"})
+        assert (_fingerprint(notebook, changed) == before) is (field.name in UNSEEN), field.name
+    for field in dataclasses.fields(corpus):
+        changed = dataclasses.replace(corpus, **{field.name: "other"})
+        changed = dataclasses.replace(description, corpora=(changed,))
+        assert _fingerprint(notebook, changed) != before, field.name
+    margins = [dataclasses.replace(description, margin=Margin(value)) for value in (0.1, 0.2)]
+    assert len({_fingerprint(notebook, changed) for changed in margins}) == 2
+
+
+def test_a_missing_notebook_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"notebooks/no_such\.ipynb is missing"):
+        notebook_of("no_such", tmp_path)

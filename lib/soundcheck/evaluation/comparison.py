@@ -72,7 +72,7 @@ class Comparison(Corpora):
         def read(pairs: Sequence[tuple[Path | None, Path | None]], side: int) -> list[Judged]:
             paths = filter(None, (pair[side] for pair in pairs))
             entries = (entry for path in paths for entry in load_judged(path, parts=True))
-            return [entry.of(names[side]) for entry in entries if entry.verdict.task not in description.unlike]
+            return [row.of(names[side]) for row in entries if row.verdict.task not in description.unlike]
 
         judged, common = (
             [read(entries, n) for n in (0, 1)] for entries in (description.pairs, description.common)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
-from tests.corpora.segment_rows import rows
+from tests.corpora.given import rows
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import raw_table

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.corpora.segment_rows import rows
+from tests.corpora.given import rows
 
 from soundcheck.common import files
 

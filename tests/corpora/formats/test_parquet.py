@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.corpora.segment_rows import rows
+from tests.corpora.given import rows
 
 from soundcheck.common import files
 from soundcheck.corpora import parquet_shards

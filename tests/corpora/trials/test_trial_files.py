@@ -13,7 +13,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.corpora.refusals import refusals
+from tests.corpora.given import refusals
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_scores, read_trials, score_text

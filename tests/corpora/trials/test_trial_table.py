@@ -9,8 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.corpora.refusals import refusals
-from tests.corpora.segment_rows import rows
+from tests.corpora.given import refusals, rows
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError

@@ -1,13 +1,17 @@
-"""Features of the demo model: right on simple signals, finite on all."""
+"""Features of the demo model, right on simple signals and finite on all; what trainings measure and name."""
 
 import warnings
 
+import audiofile
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.signal
 from odd_signals import ODD, voice
 
 from soundcheck_demo.models.features import FALLBACK, NAMES, SAMPLING_RATE, extract, standing_out
+from soundcheck_demo.models.training import Training, measure, segments
+from soundcheck_demo.speech import corpus
 
 TIME = np.arange(2 * SAMPLING_RATE) / SAMPLING_RATE
 
@@ -55,3 +59,29 @@ def test_syllables_are_counted_at_the_maxima_that_scipy_finds():
         values = rng.normal(scale=2, size=count).cumsum()
         for each in (values, values.round()):  # with plateaus
             assert standing_out(each, 2) == scipy.signal.find_peaks(each, prominence=2)[0].tolist()
+
+
+def test_name_of_a_file_follows_everything_that_decides(tmp_path, monkeypatch):
+    source = tmp_path / "module.py"
+    source.write_text("one = 1\n", "utf-8")
+
+    def name(beginning="demo-x", size="small", packages=("numpy",)):
+        return Training(beginning, dict, (str(source),), packages).file(tmp_path, size).name
+
+    names = [name(), name(size="full"), name(packages=("numpy", "scipy")), name("demo-y")]
+    assert name() == names[0]
+    monkeypatch.setattr(corpus, "fingerprint", lambda *_: "another corpus")
+    names.append(name())
+    source.write_text("one = 2\n", "utf-8")
+    assert len({*names, name()}) == 6
+
+
+def test_measures_the_training_split_in_its_order(tmp_path):
+    table = pd.DataFrame({"file": [f"{n}.wav" for n in range(6)], "split": ["train", "test", "train"] * 2})
+    table.to_csv(tmp_path / corpus.TABLE, index=False)
+    for n in range(6):
+        audiofile.write(tmp_path / f"{n}.wav", np.full(100 + n, n / 10), 16000)
+    rows = segments(tmp_path, "train")
+    assert rows["file"].tolist() == [f"{n}.wav" for n in (0, 2, 3, 5)] and rows.index.tolist() == [0, 1, 2, 3]
+    measured = measure(tmp_path, rows["file"], lambda signal, rate: (len(signal), rate, signal.max()), 2)
+    np.testing.assert_allclose(measured, [[100 + n, 16000, n / 10] for n in (0, 2, 3, 5)], atol=1e-4)
