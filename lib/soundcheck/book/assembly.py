@@ -72,7 +72,8 @@ class Book:
         sources.page("index", lambda: overview.cells(record, self.results, self.facts))
         corpora = [self._corpus(*each) for each in zip(record.corpora, self.corpora, strict=True)]
         results = [*map(self._model, record.models), chapter("all_results")]
-        sources.page("all_results", lambda: page_data.all_results_cells(self.results))
+        synthetic = any(corpus.synthetic for corpus in record.corpora)
+        sources.page("all_results", lambda: page_data.all_results_cells(self.results, synthetic))
         if history_page.write(sources, self.output, self.history):
             results.append(chapter(history_page.NAME))
         if record.failed:

@@ -16,7 +16,7 @@ from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, key_figures, views
 from soundcheck.report.failures import for_groups, standing_notes_in_short, under_changes
-from soundcheck.report.formats import STATE, label, significant, state_bar, state_mark
+from soundcheck.report.formats import STATE, Cell, label, significant, state_bar, state_mark, value_cell
 from soundcheck.report.formats import sentence as capitalised
 from soundcheck.report.html import Html, caveats_notice, element, join, notes, synthetic_notice
 from soundcheck.report.verdict_tables import anchor_of
@@ -246,6 +246,7 @@ def model_cells(facts: ModelFacts) -> list[dict]:
     standing = key_figures.standing_notes(record.figures, model.name, model.tasks)
     top = [
         caveats_notice(facts.caveats),
+        synthetic_notice(facts.synthetic),
         models_table([facts], ROOT),
         Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
         notes([] if facts.random else standing),
@@ -301,11 +302,19 @@ def parts_table(facts: ModelFacts) -> Html:
         "measure": lambda row: row.title if row.title in key_figures.RATES else f"{row.title} of {row.task}",
         "group or class": lambda row: failures.people(row.part),
         "corpus": "corpus",
-        "value": views.estimate_cell,
+        "value": _value,
         "segments or trials": "segments",
         "speakers": "speakers",
     }
     return views.table(frame, columns, first=20, filters={"measure": "measure"}, none="")
+
+
+def _value(row: object) -> Cell:
+    """Show the value of a group or class with its interval, for these speakers where there is no other."""
+    few = pd.isna(row.low) and not pd.isna(row.low_sample)
+    low, high = (row.low_sample, row.high_sample) if few else (row.low, row.high)
+    unit = "%" if row.title in key_figures.RATES else ""
+    return value_cell(row.value, low, high, unit, "for these speakers" * few)
 
 
 def failures_table(entries: Sequence[FailedInput]) -> Html:

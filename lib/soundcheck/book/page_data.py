@@ -21,6 +21,7 @@ from soundcheck.common.escaping import escape, one_line, shorten, xml_text
 from soundcheck.common.wording import counted
 from soundcheck.report import formats, verdict_tables, views
 from soundcheck.report.formats import STATE, measure
+from soundcheck.report.html import synthetic_notice
 from soundcheck.report.verdict_tables import anchor_of, difference_lines, state_lines, state_order
 from soundcheck.results.record import RunRecord, result_page
 from soundcheck.results.states import FAIL
@@ -58,12 +59,14 @@ def cell(content: str, *small: str, sort: object = None, facet: str | None = Non
     return tuple(fields) if len(fields) > 1 else fields[0]
 
 
-def all_results_cells(results: pd.DataFrame) -> list[dict]:
-    """Make the page of all results."""
+def all_results_cells(results: pd.DataFrame, synthetic: bool = False) -> list[dict]:
+    """Make the page of all results, which says if any of the speech is ``synthetic``."""
     table = views.listed([], COLUMNS, filters=verdict_tables.FILTERS, stacked=True, beside=ROWS)
     return [
         pages.markdown("# All results"),
-        pages.output(templates.html("all_results", rows=len(results), table=table)),
+        pages.output(
+            synthetic_notice(synthetic) + templates.html("all_results", rows=len(results), table=table)
+        ),
     ]
 
 
