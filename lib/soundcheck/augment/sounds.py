@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import pydantic
 
 from soundcheck.common import files
 from soundcheck.corpora import audio
@@ -149,16 +150,12 @@ class Sounds:
 
     def write(self, path: Path) -> None:
         """Write a list of the sounds, from which :meth:`load` makes them again."""
-        files.write_text(
-            path, json.dumps([dataclasses.asdict(each) for each in self.sets.values()], default=str)
-        )
+        files.write_text(path, _SETS.dump_json([*self.sets.values()]).decode())
 
     @classmethod
     def load(cls, path: Path) -> Sounds:
         """Read what :meth:`write` wrote."""
-        sets = {}
-        for entry in json.loads(path.read_text(encoding="utf-8")):
-            sounds = tuple(Sound(**{**sound, "path": Path(sound["path"])}) for sound in entry.pop("sounds"))
-            left_out = tuple((name, reason) for name, reason in entry.pop("left_out"))
-            sets[entry["kind"]] = SoundSet(sounds=sounds, left_out=left_out, **entry)
-        return cls(sets)
+        return cls({each.kind: each for each in _SETS.validate_json(path.read_bytes())})
+
+
+_SETS = pydantic.TypeAdapter(list[SoundSet])

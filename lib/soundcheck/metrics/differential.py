@@ -188,19 +188,15 @@ def violations(
 ) -> pd.DataFrame:
     """Find all violations of fairness in tables of distances, from :func:`distance_table`.
 
-    A setting that a group has no distance for (NaN, or no row) is not compared. Returns one row a violation:
+    A setting that a group has no distance for (NaN) is not compared. Returns one row a violation:
     ``pair, transformation, level, tau, base, other, excess``; the last is the degradation of the base minus
     that of the other group.
     """
-    plain = distances["transformation"].eq("")
-    before = distances[plain].set_index(["pair", "group"])["distance"]
-    changed = distances[~plain]
-    before = before.reindex(pd.MultiIndex.from_frame(changed[["pair", "group"]])).to_numpy(dtype=float)
-    changed = changed.assign(distance=changed["distance"].to_numpy(dtype=float) - before)
-    exceeding = _exceeding(changed, ["pair", "transformation", "level"], taus)
-    settings = zip(exceeding["transformation"], exceeding["level"], strict=True)
-    left_out = np.array([setting in excluded for setting in settings], dtype=bool)  # perhaps of no rows
-    return exceeding[~left_out].reset_index(drop=True)
+    by_group = distances.groupby(["pair", "group"], sort=False)["distance"]
+    changes = distances.assign(distance=by_group.transform(lambda settings: settings - settings.iloc[0]))
+    settings = zip(changes["transformation"], changes["level"], strict=True)
+    counted = [setting[0] != "" and setting not in excluded for setting in settings]
+    return _exceeding(changes.loc[counted], ["pair", "transformation", "level"], taus)
 
 
 def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:

@@ -214,7 +214,7 @@ def resample_all(
     a group against all) are added up once, and all replicates come from one matrix product.
     """
     results: dict[int, Resampled] = {}
-    alike: dict[bytes, list[int]] = {}  # additive statistics over the same blocks share their weights
+    alike: dict[bytes, list[int]] = {}  # used blocks -> additive statistics over them: they share weights
     blocks = np.asarray(blocks)
     for n, statistic in enumerate(statistics):
         if isinstance(statistic, Weighted):
@@ -232,20 +232,11 @@ def resample_all(
             used[blocks if rows.all() else blocks[rows]] = True
             alike.setdefault(used.tobytes(), []).append(n)
     for used, members in alike.items():
-        numbered = _renumbered(blocks, np.frombuffer(used, dtype=bool))
+        numbers = np.cumsum(np.frombuffer(used, dtype=bool)) - 1  # those of unused blocks do not matter
+        numbered = numbers[blocks], used.count(1)
         resampled = _resample_alike([statistics[n] for n in members], *numbered, replicates, seed, noun)
         results.update(zip(members, resampled, strict=True))
     return [results[n] for n in range(len(statistics))]
-
-
-def _renumbered(blocks: np.ndarray, used: np.ndarray) -> tuple[np.ndarray, int]:
-    """Give the used blocks numbers from 0; what others get instead is not looked at."""
-    blocks, n_blocks = blocks.astype(np.intp, copy=False), int(used.sum())
-    if n_blocks == len(used):
-        return blocks, n_blocks
-    numbers = np.zeros(len(used), dtype=np.intp)
-    numbers[used] = np.arange(n_blocks)
-    return numbers[blocks], n_blocks
 
 
 def _resample_alike(
