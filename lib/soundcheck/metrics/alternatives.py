@@ -137,7 +137,7 @@ def synonym_sets(pairs: Sequence[tuple[str, str]]) -> dict[Words, tuple[Words, .
         one += other
         for words in other:
             sets[words] = one
-    return {words: tuple(each for each in same if each != words) for words, same in sets.items()}
+    return {words: tuple(phrase for phrase in same if phrase != words) for words, same in sets.items()}
 
 
 class WordingReader:
@@ -155,7 +155,7 @@ class WordingReader:
         ``prepare`` is what is done to a text before alternatives are read.
         """
         self._normalise, self._alternatives, self._prepare = normalise, alternatives, prepare
-        pairs = [(normalise(one), normalise(other)) for one, other in synonyms]
+        pairs = [(normalise(phrase), normalise(equivalent)) for phrase, equivalent in synonyms]
         self._synonyms: Mapping[Words, tuple[Words, ...]] = synonym_sets(pairs)
         self._longest = max(map(len, self._synonyms), default=0)
 

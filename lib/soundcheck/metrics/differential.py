@@ -96,8 +96,8 @@ def group_distances(
     settings, length = len(first), len(groups[0])
     edits, longer = np.zeros((2, settings, length))
     complete = np.ones(length, dtype=bool)
-    for place, (one, two) in enumerate(zip(first, second, strict=True)):
-        for n, (left, right) in enumerate(zip(one, two, strict=True)):
+    for place, (first_texts, second_texts) in enumerate(zip(first, second, strict=True)):
+        for n, (left, right) in enumerate(zip(first_texts, second_texts, strict=True)):
             if left is None or right is None:
                 complete[n] &= needed is not None and not needed[place]
                 continue

@@ -168,7 +168,7 @@ def find_entities(reading: Reading, names: Names) -> list[tuple[str, int, int]]:
         if taken.isdisjoint(range(start, end)):
             taken |= set(range(start, end))
             entities.append((kind, start, end))
-    return sorted(entities, key=lambda one: one[1])
+    return sorted(entities, key=lambda entity: entity[1])
 
 
 Possible = tuple[int, int, int, int, str]  # sorts the longest first, then the most special
@@ -185,27 +185,27 @@ def _names(words: Sequence[str], names: Names) -> Iterator[Possible]:
 def _of_classes(reading: Reading) -> Iterator[Possible]:
     words = reading.tokens
 
-    def one(kind: str, start: int, end: int) -> Possible:
+    def possible(kind: str, start: int, end: int) -> Possible:
         return start - end, len(CLASSES) - CLASSES.index(kind), start, end, kind
 
     for n, word in enumerate(words):
         behind = words[n + 1] if n + 1 < len(words) else ""
         if n in reading.spelled:
-            yield one("spelled letters", n, n + 1)
+            yield possible("spelled letters", n, n + 1)
         if word in _MONTHS and behind.isdecimal() and (len(behind) < 3 or _year(behind)):
             year = len(behind) < 3 and _year("".join(words[n + 2 : n + 3]))
-            yield one("date", n, n + 3 if year else n + 2)
+            yield possible("date", n, n + 3 if year else n + 2)
         if not word[-1:].isdecimal() and not word[:1].isdecimal():
             continue
         if _DATE.fullmatch(word):
-            yield one("date", n, n + 1)
+            yield possible("date", n, n + 1)
         elif _MONEY.fullmatch(word):
-            yield one("money", n, n + 1)
+            yield possible("money", n, n + 1)
         elif _CLOCK.fullmatch(word) and (":" in word or behind in ("am", "pm")):
-            yield one("time", n, n + 2 if behind in ("am", "pm") else n + 1)
+            yield possible("time", n, n + 2 if behind in ("am", "pm") else n + 1)
         elif _NUMBER.fullmatch(word) and word not in _ALONE:
             telephone = word.isdecimal() and 7 <= len(word) <= 15 and not word.endswith("000")
-            yield one("telephone number" if telephone else "number", n, n + 1)
+            yield possible("telephone number" if telephone else "number", n, n + 1)
 
 
 def _year(word: str) -> bool:
@@ -273,4 +273,5 @@ def _entity(
 
 def closest(references: Sequence[Reading], hypothesis: Reading) -> Reading:
     """Give the reference that a hypothesis has the fewest token errors with, the first of equals."""
-    return min(references, key=lambda one: Levenshtein.distance(*map(_keys, (one.tokens, hypothesis.tokens))))
+    written = _keys(hypothesis.tokens)
+    return min(references, key=lambda reference: Levenshtein.distance(_keys(reference.tokens), written))

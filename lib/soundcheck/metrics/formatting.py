@@ -133,12 +133,12 @@ def _errors(reference: str, hypothesis: str) -> tuple[np.ndarray, tuple[int, int
     ):
         if tag not in ("equal", "replace"):
             continue
-        for one, other in zip(range(start, end), range(from_, to), strict=True):
-            _compare(left_marks[before : one + 1], right_marks[after : other + 1], counts)
-            before, after = one + 1, other + 1
+        for source, target in zip(range(start, end), range(from_, to), strict=True):
+            _compare(left_marks[before : source + 1], right_marks[after : target + 1], counts)
+            before, after = source + 1, target + 1
             if tag == "equal":
-                capitals += _has_capital(left[one])
-                wrong += left[one] != right[other]
+                capitals += _has_capital(left[source])
+                wrong += left[source] != right[target]
     _compare(left_marks[before:], right_marks[after:], counts)
     counts.setflags(write=False)
     return counts, (capitals, wrong)

@@ -363,12 +363,12 @@ def cosine_scores(
     >>> cosine_scores(np.eye(2), np.array([[3.0, 4.0]]), np.array([0, 1]), np.array([0, 0])).tolist()
     [0.6, 0.8]
     """
-    one = _directions(enrolled)
-    other = one if tested is enrolled else _directions(tested)
+    left = _directions(enrolled)
+    right = left if tested is enrolled else _directions(tested)
     scores = np.empty(len(first))
     for part in _parts(len(first), enrolled.shape[1]):
-        products = one.take(first[part], axis=0)
-        products *= other.take(second[part], axis=0)
+        products = left.take(first[part], axis=0)
+        products *= right.take(second[part], axis=0)
         scores[part] = products.sum(axis=1)
     return np.clip(scores, -1.0, 1.0, out=scores)
 

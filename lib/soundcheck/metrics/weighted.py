@@ -173,7 +173,7 @@ def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weig
     factors = np.zeros((len(parts), len(terms)))
     for column, pairs in zip(factors.T, terms.values(), strict=True):
         for factor, part in pairs:
-            column[next(n for n, one in enumerate(parts) if one is part)] += factor
+            column[next(n for n, known in enumerate(parts) if known is part)] += factor
     return _Linear(parts, terms, factors, np.min)
 
 

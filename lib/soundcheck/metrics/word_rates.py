@@ -149,8 +149,8 @@ def sentence_error_rate(counts: Counts) -> Statistic:
     >>> sentence_error_rate(word_errors(["go left", "stop"], ["go", "stop"]))
     Statistic(0.5)
     """
-    one = np.where(np.isnan(counts.words), np.nan, 1.0)
-    return word_error_rate(one, np.where(np.isnan(counts.errors), np.nan, counts.errors > 0))
+    single = np.where(np.isnan(counts.words), np.nan, 1.0)
+    return word_error_rate(single, np.where(np.isnan(counts.errors), np.nan, counts.errors > 0))
 
 
 def match_error_rate(counts: Counts) -> Statistic:

@@ -258,7 +258,7 @@ def cells_of(
         return AdjustingCells(np.full(len(usable), -1), 0, 0.0, 0, reason)
 
     for name, values in columns.items():
-        if reason := _why_not(name, values, sides):
+        if reason := _obstacle(name, values, sides):
             return nothing(reason)
     for cuts in CUTS:
         codes, n_cells = _product([_cells(values, sides[0] | sides[1], cuts) for values in columns.values()])
@@ -281,15 +281,15 @@ def cells_of(
     return AdjustingCells(codes, int(enough.sum()), counterpart, cuts, reason)
 
 
-def _why_not(name: str, values: np.ndarray, sides: tuple[np.ndarray, np.ndarray]) -> str:
+def _obstacle(name: str, values: np.ndarray, sides: tuple[np.ndarray, np.ndarray]) -> str:
     """Say why a column by itself cannot adjust anything, ``""`` if it can."""
     known = [values[side & pd.notna(values)] for side in sides]
-    for who, side, present in zip(("the group", "the others"), sides, known, strict=True):
+    for side_name, side, present in zip(("the group", "the others"), sides, known, strict=True):
         missing = 1 - len(present) / max(1, int(side.sum()))
         if not len(present):
-            return f"{name} is not known of {who}"
+            return f"{name} is not known of {side_name}"
         if missing > _MOST_MISSING:
-            return f"{name} is missing in {100 * missing:.0f} % of {who}"
+            return f"{name} is missing in {100 * missing:.0f} % of {side_name}"
     first, second = map(set, known)
     if len(first | second) == 1:
         return f"{name} is the same for all"

@@ -97,11 +97,11 @@ class Search:
         size; the p-value would have to pass among all candidates without the help of another one.
         """
         size, sizes = PLANNED_SHARE * self.segments, []
-        for one in self.candidates:
-            if size / 2 <= len(one.segments) <= 2 * size and np.isfinite(one.error):
-                error = one.error * np.sqrt(len(one.segments) / size)
+        for group in self.candidates:
+            if size / 2 <= len(group.segments) <= 2 * size and np.isfinite(group.error):
+                error = group.error * np.sqrt(len(group.segments) / size)
                 least = FALSE_DISCOVERY_RATE / len(self.candidates)
-                needed, reached = error * scipy.special.stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER])
+                needed, reached = error * scipy.special.stdtrit(group.smaller - 1, [1 - least, PLANNED_POWER])
                 sizes.append(max(needed, self.matters) + reached)
         return float(np.median(sizes)) if sizes else np.nan
 
@@ -123,7 +123,7 @@ def search(
     eligible = np.logical_or.reduce([rows, *(part.missing_predictions for part in statistic.parts)])
     sides, candidates = _sides(columns, rows, eligible, blocks), []
 
-    def looked_at(pieces: Sequence[Sides]) -> list[Subgroup]:
+    def measured(pieces: Sequence[Sides]) -> list[Subgroup]:
         gaps = [
             difference(restrict(statistic, group), restrict(statistic, rest)) for _, group, rest in pieces
         ]
@@ -134,18 +134,18 @@ def search(
         ]
 
     while pieces := list(itertools.islice(sides, _AT_ONCE)):
-        candidates += looked_at(pieces)
-    adjusted = round_significant(adjusted_p_values([one.p_value for one in candidates]))
+        candidates += measured(pieces)
+    adjusted = round_significant(adjusted_p_values([group.p_value for group in candidates]))
     chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
     level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(candidates) if len(chosen) else np.nan
     named = [_named(candidates[n], float(adjusted[n]), level, statistic) for n in chosen]
-    named.sort(key=lambda one: (-one.gap, len(one.words), one.name))
+    named.sort(key=lambda group: (-group.gap, len(group.words), group.name))
 
     def worse(group: np.ndarray, rest: np.ndarray) -> bool:
-        (one,) = looked_at([((), group, rest)])
-        return one.p_value <= FALSE_DISCOVERY_RATE
+        (candidate,) = measured([((), group, rest)])
+        return candidate.p_value <= FALSE_DISCOVERY_RATE
 
-    masks = [(_mask(one.segments, rows), _mask(one.rest, rows)) for one in named]
+    masks = [(_mask(group.segments, rows), _mask(group.rest, rows)) for group in named]
     leaders = tuple(
         dataclasses.replace(named[top], folded=tuple(named[place] for place in below))
         for top, below in repeated_groups(masks, worse).items()
