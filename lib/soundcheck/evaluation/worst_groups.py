@@ -20,7 +20,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import ERRORS
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.trials import threshold_in_use
-from soundcheck.metrics.additive import Point, round_significant
+from soundcheck.metrics.additive import round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, Search, search
@@ -50,25 +50,21 @@ class GroupSearch:
 class _Count(Weighted):
     """How many groups are named; a count of findings has neither replicates nor an interval."""
 
-    labels = ("",)
-    n_blocks = 1
+    n_blocks = 1  # so nothing is drawn
 
     def __init__(self, result: Search, blocks: int) -> None:
-        self._search, self._blocks = result, blocks
+        self.count, self._named, self._blocks = result.segments, len(result.named), blocks
 
-    def point(self) -> Point:
-        """Count the groups."""
-        return Point(
-            np.array([float(len(self._search.named))]), np.array([self._search.segments]), ("",), ("",)
-        )
+    def _texts(self) -> tuple[list[str], str]:
+        return [""], ""
 
     def blocks(self) -> np.ndarray:
         """Count the blocks that were looked at."""
         return np.array([self._blocks])
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Give no replicates."""
-        return np.full((len(weights), 1), np.nan)
+        """Count the groups."""
+        return np.full((len(weights), 1), float(self._named))
 
 
 def search_all(evaluation: Evaluation, test: str) -> list[GroupSearch]:
@@ -80,8 +76,8 @@ def search_all(evaluation: Evaluation, test: str) -> list[GroupSearch]:
                 evaluation.skip(subset, "trials of one kind give no threshold")
                 continue
             subset = _tested(evaluation, subset)
-        if one := search_groups(evaluation, subset, test):
-            result.append(one)
+        if searched := search_groups(evaluation, subset, test):
+            result.append(searched)
     return result
 
 
@@ -125,7 +121,7 @@ def search_groups(evaluation: Evaluation, subset: Subset, test: str) -> GroupSea
     place = f"{subset.corpus}, {task.name}"
     if whole.notes[0]:
         evaluation.note(f"{place}: {whole.notes[0]}")
-    if undefined := sum(np.isnan(one.gap) for one in result.candidates):
+    if undefined := sum(np.isnan(group.gap) for group in result.candidates):
         what = "could not be judged: most segments of either side have no prediction"
         evaluation.note(f"{place}: {counted(undefined, 'group')} {what}")
     if not result.candidates:
@@ -150,8 +146,8 @@ def remark_of(result: Search) -> str:
     """Name the groups in a line, for the results table."""
     named, looked = result.named, counted(len(result.candidates), "group")
     text = [
-        f"{one.name} ({one.gap:.2g} worse, " + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
-        for one in named[:_MOST_NAMED]
+        f"{group.name} ({group.gap:.2g} worse, " + f"{group.low:.2g} to {group.high:.2g})".replace("-", "−")
+        for group in named[:_MOST_NAMED]
     ]
     if len(named) > _MOST_NAMED:
         text.append(f"{len(named) - _MOST_NAMED} more")
