@@ -15,8 +15,6 @@ Conventions
 - ``seconds`` is the length of the result; 0 stands for the length of the signal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Literal

@@ -13,8 +13,6 @@ Conventions
   ``"released"``. People rated how comprehensible signals are that the released generator had made.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Annotated, Literal

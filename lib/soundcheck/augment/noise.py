@@ -10,8 +10,6 @@ Conventions
 - Nothing can be added to silence at a finite SNR: a silent signal comes back unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -4,8 +4,6 @@ Sources are registered as entry points of the groups ``soundcheck.sounds`` and `
 several can do something, the first in the order of their names does it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path

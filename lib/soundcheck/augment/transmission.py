@@ -20,8 +20,6 @@ Conventions
 - A codec that this machine does not have is never replaced by another one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import io

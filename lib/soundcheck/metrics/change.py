@@ -12,8 +12,6 @@ Conventions
   predictions that differ, so that a hair's breadth across the border is none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -10,8 +10,6 @@ Conventions
   class that is never predicted has precision 0. A single segment has none of these values.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ All of them are additive statistics again: the sums of what they are made of, si
 their values. So they have intervals like any other, on the same replicates.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import itertools

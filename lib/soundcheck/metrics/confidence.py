@@ -11,8 +11,6 @@ Conventions
   missing prediction. Segments whose truth is none of the classes are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

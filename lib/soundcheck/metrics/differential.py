@@ -20,8 +20,6 @@ Conventions
   levels of a transformation, at least 0.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import Counter

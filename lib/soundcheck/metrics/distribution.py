@@ -10,8 +10,6 @@ Conventions
   the outer bins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -17,8 +17,6 @@ Conventions
   was put in beside it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

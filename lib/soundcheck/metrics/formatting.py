@@ -14,8 +14,6 @@ Conventions
 - Capitals are compared where a word is right but for its case; a word that is wrong says nothing about them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools

@@ -23,8 +23,6 @@ Conventions
   to two characters, which changes no result.
 """
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import functools

@@ -8,8 +8,6 @@ Conventions
   predictions that are all equal are constant, in the whole as in every group and replicate.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

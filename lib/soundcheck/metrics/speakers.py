@@ -13,8 +13,6 @@ Conventions
   the order of the segments, must not put anybody first.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

@@ -11,8 +11,6 @@ Conventions
 - What is resampled are blocks; a file belongs to the block of its first segment.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

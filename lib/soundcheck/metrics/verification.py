@@ -13,8 +13,6 @@ Conventions
   on the same trials costs would be too low.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ block in each replicate instead of sums. Each brings its own blocks, because wha
 it is: speakers that are ranked, speakers that trials compare.
 """
 
-from __future__ import annotations
-
 import abc
 import copy
 import functools

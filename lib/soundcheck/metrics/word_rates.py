@@ -13,8 +13,6 @@ Conventions
   :func:`error_rate_with_missing`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Callable

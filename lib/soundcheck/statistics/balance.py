@@ -22,8 +22,6 @@ Conventions
   clipping, is a cell of its own.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 

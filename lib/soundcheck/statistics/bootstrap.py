@@ -28,8 +28,6 @@ Conventions
   is how Fieller treats ratios; unlike quantiles of replicated crossings it is honest with few blocks.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence

@@ -27,8 +27,6 @@ Conventions
   of so many blocks, not 0.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Literal

@@ -30,8 +30,6 @@ Conventions
 - Where nothing varies there is no interval, but of shares of recordings.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Sequence

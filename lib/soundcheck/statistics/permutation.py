@@ -14,8 +14,6 @@ Conventions
 - All arrangements are looked at if there are few enough of them, and then the p-value is exact.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

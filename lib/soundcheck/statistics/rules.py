@@ -3,8 +3,6 @@
 Rules are strict and see the unrounded value; digits of a display do not count.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 ABOVE, BELOW, WITHIN = ">", "<", "|value| <"
