@@ -180,6 +180,8 @@ def test_lost_packets_are_silent_or_the_last_one_that_arrived_fading_by_half(per
         gain = 0 if row and concealment == "none" else 0.5**row
         assert np.array_equal(result[place], (gain * last[: len(signal[place])]).astype(np.float32)), n
     assert len(lost) == count * percent // 100 and result.size == signal.size
+    many = edits.lost_packets(np.ones(16000), RATE, rng, percent=32.3, milliseconds=1, concealment="none")
+    assert (many.reshape(1000, -1) == 0).all(axis=1).sum() == 323  # not 322.99999999999994
 
 
 # Codecs and the telephone line

@@ -15,14 +15,14 @@ Conventions
 - ``seconds`` is the length of the result; 0 stands for the length of the signal.
 """
 
+import math
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Annotated, Literal
 
 import numpy as np
 
 from soundcheck.augment.base import Milliseconds, Range, Rng, Seconds, transform
-from soundcheck.augment.level import amplitude, centred, limit, rms
+from soundcheck.augment.level import amplitude, centred, limit, rms, written
 from soundcheck.augment.noise import draw_sound
 from soundcheck.augment.sounds import Sounds
 
@@ -83,7 +83,7 @@ def dropped_chunks(
     """
     length = max(1, round(milliseconds * sampling_rate / 1000))
     pairs = len(signal) // (2 * length)
-    count = int(Fraction(str(float(percent))) * 2 * pairs / 100)
+    count = math.floor(2 * pairs * written(percent) / 100)
     result = signal.copy()
     for pair in rng.choice(pairs, size=count, replace=False) if count else ():
         result[2 * length * pair : 2 * length * pair + length] = 0
@@ -116,7 +116,7 @@ def lost_packets(
     packets = np.zeros((count, length), dtype=np.float32)
     packets.flat[: signal.size] = signal
     lost = np.zeros(count, dtype=bool)
-    lost[rng.permutation(count)[: int(count * percent / 100)]] = True
+    lost[rng.permutation(count)[: math.floor(count * written(percent) / 100)]] = True
     arrived = np.maximum.accumulate(np.where(lost, -1, np.arange(count)))  # the last one until then
     gap = np.arange(count) - arrived  # in packets; 0 for those that arrived
     gain = FADING**gap if concealment == "repetition" else np.zeros(count)

@@ -64,6 +64,15 @@ def amplitude(level_db: float) -> float:
     return 10 ** (level_db / 20)
 
 
+def written(number: float) -> Fraction:
+    """Take a number as the decimal that is written; in floating point 0.29 of 100 are less than 29.
+
+    >>> written(0.29) * 100
+    Fraction(29, 1)
+    """
+    return Fraction(str(float(number)))
+
+
 def level_match(reference: np.ndarray, signal: np.ndarray) -> np.ndarray:
     """Scale ``signal`` to the RMS of ``reference``; a new array, a copy of ``signal`` if that is silent."""
     level = rms(signal)
@@ -101,8 +110,7 @@ def clip(signal: np.ndarray, *, ratio: Annotated[float, Range(0, 1, "[)")]) -> n
 
     - ``ratio``: share :math:`r` of samples to be cut, taken as the decimal number that is written.
     """
-    # In floating point 0.29 * 100 is less than 29, and one sample would be missed.
-    cut = math.floor(Fraction(str(float(ratio))) * signal.size)
+    cut = math.floor(written(ratio) * signal.size)
     rank = signal.size - 1 - cut
     level = np.partition(np.abs(signal), rank)[rank]
     return np.clip(signal, -level, level) if level > 0 else signal

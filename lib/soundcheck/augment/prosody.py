@@ -7,13 +7,13 @@ be found, a signal stays as it is.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import Range, Rng, transform
+from soundcheck.augment.level import written
 
 if TYPE_CHECKING:
     import parselmouth
@@ -27,7 +27,7 @@ FINEST = 1000  # largest denominator of a factor of speed
 @transform
 def slowed_down(signal: np.ndarray, *, factor: Annotated[float, Range(0.1, 10)]) -> np.ndarray:
     r"""Play the signal more slowly, which lowers the pitch: :math:`y(t) = x(\theta t)`; from AequeVox."""
-    share = Fraction(str(float(factor))).limit_denominator(FINEST)
+    share = written(factor).limit_denominator(FINEST)
     return scipy.signal.resample_poly(signal.astype(np.float64), share.denominator, share.numerator)
 
 
