@@ -152,8 +152,8 @@ def test_drawn_speakers_are_repeated_trials(distinct):
 
 
 @pytest.mark.parametrize("speakers", [30, 2500])
-def test_pieces_tables_and_joined_steps_change_next_to_nothing(speakers, monkeypatch):
-    """Sums are exact, so one replicate alone, more at a time and other tables of pairs change no byte."""
+def test_pieces_and_joined_steps_change_next_to_nothing(speakers, monkeypatch):
+    """Sums are exact, so one replicate alone and more at a time give the same bytes."""
     data, drawn = trials(5, 20_000, speakers, 40_000), weights(speakers, 60, 1)
     statistics = [equal_error_rate(data), min_dcf(data), cllr(data), frr_at_far(data, RATES), min_cllr(data)]
     expected = [each.evaluate(drawn) for each in statistics]
@@ -162,8 +162,6 @@ def test_pieces_tables_and_joined_steps_change_next_to_nothing(speakers, monkeyp
     monkeypatch.setattr(trial_curves, "_AT_A_TIME", 2**18)
     for statistic, whole in zip(statistics, expected, strict=True):
         assert statistic.evaluate(drawn).tobytes() == whole.tobytes()
-    monkeypatch.setattr(trial_curves, "_DENSE", 0)
-    assert cllr(data).evaluate(drawn).tobytes() == expected[2].tobytes()
     monkeypatch.setattr(trial_curves, "_MOST_STEPS", 500)
     for statistic, whole in zip(statistics[3:], expected[3:], strict=True):
         assert 0 < np.abs(statistic.evaluate(drawn) - whole).max() < 0.01

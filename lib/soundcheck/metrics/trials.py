@@ -37,8 +37,6 @@ from soundcheck.metrics.additive import Numbers, layers, missing_texts, numbers,
 from soundcheck.metrics.weighted import Weighted
 
 _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
-_DENSE = 2048  # speakers up to which pairs are counted in a full table,
-_SPARSE = 32  # if no more than this many places of it fall to a trial
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
 _FINE = 2.0**-45  # of the largest cost; finer parts of costs need no layer of their own
 
@@ -169,12 +167,8 @@ class SortedTrials:
         size = self.speakers + 1
         values = np.ones(len(rows)) if values is None else values
         first, second, floats = self.first[rows], self.second[rows], weights.astype(np.float64)
-        if size <= _DENSE and size**2 <= _SPARSE * len(rows):
-            pairs = np.bincount(first.astype(np.int64) * size + second, values, minlength=size**2)
-            product = floats @ pairs.reshape(size, size)
-        else:
-            product = (scipy.sparse.csr_array((values, (second, first)), shape=(size, size)) @ floats.T).T
-        return np.einsum("rk,rk->r", product, floats)[:, np.newaxis]
+        pairs = scipy.sparse.csr_array((values, (first, second)), shape=(size, size))
+        return np.einsum("rk,rk->r", floats @ pairs, floats)[:, np.newaxis]
 
     def exact_layers(self, values: np.ndarray) -> Iterator[np.ndarray]:
         """Split values of trials into parts that sum to them, and whose weighted sums are exact."""
