@@ -89,7 +89,7 @@ def read_table(path: str | os.PathLike) -> TrialTable:
     about |= {name: np.array(about[name], dtype=np.int64) for name in ("members", "member_of")}
     about["notices"] = tuple(about["notices"])
     about["left_out"] = tuple(Excluded(*item) for item in about["left_out"])
-    return TrialTable(of_columns(frame), **about)
+    return TrialTable(frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)), **about)
 
 
 # Speakers, told from trials alone ---------------------------------------------------------------------------
