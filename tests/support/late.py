@@ -1,8 +1,5 @@
 """Packages that take seconds to import: by the tests that use them, not by all who collect tests."""
 
-from __future__ import annotations
-
-import importlib
 import importlib.util
 from typing import Any
 
