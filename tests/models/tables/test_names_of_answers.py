@@ -1,4 +1,4 @@
-"""Which segment a prediction is for, in every format; files that are refused, a row of ``refused.yml`` each."""
+"""Which segment a prediction is for, in every format; refused files, a row of ``refused.yml`` each."""
 
 import re
 import unicodedata
