@@ -111,7 +111,7 @@ def engine(path: Path, files: list[Path], batch: int, jobs: int) -> Iterator[Ask
 
 
 def _computing() -> float:
-    spent = [child.cpu_times() for child in psutil.Process().children()]
+    spent = [child.cpu_times() for child in psutil.Process().children(recursive=True)]  # and of forks
     return sum(times.user + times.system for times in spent)
 
 
