@@ -1,7 +1,5 @@
 """Sounds of given samples, without files."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 

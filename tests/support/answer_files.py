@@ -1,7 +1,5 @@
 """Small corpora, for files of predictions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

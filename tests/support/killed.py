@@ -4,8 +4,6 @@ However fast or slow a machine is, the run ends once it has kept a number of ans
 less.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -185,9 +185,15 @@ class Database:
         """Make sure that the file is one of ours, or make it one if it is new."""
         connection.text_factory = bytes  # what is damaged need not be a text
         new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        connection.execute("PRAGMA synchronous = NORMAL")
         if new:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.OperationalError as error:
+            if "BUSY" not in error.sqlite_errorname:  # else others are at work, and their way is ours
+                connection.execute("PRAGMA journal_mode = DELETE")  # processes share no memory here
+        if new:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
         for name, known in (("application_id", APPLICATION), ("user_version", VERSION)):
@@ -393,8 +399,8 @@ class Store:
             self._changed |= {
                 name for name, digest in self._digests.items() if digest and known.get(name, digest) != digest
             }
-            known |= digests
-            self._write_files(connection, {name: known[name] for name in known.keys() - self._written})
+            known = {name: digest for name, digest in (known | digests).items() if name not in self._written}
+            self._write_files(connection, known)
             if not self._changed:
                 self._insert(connection, entries)
 
