@@ -102,7 +102,8 @@ def history_of(past: PastRuns, models: Sequence[str] = ()) -> History:
         if tested and tested.isdisjoint(set().union(*tests[:n], *tests[n + 1 :]))
     ]
     runs = [run for run in past.runs if run not in apart]
-    known = points(runs, models_of(runs, models))
+    # A model that only a run apart has is not unknown.
+    known = points(runs, models_of(runs, () if apart else models))
     return History(runs, past.doubled, past.problems, points=known, apart=apart)
 
 
