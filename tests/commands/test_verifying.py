@@ -157,6 +157,8 @@ def test_runs_without_a_book_or_with_that_of_an_earlier_run(book, tmp_path, reco
     dataclasses.replace(record, book=False, book_digest="", run="another").write(book / "run.json")
     seal(Output(book))
     assert problems(book) == ["The pages are those of an earlier run."]
+    dataclasses.replace(record, verdicts=COUNTS | {"m": {PASS: 2}}).write(book / "run.json")
+    assert any("of 'm' there are 1 pass, 1 fail, " in line for line in problems(sealed(book)))
 
 
 def test_pages_that_compare_two_runs(book):

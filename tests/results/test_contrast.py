@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from tests.results.made import ABOUT, value
 
+from soundcheck.book.two_runs import _said
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.results import rows as verdicts
@@ -141,7 +142,7 @@ def test_other_blocks_and_other_draws_are_unpaired(correlations):
     ],
 )
 def test_what_is_said_of_rows_that_differ(correlations, cells, fields, outcome, skipped):
-    old, new = correlations
+    old, new = changed(correlations[0], skipped="changed in this suite: 0.4 to 0.5"), correlations[1]
     row = contrast(old, dataclasses.replace(changed(new, **cells), **fields))
     assert row.outcome == outcome and row.skipped.startswith(skipped)
     assert (row.p_value is None) == (row.pairing == "") == (outcome != "better")
@@ -164,10 +165,10 @@ def test_outcomes_are_what_benjamini_and_hochberg_leave(correlations):
 def test_tests_of_one_model_and_values_without_threshold_are_listed(correlations):
     without = {"threshold": None, "passed": None, "evidence": "without", "skipped": "x"}
     old, new = (changed(side, **without) for side in correlations)
-    row, more = contrasts([old], [new, changed(correlations[1], test="u")])
-    known = contrast(*correlations)
+    (row,), known = contrasts([old], [new]), contrast(*correlations)
+    (more,) = contrasts([], [changed(correlations[1], test="u")], names=("old", "new"))
     assert (row.difference, row.p_value, row.outcome) == (known.difference, known.p_value, known.outcome)
-    assert (more.test, more.outcome, more.skipped) == ("u", "", "not judged for old")
+    assert (more.baseline, more.test, more.outcome, more.skipped) == ("old", "u", "", "not judged for old")
 
 
 def on(entry: Judged, segments: str, count: int, number: float) -> Judged:
@@ -229,3 +230,5 @@ def test_the_headline_comes_first_with_both_answers():
         rows = [of_test(test, **WORD_ERRORS | cells) for test in ("Character Error Rate", "Word Error Rate")]
         page = conclusion(contrast_frame([of_test(), *rows]))
         assert text in page.partition(" For new speakers, ")[0] and page.count("→") == 1  # a measure a task
+    *_, line = _said(contrast_frame([of_test("Word Error Rate", **WORD_ERRORS)]))
+    assert line.endswith("0.1 → 0.151 (difference 0.051, 95 % 0.032 to 0.07 for these speakers)")

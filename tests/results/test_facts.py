@@ -39,7 +39,8 @@ def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():
 def test_speakers_are_planned_by_the_square_root():
     """With so many speakers, and the same value, the interval just touches what decides."""
     gap = difference(0.05, gap_low=-0.15, gap_high=0.25, blocks=10)
-    for row, room in ((gap, 0.1 - 0.05), (value(number=0.45, reach=0.2, blocks=10), 0.05)):
+    better = difference(-0.05, rule="<", gap_low=-0.25, gap_high=0.15, blocks=10)
+    for row, room in ((gap, 0.05), (better, 0.15), (value(number=0.45, reach=0.2, blocks=10), 0.05)):
         (needed,) = facts.speakers_needed(to_frame([row]))
         assert 0.2 * np.sqrt(10 / needed) <= room + 1e-9 < 0.2 * np.sqrt(10 / (needed - 1)) + 1e-9
 

@@ -74,6 +74,8 @@ def test_what_is_compared_all_the_same(write, judged):
     runs.append(write("g", [judged(number=0.4), judged("U", 0.72)]))
     row = of(*runs).set_index(["test", "position"]).loc[("T", 3)]
     assert (row["joined"], row["against"], row["mark"]) == ("across a gap", 1, "worse")
+    pairs = [[judged(number=n, group=g, mirrors=m) for g, m in (("a", ""), ("b", "a"))] for n in (0.7, 0.5)]
+    assert of(write("h", pairs[0]), write("i", pairs[1]))["mark"].tolist() == ["", "worse", "", ""]
     (runs[2] / "run.json").unlink()
     row = of(runs[0], runs[2] / "results.csv").iloc[1]
     assert (row["mark"], row["pairing"], row["joined"]) == ("worse", "unpaired", "")

@@ -97,7 +97,8 @@ def test_two_groups_are_one_test_named_after_the_one_that_is_worse_off():
 def test_which_groups_are_a_pair():
     gaps = ((0.1, "a"), (0, "b"), (-0.1, "c"))
     three = [difference("t", 0.5, gap, f"accent: {name}") for gap, name in gaps]
-    assert decided(*three)["mirrors"].eq("").all()
+    for some in (three, three[:2]):  # of the third one there may be no value, but segments in the others
+        assert decided(*some)["mirrors"].eq("").all()
     contexts = [
         difference("Mean Shift Difference", 0.5, gap, f"language: {name}, sentiment: {mood}")
         for mood in ("negative", "positive")

@@ -17,11 +17,10 @@ from soundcheck.results.finished_run import read_run
 
 @pytest.fixture
 def compared(write):
-    def of(before, after, place="here"):
-        runs = [read_run(write(f"{place}/{n}", [one])) for n, one in enumerate((before, after))]
+    def of(before, after, place="here", seed=0):
+        runs = [read_run(write(f"{place}{n}", [one], seed=n * seed)) for n, one in enumerate((before, after))]
         (rows,) = history.decided_changes([history.changes(runs[1], runs[0])], 0.0)
-        (row,) = rows.to_dict("records")
-        return row
+        return rows.to_dict("records")[0]
 
     return of
 
@@ -38,6 +37,7 @@ def test_paired_differences_by_hand(compared, judged):
 
     elsewhere = compared(judged(number=0.70, segments="others"), judged(number=0.65), "elsewhere")
     assert elsewhere["pairing"] == "unpaired" and 0.01 < elsewhere["p_value"] < 0.1  # paired: below 1e-10
+    assert compared(before, after, "other draws", seed=1)["pairing"] == "unpaired"
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,13 @@ def test_what_a_gate_says_of_two_baselines(write, judged):
 
 def test_baselines_with_other_tests_or_rows(write, judged, tmp_path):
     entries = [judged("T", 0.3), judged("U", 0.8)]
-    now, before = write("both", entries), write("more", [*entries, judged("V", 0.7)])
+    pair = [judged("V", group="a"), judged("V", group="b", mirrors="a")]
+    now, before = write("both", [*entries, judged("W", 0.2)]), write("more", [*entries, *pair])
     outcome = gate.check(now, baselines=[before])
     assert outcome.exit_code == 0 and "2 tests paired, 0 unpaired" in outcome.summary
     assert "1 test of" in outcome.summary and "not judged any more" in outcome.summary
-    assert 'message="as before: 0.3 is not' in (now / "junit.xml").read_text()
+    cases = (now / "junit.xml").read_text()
+    assert 'message="as before: 0.3 is not' in cases and 'message="not compared: 0.2 is not' in cases
     judged_rows.save([judged(number=0.6)], now / "notebooks" / "m" / "f.json")  # those of another run
     assert not any(entry.drawn for entry in read_run(now).judged.values())
     path = tmp_path / "old.csv"

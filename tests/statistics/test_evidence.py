@@ -198,6 +198,7 @@ def test_more_arrangements_are_drawn_where_few_are_as_extreme():
     assert p_of(values, group, most=20_000) == pytest.approx(1 / 20_001)
     (every,) = arrangements(8, 3, seed=0)
     assert least_p_value(100, 50) is None and least_p_value(8, 3) == 1 / 56
+    assert least_p_value(8, 4) == 2 * least_p_value(8, 4, "<")  # the other half is as extreme, or better off
     assert len(every) == 56 == len(np.unique(every, axis=0))
     pieces = list(arrangements(40, 13, seed=0, most=4000))
     assert [piece.shape for piece in pieces] == [(permutation.DRAWS, 40)] * 2

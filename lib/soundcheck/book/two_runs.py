@@ -21,13 +21,7 @@ from soundcheck.common.errors import (
 )
 from soundcheck.common.escaping import one_line, quoted
 from soundcheck.report.html import element, join
-from soundcheck.results.contrast import (
-    BETTER,
-    CONTRAST_TYPES,
-    WORSE,
-    conclusion,
-    summary_of,
-)
+from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, conclusion, summary_of
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.results.table import frame_csv
@@ -120,11 +114,14 @@ def _said(frame: pd.DataFrame) -> Iterator[str]:
     """Sum up a model, and name what became worse, then what became better."""
     yield conclusion(frame)
     for outcome in (WORSE, BETTER):
-        rows = frame[frame["outcome"].eq(outcome)]
+        rows = frame[frame[["outcome", "outcome_sample"]].eq(outcome).any(axis="columns")]
         for row in rows.head(_MOST_NAMED).itertuples():
             place = (row.corpus, row.family, row.task, row.test, row.group, row.label)
             values = f"{row.baseline_value:.3g} → {row.candidate_value:.3g}"
-            interval = f"difference {row.difference:.2g}, 95 % {row.low:.2g} to {row.high:.2g}"
+            low, high, whose = row.difference_low_sample, row.difference_high_sample, " for these speakers"
+            if row.outcome == outcome:
+                low, high, whose = row.low, row.high, ""
+            interval = f"difference {row.difference:.2g}, 95 % {low:.2g} to {high:.2g}{whose}"
             yield f"{outcome}: {' / '.join(filter(None, place))}: {values} ({interval})"
         if len(rows) > _MOST_NAMED:
             yield f"{outcome}: and {len(rows) - _MOST_NAMED} more"

@@ -27,6 +27,7 @@ from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.progress import Progress
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.wording import counted
+from soundcheck.results.facts import counts
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.rows import KEY
 from soundcheck.results.states import STATES, decide
@@ -175,6 +176,10 @@ def _of_table(results: Path, inputs: Provenance) -> Iterator[str]:
     for column in ("holds", "state", "state_sample", "mirrors"):
         if differ := int(known[column].ne(again[column]).sum()):
             yield f"{results.name}: {counted(differ, 'cell')} of {column} not as its numbers give it"
+    for model, rows in frame.groupby("model", sort=True):
+        said, found = inputs.verdicts.get(model, {}), counts(rows)
+        if said and said.keys() <= found.keys() and found != dict.fromkeys(found, 0) | said:
+            yield f"{results.name}: of {quoted(model)} there are {found}, which is not what the record says"
 
 
 def _about(inputs: Provenance | None) -> Iterator[str]:
@@ -197,8 +202,8 @@ def _about(inputs: Provenance | None) -> Iterator[str]:
     if not {state for counts in inputs.verdicts.values() for state in counts} <= {*STATES}:
         yield "The states are those of an earlier version, and were not counted again."
     yield f"Made with {', '.join(f'{name} {version}' for name, version in inputs.versions.items())}"
-    for model, counts in inputs.verdicts.items():
-        yield f"Tests of {quoted(model)}: {', '.join(f'{n} {state}' for state, n in counts.items() if n)}"
+    for model, said in inputs.verdicts.items():
+        yield f"Tests of {quoted(model)}: {', '.join(f'{n} {state}' for state, n in said.items() if n)}"
 
 
 # Computing again --------------------------------------------------------------------------------------------
@@ -311,9 +316,8 @@ def _inputs(book: Book) -> Provenance:
     record = book.record()
     inputs = Provenance.of(record) if record is not None else book.inputs()
     if inputs is None:
-        raise input_error(
-            quoted(book.display_name), "the pages compare two runs, so there is nothing to compute"
-        )
+        what = "the pages compare two runs, so there is nothing to compute"
+        raise input_error(quoted(book.display_name), what)
     return inputs
 
 

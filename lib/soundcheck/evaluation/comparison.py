@@ -82,7 +82,7 @@ class Comparison(Corpora):
             for first, other in description.corpora
             if differ(first.predictions, other.predictions, (first.missing == ERROR, other.missing == ERROR))
         }
-        self.contrasts = contrasts(*judged, description.same_draws, tuple(common), apart)
+        self.contrasts = contrasts(*judged, description.same_draws, tuple(common), apart, names)
 
     @classmethod
     def load(cls, run: str) -> Comparison:

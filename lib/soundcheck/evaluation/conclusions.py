@@ -244,7 +244,7 @@ def compared_sides(
             permuted = permutation.permuted_p_values(
                 group, everybody, members, spread, seed=seed, rule=definition.rule
             )
-            least_p = permutation.least_p_value(len(members), int(members.sum()))
+            least_p = permutation.least_p_value(len(members), int(members.sum()), definition.rule)
     low, high, p_values = np.full((3, m), np.nan)
     for n in range(m):
         place, smaller = 2 * m + n, int(blocks[n])

@@ -268,8 +268,8 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
 
 def _why_withheld(*entries: Judged) -> str:
     """Say why there is no interval of a difference for new speakers."""
-    verdicts = [entry.verdict for entry in entries]
-    reason = next((one.skipped for one in verdicts if one.evidence != UNJUDGED and one.skipped), "")
+    remarks = [entry.verdict.skipped for entry in entries if entry.verdict.evidence != UNJUDGED]
+    reason = next((remark for remark in remarks if _WITHHELD in remark), "")
     few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
     reason = reason or ("no replicates" if all(map(_generalises, entries)) else few)
     return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
@@ -321,17 +321,17 @@ def contrasts(
     same_draws: bool = True,
     common: tuple[Iterable[Judged], Iterable[Judged]] = ((), ()),
     apart: Collection[str] = (),
+    names: Sequence[str] = ("", ""),
 ) -> list[Contrast]:
     """Compare two models on all their tests; tests that only one of them has are listed, too.
 
     Without ``same_draws`` the runs had different seeds. ``common``: the tests of both models once more, on
-    the segments that both predict; ``apart``: corpora of which these are not the same.
+    the segments that both predict; ``apart``: corpora of which these are not the same; ``names`` of both.
     """
     first, second, *both = (_by_key(entries) for entries in (baseline, candidate, *common))
-    names = [next((e.verdict.model for e in entries.values()), "") for entries in (first, second)]
     rows = []
     # Two groups that are compared with each other are one test.
-    frame = to_frame(entry.verdict for entry in second.values())
+    frame = to_frame(entry.verdict for entry in (first | second).values())
     mirrored = frame.loc[mirrors(frame).ne(""), list(_WHAT)].itertuples(index=False, name=None)
     for key in sorted((first.keys() | second.keys()) - set(mirrored)):
         old, new = first.get(key), second.get(key)

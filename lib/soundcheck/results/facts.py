@@ -89,7 +89,8 @@ def excess(frame: pd.DataFrame) -> pd.Series:
     Of a difference what is beyond the margin, of any other value what is beyond the threshold.
     """
     of_groups = frame["matters"].notna() & frame["gap"].notna()
-    size = frame["gap"].where(of_groups, frame["value"]).abs()
+    size = frame["gap"].where(frame["rule"].map(one_sided).astype(bool), frame["gap"].abs())
+    size = size.where(of_groups, frame["value"].abs())
     limit = frame["matters"].where(of_groups, frame["threshold"])
     beyond = (size - limit).where(frame["rule"].ne(ABOVE) | of_groups, limit - frame["value"])
     beyond = beyond.where(of_groups | frame["rule"].ne(BELOW), frame["value"] - limit)

@@ -126,6 +126,7 @@ def check(
     rows = rows.assign(
         failure=rows["failure"].mask(rows["bar"].ne(""), rows["bar"]),
         excuse=accepted_reasons(rows, record.accepted, excusable),
+        compared=rows.index.isin([*failing]),
     )
     rows[["status", "message"]] = [_outcome(row) for row in rows.itertuples()]
     junit = junit or run.path.parent / "junit.xml"
@@ -138,7 +139,7 @@ def check(
         *_listed(rows[failed & rows["bar"].eq("")], "worse" if baselines else "failed"),
         *_listed(rows[errors], "did not run"),
         *_listed(rows[rows["excuse"].ne("")], "accepted"),
-        *(*useless(run.frame, record.accepted), *undecided),
+        *(*useless(run.frame, record.accepted, rows.index[excusable]), *undecided),
     ]
     number, wrong = int(failed.sum()), int(errors.sum()) + len(problems)
     few = few_speakers(rows)[: 0 if baselines else None]
@@ -180,18 +181,19 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[Reasons, list[str
         if not rule.hard:
             continue
         bar = ": ".join(filter(None, ("hard bar", rule.why)))
+        limits = {name: rule.thresholds.get(task["kind"]) for name, task in tasks.items()} | rule.thresholds
         rows = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
-        rows = rows[rows["value"].isna() | rows["label"].isin(rule.labels or rows["label"])]
+        rows = rows[rows["task"].map(limits).notna() & ~rows["model"].isin(run.record.references)]
+        if rule.labels:  # what is skipped as a whole has none
+            rows = rows[rows["label"].isin(["", *rule.labels])]
         if rows.empty:
             absent.append(f"{bar}: {' / '.join((family, test, *rule.labels))} did not run.")
         for row in frame.loc[rows.index.intersection(frame.index)].itertuples():
-            of_kind = rule.thresholds.get(tasks.get(row.task, {}).get("kind"))
-            threshold, number = rule.thresholds.get(row.task, of_kind), _number_of(row)[1]
-            if threshold is not None and math.isnan(number):
+            number, reasons[row.Index] = _number_of(row)[1], ""
+            if math.isnan(number):
                 reasons[row.Index] = f"{bar}: not evaluated, {row.skipped}"
-            elif threshold is not None:
-                fine = passes(row.rule, number, threshold)
-                reasons[row.Index] = "" if fine else f"{bar}: {_against_rule(row, threshold)}"
+            elif not passes(row.rule, number, limits[row.task]):
+                reasons[row.Index] = f"{bar}: {_against_rule(row, limits[row.task])}"
     return reasons, absent
 
 
@@ -237,14 +239,13 @@ def _got_worse(
         number = changes["pairing"].value_counts()
         unknown = int(changes["p_value"].isna().sum())
         lines.append(
-            f"Compared with {path}: {number.get(PAIRED, 0)} tests paired, "
-            f"{number.get(UNPAIRED, 0)} unpaired, "
-            f"{unknown} not comparable for want of speakers or intervals, "
+            f"Compared with {path}: {number.get(PAIRED, 0)} tests paired, {number.get(UNPAIRED, 0)} "
+            f"unpaired, {unknown} not comparable for want of speakers or intervals, "
             f"{int(rows['passed'].notna().sum()) - len(changes)} not in it."
         )
         if unknown == len(changes):
             incomparable.append(f"Nothing could be concluded: no test can be compared with {path}.")
-        before = baseline.frame[baseline.frame["model"].isin(rows["model"])]
+        before = counted(baseline.frame[baseline.frame["model"].isin(rows["model"])])
         # Of a pair the other row may count now, so all rows are looked at.
         now, then = (
             set(frame.loc[frame["passed"].notna(), list(KEY)].itertuples(index=False, name=None))
@@ -253,15 +254,13 @@ def _got_worse(
         if gone := len(then - now):
             lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
         lines += [f"{path} differs: {what}." for what in different]
-    reasons: Reasons = {}
     decided = history.decided_changes([*compared.values()], matters)
+    reasons: Reasons = {place: "" for changes in decided for place in changes["p_value"].dropna().index}
     for path, changes in zip(compared, decided, strict=True):
         for row in changes[changes["outcome"].eq(WORSE)].itertuples():
-            what = (
-                f"{row.baseline_value:.4g} in {path}, now {row.candidate_value:.4g} "
-                f"(worse by {row.worse:.3g}, p = {row.p_value:.2g}, {row.pairing})"
-            )
-            reasons[row.Index] = "; ".join(filter(None, (reasons.get(row.Index), what)))
+            what = f"{row.baseline_value:.4g} in {path}, now {row.candidate_value:.4g} (worse by "
+            what += f"{row.worse:.3g}, p = {row.p_value:.2g}, {row.pairing})"
+            reasons[row.Index] = "; ".join(filter(None, (reasons[row.Index], what)))
     return reasons, lines, incomparable
 
 
@@ -275,12 +274,13 @@ def _outcome(row: object) -> tuple[str, str]:
         return PASSED, ""
     if row.state == NOT_EVALUATED:
         status = ERROR if row.skipped.startswith(_DID_NOT_RUN) else SKIPPED
-        return status, row.skipped if math.isnan(row.gap) else f"{row.skipped}: {_verdict(row)}"
+        found = "" if math.isnan(row.gap) else _verdict(row._replace(skipped=""))
+        return status, ": ".join(filter(None, (row.skipped, found)))
     if row.state == REPORTED:
-        value = f"value = {row.value:.4g}{_interval(row, row.low, row.high)}"
-        return SKIPPED, f"reported: {value}; {row.skipped}"
-    # a fail that is not worse than in the baseline, or inconclusive
-    return SKIPPED, f"{'as before' if row.state == FAIL else row.state}: {_verdict(row)}"
+        return SKIPPED, f"reported: value = {row.value:.4g}{_interval(row, row.low, row.high)}; {row.skipped}"
+    # a fail that is not worse than in the baseline or not in it, or inconclusive
+    word = ("as before" if row.compared else "not compared") if row.state == FAIL else row.state
+    return SKIPPED, f"{word}: {_verdict(row)}"
 
 
 def _listed(rows: pd.DataFrame, word: str) -> list[str]:
@@ -317,8 +317,8 @@ def _verdict(row: object) -> str:
         parts.append(f"{values}difference {row.gap:.4g}{interval or sample}, {margin} {row.matters:.3g}")
     if row.passed is not None:
         parts.append(_against_rule(row, row.threshold, interval=not parts))
-    if row.evidence == NO_INTERVAL and row.skipped:
-        parts.append(row.skipped)  # why there is no interval, or what was found
+    if row.skipped and (row.evidence == NO_INTERVAL or not parts):
+        parts.append(row.skipped)  # why there is no interval or no more, or what was found
     return "; ".join(parts)
 
 
@@ -356,10 +356,7 @@ def suite_changed(run: FinishedRun) -> list[str]:
     for path in (Path(file), run.path.parent.parent / file) if file else ():
         with contextlib.suppress(InputError):
             suite = _suite_of(run, path)
-            pairs = {
-                "accepted": (record.accepted, suite.accepted),
-                "tests": (record.own_tests, suite.tests),
-            }
+            pairs = {"accepted": (record.accepted, suite.accepted), "tests": (record.own_tests, suite.tests)}
             keys = [key for key, (then, now) in pairs.items() if then != now]
             remedy = f"--suite {path} judges by what is there now, without a run"
             return [f"{' and '.join(keys)} of {path} changed since the run: {remedy}."] * bool(keys)
@@ -376,7 +373,7 @@ def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
     for family in sorted({*record.own_tests, *suite.tests} & set(frame["family"])):
         before, now = record.own_tests.get(family, {}), suite.tests.get(family, {})
         tests = with_own_tests(read_family(family, suite.root), now).tests
-        for name in sorted({*before, *now}):
+        for name in sorted({*before, *now} & tests.keys()):
             old, new = (one.get(name, OwnTest()) for one in (before, now))
             if (new.run and not old.run) or old.margin != new.margin:
                 notes.append(f"tests of {path}: {family} / {name} changed in what only a run applies.")
@@ -418,19 +415,23 @@ def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, 
             frame.loc[row.Index, ["evidence", "state"]] = says, _STATES.get(says, INCONCLUSIVE)
 
 
-def useless(frame: pd.DataFrame, entries: Sequence[AcceptedFailure]) -> Iterator[str]:
-    """Name entries that accept nothing: they agree with no row, their tests pass, or their day is over."""
+def useless(frame: pd.DataFrame, entries: Sequence[AcceptedFailure], failing: pd.Index) -> Iterator[str]:
+    """Name entries that accept nothing: they agree with no row, their tests pass, or their day is over.
+
+    ``failing`` are the rows that fail here unless they are accepted.
+    """
     for entry in entries:
         every = frame[matching(frame, entry)]
         rows = counted(every)
-        failed, passed = int(failures(rows).sum()), int(rows["passed"].eq(True).sum())
+        number, passed = int(rows.index.isin(failing).sum()), int(rows["passed"].eq(True).sum())
+        failed = number or failures(rows).any()
         if every.empty:
             yield f"accepted, but no test agrees with it: {entry}. Correct or remove it."
         elif rows.empty:
             other = every["mirrors"].iloc[0]
             yield f"accepted, but this pair of groups is counted as {other}: {entry}. Name that group."
         elif failed and entry.past(today()):
-            again = f"{number_of(failed, 'failure')} {'counts' if failed == 1 else 'count'} again"
+            again = f"{number_of(number, 'failure')} {'counts' if number == 1 else 'count'} again"
             yield f"accepted until {entry.until}, which is past: {entry}: {again}."
         elif not failed and passed:
             tests = number_of(passed, "test")

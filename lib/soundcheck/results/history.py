@@ -164,7 +164,7 @@ def points(runs: Sequence[FinishedRun], models: Sequence[dict[str, str]]) -> pd.
             if step["joined"] == JOINED and before != position - 1:
                 step["joined"] = GAP
             row |= step | {"against": before if compared else 0}
-            if compared:
+            if compared and not verdict.mirrors:  # two groups are one test
                 kinds = tuple(each.record.interval for each in both)
                 contrasts.append((row, compared_alone(earlier, entry, same_draws, kinds=kinds)))
     decided = with_outcomes([contrast for _, contrast in contrasts], matters(runs))
@@ -240,7 +240,7 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
 
     They have no p-value with fewer than 5 blocks or without intervals. Refused if there are none.
     """
-    kinds = before.record.interval, now.record.interval
+    kinds, same_seed = (before.record.interval, now.record.interval), before.record.seed == now.record.seed
     rows = {}
     for place, (key, entry) in zip(now.frame.index, now.judged.items(), strict=True):
         entries, rule = [before.judged.get(key), entry], entry.verdict.rule
@@ -248,7 +248,7 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
             continue
         first, second = (_judged_by(rule, each) for each in entries)
         if None not in (first.verdict.value, second.verdict.value):
-            paired = first.segments == second.segments and first.blocks != ""
+            paired = same_seed and first.segments == second.segments and first.blocks != ""
             paired &= first.drawn and second.drawn and len(first.replicates) == len(second.replicates)
             rows[place] = compared_alone(first, second, paired, kinds=kinds)
     if not rows:

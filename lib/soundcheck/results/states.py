@@ -125,12 +125,12 @@ def mirrors(frame: pd.DataFrame) -> pd.Series:
     # Groups within a context ("language: de, sentiment: negative") are pairs within it.
     contexts = compared["group"].str.extract(r"(, [^,:]+: [^,]*)$")[0].fillna("")
     for _, rows in compared.groupby([*(compared[name] for name in _PAIR), columns, contexts], sort=False):
-        if len(rows) != 2:
+        # A third group may have no value of its own, and segments that count on the other side of both.
+        if len(rows) != 2 or abs(rows["gap"].sum()) > 1e-9:
             continue
         better = measure_of(rows["test"].iloc[0], rows["family"].iloc[0]).better
         worse = rows["gap"].idxmin() if better == HIGHER else rows["gap"].idxmax()
-        other = rows.index[rows.index != worse][0]
-        names[other] = rows["group"][worse]
+        names[rows.index.drop(worse)] = rows["group"][worse]
     return names
 
 

@@ -260,16 +260,10 @@ def _contradictions(frame: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]
         known = checked & number.notna() & frame["threshold"].notna() & frame["rule"].isin(_ALLOWED["rule"])
         cells = frame.assign(number=number).loc[known, ["rule", "number", "threshold"]]
         again = pd.Series([passes(*row) for row in cells.itertuples(index=False)], cells.index, dtype=object)
-        yield (
-            name,
-            "contradicts its number, rule or threshold",
-            checked & frame[name].ne(again.reindex(frame.index)),
-        )
-    yield (
-        "passed",
-        "and neither a verdict nor, in column skipped, a reason",
-        frame["passed"].isna() & frame["skipped"].eq(""),
-    )
+        wrong = checked & frame[name].ne(again.reindex(frame.index))
+        yield name, "contradicts its number, rule or threshold", wrong
+    without = frame["passed"].isna() & frame["skipped"].eq("")
+    yield "passed", "and neither a verdict nor, in column skipped, a reason", without
 
 
 # Estimates

@@ -51,7 +51,7 @@ def _orders(blocks: int, piece: int, seed: int) -> np.ndarray:
     return rng.permuted(orders, axis=1, out=orders)
 
 
-def least_p_value(blocks: int, members: int) -> float | None:
+def least_p_value(blocks: int, members: int, rule: str = WITHIN) -> float | None:
     """Give the smallest p-value that so many blocks can give; ``None`` if arrangements are drawn.
 
     >>> round(least_p_value(10, 5), 4)
@@ -60,7 +60,7 @@ def least_p_value(blocks: int, members: int) -> float | None:
     count = math.comb(blocks, members)
     if count > EXACT:
         return None
-    return (2 if 2 * members == blocks else 1) / count
+    return (2 if 2 * members == blocks and not one_sided(rule) else 1) / count
 
 
 def permuted_p_values(
