@@ -67,6 +67,7 @@ def test_equal_to_a_plain_loop(rng):
     columns, wrong, blocks, _ = corpus(rng, speakers=36, each=12, worse=0.6)
     columns["room"][rng.random(len(wrong)) < 0.3] = None
     columns["room"][blocks == 3] = None  # a speaker who is on neither side
+    columns["edge"] = words("x", np.where(blocks // 5 == 2, 1, 2 * (np.arange(432) % 12 + blocks // 30 == 0)))
     hers = [room and room.replace("room", "her room") for room in columns["room"]]
     columns["her room"] = np.where(columns["sex"] == "sex: 0", np.array(hers, dtype=object), None)
     lengths = rng.integers(1, 9, size=len(wrong)).astype(float)
@@ -91,6 +92,7 @@ def test_a_planted_group_is_named_first_with_its_interval_and_others_folded_belo
     assert only.value == pytest.approx(wrong[planted].mean(), abs=1e-11)
     assert only.others == pytest.approx(wrong[~planted].mean(), abs=1e-11)
     assert "channel: 1" in {group.name for group in only.folded}  # half of it is the planted group
+    assert search(columns, mean_value(wrong), blocks, only.gap, REPLICATES).named[0].name == only.name
     columns["both"] = words("both", np.where(planted, 1, 0))  # as if a suite named the product
     assert searched(columns, wrong, blocks).named[0].name == "both: 1"  # a part does not stand above it
     count = 1 + len(only.folded)
