@@ -65,9 +65,10 @@ def plain_search(columns, errors, counts, blocks, seed):
 
 def test_equal_to_a_plain_loop(rng):
     columns, wrong, blocks, _ = corpus(rng, speakers=36, each=12, worse=0.6)
-    columns["room"][rng.random(len(wrong)) < 0.3] = None
-    columns["room"][blocks == 3] = None  # a speaker who is on neither side
-    columns["edge"] = words("x", np.where(blocks // 5 == 2, 1, 2 * (np.arange(432) % 12 + blocks // 30 == 0)))
+    columns["room"][(rng.random(len(wrong)) < 0.3) | (blocks == 3)] = None  # a speaker is on neither side
+    first = np.arange(len(wrong)) % 12 == 0
+    columns["edge"] = words("edge", np.where(blocks // 5 == 2, 1, 2 * (first & (blocks < 30))))
+    columns["small"] = words("small", (first & (blocks < 20)).astype(int))
     hers = [room and room.replace("room", "her room") for room in columns["room"]]
     columns["her room"] = np.where(columns["sex"] == "sex: 0", np.array(hers, dtype=object), None)
     lengths = rng.integers(1, 9, size=len(wrong)).astype(float)
