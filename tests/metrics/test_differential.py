@@ -197,6 +197,7 @@ def test_macro_is_the_mean_of_the_distances_of_segments():
     assert values(macro).tolist() == pytest.approx([(1 / 4 + 1) / 2, 1 / 3])
     with pytest.raises(ValueError, match="unknown average 'median', allowed: micro, macro"):
         group_distances(first, second, everybody, "median")
+    assert word_edits("请打开灯", "请打开 等") == (1, 4)  # no blanks tell words apart
 
 
 # Dropped words
