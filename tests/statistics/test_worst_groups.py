@@ -138,7 +138,7 @@ def test_the_order_of_segments_changes_nothing(rng):
         ([[0, 1], [2, 3]], [], {0: [], 1: []}),  # shares nothing
         ([[0, 1], [0, 1, 2, 3], [1, 2, 3]], [1, 1], {0: [1, 2]}),  # shares half
         ([[0, 1], [1, 2, 3]], [1, 1], {0: [1]}),  # less, and is no worse without
-        ([[0, 1], [1, 2, 3]], [1, 1, 0.8, 0.8], {0: [], 1: []}),  # worse without, too
+        ([[0, 1], [1, 2, 3]], [1, 1, 0.25, 0.25], {0: [], 1: []}),  # worse without, too
         ([[0, 1], [0, 1, 2, 3]], [1, 0.9, 0.9, 0.9], {1: [0]}),  # a part no worse than the rest of the whole
         ([[0, 1], [0, 1, 2, 3]], [1, 1, 0.1, 0.1], {0: [1]}),
         ([[0, 1], [0, 1, 2, 3], [1, 2]], [1, 1, 0.3, 0.3], {0: [1, 2]}),  # a part goes where its whole goes
