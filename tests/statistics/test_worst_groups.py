@@ -90,7 +90,7 @@ def test_a_planted_group_is_named_first_with_its_interval_and_others_folded_belo
     result = searched(columns, wrong, blocks)
     (only,) = result.named
     assert only.name == "sex: 0 × channel: 1" and (only.segments == np.flatnonzero(planted)).all()
-    assert only.value == pytest.approx(wrong[planted].mean(), abs=1e-11)
+    assert only.value == pytest.approx(wrong[planted].mean(), abs=1e-11) and only.blocks == 30
     assert only.others == pytest.approx(wrong[~planted].mean(), abs=1e-11)
     assert "channel: 1" in {group.name for group in only.folded}  # half of it is the planted group
     assert search(columns, mean_value(wrong), blocks, only.gap, REPLICATES).named[0].name == only.name
