@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?)")
+_CLOCK = re.compile(r"(?:(\d+) days?(?:,? |$))?(?:(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?))?")
 _FOREIGN = {  # first bytes -> what the file is
     b"\x80": "a Python pickle, which is never opened",
     b"PK\x03\x04": "a zip archive (perhaps a spreadsheet)",
@@ -106,10 +106,10 @@ def parse_text_table(content: bytes, display_name: str) -> TextTable:
     """Read the bytes of a table; see :func:`read_text_table`."""
     if content[:4] == b"PAR1":
         return _parquet(content, display_name)
-    if not content.strip():
+    text = decode_text(content, display_name)
+    if not text.strip():
         remedy = "Give a CSV or Parquet table with names of columns and at least one row"
         raise input_error(display_name, "the file is empty", remedy)
-    text = decode_text(content, display_name)
     if _JSON.match(text):
         remedy = "Give a CSV text whose first line has the names of the columns, or a Parquet table"
         raise input_error(f"{display_name} line 1", "this is JSON, not a table", remedy)
@@ -136,9 +136,8 @@ def decode_text(content: bytes, display_name: str) -> str:
         offset, what = error.start, "is not UTF-8 text"
     if offset >= 0:
         line = len(content[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
-        raise input_error(
-            f"{display_name} line {line}", f"byte {offset} {what}", "Save the file as UTF-8 text"
-        )
+        where = f"{display_name} line {line}"
+        raise input_error(where, f"byte {offset} {what}", "Save the file as UTF-8 text")
     return text
 
 
@@ -166,10 +165,8 @@ def csv_table(
                 rows[line] = row
             line = reader.line_num + 1
     except csv.Error as error:
-        what = f"the row that begins here is no CSV ({error})"
-        raise input_error(
-            f"{display_name} line {line}", what, "Check its quotes: one is not closed"
-        ) from error
+        what, remedy = f"the row that begins here is no CSV ({error})", "Check its quotes: one is not closed"
+        raise input_error(f"{display_name} line {line}", what, remedy) from error
     header = [cell.strip() for cell in rows.pop(next(iter(rows)))]
     if len(header) == 1 and "|" in header[0]:
         what = "the cells are separated by bars, not by commas"
