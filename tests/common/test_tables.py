@@ -26,7 +26,7 @@ def test_what_is_no_table_is_refused():
         (b"file|x\na|1\n", "line 1: .*bars"),
         (b"file;x\na;1;2\n", "line 2: the row has 3 cells, the header 2. .* hold a semicolon"),
         (b'file,x\na.wav,1\n"b.wav,2\nc.wav,3\n', "line 3: the row that begins here"),
-        (b"file,x,x\na,1,2\n", "two columns are called 'x'"),
+        (b"\n\nfile,x,x\na,1,2\n", "line 3: two columns are called 'x'"),
         ("file,x\nä,1\n".encode("latin-1"), "line 2: byte 7 is not UTF-8"),
         ("file,x\n".encode("utf-16"), "UTF-16.*UTF-8"),
         (b"file,x\na\x00,1\n", "line 2: byte 8 is a NUL"),

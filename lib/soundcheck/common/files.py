@@ -161,7 +161,7 @@ def nearest_name(path: Path) -> str:
     except OSError:
         return ""
     for name in names:
-        if look(name) == look(path.name):  # umlauts of macOS are two characters
+        if look(name) == look(path.name) and name != path.name:  # umlauts of macOS are two characters
             return f"Did you mean {told_apart(path.name, name)[1]}, which looks the same?"
     near = [name.lower() for name in names if os.path.splitext(name)[0] == path.stem]
     near = near or difflib.get_close_matches(path.name.lower(), [name.lower() for name in names], n=1)

@@ -57,6 +57,7 @@ class TextTable:
     # name of a column -> what the file calls it, where a suite renames it
     headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
     noun: str = "column"  # how messages call a column
+    top: int = 1  # line with the names of the columns
 
     def __len__(self) -> int:
         return len(self.places)
@@ -78,7 +79,7 @@ class TextTable:
     @property
     def header(self) -> str:
         """Say where the names of the columns stand."""
-        return f"{self.source} line 1" if self.unit == "line" else self.source
+        return f"{self.source} line {self.top}" if self.unit == "line" else self.source
 
 
 def read_text_table(path: Path, display_name: str) -> TextTable:
@@ -167,11 +168,12 @@ def csv_table(
     except csv.Error as error:
         what, remedy = f"the row that begins here is no CSV ({error})", "Check its quotes: one is not closed"
         raise input_error(f"{display_name} line {line}", what, remedy) from error
-    header = [cell.strip() for cell in rows.pop(next(iter(rows)))]
+    top = next(iter(rows))
+    header = [cell.strip() for cell in rows.pop(top)]
     if len(header) == 1 and "|" in header[0]:
         what = "the cells are separated by bars, not by commas"
-        raise input_error(f"{display_name} line 1", what, "Save the table with commas")
-    check_names(header, f"{display_name} line 1")
+        raise input_error(f"{display_name} line {top}", what, "Save the table with commas")
+    check_names(header, f"{display_name} line {top}")
     problems = Problems()
     for line, row in rows.items():
         if len(row) != len(header):
@@ -181,7 +183,7 @@ def csv_table(
     if len(rows) < least:
         raise input_error(display_name, "the table has a header but no rows", "Give at least one row")
     columns = {name: [row[place] for row in rows.values()] for place, name in enumerate(header)}
-    return TextTable(columns, [*rows], "line", display_name)
+    return TextTable(columns, [*rows], "line", display_name, top=top)
 
 
 def check_names(names: Sequence[str], where: str) -> None:
