@@ -59,6 +59,8 @@ def test_irregular_files_are_named_and_never_opened(tmp_path):
     with pytest.raises(InputError, match=r"^s.csv: the file does not exist. Did you mean 'large'\?$"):
         files.require_regular(tmp_path / "larg", "s.csv")
     assert files.nearest_name(tmp_path / "foldr" / "segments.csv") == "Did you mean 'folder'?"
+    (tmp_path / "a\u0308.wav").touch()
+    assert files.nearest_name(tmp_path / "\u00e4.wav") == "Did you mean 'a\\u0308.wav', which looks the same?"
 
 
 def test_written_files_have_a_digest_and_are_left_as_they_are_if_nothing_changed(tmp_path):
