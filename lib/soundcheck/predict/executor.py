@@ -257,9 +257,6 @@ class LocalExecutor:
         """Kill all processes soon, and start no others."""
         self._stopped.set()
 
-    def check(self) -> None:
-        """Do nothing: processes of this machine are looked at while they answer."""
-
     def _answer(self, unit: Unit, emit: Emit) -> Outcome:
         if self._stopped.is_set():
             return Outcome(problem=STOPPED)
