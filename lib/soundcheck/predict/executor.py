@@ -29,7 +29,7 @@ from soundcheck.models import processes
 from soundcheck.predict import protocol, worker
 from soundcheck.predict.protocol import Outcome, Result, Setup, Unit
 
-START_SECONDS = 180.0  # for starting a process and loading the model, on a busy machine
+START_SECONDS = 600.0  # for starting a process and loading the model, as long as its check may take
 STEP_SECONDS = 600.0  # for reading or changing a signal
 LOADING_SECONDS = 60.0  # on top of the time limit of a first call, but not more than ...
 LOADING_SHARE = 5.0  # ... this many time limits
