@@ -159,9 +159,8 @@ def test_batches(root):
             return None
     """
     write(root, batches=source)
-    model = load(root, "batches:predict", batch=8)
-    signals = [np.zeros(n, np.float32) for n in range(1, 5)]
-    assert model.predict(signals[:2], 16000) == [{"arousal": 1.0}, {"arousal": 2.0}]
+    model, signals = load(root, "batches:predict", batch=8), [np.zeros(n, np.float32) for n in (1, 2)]
+    assert model.predict(signals, 16000) == [{"arousal": 1.0}, {"arousal": 2.0}]
     with pytest.raises(TypeError, match="list of dicts, not NoneType"):
         load(root, "batches:nothing", batch=8).predict(signals, 16000)
 

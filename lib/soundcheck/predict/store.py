@@ -105,6 +105,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
+        self._inode = 0  # of the file that is open
 
     def do(self, operation: Callable[[sqlite3.Connection], Value]) -> Value:
         """Do something in a transaction; in a new file, if the old one turns out to be damaged.
@@ -166,6 +167,8 @@ class Database:
         return reason
 
     def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and getattr(signature(self.path), "inode", 0) != self._inode:
+            self.close()  # another process has removed the file, or set it aside
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with store.lock(self.path):
@@ -178,6 +181,7 @@ class Database:
                         self.set_aside(reason if not side else f"{place.name}: {reason}")
                 self._connection = sqlite3.connect(self.path, LOCKED_SECONDS, isolation_level=None)
                 self._prepare(self._connection)
+                self._inode = os.stat(self.path).st_ino
         return self._connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -266,13 +270,11 @@ class Store:
 
     def _files(self, connection: sqlite3.Connection) -> dict[str, str]:
         """Read the files of the model; if nobody knows them any more, its answers are not believed."""
-        parameters = (self._fingerprint,)
-        row = connection.execute(
-            "SELECT files, digest FROM models WHERE fingerprint = ?", parameters
-        ).fetchone()
+        key = (self._fingerprint,)
+        row = connection.execute("SELECT files, digest FROM models WHERE fingerprint = ?", key).fetchone()
         if row is not None and _is_whole(self._fingerprint, b"files", *row):
             return json.loads(row[0])
-        forgotten = connection.execute("DELETE FROM answers WHERE fingerprint = ?", parameters)
+        forgotten = connection.execute("DELETE FROM answers WHERE fingerprint = ?", key)
         self.upkeep.damaged += forgotten.rowcount
         return {}
 
@@ -363,10 +365,8 @@ class Store:
 
     def close(self) -> None:
         """Write what waits, and close the file; it is opened again when it is needed."""
-        try:
+        with contextlib.closing(self._database):
             self.write()
-        finally:
-            self._database.close()
 
     def write(self) -> None:
         """Write what is pending, and the files that were opened before."""
@@ -411,8 +411,7 @@ class Store:
     ) -> int:
         rows = [(self._fingerprint, key, _encode(entry)) for key, entry in entries.items()]
         values = [(*row, _digest(row[0], *(text.encode() for text in row[1:]))) for row in rows]
-        insert = f"INSERT OR {known} INTO answers VALUES (?, ?, ?, ?)"
-        return connection.executemany(insert, values).rowcount
+        return connection.executemany(f"INSERT OR {known} INTO answers VALUES (?, ?, ?, ?)", values).rowcount
 
     def _note_loss(self) -> None:
         if loss := self._database.loss(self._fingerprint):
