@@ -220,12 +220,11 @@ class Prediction:
                 continue
             lengths = {key: len(unpack(self._entries[key].answer[task.name])) for key in keys}
             usual = max(multimode(lengths.values()), default=0)
-            for key, length in lengths.items():
-                if length != usual:
-                    problem = (
-                        f"{task.name} has {length} numbers; most have {usual}, and others cannot be compared"
-                    )
-                    self._failures[key] = Result(key, drawn=self._entries.pop(key).drawn, problem=problem)
+            for key, size in lengths.items():
+                if size == usual:
+                    continue
+                problem = f"{task.name} has {size} numbers; most have {usual}, and others cannot be compared"
+                self._failures[key] = Result(key, drawn=self._entries.pop(key).drawn, problem=problem)
 
     # predicting twice
 

@@ -27,6 +27,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import psutil
+
 from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
@@ -38,6 +40,7 @@ from soundcheck.suite.model_kind import public_path
 
 NAME = "predictions.sqlite"
 ASIDE = "predictions.damaged.sqlite"
+LOCAL = tuple("apfs btrfs ext2 ext3 ext4 f2fs hfs overlay tmpfs xfs zfs".split())  # of one machine
 LOCKED_SECONDS = 60.0  # that others may keep the file locked
 UNUSED_DAYS = 90
 NAMED = 5  # files that a note names
@@ -190,12 +193,12 @@ class Database:
         new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if new:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-        except sqlite3.OperationalError as error:
-            if "BUSY" not in error.sqlite_errorname:  # else others are at work, and their way is ours
-                connection.execute("PRAGMA journal_mode = DELETE")  # processes share no memory here
+        place = self.path.resolve()
+        mounts = [part for part in psutil.disk_partitions(all=True) if place.is_relative_to(part.mountpoint)]
+        local = max(reversed(mounts), key=lambda part: len(part.mountpoint)).fstype in LOCAL
+        with contextlib.suppress(sqlite3.OperationalError):  # others are at work, and their way is ours
+            connection.execute(f"PRAGMA journal_mode = {'WAL' if local else 'DELETE'}")
+        connection.execute("PRAGMA synchronous = NORMAL")
         if new:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
