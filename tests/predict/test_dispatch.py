@@ -32,9 +32,6 @@ class Workers:
     def stop(self):
         self.stopped = True
 
-    def check(self):
-        pass
-
     def answer(self, unit, emit):
         begin = time.monotonic()
         for piece in unit.pieces(1 if unit.one_by_one else self._batch):

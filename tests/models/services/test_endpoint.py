@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import audiofile
 import numpy as np
@@ -146,12 +147,14 @@ def test_answers_that_are_none_are_not_asked_for_again(ask, row):
 
 
 @pytest.mark.parametrize("status", [429, 503, 0])
-def test_what_may_go_better_is_tried_again(ask, status):
+def test_what_may_go_better_is_tried_again(ask, monkeypatch, status):
     reply = Reply({}, status) if status else Reply({"text": "x"}, cut=True)
     output, requests = ask(then(reply, 2))
     assert output == {"transcript": "at last"} and len(requests) == 3
+    waits = []
+    monkeypatch.setattr(endpoint, "time", SimpleNamespace(monotonic=time.monotonic, sleep=waits.append))
     output, requests = ask(reply)
-    assert output.problem and len(requests) == endpoint.TRIES
+    assert output.problem and len(requests) == endpoint.TRIES == len(waits) + 1
 
 
 @pytest.mark.parametrize(("wait", "least"), [("1", 0.8), ("soon", 0)])
