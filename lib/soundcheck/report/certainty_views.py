@@ -87,8 +87,8 @@ def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     frames = []
     for subset in subsets:
         measures = _measures(evaluation, subset)
-        named = {name: lambda s, p, one=one: one(p.clean) for name, one in measures.items()}
-        usual = {name: lambda s, p, one=one: one(s.reference.clean) for name, one in measures.items()}
+        named = {name: lambda s, p, score=score: score(p.clean) for name, score in measures.items()}
+        usual = {name: lambda s, p, score=score: score(s.reference.clean) for name, score in measures.items()}
         frames.append(evaluation.estimates(subset, named, biased=BIASED))
         frames.append(evaluation.estimates(subset, usual, condition=CHANCE, biased=BIASED))
     judged = evaluation.estimated()

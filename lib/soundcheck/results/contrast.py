@@ -161,7 +161,7 @@ def compared_alone(
     differing = skipped = ""
     if baseline.segments != candidate.segments:
         differing = f"not the same segments: {before.segments} against {after.segments}"
-    if missing := [one for one in (before, after) if one.value is None]:
+    if missing := [verdict for verdict in (before, after) if verdict.value is None]:
         skipped = f"{missing[0].model}: {missing[0].skipped}"
     elif not after.rule or of_gap(before.rule) != of_gap(after.rule):
         skipped = "the test does not say, or not alike, what is better"
@@ -269,7 +269,7 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
 def _why_withheld(*entries: Judged) -> str:
     """Say why there is no interval of a difference for new speakers."""
     verdicts = [entry.verdict for entry in entries]
-    reason = next((one.skipped for one in verdicts if one.evidence != UNJUDGED and one.skipped), "")
+    reason = next((row.skipped for row in verdicts if row.evidence != UNJUDGED and row.skipped), "")
     few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
     reason = reason or ("no replicates" if all(map(_generalises, entries)) else few)
     return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
