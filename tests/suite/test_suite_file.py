@@ -35,9 +35,9 @@ def suite(tmp_path, monkeypatch):
 def as_written(value, expected, root):
     """Give a value as YAML has it; of an object only what is expected."""
     if isinstance(expected, dict) and not isinstance(value, dict):
-        return {name: as_written(getattr(value, name), one, root) for name, one in expected.items()}
+        return {name: as_written(getattr(value, name), wanted, root) for name, wanted in expected.items()}
     if isinstance(value, dict):
-        return {name: as_written(one, (expected or {}).get(name), root) for name, one in value.items()}
+        return {name: as_written(item, (expected or {}).get(name), root) for name, item in value.items()}
     if isinstance(value, tuple | list):
         wanted = [*(expected or ()), *[None] * len(value)]
         return [as_written(one, other, root) for one, other in zip(value, wanted, strict=False)]
@@ -46,7 +46,7 @@ def as_written(value, expected, root):
 
 def part_of(described, expected):
     if isinstance(expected, dict):
-        return {name: part_of(described[name], one) for name, one in expected.items()}
+        return {name: part_of(described[name], part) for name, part in expected.items()}
     if isinstance(expected, list):
         return [part_of(one, other) for one, other in zip(described, expected, strict=True)]
     return described
@@ -105,7 +105,7 @@ DATA = re.findall(r"^```yaml\n(.*?)^```", PAGES.joinpath("data.md").read_text("u
 CONTENTS = {"synonyms.csv": "phrase,synonym\ngonna,going to\n", "rooms.csv": "name\nBlue Room\n"}
 
 
-@pytest.mark.parametrize("block", [*(example(*one) for one in SHOWN), *DATA], ids=lambda text: text[:20])
+@pytest.mark.parametrize("block", [*(example(*place) for place in SHOWN), *DATA], ids=lambda text: text[:20])
 def test_what_pages_show_is_a_suite(suite, tmp_path, monkeypatch, block):
     """Missing are only files, which are made where the messages say."""
     monkeypatch.setenv("HOME", str(tmp_path))
