@@ -142,7 +142,7 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
                 cells.append(None)
                 continue
             state, fails = facts.state_of(family)
-            words = "failed to run" if notebook.failed else f"{state}, {counted(fails, 'test')} fail"
+            words = "failed to run" if notebook.failed else f"{state}, tests that fail: {fails}"
             cell = {"state": STATE[state], "fails": words if notebook.failed else fails or ""}
             cell |= {"address": f"{notebook.page}.html"}
             cells.append(cell | {"said": f"{facts.model.name}, {family.title}: {words}"})

@@ -153,7 +153,7 @@ def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
     def said(n: int) -> str:
         truth = subset.truth[n]
         if subset.task.is_transcription:
-            right = f"said was “{truth.reference}”" if truth.reference else "no word was said there"
+            right = f"“{truth.reference}” was said" if truth.reference else "no word was said there"
             text = f"“{truth.hypothesis}”; {right}"
         else:
             text = f"{predicted[subset.segments['key'].iloc[n]]}; it is {truth}"
