@@ -147,8 +147,8 @@ def test_odd_signals_give_a_number_or_nothing(name):
 
 def test_loudness_changes_the_level_only(rng):
     signal = known.mixed(known.syllables(rng), known.noise("white", 5 * RATE, rng), 20) * 0.1
-    for name, one in OURS.items():
-        before, after = one(signal, RATE), one(signal * 0.05, RATE)
+    for name, measure in OURS.items():
+        before, after = measure(signal, RATE), measure(signal * 0.05, RATE)
         expected = before + 20 * np.log10(0.05) if name == "level" else before
         assert after == pytest.approx(expected, rel=1e-3, abs=0.02), name
 
