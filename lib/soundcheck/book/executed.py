@@ -238,7 +238,7 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     published = f" By the published rule (group minus all), {fails}." if len(ruled) else ""
     return templates.html(
         "answer",
-        **{"state": STATE[state], "first": said, "rest": rests, "address": address, "other": other},
+        **{"state": STATE[state], "first": first, "rest": rests, "address": address, "other": other},
         counts=f"{facts.headline(rows)}.{published}" if len(rows) else "",
         notes=[f"{sentence(note)}." for note in doubts],
     )

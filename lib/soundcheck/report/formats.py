@@ -282,7 +282,7 @@ def state_bar(counts: Mapping[str, int]) -> Html:
     some = any(number for _, number in judged)
     reported = [(STATE[REPORTED], counts[REPORTED])] * bool(counts[REPORTED])
     text = ", ".join(f"{number} {state.name}" for state, number in judged) if some else ""
-    return templates.html("bar", parts=judged, counts=judged * some + reported, said=said)
+    return templates.html("bar", parts=judged, counts=judged * some + reported, text=text)
 
 
 def of_evidence(evidence: str) -> State:

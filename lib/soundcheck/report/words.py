@@ -62,11 +62,11 @@ def small_groups(rows: Sequence[tuple[object, ...]]) -> Html:
 def normaliser_notice(evaluation: Evaluation) -> Html:
     """Say which normaliser both sides went through, and show what it changed; after subsets were read."""
     used = evaluation.normaliser
-    used_text = element("strong", f"Normaliser: {used.name}, version {used.version or 'unknown'}. ")
-    used_text = element("p", used_text, element("span", used.description, limit=None), class_="sc-note")
+    named = element("strong", f"Normaliser: {used.name}, version {used.version or 'unknown'}. ")
+    named = element("p", named, element("span", used.description, limit=None), class_="sc-note")
     examples = [pair for pair in evaluation.texts.examples(CHANGED) if pair[0] != pair[1]]
     about = {"caption": "Texts that it changed", "sortable": False, "none": ""}
-    return said + views.listed(examples, ["as written", "as compared"], **about)
+    return named + views.listed(examples, ["as written", "as compared"], **about)
 
 
 def rate_table(rows: Sequence[Mapping[str, object]], blocks: str) -> Html:
