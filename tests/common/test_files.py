@@ -131,7 +131,7 @@ def folder(tmp_path):
 
 def differences(folder):
     listed = manifest.differences(folder, manifest.read(folder).digests)
-    return [(one.what, one.name, one.why) for one in listed]
+    return [(difference.what, difference.name, difference.why) for difference in listed]
 
 
 def test_the_same_files_have_no_difference_and_give_the_same_bytes(folder, tmp_path_factory):
@@ -165,7 +165,7 @@ def test_every_kind_of_change_is_named_and_no_link_or_pipe_opened(folder, tmp_pa
     (folder / "results.csv").symlink_to(elsewhere / "results.csv")
     (folder / "index.html").unlink()
     os.mkfifo(folder / "index.html")
-    assert sorted(differences(folder), key=lambda one: one[1]) == [
+    assert sorted(differences(folder), key=lambda difference: difference[1]) == [
         (CHANGED, "index.html", "this is not a regular file"),
         (ADDED, "media", ""),
         (CHANGED, "media/a.flac", LINK),

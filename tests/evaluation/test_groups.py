@@ -272,8 +272,8 @@ def test_nothing_found_too_little_or_missing(searched):
 
 def test_a_remark_names_three_groups():
     groups = [SimpleNamespace(name=f"g{n}", gap=0.254, low=-0.01, high=0.5) for n in range(5)]
-    said = [f"g{n} (0.25 worse, −0.01 to 0.5)" for n in range(3)]
-    for named, text in ((5, [*said, "2 more"]), (3, said), (0, ["none"])):
+    named_groups = [f"g{n} (0.25 worse, −0.01 to 0.5)" for n in range(3)]
+    for named, text in ((5, [*named_groups, "2 more"]), (3, named_groups), (0, ["none"])):
         remark = remark_of(SimpleNamespace(named=groups[:named], candidates=range(9)))
         assert remark == f"{', '.join(text)}{'; ' if named else ' '}of 9 groups looked at"
 

@@ -212,7 +212,7 @@ def test_all_lengths_are_about_the_same_trials():
     trials, note, subset = cutting(seconds)
     assert list(trials) == ["0.5 s", "1 s", "2 s", WHOLE]
     count = int((subset.segments["segment"] != 5).sum())
-    assert {len(one) for one in trials.values()} == {count}
+    assert {len(cut) for cut in trials.values()} == {count}
     np.testing.assert_array_equal(trials["1 s"].scores, [0.0, *[1.0] * (count - 1)])  # no score: rejected
     assert (trials[WHOLE].scores == 9.0).all()
     about = f"here: {count} trials, of {len(subset)} with one of {COUNT - 1} recordings that were cut"

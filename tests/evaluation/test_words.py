@@ -43,10 +43,10 @@ def looking(**options):
     evaluation.resample = lambda statistic, blocks: resample(statistic, blocks, 50, 0)
 
     def estimate(rows, measure, statistic, condition):
-        one = resample(statistic, rows.blocks, 100)
-        low, high = (float(end[0]) for end in one.interval("t", scale=Scale(0)))
-        cells = {"value": float(one.value[0]), "low": low, "high": high, "condition": condition}
-        cells |= {"segments": int(one.segments[0]), "speakers": int(one.blocks[0])}
+        made = resample(statistic, rows.blocks, 100)
+        low, high = (float(end[0]) for end in made.interval("t", scale=Scale(0)))
+        cells = {"value": float(made.value[0]), "low": low, "high": high, "condition": condition}
+        cells |= {"segments": int(made.segments[0]), "speakers": int(made.blocks[0])}
         return [Estimate("m", "c", "f", "t", measure, **cells)]
 
     evaluation.estimate = estimate

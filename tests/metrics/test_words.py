@@ -109,7 +109,7 @@ def test_rates_are_those_of_jiwer(pairs):
 @pytest.mark.parametrize("count", [word_errors, character_errors])
 def test_empty_and_missing_texts_on_both_sides(count):
     texts, nan = ["a", "", None], np.nan
-    counts = count([one for one in texts for _ in texts], texts * 3)
+    counts = count([text for text in texts for _ in texts], texts * 3)
     np.testing.assert_array_equal(counts.words, [1, 1, 1, 0, 0, 0, nan, nan, nan])
     np.testing.assert_array_equal(counts.substitutions, [0, 0, nan, 0, 0, nan, nan, nan, nan])
     np.testing.assert_array_equal(counts.deletions, [0, 1, nan, 0, 0, nan, nan, nan, nan])

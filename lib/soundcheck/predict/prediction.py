@@ -298,7 +298,7 @@ class Prediction:
         """Make the prediction table of each corpus."""
         outcomes = {row.key: self._entries.get(row.key) or self._failures[row.key] for row in self.inputs}
         known = {name for outcome in outcomes.values() for name in outcome.answer}
-        said = [name for name in stated_names(self._tasks) if name in known]
+        stated = [name for name in stated_names(self._tasks) if name in known]
         tables = {}
         for corpus in self._request.corpora:
             inputs = [row for row in self.inputs if row.corpus == corpus.name]
@@ -307,7 +307,7 @@ class Prediction:
                 [row.segment.key for row in inputs],
                 [row.change for row in inputs],
                 ["" if row.key in self._entries else self._failures[row.key].problem for row in inputs],
-                answer_columns([result.answer for result in results], self._tasks, said),
+                answer_columns([result.answer for result in results], self._tasks, stated),
                 [drawn_text(result.drawn) for result in results],
             )
         return tables
@@ -349,5 +349,5 @@ class Prediction:
 def _sorted_out(results: Iterable[Result]) -> tuple[dict[str, Entry], dict[str, str]]:
     """Give answers, and the problems that are the model's own."""
     results = list(results)
-    new = {one.key: Entry(one.answer, one.drawn) for one in results if not one.problem}
-    return new, {one.key: one.problem for one in results if one.problem and one.fault == protocol.BY_MODEL}
+    new = {row.key: Entry(row.answer, row.drawn) for row in results if not row.problem}
+    return new, {row.key: row.problem for row in results if row.problem and row.fault == protocol.BY_MODEL}

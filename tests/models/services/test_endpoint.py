@@ -113,15 +113,15 @@ def test_a_service_says_how_sure_it_is_if_it_is_asked(ask):
 
 
 def test_what_services_say_beside_the_text():
-    def said(*segments: dict) -> dict:
+    def sure(*segments: dict) -> dict:
         return confidences({"text": "go", "segments": list(segments)})
 
-    assert said({"avg_logprob": 0.5}) == {}  # is none
-    assert said({"avg_logprob": -1.0}, {"avg_logprob": -3.0}) == {"confidence": pytest.approx(np.exp(-2))}
-    timed = said({"avg_logprob": -1, "start": 0, "end": 3}, {"avg_logprob": -3, "start": 3, "end": 4})
+    assert sure({"avg_logprob": 0.5}) == {}  # is none
+    assert sure({"avg_logprob": -1.0}, {"avg_logprob": -3.0}) == {"confidence": pytest.approx(np.exp(-2))}
+    timed = sure({"avg_logprob": -1, "start": 0, "end": 3}, {"avg_logprob": -3, "start": 3, "end": 4})
     assert timed == {"confidence": pytest.approx(np.exp(-1.5))}
     words = {"words": [{"word": "go", "probability": 1}]}
-    assert said(words) == words
+    assert sure(words) == words
 
 
 def test_so_many_requests_at_a_time_and_answers_in_order(model):
