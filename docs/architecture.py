@@ -61,8 +61,8 @@ def reached(name: str) -> set[str]:
 
 def direct(name: str) -> list[str]:
     """List what a package imports and does not reach through another import anyway."""
-    own = imported()[name]
-    return sorted(other for other in own if not any(other in reached(each) for each in own - {other}))
+    needed = imported()[name]
+    return sorted(other for other in needed if not any(other in reached(each) for each in needed - {other}))
 
 
 @functools.cache

@@ -122,8 +122,8 @@ def test_a_name_that_is_too_long_is_refused(project):
 
 
 def test_other_folders_are_left_alone(project, tmp_path):
-    said = refused(project.command, project.folder, "run", "suite.yml", "--out", "data/out")
-    assert "inside the corpus" in said and not (project.folder / "data" / "out").exists()
+    message = refused(project.command, project.folder, "run", "suite.yml", "--out", "data/out")
+    assert "inside the corpus" in message and not (project.folder / "data" / "out").exists()
     (tmp_path / "thesis.docx").write_text("precious")
-    said = refused(project.command, project.folder, "run", "suite.yml", "--out", tmp_path)
-    assert "thesis.docx" in said and [path.name for path in tmp_path.iterdir()] == ["thesis.docx"]
+    message = refused(project.command, project.folder, "run", "suite.yml", "--out", tmp_path)
+    assert "thesis.docx" in message and [path.name for path in tmp_path.iterdir()] == ["thesis.docx"]

@@ -64,6 +64,8 @@ def test_size_and_clearing_of_an_output_folder(out):
     assert (out / "cache" / NAME).exists()
     assert "Everything in it was removed" in cache("--out", out, "--clear")
     assert not (out / "cache").exists() and "0.0 MB" in cache("--out", out, "--clear")
+    (out / "cache").symlink_to(out.parent / "shared")  # as others may have
+    assert "The predictions of models were removed" in cache("--out", out, "--clear")
 
 
 def test_of_a_shared_cache_only_predictions_are_removed(out, tmp_path, monkeypatch):

@@ -39,7 +39,7 @@ class Project:
     """A folder with recordings of different lengths and a suite, and the command in it."""
 
     def __init__(self, folder: Path, command) -> None:
-        self.folder, self.command, self.said = folder, command, []
+        self.folder, self.command, self.printed = folder, command, []
         self.settings = {"SOUNDCHECK_CACHE": str(folder / "cache"), "ASR_KEY": SECRET}
         rng = np.random.default_rng(0)
         for number in range(COUNT):
@@ -56,13 +56,13 @@ class Project:
 
     def run(self, *words: str, out: str = "build", code: int = 0, **environment: str) -> Run:
         done = run(self.command, self.folder, *words, out=out, code=code, **self.settings | environment)
-        self.said += [done.done.stdout, done.done.stderr]
+        self.printed += [done.done.stdout, done.done.stderr]
         return done
 
     def leaks(self) -> list[str]:
         """Look for the key in all that was printed and written."""
         forms = [SECRET.encode(), base64.b64encode(SECRET.encode()), SECRET[6:].encode()]
-        printed = [words for words in self.said if any(form.decode() in words for form in forms)]
+        printed = [words for words in self.printed if any(form.decode() in words for form in forms)]
         files = [path for path in self.folder.rglob("*") if path.is_file()]
         return printed + [str(path) for path in files if any(form in path.read_bytes() for form in forms)]
 

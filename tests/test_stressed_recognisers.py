@@ -27,7 +27,7 @@ def beats(signal, sampling_rate):
     """Write a word for each third of a second that begins much louder than it ends."""
     parts = np.square(signal[: len(signal) // 4800 * 4800]).reshape(-1, 4800)
     loud = parts[:, :3200].mean(axis=1) > 4 * parts[:, 3200:].mean(axis=1) + 1e-9
-    return {"transcript": " ".join("stop" if one else "" for one in loud) + " <b>go</b>"}
+    return {"transcript": " ".join("stop" if is_loud else "" for is_loud in loud) + " <b>go</b>"}
 
 
 def failing(signal, sampling_rate):
@@ -39,7 +39,7 @@ def failing(signal, sampling_rate):
 def hearing(signal, sampling_rate):
     """Write a word for each tenth of a second that is loud enough."""
     loud = [np.abs(signal[n : n + 1600]).max() > 0.05 for n in range(0, len(signal) - 1599, 1600)]
-    return {"transcript": " ".join("stop" if one else "" for one in loud)}
+    return {"transcript": " ".join("stop" if is_loud else "" for is_loud in loud)}
 
 
 def going_on(signal, sampling_rate):
@@ -87,9 +87,9 @@ def speakers(folder):
     rng, rows = np.random.default_rng(0), []
     for number in range(60):
         count, woman = 3 + number % 3, number % 2
-        one = np.concatenate([np.sin(0.2 * np.arange(3200)), np.zeros(1600)])
+        beat = np.concatenate([np.sin(0.2 * np.arange(3200)), np.zeros(1600)])
         noise = (0.02 + 0.15 * woman + 0.1 * rng.random()) * rng.standard_normal(4800 * count)
-        sound(folder / f"{number}.wav", 0.3 * np.tile(one, count) + 0.3 * noise * (number > 5))
+        sound(folder / f"{number}.wav", 0.3 * np.tile(beat, count) + 0.3 * noise * (number > 5))
         said = " ".join(["stop"] * count) + " <b>go</b>" * (number > 2)
         rows.append((f"{number}.wav", f"s{number % 20}", ("male", "female")[woman], said))
     return pd.DataFrame(rows, columns=["file", "speaker", "sex", "transcript"])

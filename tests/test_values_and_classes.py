@@ -153,8 +153,8 @@ def test_segments_stand_behind_every_number(whole):
     worst = whole.db.loc[error.idxmax()]
     listed = html.partition(f"db, {name}: mean error {error.mean():.3f}</caption>")[2]
     first = listed.partition("<tbody>")[2].partition("</tr>")[0]
-    said = f"labelled {worst[name]:.2f}; predicted {worst[f'predicted {name}']:.2f}"
-    assert "worst" in first and worst["file"] in first and said in first
+    caption = f"labelled {worst[name]:.2f}; predicted {worst[f'predicted {name}']:.2f}"
+    assert "worst" in first and worst["file"] in first and caption in first
 
 
 # Formulas ---------------------------------------------------------------------------------------------------
@@ -193,10 +193,10 @@ def test_correctness_of_classes(whole):
         recall = metrics.recall_score(truth, predicted, labels=[*classes], average="macro", zero_division=0)
         assert value(whole, classification, task, "Unweighted Average Recall") == recall
         for label in classes:
-            said, meant = predicted.eq(label), truth.eq(label)
-            assert value(whole, classification, task, "Recall Per Class", label) == said[meant].mean()
+            named, meant = predicted.eq(label), truth.eq(label)
+            assert value(whole, classification, task, "Recall Per Class", label) == named[meant].mean()
             share = value(whole, distribution, task, "Relative Difference Per Class", label)
-            assert share == said.mean() - meant.mean()
+            assert share == named.mean() - meant.mean()
         of = {"model": "mine", "family": classification, "task": task}
         assert whole.rows(test="Recall Per Class", **of)["segments"].sum() == len(labelled)
 
@@ -278,6 +278,6 @@ def test_nothing_is_dropped_silently(whole):
         assert whole.lacks(page, "values") == []
     left_out = pd.read_csv(whole.out / "left_out.csv")
     assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])
-    said = whole.done.stdout
-    assert "mine: classes that the task does not have, counted as wrong: calm (2)" in said
+    summary = whole.done.stdout
+    assert "mine: classes that the task does not have, counted as wrong: calm (2)" in summary
     assert {"arousal", "intensity"} <= set(whole.rows(model="guess")["task"])

@@ -33,8 +33,8 @@ def odd(signal, sampling_rate):
     number = len(signal) - 4000
     if number == 4:
         raise RuntimeError("not this voice")
-    own = good(signal, sampling_rate)["embedding"]
-    return {"embedding": {1: np.zeros(40), 2: own[:7], 3: "nothing"}.get(number, own)}
+    embedding = good(signal, sampling_rate)["embedding"]
+    return {"embedding": {1: np.zeros(40), 2: embedding[:7], 3: "nothing"}.get(number, embedding)}
 
 
 def failing(signal, sampling_rate):

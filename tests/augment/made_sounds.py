@@ -34,7 +34,7 @@ def sound(name: str, signal: np.ndarray, **more: object) -> Made:
 def sounds(**kinds: Iterable[Sound | np.ndarray]) -> Sounds:
     """Make material of sounds, or of samples, by kind."""
     made = {
-        kind: [one if isinstance(one, Sound) else sound(f"{kind} {n}", one) for n, one in enumerate(group)]
+        kind: [raw if isinstance(raw, Sound) else sound(f"{kind} {n}", raw) for n, raw in enumerate(group)]
         for kind, group in kinds.items()
     }
     return Sounds({kind: SoundSet(kind, tuple(group)) for kind, group in made.items()})

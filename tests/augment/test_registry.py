@@ -116,7 +116,7 @@ def test_draws_are_uniform_and_reach_both_ends_and_fixed_options_use_no_chance(r
     options = {"range": {"from": -1, "to": 1}, "list": ["a", "b", "c"]}
     drawn = [registry.draw(options, rng) for _ in range(3000)]
     for name, values in {"range": (-1, 0, 1), "list": ("a", "b", "c")}.items():
-        counts = [sum(one[name] == value for one in drawn) for value in values]
+        counts = [sum(choice[name] == value for choice in drawn) for value in values]
         assert sum(counts) == 3000 and min(counts) > 900
     assert type(drawn[0]["range"]) is int  # can be written as JSON
     state, fixed = rng.bit_generator.state, {"snr_db": 20, "direction": "upward"}

@@ -103,10 +103,10 @@ class Book:
     def _add_details(self):
         """Add what people and models say of themselves, and addresses of pages."""
         failures = [dict.fromkeys(("corpus", "item", "change", "reason"), text) for text in HOSTILE]
-        said = {"target": HOSTILE[3], "description": HOSTILE[4], "license": HOSTILE[5], "notes": HOSTILE}
+        details = {"target": HOSTILE[3], "description": HOSTILE[4], "license": HOSTILE[5], "notes": HOSTILE}
         content = json.loads((self.output.folder / "run.json").read_text(encoding="utf-8"))
         for model in content["models"]:
-            model |= said | {"slug": files.slug(model["name"]), "failed": 1, "failures": failures}
+            model |= details | {"slug": files.slug(model["name"]), "failed": 1, "failures": failures}
         left_out = [{"item": text, "reason": text, "stage": "corpus"} for text in HOSTILE]
         for corpus in content["corpora"]:
             corpus |= {"slug": files.slug(CORPUS), "title": HOSTILE[0], "description": HOSTILE[3]}

@@ -133,13 +133,13 @@ def test_copies_and_overlaps_are_counted():
     repeats = Repeats((copy,) * 60, 4, 3, 2, 290, 300)
     audit = an_audit(repeats=repeats, splits=("test", "train"), shared=(HOSTILE,), unreadable=2)
     text = str(audited(audit, audio=True))
-    for said in (
+    for sentence in (
         "60 recordings more than once, as 240 segments; 60 of them in several splits; 60 under the names of",
         *("60 with labels that differ", "10 sounds compared by their bytes alone"),
         *("4 segments of items recorded under several", "3 segments of 2 files overlap with another one"),
         *("1 speaker in more than one split: &lt;img", "2 sounds could not be read again"),
     ):
-        assert said in text
+        assert sentence in text
 
 
 ADJUSTED = {"group": f"accent: {HOSTILE}", "adjusted_by": "level", "corpus": "c"}

@@ -113,11 +113,11 @@ def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
         '<script>console.error("oh"); new Image().src = "http://localhost:9/x.png"; lost()</script>'
     )
     complaints = "\n".join(browser.complaints(written(bad), width=390))
-    for said in (
+    for complaint in (
         *("image-alt: <img", "color-contrast: <p", "wider than its window", "console: oh"),
         *("lost is not defined", "asks for http://localhost:9/x.png", "does not get file:"),
     ):
-        assert said in complaints, said
+        assert complaint in complaints, complaint
 
 
 @pytest.fixture(scope="module")
@@ -217,8 +217,8 @@ PAGE = "results/m/fairness_accent"
 
 def frame(rows):
     """Make finished results of two models, the labels as hostile as can be."""
-    numbers, one = np.arange(rows), to_frame([row(evidence="open", gap_low=-0.1, bound=0.5, holds=None)])
-    made = one.loc[[0] * rows].reset_index(drop=True)
+    numbers, single = np.arange(rows), to_frame([row(evidence="open", gap_low=-0.1, bound=0.5, holds=None)])
+    made = single.loc[[0] * rows].reset_index(drop=True)
     made = made.assign(value=0.2 + numbers * 7 % rows / rows, p_value=numbers % 97 / 97)
     made["label"] = [f"{IMAGE} {n}" for n in numbers]
     made["group"] = [("sex: female", "sex: male")[n % 2] for n in numbers]

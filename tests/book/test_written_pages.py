@@ -132,7 +132,7 @@ def test_the_page_shows_the_recipes_as_they_are_and_that_for_github_has_no_right
 def test_each_column_is_explained_once(name, columns):
     section = page("columns").split(f"## {name}\n")[1].split("\n## ")[0]
     first = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
-    assert sorted(one for cell in first for one in re.findall(r"`(\w+)`", cell)) == sorted(columns)
+    assert sorted(name for cell in first for name in re.findall(r"`(\w+)`", cell)) == sorted(columns)
 
 
 def test_recorded_tables_are_filled_in():
@@ -220,9 +220,9 @@ list(pages._made(tasks, 2))
 
 def test_processes_that_make_pages_end_with_a_killed_run():
     process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE)
-    said = b""
-    while said.count(b"at work") < 2:
-        said += os.read(process.stdout.fileno(), 100) or pytest.fail("it ended by itself")
+    printed = b""
+    while printed.count(b"at work") < 2:
+        printed += os.read(process.stdout.fileno(), 100) or pytest.fail("it ended by itself")
     process.kill()
     process.wait()
     ready, _, _ = select.select([process.stdout], [], [], 20)

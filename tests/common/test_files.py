@@ -59,6 +59,8 @@ def test_irregular_files_are_named_and_never_opened(tmp_path):
     with pytest.raises(InputError, match=r"^s.csv: the file does not exist. Did you mean 'large'\?$"):
         files.require_regular(tmp_path / "larg", "s.csv")
     assert files.nearest_name(tmp_path / "foldr" / "segments.csv") == "Did you mean 'folder'?"
+    (tmp_path / "a\u0308.wav").touch()
+    assert files.nearest_name(tmp_path / "\u00e4.wav") == "Did you mean 'a\\u0308.wav', which looks the same?"
 
 
 def test_written_files_have_a_digest_and_are_left_as_they_are_if_nothing_changed(tmp_path):
@@ -129,7 +131,7 @@ def folder(tmp_path):
 
 def differences(folder):
     listed = manifest.differences(folder, manifest.read(folder).digests)
-    return [(one.what, one.name, one.why) for one in listed]
+    return [(difference.what, difference.name, difference.why) for difference in listed]
 
 
 def test_the_same_files_have_no_difference_and_give_the_same_bytes(folder, tmp_path_factory):
@@ -163,7 +165,7 @@ def test_every_kind_of_change_is_named_and_no_link_or_pipe_opened(folder, tmp_pa
     (folder / "results.csv").symlink_to(elsewhere / "results.csv")
     (folder / "index.html").unlink()
     os.mkfifo(folder / "index.html")
-    assert sorted(differences(folder), key=lambda one: one[1]) == [
+    assert sorted(differences(folder), key=lambda difference: difference[1]) == [
         (CHANGED, "index.html", "this is not a regular file"),
         (ADDED, "media", ""),
         (CHANGED, "media/a.flac", LINK),

@@ -22,10 +22,11 @@ def test_cells_are_kept_as_written():
 def test_what_is_no_table_is_refused():
     for content, words in (
         (b"", "the file is empty"),
+        (b"\xef\xbb\xbf\r\n", "the file is empty"),
         (b"file|x\na|1\n", "line 1: .*bars"),
         (b"file;x\na;1;2\n", "line 2: the row has 3 cells, the header 2. .* hold a semicolon"),
         (b'file,x\na.wav,1\n"b.wav,2\nc.wav,3\n', "line 3: the row that begins here"),
-        (b"file,x,x\na,1,2\n", "two columns are called 'x'"),
+        (b"\n\nfile,x,x\na,1,2\n", "line 3: two columns are called 'x'"),
         ("file,x\nä,1\n".encode("latin-1"), "line 2: byte 7 is not UTF-8"),
         ("file,x\n".encode("utf-16"), "UTF-16.*UTF-8"),
         (b"file,x\na\x00,1\n", "line 2: byte 8 is a NUL"),
@@ -43,7 +44,7 @@ def test_columns_of_numbers_and_times_name_what_is_none():
     np.testing.assert_array_equal(values, [*[np.nan] * 8, 1.5, np.nan, -5])
     assert [row for row, _ in problems] == list(range(8))
     assert all("is not a" in what for _, what in problems)
-    times = {"1.5": 1.5, "0 days 00:00:01.5": 1.5, "1:00:00": 3600, "2 days 0:0:1": 172801, "NaT": np.nan}
+    times = {"0 days 00:00:01.5": 1.5, "1:00:00": 3600, "2 days 0:0:1": 172801, "1 day": 86400, "NaT": np.nan}
     values, problems = text_table.parse_column([*times, "-1", "soon", "1:75:00"], parse_seconds)
     np.testing.assert_array_equal(values[:5], [*times.values()])
     assert [row for row, _ in problems] == [5, 6, 7]

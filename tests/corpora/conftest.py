@@ -17,7 +17,7 @@ def write_tone(path: Path, number: int = 0, *, channels: int = 1, seconds: float
     """Write a sound at 16 kHz, another one for each number and channel; the ending tells the container."""
     path.parent.mkdir(parents=True, exist_ok=True)
     time = np.arange(round(16000 * seconds)) / 16000
-    sound = [0.1 * np.sin(2 * np.pi * (100 + 30 * number + 7 * one) * time) for one in range(channels)]
+    sound = [0.1 * np.sin(2 * np.pi * (100 + 30 * number + 7 * track) * time) for track in range(channels)]
     soundfile.write(path, np.stack(sound, axis=1), 16000)
     return path
 

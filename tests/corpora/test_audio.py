@@ -308,4 +308,4 @@ def test_how_files_are_stored_the_most_frequent_format_first(inspect):
     first, *others = sound_formats(pd.Series([*"01xyyy"]), infos)
     assert (first.name, first.bits, first.sampling_rate, first.channels) == ("WAV, 16-bit PCM", 16, 8000, 1)
     assert (first.files, first.segments, first.seconds) == (2, 4, 2.0)
-    assert {one.name: one.bits for one in others} == {"WAV, 8-bit PCM": 8, "Ogg, Vorbis": 0}
+    assert {kind.name: kind.bits for kind in others} == {"WAV, 8-bit PCM": 8, "Ogg, Vorbis": 0}

@@ -127,14 +127,15 @@ def test_words_for_nobody():
 
 
 @pytest.mark.parametrize(("folder", "listens"), [("", False), ("", True), ("/nowhere/", False)])
-def test_where_no_sound_is_there(refused, folder, listens):
+def test_where_no_sound_is_there(refused, monkeypatch, folder, listens):
     """Predictions alone need no sound; a model that listens does."""
     lines = pd.DataFrame({"file": [f"{folder}a{n}.wav" for n in range(292)], "arousal": 0.5})
-    code = "def predict(signal, sampling_rate):\n    return {}\n"
+    code, looked = "def predict(signal, sampling_rate):\n    return {}\n", []
+    monkeypatch.setattr("soundcheck.common.files.nearest_name", looked.append)  # which takes long
     files = {"t.csv": lines, "p.csv": "file,arousal\na0.wav,0.5\n", "m.py": code}
     model = f"{{{'python: m:predict' if listens else 'predictions: p.csv'}, tasks: [arousal]}}"
     text = refused("292 of this kind, also t.csv line 3", "format: csv, path: t.csv", files, model=model)
-    assert ("Declare `audio: false`" in text) != listens and len(text.splitlines()) == 1
+    assert ("Declare `audio: false`" in text) != listens and len(text.splitlines()) == 1 and len(looked) < 4
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.groups import MEASURED_COLUMNS
 
 RATE = 16000
-PLAIN = sorted(name for name, one in MEASURES.items() if not one.package)
+PLAIN = sorted(name for name, measure in MEASURES.items() if not measure.package)
 
 
 @pytest.fixture

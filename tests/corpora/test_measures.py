@@ -26,7 +26,7 @@ from soundcheck.corpora.measures.voice import mean_pitch, speaking_rate
 
 networks = importlib.import_module("soundcheck.corpora.measures.networks")
 RATE = 16000
-OURS = {name: one for name, one in MEASURES.items() if not one.extra}  # computed without a network
+OURS = {name: entry for name, entry in MEASURES.items() if not entry.extra}  # computed without a network
 TIME = np.arange(3 * RATE) / RATE
 
 
@@ -71,8 +71,8 @@ def test_edge_of_a_low_pass(edge, kind, rng):
     low = scipy.signal.oaconvolve(0.1 * signal, taps, mode="same")
     # Neither hum nor the noise of 16 bit moves it.
     rounded = np.round((low + 0.01 * sine(1, 50, len(low) / RATE)) * 2**15) / 2**15
-    for one in (low, rounded):
-        assert bandwidth(one, RATE) == pytest.approx(edge, abs=200)
+    for signal in (low, rounded):
+        assert bandwidth(signal, RATE) == pytest.approx(edge, abs=200)
 
 
 def test_telephone_speech(rng):
@@ -137,7 +137,7 @@ PACKAGES = {"predicted_quality": "speechmos", "speech_share": "silero_vad"}  # o
 def test_odd_signals_give_a_number_or_nothing(name):
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
-    for signal in (one.astype(np.float32) for one in ODD.values() if np.isfinite(one).all()):
+    for signal in (odd.astype(np.float32) for odd in ODD.values() if np.isfinite(odd).all()):
         signal.setflags(write=False)
         value = MEASURES[name](signal, RATE)
         assert isinstance(value, float) and not np.isinf(value)
@@ -147,8 +147,8 @@ def test_odd_signals_give_a_number_or_nothing(name):
 
 def test_loudness_changes_the_level_only(rng):
     signal = known.mixed(known.syllables(rng), known.noise("white", 5 * RATE, rng), 20) * 0.1
-    for name, one in OURS.items():
-        before, after = one(signal, RATE), one(signal * 0.05, RATE)
+    for name, measure in OURS.items():
+        before, after = measure(signal, RATE), measure(signal * 0.05, RATE)
         expected = before + 20 * np.log10(0.05) if name == "level" else before
         assert after == pytest.approx(expected, rel=1e-3, abs=0.02), name
 

@@ -44,9 +44,9 @@ def table(*audio: str, **columns: object) -> pd.DataFrame:
 def test_copies_are_told_with_what_is_odd_about_them(prints):
     splits = {"split": ["train", "train", "test", "test"], "speaker": ["a", "b", "c", "b"]}
     rows = table("v0", "v1", "quiet", "v2", emotion=["anger", "anger", "sadness", None], **splits)
-    (one,) = find_repeats(rows, prints, ["emotion"]).recordings
-    assert one.files == ("0.wav", "2.wav") and not one.identical
-    assert (one.speakers, one.splits, one.differing) == (("a", "c"), ("test", "train"), ("emotion",))
+    (copy,) = find_repeats(rows, prints, ["emotion"]).recordings
+    assert copy.files == ("0.wav", "2.wav") and not copy.identical
+    assert (copy.speakers, copy.splits, copy.differing) == (("a", "c"), ("test", "train"), ("emotion",))
 
 
 def test_the_same_bytes_need_no_fingerprint(prints):
@@ -63,9 +63,9 @@ def test_of_other_splits_only_what_is_evaluated_too_is_told(prints):
     others = table("v2", "v2", "quiet", speaker="b", split="train", emotion="sadness")
     others["file"] = "train/" + others["file"]
     repeats = find_repeats(rows, prints, ["emotion"], others)
-    (one,) = repeats.recordings
-    assert (one.files, one.splits) == (("0.wav", "train/2.wav"), ("test", "train"))
-    assert (one.speakers, one.differing) == (("a", "b"), ("emotion",))
+    (copy,) = repeats.recordings
+    assert (copy.files, copy.splits) == (("0.wav", "train/2.wav"), ("test", "train"))
+    assert (copy.speakers, copy.differing) == (("a", "b"), ("emotion",))
     assert (repeats.compared, repeats.sounds, repeats.others) == (2, 2, 3)
 
 

@@ -71,10 +71,10 @@ def test_a_microphone_that_differs_is_found(name, tmp_path):
     half = SPEAKERS // 2
     planted = made(tmp_path, lambda x, who: CHANGES[name](x) if who < half else x, microphone=FAR_NEAR)
     result = audit(planted, {}, tmp_path / "cache")
-    one = next(result.differences.query("column == 'microphone' and name == @name").itertuples())
-    assert (one.group, one.segments, one.speakers) == ("far", half * EACH, half)
-    assert one.gap == one.value - one.others and abs(one.gap) >= MEASURES[name].noticeable
-    assert one.gap_low - 1e-9 <= one.gap <= one.gap_high + 1e-9 and one.gap_low * one.gap_high > 0
+    row = next(result.differences.query("column == 'microphone' and name == @name").itertuples())
+    assert (row.group, row.segments, row.speakers) == ("far", half * EACH, half)
+    assert row.gap == row.value - row.others and abs(row.gap) >= MEASURES[name].noticeable
+    assert row.gap_low - 1e-9 <= row.gap <= row.gap_high + 1e-9 and row.gap_low * row.gap_high > 0
 
 
 def test_what_is_alike_is_not_told_apart_and_what_is_the_same_is_named(listened):
@@ -89,8 +89,8 @@ def test_speakers_are_few_however_many_segments_there_are(tmp_path):
     microphones = np.repeat(["far", "near"], 2 * EACH)
     few = made(tmp_path, lambda x, who: x * 0.3**who, speakers=4, microphone=microphones)
     result = audit(few, {}, tmp_path / "cache")
-    one = next(result.frame.query("name == 'level' and gap.notna()").itertuples())
-    assert one.noticed and not one.found and result.differences.empty
+    row = next(result.frame.query("name == 'level' and gap.notna()").itertuples())
+    assert row.noticed and not row.found and result.differences.empty
 
 
 def test_a_column_that_varies_within_speakers_is_compared_within_them(listened):
@@ -124,8 +124,8 @@ def test_what_a_suite_asks_for_is_compared_too(listened):
     shares = {"speech_share": "much", "speech_share (number)": 0.9 + np.linspace(0, 0.01, 64)}
     result = listened(microphone=FAR_NEAR, predicted_quality=quality, **shares)
     assert {"predicted_quality", "speech_share", "level"} <= compared(result)
-    (one,) = result.differences.itertuples()
-    assert (one.name, one.unit, one.recorded) == ("predicted_quality", "1 to 5", True)
+    (row,) = result.differences.itertuples()
+    assert (row.name, row.unit, row.recorded) == ("predicted_quality", "1 to 5", True)
     ranges = listened(level=np.repeat(["loud", "soft"], 32))  # not compared by the measure itself
     assert "level" in {*ranges.frame["name"]} - compared(ranges)
 
@@ -161,7 +161,7 @@ def test_copies_and_speakers_in_splits_that_are_not_evaluated(tmp_path, monkeypa
     rows |= {"speaker": ["s0", "somebody", "else"], "split": "train"}
     every = dataclasses.replace(every, elsewhere=pd.DataFrame(rows))
     result = audit(every, {}, tmp_path / "cache")
-    copied = {one.files: one.speakers for one in result.repeats.recordings}
+    copied = {copy.files: copy.speakers for copy in result.repeats.recordings}
     assert copied == {("0_0.wav", "louder.wav"): ("s0",), ("9_1.wav", "9_1.wav"): ("else", "s9")}
     assert (result.repeats.others, result.unused, result.repeats.sounds) == (2, 3, 64)
     assert (result.splits, result.shared) == (("test", "train"), ("s0",))

@@ -176,7 +176,7 @@ def people(speakers: int = 40, worse: float = 0.4) -> pd.DataFrame:
     table = pd.DataFrame({"speaker": [f"s{s:02d}" for s in speaker]})
     table["sex"] = np.array(["female", "male"])[speaker % 2]
     table["condition"] = rng.choice([PHONE, "room", "car"], size=n)
-    table = table.assign(duration=rng.gamma(3, size=n), pitch=np.nan, arousal=rng.random(n))
+    table = table.assign(duration=rng.gamma(3, size=n), pitch=np.nan, arousal=rng.random(n), category="joy")
     planted = table["sex"].eq("female") & table["condition"].eq(PHONE)
     return table.assign(predicted=table["arousal"] + rng.normal(0, 0.1, n) + worse * planted)
 
@@ -243,7 +243,7 @@ def test_the_row_counts_and_its_remark_names(searched):
     assert row.skipped.startswith(f"sex: female × condition: {PHONE} (0.3")
     assert row.p_value == result.search.p_value < 0.001 and row.evidence == "none"
     assert pd.isna(row.low) and (row.segments, row.blocks) == (480, 40)
-    assert result.passed_over == {"pitch": "it could not be measured"}
+    assert result.passed_over == {"pitch": "it could not be measured", "category": "it has one value"}
     # On the page names are escaped, and the worst of the group and typical others are heard.
     heard, named = (view(evaluation, [result]) for view in (views.named_segments, views.named_groups))
     parts = heard, views.looked_at([result]), named, views.could_be_shown([result])
@@ -272,8 +272,8 @@ def test_nothing_found_too_little_or_missing(searched):
 
 def test_a_remark_names_three_groups():
     groups = [SimpleNamespace(name=f"g{n}", gap=0.254, low=-0.01, high=0.5) for n in range(5)]
-    said = [f"g{n} (0.25 worse, −0.01 to 0.5)" for n in range(3)]
-    for named, text in ((5, [*said, "2 more"]), (3, said), (0, ["none"])):
+    named_groups = [f"g{n} (0.25 worse, −0.01 to 0.5)" for n in range(3)]
+    for named, text in ((5, [*named_groups, "2 more"]), (3, named_groups), (0, ["none"])):
         remark = remark_of(SimpleNamespace(named=groups[:named], candidates=range(9)))
         assert remark == f"{', '.join(text)}{'; ' if named else ' '}of 9 groups looked at"
 

@@ -179,7 +179,7 @@ def test_no_predictions_and_infinite_values_are_no_errors(evaluation, rows, meas
 
 def test_verdict_reference_and_curve_are_those_of_the_statistic(evaluation):
     rows = subset()
-    (plain,), (additive,) = (evaluation.judge(rows, TEST, one) for one in (error, error_statistic))
+    (plain,), (additive,) = (evaluation.judge(rows, TEST, measure) for measure in (error, error_statistic))
     for name in ("value", "low", "high", "certainty", "reference", "passed", "segments", "blocks"):
         assert getattr(plain, name) == pytest.approx(getattr(additive, name), abs=1e-9), name
     # Both rest on the same rows and blocks, so models can be compared on either.

@@ -60,6 +60,7 @@ def test_kinds_of_trials_and_the_groups_that_both_sides_belong_to():
     frame = pd.DataFrame({"enrolment": np.arange(4), "segment": [0, 1, 2, 3], "target": [True] + [False] * 3})
     frame = frame.assign(enrol_speaker="a", test_speaker=list("abcd"))
     added = with_groups(TrialTable(frame, np.zeros(4, int), np.arange(4), "list"), segments, ["accent"])
+    assert [*added][-2:] == ["accent", "sex"]  # whatever the hashes
     assert added[["kind", "sex", "accent"]].fillna("").to_numpy().tolist() == [
         ["target", "f", "x"],
         ["non-target, same sex", "f", ""],
@@ -211,7 +212,7 @@ def test_all_lengths_are_about_the_same_trials():
     trials, note, subset = cutting(seconds)
     assert list(trials) == ["0.5 s", "1 s", "2 s", WHOLE]
     count = int((subset.segments["segment"] != 5).sum())
-    assert {len(one) for one in trials.values()} == {count}
+    assert {len(cut) for cut in trials.values()} == {count}
     np.testing.assert_array_equal(trials["1 s"].scores, [0.0, *[1.0] * (count - 1)])  # no score: rejected
     assert (trials[WHOLE].scores == 9.0).all()
     about = f"here: {count} trials, of {len(subset)} with one of {COUNT - 1} recordings that were cut"

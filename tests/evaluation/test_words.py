@@ -7,11 +7,14 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation import words as measured
+from soundcheck.evaluation.recognition import HYPOTHESIS, TranscriptReader
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.words import INSTEAD, cer, compare, fitting_tests, group_rates, speech_rates, wer
+from soundcheck.evaluation.words import INSTEAD, compare, fitting_tests, group_rates, speech_rates
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.word_errors import error_rates, unit_of, word_errors
+from soundcheck.metrics.word_rates import cer, group_error_rate, wer
 from soundcheck.report.words import rates_by_speech as drawn
 from soundcheck.report.words import speech_table
 from soundcheck.results.rows import Estimate
@@ -40,10 +43,10 @@ def looking(**options):
     evaluation.resample = lambda statistic, blocks: resample(statistic, blocks, 50, 0)
 
     def estimate(rows, measure, statistic, condition):
-        one = resample(statistic, rows.blocks, 100)
-        low, high = (float(end[0]) for end in one.interval("t", scale=Scale(0)))
-        cells = {"value": float(one.value[0]), "low": low, "high": high, "condition": condition}
-        cells |= {"segments": int(one.segments[0]), "speakers": int(one.blocks[0])}
+        made = resample(statistic, rows.blocks, 100)
+        low, high = (float(end[0]) for end in made.interval("t", scale=Scale(0)))
+        cells = {"value": float(made.value[0]), "low": low, "high": high, "condition": condition}
+        cells |= {"segments": int(made.segments[0]), "speakers": int(made.blocks[0])}
         return [Estimate("m", "c", "f", "t", measure, **cells)]
 
     evaluation.estimate = estimate
@@ -106,13 +109,20 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     table = str(speech_table(rates))
     assert "3 to 5 words<" in table and "2.5 words a second" in table and len(drawn(rates).axes) == 2
     assert speech_rates(looking(), subset(["", ""], ["a", None], duration=[1.0, 2.0])).empty
+    evaluation, rows = looking(), subset(["go", "on", "", "", ""], ["", None, "", "", "x"])
+    evaluation.estimates = lambda _, measures, __: value(measures["empty_answer_rate"](None, None))
+    assert measured.error_profile(evaluation, rows, {}) == 1  # of the segments in which something was said
 
 
 def test_characters_are_counted_where_words_are_not():
     chinese = subset(["请向左转", "停", "今天 天气好"] * 4, ["请向右转", "停", "今天天气"] * 4)
     (row,) = speech_rates(looking(), chinese).itertuples()  # there is no duration
     assert (unit_of(chinese.truth), row.unit, row.group) == ("character", "character", "1 to 5 characters")
-    assert row.value == pytest.approx(2 / 10) == value(cer(chinese.truth, chinese.predictions.clean))
+    both = chinese.truth, chinese.predictions.clean
+    assert row.value == pytest.approx(2 / 10) == value(cer(*both)) == value(group_error_rate(*both))
+    view = SimpleNamespace(name="talk", labels=lambda _: both[0], segments=chinese.segments)
+    apart = (reader := TranscriptReader("basic", False, ())).apart(view, chinese.task)
+    assert reader.read(["请打开 灯"], HYPOTHESIS, view.segments[:1], apart)[0] == "请 打 开 灯"
     said, heard = texts("go left now", "stop", "up"), texts("go right", "stop", None)
     assert value(wer(said, heard)) == pytest.approx(2 / 4)  # the missing transcript does not count
 

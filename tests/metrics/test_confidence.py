@@ -43,7 +43,7 @@ def test_calibration_errors_are_those_of_loops(data):
     _, _, sure, correct, blocks = data
     assert np.bincount(equal_mass_bins(np.random.default_rng(1).random(400), 10)).tolist() == [40] * 10
     bins, expected = equal_mass_bins(sure, 7), 0.0
-    assert all(len({*bins[sure == one]}) == 1 for one in np.unique(sure))
+    assert all(len({*bins[sure == value]}) == 1 for value in np.unique(sure))
     for number in set(bins.tolist()):
         inside = bins == number
         expected += inside.mean() * abs(sure[inside].mean() - correct[inside].mean())

@@ -197,6 +197,7 @@ def test_macro_is_the_mean_of_the_distances_of_segments():
     assert values(macro).tolist() == pytest.approx([(1 / 4 + 1) / 2, 1 / 3])
     with pytest.raises(ValueError, match="unknown average 'median', allowed: micro, macro"):
         group_distances(first, second, everybody, "median")
+    assert word_edits("请打开灯", "请打开 等") == (1, 4)  # no blanks tell words apart
 
 
 # Dropped words
@@ -209,8 +210,11 @@ def test_dropped_words_by_hand():
     assert value(dropped_words(original, changed, ["go", "left", "right", "stop"])) == pytest.approx(3 / 5)
     assert value(dropped_words(original, changed, ["left"])) == 0
     assert dropped_words(["", ""], [["", ""]], ["go"]).point().reasons == ("no words are recognised",)
-    # Groups are compared with the average of those that have a value: 1/2, 1, and no words at all.
-    drops = dropped_words(["go", "go", "stop", "stop", ""], [["go", "", "", "", ""]], ["go", "stop"])
-    masks = [np.isin(np.arange(5), rows) for rows in ([0, 1], [2, 3], [4])]
+    # Groups are compared with the average of those that have a value: 1/2, 1, no words, few predictions.
+    original = ["go", "go", "stop", "stop", "", "stop", None, None]
+    drops = dropped_words(original, [["go", *[""] * 7]], ["go", "stop"])
+    masks = [np.isin(np.arange(8), rows) for rows in ([0, 1], [2, 3], [4], [5, 6, 7])]
     assert value(against_average(drops, masks, 0)) == pytest.approx(0.5 - 0.75)
     assert against_average(drops, masks, 2).point().reasons == ("no words are recognised",)
+    for among, n in ((masks, 3), (masks[::3], 0)):  # of two groups either needs the other
+        assert against_average(drops, among, n).point().reasons[0] == "no prediction for 2 of 3 segments"

@@ -209,9 +209,9 @@ def test_corrections_and_added_errors_are_those_of_counting(rows):
 
 
 def test_one_segment_and_labels_without_predictions():
-    one = [metric([0.5], [0.75]) for metric in (concordance_cc, pearson_cc, recall_per_bin)]
-    one += [metric(["a"], ["a"], ["a", "b"]) for metric in (precision_per_class, unweighted_average_recall)]
-    assert {reason for statistic in one for reason in reasons(statistic)} == {"1 segment"}
+    alone = [metric([0.5], [0.75]) for metric in (concordance_cc, pearson_cc, recall_per_bin)]
+    alone += [metric(["a"], ["a"], ["a", "b"]) for metric in (precision_per_class, unweighted_average_recall)]
+    assert {reason for statistic in alone for reason in reasons(statistic)} == {"1 segment"}
     none = [metric([np.nan], [0.5]) for metric in (precision_per_bin, mean_absolute_error)]
     none += [restrict(proportion_in_range([0.5]), np.array([False])), impact([np.nan], [0.5], [0.5])]
     assert {reason for statistic in none for reason in reasons(statistic)} == {"no segments"}

@@ -111,7 +111,7 @@ def test_no_order():
 
 
 def test_ends_of_the_order():
-    truth, swapped = np.arange(8.0), [7, 1, 2, 3, 4, 5, 6, 0]
+    truth, swapped = np.append(np.arange(8.0), np.nan), [7, 1, 2, 3, 4, 5, 6, 0, 8]  # one has no predictions
     for prediction, *expected in ((truth, 1, 1, 0), (-truth, 0, 0, 1), (truth[swapped], 0.5, 0.5, 0.5)):
         assert list(quartile_overlap(truth, prediction).values()) == expected
     assert all(np.isnan(list(quartile_overlap([1, 2], [1, 2]).values())))  # half of two rounds to nobody

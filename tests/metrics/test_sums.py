@@ -103,8 +103,8 @@ def rho_of(speakers):
 
 
 def test_combined_statistics_keep_reasons_and_see_the_same_segments():
-    one = restrict(concordance_cc(TRUTH, PREDICTION), np.arange(4) == 0)
-    for gap in (difference(one, concordance_cc(TRUTH, PREDICTION)), difference(mae(), one)):
+    part = restrict(concordance_cc(TRUTH, PREDICTION), np.arange(4) == 0)
+    for gap in (difference(part, concordance_cc(TRUTH, PREDICTION)), difference(mae(), part)):
         assert gap.point().reasons == ("1 segment",)
     assert value(relative_difference(mae(), mae([0.4, 0.5, 0.5, 1.0]))) == pytest.approx(0.5, abs=1e-12)
     assert relative_difference(mae(), mae(TRUTH)).point().reasons == ("a difference relative to 0",)

@@ -109,7 +109,7 @@ def test_rates_are_those_of_jiwer(pairs):
 @pytest.mark.parametrize("count", [word_errors, character_errors])
 def test_empty_and_missing_texts_on_both_sides(count):
     texts, nan = ["a", "", None], np.nan
-    counts = count([one for one in texts for _ in texts], texts * 3)
+    counts = count([text for text in texts for _ in texts], texts * 3)
     np.testing.assert_array_equal(counts.words, [1, 1, 1, 0, 0, 0, nan, nan, nan])
     np.testing.assert_array_equal(counts.substitutions, [0, 0, nan, 0, 0, nan, nan, nan, nan])
     np.testing.assert_array_equal(counts.deletions, [0, 1, nan, 0, 0, nan, nan, nan, nan])
@@ -219,6 +219,8 @@ def test_answers_where_nobody_speaks_by_time():
     assert value(word_rates.per_minute(word_rates.word_counts(heard), seconds)) == pytest.approx(60 * 12 / 11)
     assert word_rates.character_counts(heard)[[0, 1, 2, 3, 5]].tolist() == [0, 0, 2, 11, 15]
     assert value(word_rates.repeating_answers(heard, 5, 4)) == 1 / 5
+    assert word_rates.word_counts(["谢谢"])[0] == word_rates.character_counts(["谢 谢"])[0] == 2
+    assert word_rates.most_repeated("谢谢观看" * 4, 4) == 4
     assert np.isnan(value(word_rates.per_minute([1.0], [0.0])))
     assert word_rates.words_made_up(["now go", None, "go <b>", "now"], 2) == [("go", 2), ("now", 2)]
 

@@ -239,12 +239,12 @@ def test_the_best_of_those_that_count(rng):
 @pytest.mark.parametrize("how", ["softmax", "given"])
 def test_probabilities_are_those_of_what_counts(rng, how):
     names, logits = ["dog", "", "cow", "cat", "cow"], rng.normal(size=(40, 5)) * 3
-    shares = np.array([[math.exp(one) / sum(map(math.exp, row)) for one in row] for row in logits])
+    shares = np.array([[math.exp(logit) / sum(map(math.exp, row)) for logit in row] for row in logits])
     predictions = class_answers(logits if how == "softmax" else shares, names, how)
-    for row, one in zip(shares, predictions, strict=True):
+    for row, probabilities in zip(shares, predictions, strict=True):
         rest = 1 - row[1]
         expected = {"dog": row[0] / rest, "cow": (row[2] + row[4]) / rest, "cat": row[3] / rest}
-        assert one == pytest.approx(expected) and sum(one.values()) == pytest.approx(1)
+        assert probabilities == pytest.approx(expected) and sum(probabilities.values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("how", [None, "softmax"])

@@ -46,6 +46,18 @@ def test_children_that_start_at_once_have_nothing_of_each_others_start():
     assert {call.result() for call in calls} == {os.getenv("PYTHONSAFEPATH")}
 
 
+def test_children_leave_nothing_behind_and_nobody_waits_for_them_after_an_interruption():
+    code = "from soundcheck.models import processes\ntask = processes.Task('', '', 10, '', '')\n"
+    code += "for _ in 'abcde': processes.in_child(task, exec, 'import tqdm; tqdm.tqdm(disable=True)')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    with pytest.raises(KeyboardInterrupt), processes.threads(1) as pool:
+        first, second = (pool.submit(processes.in_child, TASK, time.sleep, 9) for _ in "ab")
+        time.sleep(1)
+        raise KeyboardInterrupt
+    assert second.cancelled() and "ended the process" in str(first.exception(2))
+
+
 def test_what_the_child_started_is_killed_with_it(tmp_path):
     with pytest.raises(InputError, match=r"ended the process \(exit code 3\)"):
         processes.in_child(TASK._replace(seconds=60), start, str(tmp_path / "pids"), "end")

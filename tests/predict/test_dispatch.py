@@ -32,9 +32,6 @@ class Workers:
     def stop(self):
         self.stopped = True
 
-    def check(self):
-        pass
-
     def answer(self, unit, emit):
         begin = time.monotonic()
         for piece in unit.pieces(1 if unit.one_by_one else self._batch):
@@ -51,7 +48,7 @@ class Workers:
 
 def items(count: int, each: int = 1) -> list[Call]:
     excerpts = [Excerpt(f"{n}", None, None, f"{n}") for n in range(count)]
-    return [Call(f"{one.path}-{k}", k or None, one) for one in excerpts for k in range(each)]
+    return [Call(f"{excerpt.path}-{k}", k or None, excerpt) for excerpt in excerpts for k in range(each)]
 
 
 def ask(workers: Workers, todo: list[Call], batch: int = 1) -> tuple[dict[str, Result], dict[str, str]]:

@@ -683,9 +683,10 @@ def test_embeddings_are_kept_unless_they_have_no_direction_or_another_length(wor
         "4.wav": "embedding has 2 numbers; most have 3, and others cannot be compared",
     }
     world.tasks = ("embedding",)
-    for _ in range(2):  # computed, and from the cache
+    for asked in (6, 2):  # computed, and from the cache
         report = world.run()
         rows = table(report)
+        assert report.asked == asked
         assert failed(report) == reasons and report.repeated_different == 0
         assert rows["embedding"].isna().tolist() == [number in odd for number in range(6)]
         assert np.stack(rows["embedding"].dropna()).tolist() == [[float(n), 1.0, -0.5] for n in (0, 3, 5)]

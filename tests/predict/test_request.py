@@ -31,10 +31,10 @@ def test_segments_and_their_changes_are_those_of_a_plain_loop():
     corpus = SimpleNamespace(segments=table, root=Path("/root"))
     listed = list(list_segments(corpus, changes, lambda _: masks))
     assert [segment.key for segment in listed] == table["key"].tolist()
-    for n, one in enumerate(listed):
-        assert one.changes == ("", *(c for c in changes if c not in masks or masks[c][n]))
-        assert one.excerpt.path == f"/root/{names[n]}" and one.excerpt.content == names[n]
-        for time, given_time in ((one.excerpt.start, start[n]), (one.excerpt.end, end[n])):
+    for n, segment in enumerate(listed):
+        assert segment.changes == ("", *(c for c in changes if c not in masks or masks[c][n]))
+        assert segment.excerpt.path == f"/root/{names[n]}" and segment.excerpt.content == names[n]
+        for time, given_time in ((segment.excerpt.start, start[n]), (segment.excerpt.end, end[n])):
             assert time is None if np.isnan(given_time) else type(time) is float and time == given_time
 
 

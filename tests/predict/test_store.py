@@ -65,6 +65,9 @@ def test_answers_are_found_before_and_after_the_run_ends_each_model_its_own(tmp_
     assert answers.load() == {}
     keep(answers)
     assert load(tmp_path) == ENTRIES == undated(answers.load())
+    for path in tmp_path.iterdir():  # as another process clears a cache
+        path.unlink()
+    keep(answers)
     answers.settle()
     answers.close()
     assert {path.name for path in tmp_path.iterdir()} == {NAME, f"{NAME}.lock"}
@@ -115,18 +118,26 @@ def opened(path: Path) -> list[Opened]:
     return [Opened("read", path.name, signature(path))]
 
 
-@pytest.mark.parametrize("how", ["before it is written", "after it was written", "by another run"])
+def knows(answers: Store, **digests: str) -> None:
+    answers._database.do(lambda connection: answers._write_files(connection, digests))
+
+
+@pytest.mark.parametrize("how", ["before writing", "after", "between", "by an earlier run", "by another run"])
 def test_a_file_that_changed_meanwhile(tmp_path, weights, answers, how):
-    seen = opened(weights)
-    if how == "before it is written":
+    seen, later = opened(weights), {"later": Entry({}, {})}
+    if how == "before writing":
         weights.write_text("other")
+    if how == "by an earlier run":  # which has ended since this one has begun
+        knows(answers, weights="0" * 40)
     keep(answers, opened=seen)
-    if how == "after it was written":
+    if how in ("after", "between"):
         weights.write_text("other")
+    if how == "between":  # two processes of the run
+        keep(answers, later, opened(weights))
+        assert load(tmp_path) == {}  # as after a kill
     if how == "by another run":  # which has seen another content
-        query(tmp_path, "DELETE FROM models")
-        answers._database.do(lambda connection: answers._write_files(connection, {"weights": "0" * 40}))
-        keep(answers, {"later": Entry({}, {})})
+        knows(answers, weights="0" * 40)
+        keep(answers, later)
     answers.settle()
     assert answers.upkeep.dropped >= len(ENTRIES) and answers.upkeep.dropped_by == ("weights",)
     assert load(tmp_path) == {} and query(tmp_path, "SELECT count(*) FROM answers") == [(0,)]
@@ -145,13 +156,17 @@ def test_a_file_that_is_gone(tmp_path, weights, answers):
     assert load(tmp_path) == ENTRIES and answers.upkeep.files == {"weights": ""}
 
 
-def test_answers_that_rest_on_another_file_are_forgotten(tmp_path, weights):
+def test_answers_that_rest_on_another_file_are_forgotten(tmp_path, weights, answers):
     fill(tmp_path, opened=opened(weights))
     weights.write_text("2")
     assert load(tmp_path) == {}
     new = {"new": Entry({}, {})}
-    fill(tmp_path, new, opened=opened(weights))
+    keep(answers, opened=opened(weights))
+    Store(tmp_path, FINGERPRINT, tmp_path).clear()  # of a run that begins afresh meanwhile
+    keep(answers, new)
     assert load(tmp_path) == new
+    weights.write_text("3")
+    assert load(tmp_path) == {}
 
 
 @pytest.mark.parametrize("change", ["weights", "missing"])
@@ -161,11 +176,14 @@ def test_answers_of_another_run(tmp_path, weights, change):
     weights.unlink()
     if change == "weights":
         weights.write_text("2")
-    entries, changed = Store(tmp_path, FINGERPRINT, tmp_path).elsewhere()
+    entries, _, changed = Store(tmp_path, FINGERPRINT, tmp_path).elsewhere()
     assert undated(entries) == ENTRIES and changed == (["weights"] if change == "weights" else [])
-    if change == "missing":
-        new = Store(tmp_path / "new", FINGERPRINT, tmp_path)
-        assert [new.merge(tmp_path / NAME) for _ in range(2)] == [len(ENTRIES), 0]
+    new = Store(tmp_path / "new", FINGERPRINT, tmp_path)
+    new.add({"old": Entry({}, {})})  # of earlier weights
+    knows(new, weights="0" * 40)
+    taken = len(ENTRIES) if change == "missing" else 0
+    assert [new.merge(tmp_path / NAME) for _ in range(2)] == [taken, 0]
+    if taken:
         assert undated(new.load()) == ENTRIES and not new.upkeep.outdated_by
         assert [*seen_files(new.upkeep.files)] == ["weights"]
 
@@ -291,15 +309,11 @@ def test_a_place_that_is_a_file(tmp_path):
         Store(tmp_path / "file", FINGERPRINT, tmp_path).load()
 
 
-def test_file_systems_without_shared_memory(tmp_path, monkeypatch):
-    connect = sqlite3.connect
-
-    def without(path, *arguments, **options):
-        ours = Path(path).name == NAME  # others, such as a measurement of coverage, have their own files
-        return connect(f"file:{path}?vfs=unix-none" if ours else path, *arguments, uri=ours, **options)
-
-    monkeypatch.setattr(sqlite3, "connect", without)
+def test_file_systems_of_several_machines(tmp_path, monkeypatch):
+    """Their processes share no memory, which a write-ahead log needs; SQLite does not notice."""
+    monkeypatch.setattr(store, "LOCAL", ())
     fill(tmp_path)
+    assert query(tmp_path, "PRAGMA journal_mode") == [("delete",)]
     assert not (tmp_path / f"{NAME}-wal").exists()
     assert load(tmp_path) == ENTRIES
 
@@ -311,6 +325,8 @@ def test_models_that_are_not_used_are_forgotten(tmp_path):
         day = datetime.date.today() - datetime.timedelta(days)
         query(tmp_path, f"UPDATE models SET used = '{day}'")  # the model that predicts is in use
         assert load(tmp_path) == ENTRIES
+        assert query(tmp_path, "SELECT count(*) FROM models") == [(2,)]  # it may be the next one's turn
+        store.forget_unused(tmp_path)
         assert query(tmp_path, "SELECT count(*) FROM answers") == [(remaining,)]
     assert query(tmp_path, "SELECT fingerprint FROM models") == [(FINGERPRINT,)]
     assert (tmp_path / NAME).stat().st_size < size / 10

@@ -38,8 +38,8 @@ def read(tmp_path, recorded):
 def test_the_model_is_the_only_one_beside_random_references_or_has_to_be_named(read, tmp_path):
     assert read([verdict(), verdict("r")], kinds={"r": "random"}).model.name == "m"
     assert read([verdict(), verdict("r")], "r", {"r": "random"}).model.name == "r"
-    for name, said in ((None, "2 models.*Name one of them"), ("mm", "no results of such a model")):
-        with pytest.raises(InputError, match=said):
+    for name, message in ((None, "2 models.*Name one of them"), ("mm", "no results of such a model")):
+        with pytest.raises(InputError, match=message):
             read([verdict(), verdict("n")], name)
     (tmp_path / "run.json").unlink()
     with pytest.raises(InputError, match="no record of the run"):

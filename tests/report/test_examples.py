@@ -36,8 +36,8 @@ def show(evaluation, scenes):
 def files_of(number, why=None):
     """Give the files of the segments of each side."""
     files = {example.whose: [] for example in number.examples}
-    for one in number.examples:
-        files[one.whose] += [number.subset.segments["file"].iloc[one.row]] * (why in (None, one.why))
+    for choice in number.examples:
+        files[choice.whose] += [number.subset.segments["file"].iloc[choice.row]] * (why in (None, choice.why))
     return files
 
 
@@ -46,7 +46,7 @@ def test_worst_typical_and_best_in_any_order(rng):
     keys, order = texts("hgfedcbaz"), rng.permutation(9)
     chosen = choose(scores[order], pd.DataFrame({"key": keys[order]}), worst=2, typical=1, best=2)
     # Of the three worst the two with the smallest keys; the median of eight is 0.45, so 0.4 and 0.5 tie.
-    assert [(one.why, keys[order][one.row]) for one in chosen] == [
+    assert [(example.why, keys[order][example.row]) for example in chosen] == [
         *((WORST, "a"), (WORST, "b"), (TYPICAL, "d"), (BEST, "h"), (BEST, "f"))
     ]
 
@@ -179,7 +179,7 @@ def test_a_lost_word_is_shown_at_the_worst_level(evaluation, spoken):
 
 def test_the_group_that_suffers_most_is_shown_where_a_setting_counts(evaluation, spoken):
     pair = RecogniserPair(spoken, "accent", ["a", "b"], TRUTH, "m")
-    evaluation.series = lambda one, name: [one.truth] * 3 if name == TRUTH else list(WRITTEN.values())
+    evaluation.series = lambda subset, name: [subset.truth] * 3 if name == TRUTH else list(WRITTEN.values())
     evaluation.distances = lambda pair: group_distances(WRITTEN.values(), [spoken.truth] * 3, pair.masks)
     scenes = [
         examples.most_violated(evaluation, [pair], {"c": np.full(2, counts)}) for counts in (True, False)
@@ -229,8 +229,8 @@ def test_the_level_is_kept_and_said(media):
 def test_text_from_data_stays_text(media, text):
     def said_of(text):
         sides = [Side(tone(0.1), text, text)] * 2
-        one = row([player(media, tone(0.1), HERTZ, text, caption=text)], title=text)
-        return f"{one}{switched(media, sides, text)}{sweep(media, sides, text)}"
+        line = row([player(media, tone(0.1), HERTZ, text, caption=text)], title=text)
+        return f"{line}{switched(media, sides, text)}{sweep(media, sides, text)}"
 
     plain, hostile = said_of("x"), said_of(text)
     assert hostile.count("<") == plain.count("<") and hostile.count('"') == plain.count('"')

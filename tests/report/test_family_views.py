@@ -305,8 +305,8 @@ def test_groups_that_are_worse_have_their_error_profile(devices, tmp_path):
     media = MediaStore(tmp_path / "media", "media/")
     evaluation = SimpleNamespace(frame=lambda: frame, estimates=estimated, media=media)
     both = [compared(devices, "device", ["<b>", "room"])]
-    said = "wrongly taken for neutral: device: &lt;b&gt; 50 % (95 % 0 to 70); device: room 0 %"
-    assert said in str(group_views.error_profile(evaluation, both))
+    sentence = "wrongly taken for neutral: device: &lt;b&gt; 50 % (95 % 0 to 70); device: room 0 %"
+    assert sentence in str(group_views.error_profile(evaluation, both))
     frame["gap_high"] = 1.0  # nobody is significantly worse
     assert str(group_views.error_profile(evaluation, both)) == ""
 

@@ -278,7 +278,7 @@ def loaded(page):
 def grounds(page):
     """Give the most frequent colour of each picture as it is seen."""
     pictures = [Image.open(io.BytesIO(picture.screenshot())).convert("RGB") for picture in loaded(page)]
-    return ["#{:02x}{:02x}{:02x}".format(*max(one.getcolors(1 << 20))[1]) for one in pictures]
+    return ["#{:02x}{:02x}{:02x}".format(*max(picture.getcolors(1 << 20))[1]) for picture in pictures]
 
 
 def test_figures_follow_the_theme_and_not_the_system_and_are_light_on_paper(opened, tmp_path, rng):

@@ -176,7 +176,7 @@ def test_rows_are_places_that_links_lead_to_and_their_names_are_harmless():
     missing = [row(**VALUE | NOTHING | {"task": "emotion", "test": test}) for test in "AB"]
     table = decide(to_frame([*pair, row(**VALUE), *missing]))
     html = str(verdict_table(table.assign(tests=9, too_few=False, accepted="")))
-    assert [html.count(f'id="{anchor_of(one)}"') for one in table.itertuples()] == [1] * 5
+    assert [html.count(f'id="{anchor_of(entry)}"') for entry in table.itertuples()] == [1] * 5
     assert "emotion: 2 tests not evaluated: no labels" in html
     assert re.fullmatch("row-[0-9a-f]{8}", anchor_of(one(corpus=HOSTILE)))
     assert 'id="row-' not in str(verdict_table(table))  # a notebook's table is not the final one

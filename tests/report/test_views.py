@@ -40,7 +40,7 @@ CARRIED = [("img", "src", FLAC), ("audio", "src", DRAWING), ("a", "href", DRAWIN
 
 @pytest.mark.parametrize(
     ("tag", "name", "address"),
-    [*(("a", "href", one) for one in OUTSIDE), ("img", "src", "https://e.org"), *CARRIED],
+    [*(("a", "href", address) for address in OUTSIDE), ("img", "src", "https://e.org"), *CARRIED],
 )
 def test_addresses_that_lead_out_of_the_site_are_refused(tag, name, address):
     with pytest.raises(ValueError, match="leads out of the site"):

@@ -41,10 +41,10 @@ def write(tmp_path, recorded):
         models = tuple(dataclasses.replace(entry, fingerprint=model) for entry in record.models)
         corpora = tuple(dataclasses.replace(entry, **corpus or {}) for entry in record.corpora)
         dataclasses.replace(record, models=models, corpora=corpora).write(folder / "run.json")
-        for one in names:
-            path = folder / "notebooks" / files.slug(one) / "f.json"
+        for tested in names:
+            path = folder / "notebooks" / files.slug(tested) / "f.json"
             path.parent.mkdir(parents=True)
-            judged_rows.save([entry for entry in entries if entry.verdict.model == one], path)
+            judged_rows.save([entry for entry in entries if entry.verdict.model == tested], path)
         return folder
 
     return made

@@ -238,7 +238,7 @@ def test_bad_input_is_refused_with_all_problems(write, judged, tmp_path):
     (tmp_path / "empty").mkdir()
     changed = "edited: results.csv: the file is not the one that the run wrote"
     for runs, models, words in (
-        ([edited, tmp_path / "empty"], [], f"(?s)neither results nor kept runs.*{changed}"),
+        ([edited, tmp_path / "empty"], [], f"(?s)neither results nor saved runs.*{changed}"),
         ([one, other, strange], [], "RUN c: it has no test in common"),
         ([one, one], [], "all runs have the same results"),
         ([one, other], ["n"], "no run has such a model"),

@@ -57,7 +57,7 @@ def test_a_table_alone_is_compared_by_its_intervals(write, judged):
     now, before = write("now", [after], **about), write("before", [value(number=0.70, reach=reach)], **about)
     (before / "run.json").unlink()
     (row,) = history.changes(read_run(now), read_run(before / "results.csv")).to_dict("records")
-    errors = [one * np.sqrt(BLOCKS) for one in (error, error_of(after.replicates))]
+    errors = [spread * np.sqrt(BLOCKS) for spread in (error, error_of(after.replicates))]
     welch = stats.ttest_ind_from_stats(0.70, errors[0], BLOCKS, 0.65, errors[1], BLOCKS, equal_var=False)
     assert row["pairing"] == "unpaired" and row["p_value"] == pytest.approx(welch.pvalue, rel=0.01)
     assert "no run.json" in gate.check(now, baselines=[before]).summary

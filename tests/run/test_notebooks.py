@@ -107,7 +107,7 @@ def test_whatever_a_notebook_does_is_its_own_end(executed):
     assert ended == list(outcomes)  # heavy ones first; the next after those that die or kill the server
     wrong = dict.fromkeys(("fails", "exits", "dies", "ends all"), "failed")
     wrong |= dict.fromkeys(HANG, "timeout")
-    assert {n: one.status for n, one in outcomes.items()} == dict.fromkeys(outcomes, "ok") | wrong
+    assert {n: outcome.status for n, outcome in outcomes.items()} == dict.fromkeys(outcomes, "ok") | wrong
     assert "ZeroDivisionError" in outcomes["fails"].error
     assert outcomes["exits"].error == "the notebook ended in cell 3, the cells after it did not run"
     assert "ended with exit code -9" in outcomes["dies"].error

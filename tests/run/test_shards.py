@@ -55,10 +55,10 @@ def project(small_suite, command):
     project = Sharded(small_suite("shards"), command)
     project.output_of("run", "--no-book", "--out", "one")
     project.calls.unlink()
-    elsewhere, project.said = str(project.folder / "elsewhere"), []
+    elsewhere, project.printed = str(project.folder / "elsewhere"), []
     for number, cache in (("1", ""), ("2", ""), ("3", elsewhere)):
         words = ("--shard", f"{number}/3", "--out", f"shards/{number}")
-        project.said.append(project.output_of("run", *words, cache=cache))
+        project.printed.append(project.output_of("run", *words, cache=cache))
     project.before = project.answers()
     words = ("shards/1", "shards/2", "shards/3", "--no-book", "--out", "merged")
     project.merged = project.output_of("merge", *words, cache=elsewhere, NOT_HERE="1")
@@ -92,7 +92,7 @@ def test_shards_share_the_work_tell_failures_and_write_no_results(project):
     problems = [failure["problem"] for failure in failed]
     assert len(problems) == failures > 0
     assert all(problem.startswith("ValueError: too loud") for problem in problems)
-    assert any("without a prediction: ValueError: too loud" in said for said in project.said)
+    assert any("without a prediction: ValueError: too loud" in text for text in project.printed)
     assert f"picky gave no prediction for {failures} inputs" in project.merged
     plan = project.output_of("run", "--shard", "1/3", "--out", "shards/1", "--plan")
     assert f"loud: {inputs[0]} inputs" in plan and "0 to predict" in plan

@@ -89,7 +89,7 @@ def begin(tmp_path):
         if rows is not None:
             data = "data/t.tsv" if delimiter == "\t" else "data/t.csv"
             pd.DataFrame(rows).to_csv(tmp_path / data, sep=delimiter, index=False)
-        write.said = suites.write_suite(tmp_path / "new", kind, tmp_path / data)
+        write.printed = suites.write_suite(tmp_path / "new", kind, tmp_path / data)
         return (tmp_path / "new" / "suite.yml").read_text("utf-8")
 
     return write
@@ -105,7 +105,7 @@ def read_new(folder):
 def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
     expected, tasks = make(tmp_path / "data", name)
     text = begin()
-    assert f"format {expected['format']}" in begin.said and str(tmp_path) not in text
+    assert f"format {expected['format']}" in begin.printed and str(tmp_path) not in text
     corpus = read_yaml(tmp_path / "new" / "suite.yml", "suite.yml", []).data["corpora"]["data"]
     assert {key: corpus.get(key) for key in expected} == expected, text
     suite, loaded = read_new(tmp_path)
@@ -179,7 +179,7 @@ def test_predictions_beside_the_data_are_taken(begin, tmp_path, labels):
     manifest(tmp_path / "data" / labels, names)
     manifest(tmp_path / "data" / "whisper.json", names, pred_text=WORDS[0])
     begin()
-    assert "whisper.json: predictions of a model (pred_text)" in begin.said
+    assert "whisper.json: predictions of a model (pred_text)" in begin.printed
     suite, corpus = read_new(tmp_path)
     assert (corpus.entry.path.name, suite.models["mine"].path.name) == (labels, "whisper.json")
 

@@ -57,6 +57,13 @@ def test_influence_is_what_one_copy_more_changes(name):
     assert influence.sum(axis=0) == pytest.approx(0, abs=1e-7)
 
 
+@pytest.mark.parametrize("name", STATISTICS)
+def test_errors_do_not_depend_on_the_order_of_segments_as_sums_do(name):
+    orders, blocks = [np.arange(N), np.arange(N)[::-1]], np.arange(N) // 6
+    forth, back = (fixed_speakers(STATISTICS[name](order), blocks[order]).error for order in orders)
+    assert forth.tolist() == back.tolist()
+
+
 def trials_of_recordings(speakers: int = 12, each: int = 12) -> Trials:
     """Compare all recordings of some speakers."""
     draw = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -17,7 +18,7 @@ LIBRARY = Path(soundcheck.__file__).parent
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("suite")
+    folder = tmp_path_factory.mktemp("suite [1]")
     for name in (
         *("weights/a.bin", "weights/deep/b.bin", "weights/.git/c.bin", "weights/__pycache__/d.pyc"),
         *(f"weights/build/{MARKER}", "weights/build/cache/e.bin", "f[1].bin", "empty/deep/.git/g"),
@@ -40,6 +41,14 @@ def test_files_that_are_refused(suite, monkeypatch, text, words):
     files, what, remedy = find_files(suite, text)
     assert files == [] and words in what and remedy
     assert ("relative" in what) == (text[0] == "w" and "does not exist" in what)
+
+
+def test_what_may_not_be_read(suite, monkeypatch):
+    denied = ("'weights': permission denied", "Make it readable, or name a copy")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert find_place(suite, "weights", folder=True)[1:] == denied
+    monkeypatch.setattr(os, "stat", Mock(side_effect=PermissionError))
+    assert find_files(suite, "weights")[1:] == find_place(suite, "weights", folder=True)[1:] == denied
 
 
 def test_places_in_packages_are_found_without_importing_them(suite, tmp_path, monkeypatch):

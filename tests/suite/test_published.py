@@ -46,12 +46,12 @@ COLUMNS = {  # in the name of a database and its table -> its columns, whose val
 
 def make_tables(path):
     entries, tables = DATABASES[path], {}
-    for table in [name for one in entries for name in [*one["tables"], *one.get("attributes", [])]]:
+    for table in [name for entry in entries for name in [*entry["tables"], *entry.get("attributes", [])]]:
         # Tables about the same recordings list the same files, test sets and microphones their own.
         part = re.search(r"train|test-\d|boundary|mobile", table)
         parts = ("test", "train") if table == "speaker" else (part[0] if part else "test",)
         folder = f"{table}/" if path.startswith("published/mozilla") else ""
-        names = [f"audio/{folder}{one}/{number}.wav" for one in parts for number in range(SIZE)]
+        names = [f"audio/{folder}{split}/{number}.wav" for split in parts for number in range(SIZE)]
         columns = next(names for where, names in COLUMNS.items() if re.search(where, f"{path} {table}"))
         tables[table] = names, {"train": "train", "test": "test"}.get(part[0] if part else ""), columns
     return tables
@@ -94,7 +94,7 @@ def test_missing_databases_are_named_with_the_line_that_fetches_them(tmp_path):
 
 def test_the_head_of_the_file_fetches_each_database():
     fetched = set(re.findall(r'fetch\("([^"]+)", "([^"]+)"', TEXT))
-    paths = [*DATABASES, *(one if isinstance(one, str) else one["path"] for one in SOUNDS.values())]
+    paths = [*DATABASES, *(entry if isinstance(entry, str) else entry["path"] for entry in SOUNDS.values())]
     assert fetched == {tuple(Path(path).parts[1:]) for path in paths}
 
 

@@ -73,7 +73,7 @@ REFUSED = [  # content, words of the message; others stand in refused.yml
 ]
 
 
-@pytest.mark.parametrize(("content", "words"), REFUSED, ids=lambda one: repr(one)[:30])
+@pytest.mark.parametrize(("content", "words"), REFUSED, ids=lambda value: repr(value)[:30])
 def test_refused_quickly(file, content, words, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     start = time.process_time()

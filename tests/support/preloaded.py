@@ -119,7 +119,7 @@ class Preloaded:
         """Run the command, as ``subprocess.run`` would."""
         file = tempfile.TemporaryFile
         with open(os.devnull) as nothing, file("w+") as output, file("w+") as errors:
-            streams = [one.fileno() for one in (nothing, output, errors)]
+            streams = [stream.fileno() for stream in (nothing, output, errors)]
             process = self._forked(COMMAND, arguments, folder, environment, *streams)
             try:
                 code = process.wait(timeout)

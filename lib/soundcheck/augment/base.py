@@ -83,10 +83,9 @@ class Option:
     def problem(self, value: object, sampling_rate: int) -> str:
         """Say what is wrong with a value, and the remedy; empty if nothing is."""
         if self.kind is None:
-            is_allowed = value in self.allowed
-            return (
-                "" if is_allowed else f"{quoted(value)} is not allowed. {did_you_mean(value, self.allowed)}"
-            )
+            if value in self.allowed:
+                return ""
+            return f"{quoted(value)} is not allowed. {did_you_mean(value, self.allowed)}"
         # A comparison refuses NaN and infinity, and takes whole numbers too large for a float.
         number = isinstance(value, numbers.Real) and not isinstance(value, bool)
         if not number or not abs(value) < sys.float_info.max:

@@ -128,9 +128,8 @@ def drawable(change: Perturbation, sounds: Sounds) -> list[Sound]:
     responses: dict[str, Sound] = {}
     for kind, role, ratio, times in itertools.product(kind_of_sounds(change), *wanted):
         if times != 1 and not sounds.of(kind, BASE)[0].distance:
-            raise ValueError(
-                f"nothing tells at which distances the impulse responses of {kind} were measured"
-            )
+            what = f"nothing tells at which distances the impulse responses of {kind} were measured"
+            raise ValueError(what)
         responses |= {sound.name: sound for sound in sounds.responses(kind, role, ratio, times)}
     return list(responses.values())
 

@@ -137,7 +137,7 @@ def audited(audit: Audit, audio: bool) -> Html:
         "with labels that differ": sum(bool(copy.differing) for copy in copies),
     }
     unsure = compared[compared["noticed"] & ~compared["found"]].itertuples()
-    about = {"found": audit, "repeats": repeats, "audio": audio, "many": many, "counted": counted}
+    about = {"audit": audit, "repeats": repeats, "audio": audio, "many": many, "counted": counted}
     about |= {"compared": len(compared), "tested": int(compared["adjusted"].notna().sum())}
     about |= {"differences": [_difference(row) for row in audit.differences.itertuples()], "most": SENTENCES}
     about |= {"unsure": [f"{_group(row)} ({row.title})" for row in unsure], "some": some}

@@ -220,9 +220,9 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     judged = rows["first"] & rows["state"].isin((FAIL, INCONCLUSIVE, PASS))
     state, row, opening = _answered(rows[rows["first"]] if judged.any() else rows)
     failing = rows[rows["state"].eq(FAIL)]
-    said, rests, address, other = sentence(opening), ".", "", None
+    first, rests, address, other = sentence(opening), ".", "", None
     if row is not None:
-        said, rests = _written(record, row, opening)
+        first, rests = _written(record, row, opening)
         address, failing = f"#{anchor_of(row)}", failing.drop(row.Index, errors="ignore")
     if (largest := facts.first(facts.by_excess(failing))) is not None:
         other = (*_written(record, largest, ""), f"#{anchor_of(largest)}")
@@ -238,7 +238,7 @@ def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
     published = f" By the published rule (group minus all), {fails}." if len(ruled) else ""
     return templates.html(
         "answer",
-        **{"state": STATE[state], "first": said, "rest": rests, "address": address, "other": other},
+        **{"state": STATE[state], "first": first, "rest": rests, "address": address, "other": other},
         counts=f"{facts.headline(rows)}.{published}" if len(rows) else "",
         notes=[f"{sentence(note)}." for note in doubts],
     )

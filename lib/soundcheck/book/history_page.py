@@ -161,7 +161,7 @@ def _runs(history: History) -> Html:
         marks = of_run["mark"].value_counts()
         changes = [f"{marks[name]} {name}" for name in _MARKS if name in marks]
         changes += [f"nothing of {name}" for name in sorted({*points["model"]} - {*values["model"]})]
-        row = {"run": position, "kept (UTC)": run.date or f"unknown, {run.name}", "results": run.digest}
+        row = {"run": position, "saved (UTC)": run.date or f"unknown, {run.name}", "results": run.digest}
         row["models"] = ", ".join(map(" ".join, versions))
         row["data"] = run.data_version(of_run["corpus"].unique()) or "unknown"
         row["Soundcheck"] = run.record.version or "unknown"

@@ -44,7 +44,7 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     """Make the first page; ``facts`` are from :func:`soundcheck.results.facts.facts_by_model`."""
     tested = [model for model in facts.values() if not model.random]
     rows = pd.concat([model.counted for model in tested]) if tested else results.iloc[:0]
-    none = said(f"{headline(rows)}.")
+    none = paragraph(f"{headline(rows)}.")
     sections = {
         "Where they fail": heat_map(record, tested),
         "The largest findings": largest(tested) if rows["state"].eq(FAIL).any() else none,
@@ -73,7 +73,7 @@ def compared(record: RunRecord) -> Html:
     return templates.html("comparisons", comparisons=entries) if entries else Html()
 
 
-def said(text: str) -> Html:
+def paragraph(text: str) -> Html:
     """Write a sentence."""
     return element("p", text, limit=None)
 
@@ -142,7 +142,7 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
                 cells.append(None)
                 continue
             state, fails = facts.state_of(family)
-            words = "failed to run" if notebook.failed else f"{state}, {counted(fails, 'test')} fail"
+            words = "failed to run" if notebook.failed else f"{state}, tests that fail: {fails}"
             cell = {"state": STATE[state], "fails": words if notebook.failed else fails or ""}
             cell |= {"address": f"{notebook.page}.html"}
             cells.append(cell | {"said": f"{facts.model.name}, {family.title}: {words}"})
@@ -161,7 +161,7 @@ def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -
     later = every.groupby(["model", aspects(every)]).cumcount().gt(0)
     first = later.sort_values(kind="stable").index[:most]
     accepted = int(failing["accepted"].ne("").sum())
-    words = said(f"{accepted} of {counted(len(failing), 'failure')} accepted.") if accepted else Html()
+    words = paragraph(f"{accepted} of {counted(len(failing), 'failure')} accepted.") if accepted else Html()
     rows = every[every.index.isin(first)]
     return words + listed(facts[0].record, rows, root, len(every) - len(rows), alone=len(facts) == 1)
 
@@ -219,14 +219,14 @@ def tested(record: RunRecord, family: str) -> Html:
     """Link from a method page to the results of its family."""
     models = [entry.model for entry in record.notebooks if entry.family == family][:MOST_LINKS]
     if not models:
-        return said("No model of this book was tested with this family.")
+        return paragraph("No model of this book was tested with this family.")
     return links("Results: ", [(name, f"../{result_page(name, family)}") for name in models])
 
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or not evaluated, with the way to the details."""
     html = templates.html("missing", record=record, counts=counts(results))
-    nothing = said("Nothing was left out, nothing failed, everything was evaluated.")
+    nothing = paragraph("Nothing was left out, nothing failed, everything was evaluated.")
     return html if "<li>" in html else nothing
 
 
@@ -248,7 +248,7 @@ def model_cells(facts: ModelFacts) -> list[dict]:
         caveats_notice(facts.caveats),
         synthetic_notice(facts.synthetic),
         models_table([facts], ROOT),
-        Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
+        Html() if facts.counts[PASS] + facts.counts[FAIL] else paragraph(f"{headline(facts.counted)}."),
         notes([] if facts.random else standing),
     ]
     summary = [] if facts.random else [summary_link(model.sheet)]
@@ -323,7 +323,7 @@ def failures_table(entries: Sequence[FailedInput]) -> Html:
     columns |= {"reason": "reason"}
     table = views.table(pd.DataFrame(entries[:LISTED]), columns, none="")
     more = f"… and {len(entries) - LISTED} more; left_out.csv lists all."
-    return table + said(more) if len(entries) > LISTED else table
+    return table + paragraph(more) if len(entries) > LISTED else table
 
 
 def failures_cells(record: RunRecord) -> list[dict]:

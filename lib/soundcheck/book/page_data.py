@@ -146,12 +146,12 @@ def _rows(rows: pd.DataFrame, kind: str, number: Mapping[str, int]) -> Iterator[
         for row in named.itertuples():
             if (page := number.get(result_page(row.model, row.family))) is not None:
                 anchor = "" if kind == "test" else anchor_of(row)
-                said = (
+                words = (
                     f"{counted(row.fails, 'test')} {'fails' if row.fails == 1 else 'fail'}"
                     if row.fails
                     else ""
                 )
-                places.append([page, anchor, said])
+                places.append([page, anchor, words])
         yield [text(name), kind, places]
 
 

@@ -334,8 +334,8 @@ def _recorded_table(name: str) -> Html:
     if "measured" in frame:
         return group_table(frame, caption)
     joined = ("low", "high") if "value" in frame else ()
-    shown = [column for column in frame if column not in joined]
-    columns: dict[str, views.Column] = {column.replace("_", " "): column for column in shown}
+    names = [column for column in frame if column not in joined]
+    columns: dict[str, views.Column] = {column.replace("_", " "): column for column in names}
     columns |= {"value": formats.values()} if {"value", "low"} <= set(frame) else {}
     return views.table(frame, columns, caption=caption, first=FIRST_ROWS)
 
@@ -360,7 +360,7 @@ def _list_of_measures() -> str:
 def _statistics(module: ModuleType) -> Iterator[tuple[str, Callable]]:
     for name, member in vars(module).items():
         members = vars(member).items() if inspect.isclass(member) else ()
-        for full, each in ((name, member), *((f"{name}.{key}", one) for key, one in members)):
+        for full, each in ((name, member), *((f"{name}.{key}", method) for key, method in members)):
             public = getattr(member, "__module__", "") == module.__name__ and not re.search(r"\b_", full)
             if public and inspect.isfunction(each):
                 if _STATISTIC.search(str(each.__annotations__.get("return"))):

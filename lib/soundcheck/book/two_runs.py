@@ -98,7 +98,7 @@ def compare_runs(
         digest = files.digest(output.comparison_table)
         about = {"comparisons": tuple(comparisons), "run": digest[:12], "results": digest}
         record = dataclasses.replace(after.record, **dict.fromkeys(_ONE_RUN, ()) | about)
-        lines = [*differences, *(line for rows in frames.values() for line in _said(rows))]
+        lines = [*differences, *(line for rows in frames.values() for line in _sentences(rows))]
         problems = _build(output, record, lines) if book else []
         failed = [entry for entry in comparisons if entry.failed]
         lines += [f"The notebook of {entry.name} failed: {entry.error[:200]}" for entry in failed]
@@ -110,7 +110,7 @@ def compare_runs(
     return Outcome(code, "\n".join(lines))
 
 
-def _said(frame: pd.DataFrame) -> Iterator[str]:
+def _sentences(frame: pd.DataFrame) -> Iterator[str]:
     """Sum up a model, and name what became worse, then what became better."""
     yield conclusion(frame)
     for outcome in (WORSE, BETTER):

@@ -100,7 +100,7 @@ def verify(book: Path, digest: str, suite: Path | None, **options: Any) -> NoRet
     BOOK is an output folder, its html, or a copy of that. All files of the book, results, tables and record
     are compared with the digests in manifest.sha256; verdicts are counted again. With --digest, the book has
     to be the one whose digest the run printed. With --again SUITE, tests that are drawn by --seed are
-    computed again in a temporary folder, and models are asked anew; nothing is written to BOOK.
+    computed again in a temporary folder, and their models predict again; nothing is written to BOOK.
 
     Exit code 0: nothing was changed, and tests came out the same. 1: something differs. 2: there is nothing
     to verify, or the suite cannot be used.
@@ -128,7 +128,7 @@ def verify(book: Path, digest: str, suite: Path | None, **options: Any) -> NoRet
 def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoReturn:
     """Draw what each test gave over RUN..., the earliest first, and mark what became better or worse.
 
-    RUN is an output folder, a results.csv, or a folder of kept runs (`history:` in a suite). Writes one page
+    RUN is an output folder, a results.csv, or a folder of saved runs (`history:` in a suite). Writes one page
     without anything from outside, and a table of all values with intervals, marks and reasons.
 
     Exit code 0: written. 2: a run cannot be read, was edited, or is of another suite.

@@ -98,7 +98,8 @@ def cache(suite: Path | None, out: Path, clear: bool) -> None:
     sizes = [sum(path.stat().st_size for path in paths) / 1e6 for paths in (cached, predictions)]
     click.echo(terminal(f"Cache {folder}: {sizes[0]:.1f} MB, of these {sizes[1]:.1f} MB predictions"))
     if clear and cached:
-        is_own = folder == output.folder / "cache" and (output.folder / MARKER).is_file()
+        is_own = folder == output.folder / "cache" and not folder.is_symlink()
+        is_own = is_own and (output.folder / MARKER).is_file()
         with FolderLock(output.folder, output.display_name):
             for path in predictions:
                 path.unlink()

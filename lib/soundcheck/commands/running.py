@@ -53,11 +53,9 @@ def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
     With --model or --family, the results are added to the book of the same suite in the output folder.
-    With --shard, only a share of the predictions is made, for soundcheck merge.
 
-    Exit code 0: the book is complete, or with --no-book the results. 2: bad input, nothing was run; or a
-    model answers on another scale. 3: the book is built, but a notebook or a model failed. What is done is
-    kept: after an interruption, run again to go on.
+    Exit code 0: the book is complete, or with --no-book the results. 2: bad input, nothing was run, or
+    predictions on another scale. 3: a notebook or a model failed. After an interruption, run again to go on.
     """
     share = None if shard is None else _share(shard)
     of_part = options.models or options.families or options.fresh or options.cluster or options.quick
@@ -81,8 +79,8 @@ def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
 def merge(options: RunOptions, shards: tuple[Path, ...]) -> NoReturn:
     """Put the shards of SUITE together, and build its book.
 
-    SHARD_DIR... are the output folders of soundcheck run --shard 1/N to N/N. What they have answered, or
-    could not answer, is not asked again.
+    SHARD_DIR... are the output folders of soundcheck run --shard 1/N to N/N. What they predicted, or could
+    not predict, is not tried again.
 
     Exit codes as for run. 2: a shard is missing, or belongs to another suite, version, model or data.
     """

@@ -10,7 +10,7 @@ Exit codes
 ----------
 ========  ===========================================================
 0         fine; the book is complete
-1         ``check``: a test failed
+1         a test failed, something got worse or was changed
 2         bad input; nothing was run, or a model's scale was wrong
 3         the book is built, but a notebook or a model failed
 130, 143  interrupted, terminated; run again to go on

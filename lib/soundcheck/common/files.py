@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from soundcheck.common.errors import SoundcheckError, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.escaping import look, quoted, told_apart
 
 TABLE_BYTES = 2 * 1024**3  # the largest table that is read
 TEMPORARY = ".soundcheck-part-"  # prefix of files being written
@@ -76,9 +76,8 @@ def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
     except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL character
         resolved = None
     if resolved is None or os.path.isabs(name) or not resolved.is_relative_to(root):
-        raise input_error(
-            quoted(name), "the path leads out of its folder", "Give a path relative to the folder"
-        )
+        what = "the path leads out of its folder"
+        raise input_error(quoted(name), what, "Give a path relative to the folder")
     return path
 
 
@@ -158,10 +157,13 @@ def nearest_name(path: Path) -> str:
     while not path.parent.is_dir() and path.parent != path:
         path = path.parent
     try:
-        names = os.listdir(path.parent)
+        names = sorted(os.listdir(path.parent))
     except OSError:
         return ""
-    near = [name.lower() for name in sorted(names) if os.path.splitext(name)[0] == path.stem]
+    for name in names:
+        if look(name) == look(path.name) and name != path.name:  # umlauts of macOS are two characters
+            return f"Did you mean {told_apart(path.name, name)[1]}, which looks the same?"
+    near = [name.lower() for name in names if os.path.splitext(name)[0] == path.stem]
     near = near or difflib.get_close_matches(path.name.lower(), [name.lower() for name in names], n=1)
     original = [name for name in names if near and name.lower() == near[0]]
     return f"Did you mean {quoted(original[0])}?" if original else ""

@@ -187,10 +187,8 @@ def scale_sentence(name: str, low: float, high: float) -> str:
     """
     if (low, high) == (0, 1):
         return ""
-    return (
-        f"{name}: labels from {low:g} to {high:g} are shown from 0 to 1, "
-        f"where 0.1 is {abs(high - low) / 10:g} of their scale"
-    )
+    shown = f"{name}: labels from {low:g} to {high:g} are shown from 0 to 1"
+    return f"{shown}, where 0.1 is {abs(high - low) / 10:g} of their scale"
 
 
 def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:

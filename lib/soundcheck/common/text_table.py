@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?)")
+_CLOCK = re.compile(r"(?:(\d+) days?(?:,? |$))?(?:(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?))?")
 _FOREIGN = {  # first bytes -> what the file is
     b"\x80": "a Python pickle, which is never opened",
     b"PK\x03\x04": "a zip archive (perhaps a spreadsheet)",
@@ -57,6 +57,7 @@ class TextTable:
     # name of a column -> what the file calls it, where a suite renames it
     headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
     noun: str = "column"  # how messages call a column
+    top: int = 1  # line with the names of the columns
 
     def __len__(self) -> int:
         return len(self.places)
@@ -78,7 +79,7 @@ class TextTable:
     @property
     def header(self) -> str:
         """Say where the names of the columns stand."""
-        return f"{self.source} line 1" if self.unit == "line" else self.source
+        return f"{self.source} line {self.top}" if self.unit == "line" else self.source
 
 
 def read_text_table(path: Path, display_name: str) -> TextTable:
@@ -106,10 +107,10 @@ def parse_text_table(content: bytes, display_name: str) -> TextTable:
     """Read the bytes of a table; see :func:`read_text_table`."""
     if content[:4] == b"PAR1":
         return _parquet(content, display_name)
-    if not content.strip():
+    text = decode_text(content, display_name)
+    if not text.strip():
         remedy = "Give a CSV or Parquet table with names of columns and at least one row"
         raise input_error(display_name, "the file is empty", remedy)
-    text = decode_text(content, display_name)
     if _JSON.match(text):
         remedy = "Give a CSV text whose first line has the names of the columns, or a Parquet table"
         raise input_error(f"{display_name} line 1", "this is JSON, not a table", remedy)
@@ -136,9 +137,8 @@ def decode_text(content: bytes, display_name: str) -> str:
         offset, what = error.start, "is not UTF-8 text"
     if offset >= 0:
         line = len(content[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
-        raise input_error(
-            f"{display_name} line {line}", f"byte {offset} {what}", "Save the file as UTF-8 text"
-        )
+        where = f"{display_name} line {line}"
+        raise input_error(where, f"byte {offset} {what}", "Save the file as UTF-8 text")
     return text
 
 
@@ -166,15 +166,14 @@ def csv_table(
                 rows[line] = row
             line = reader.line_num + 1
     except csv.Error as error:
-        what = f"the row that begins here is no CSV ({error})"
-        raise input_error(
-            f"{display_name} line {line}", what, "Check its quotes: one is not closed"
-        ) from error
-    header = [cell.strip() for cell in rows.pop(next(iter(rows)))]
+        what, remedy = f"the row that begins here is no CSV ({error})", "Check its quotes: one is not closed"
+        raise input_error(f"{display_name} line {line}", what, remedy) from error
+    top = next(iter(rows))
+    header = [cell.strip() for cell in rows.pop(top)]
     if len(header) == 1 and "|" in header[0]:
         what = "the cells are separated by bars, not by commas"
-        raise input_error(f"{display_name} line 1", what, "Save the table with commas")
-    check_names(header, f"{display_name} line 1")
+        raise input_error(f"{display_name} line {top}", what, "Save the table with commas")
+    check_names(header, f"{display_name} line {top}")
     problems = Problems()
     for line, row in rows.items():
         if len(row) != len(header):
@@ -184,7 +183,7 @@ def csv_table(
     if len(rows) < least:
         raise input_error(display_name, "the table has a header but no rows", "Give at least one row")
     columns = {name: [row[place] for row in rows.values()] for place, name in enumerate(header)}
-    return TextTable(columns, [*rows], "line", display_name)
+    return TextTable(columns, [*rows], "line", display_name, top=top)
 
 
 def check_names(names: Sequence[str], where: str) -> None:

@@ -271,8 +271,8 @@ class _Database:
             frame = frame[~frame.index.duplicated()].drop(columns=[*misc.levels], errors="ignore")
             labels = frame.to_dict("index")
         fields = {}
-        for label, said in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
-            values = said if isinstance(said, dict) else {TEXT: said}
+        for label, meaning in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
+            values = meaning if isinstance(meaning, dict) else {TEXT: meaning}
             texts = {field + TEXT: coded[field].get(values[field]) for field in coded if field in values}
             fields[str(label)] = {
                 str(field): str(value)

@@ -97,9 +97,8 @@ def _inspect(file: io.FileIO, limit_seconds: float) -> AudioInfo:
                 return dataclasses.replace(info, problem=problem)
             return _decode(sound, info, promised, present, limit_seconds)
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
-        reason = (
-            str(error).rsplit(": ", 1)[-1].strip().rstrip(".")[:120]
-        )  # without the name of the file object
+        # without the name of the file object
+        reason = str(error).rsplit(": ", 1)[-1].strip().rstrip(".")[:120]
         if "not recognised" in reason:
             return AudioInfo(problem=f"no audio format that is read here; {CONVERT}")
         return AudioInfo(problem=f"the file cannot be decoded ({reason})")
@@ -137,16 +136,14 @@ def _decode(
         mono = wide.mean(axis=1)
         mixed, total = mixed + float((mono**2).sum()), total + float(mono.sum())
     limit = f"longer than the limit of {limit_seconds:g} s, which is `limits: {{audio_seconds: ...}}`"
+    few = f"{frames} sample{'s' if frames > 1 else ''}, less than {SHORTEST * 1000:g} ms"
     faults = (
         (not finite, "samples that are not numbers (NaN or infinite)"),
         (frames / rate > limit_seconds, limit),
         (cut := _contradiction(sound, promised, present, frames), cut),
         (frames == 0, "0 samples"),
         (largest > LOUDEST, f"an absurd level, samples up to {largest:.3g} where full scale is 1"),
-        (
-            frames < SHORTEST * rate,
-            f"{frames} sample{'s' if frames > 1 else ''}, less than {SHORTEST * 1000:g} ms",
-        ),
+        (frames < SHORTEST * rate, few),
     )
     problem = next((what for fault, what in faults if fault), "")
     below = 10 * math.log10(max(power.max(), 1e-30) / max(mixed, 1e-30))
@@ -180,9 +177,8 @@ def _contradiction(sound: soundfile.SoundFile, promised: int, present: int, fram
         wanted, length = promised * unit, present * unit
     elif wanted >= _UNKNOWN or length + _PADDING * (sound.subtype == "MPEG_LAYER_III") >= wanted:
         return ""
-    what = (
-        "the file is cut (truncated)" if length < wanted else "the lengths in the file contradict each other"
-    )
+    is_cut = length < wanted
+    what = "the file is cut (truncated)" if is_cut else "the lengths in the file contradict each other"
     wanted, length = wanted / sound.samplerate, length / sound.samplerate
     digits = 3 if abs(wanted - length) > 0.001 else 6  # two numbers that differ
     return f"{what}: the header promises {wanted:.{digits}f} s, {length:.{digits}f} s are there"

@@ -306,7 +306,7 @@ def _add_audio(reading: Reading, facts: Mapping[str, AudioInfo], limit: float) -
     if over.any():
         what = f"end behind their file, by at most {over.max():.3f} s, and are cut there"
         notices.append(_counted(table, over > 0, what))
-    short, long = (over > 0) & (seconds < audio.SHORTEST), np.round(seconds - limit, 6) > 0
+    short, long = np.round(audio.SHORTEST - seconds, 6) > 0, np.round(seconds - limit, 6) > 0
     for row in np.flatnonzero(short | long):
         reason = f"only {1000 * seconds[row]:.3g} ms of it lie within the file"
         reason = reason if short[row] else audio.too_long(seconds[row], limit, seconds.max())

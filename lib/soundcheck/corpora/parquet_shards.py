@@ -66,9 +66,8 @@ def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
     with store.lock(folder):
         todo = [number for number in range(len(shards)) if not _is_whole(folder, number, names[number])]
         done = (_write(shards[number], column, names[number], folder, number) for number in todo)
-        for _ in Progress.over(
-            done, "unpacking", f"shards of {entry.name[:40]}", len(todo), visible=progress
-        ):
+        what = f"shards of {entry.name[:40]}"
+        for _ in Progress.over(done, "unpacking", what, len(todo), visible=progress):
             pass
     return folder
 

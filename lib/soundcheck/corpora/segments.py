@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Caveat, InputError, did_you_mean, input_error
+from soundcheck.common.errors import EACH, Caveat, InputError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
@@ -235,6 +235,9 @@ def _files(reading: Reading, needs_audio: bool) -> pd.Series:
     if entry.audio:
         inside = functools.cache(functools.partial(files.inside, raw.root))  # folders hold many files
         faults = {name: fault for name in first if any(fault := _file_problem(raw.root, name, inside))}
+        for name in [name for name, (what, _) in faults.items() if what.endswith("not exist")][:EACH]:
+            what, remedy = faults[name]  # to look at all names of a folder takes its time
+            faults[name] = what, files.nearest_name(Path(raw.root, name)) or remedy
     elif "" in first:  # any other name will do
         faults[""] = ("the cell is empty", "Give each segment a name")
     wider = _wider_root(raw, entry, first) if any(remedy == _OUTSIDE for _, remedy in faults.values()) else ""
@@ -264,7 +267,7 @@ def _file_problem(root: Path, name: str, inside: Callable[[str], Path]) -> tuple
     path = os.path.join(root, name)
     reason = files.irregularity(path)
     if reason == "the file does not exist":
-        return f"the file {quoted(name)} does not exist", files.nearest_name(Path(path)) or relative
+        return f"the file {quoted(name)} does not exist", relative
     if not reason:
         try:
             inside(os.path.dirname(name) if not os.path.islink(path) else name)

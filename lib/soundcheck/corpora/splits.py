@@ -128,9 +128,9 @@ def choose(
             raise input_error(where, f"no {unit} belongs to the split {quoted(wanted)}{several}", remedy)
         chosen += meant
     if not chosen:
-        one = likely(kinds)
-        reserve = ", if no model learned from it" if kinds[one] == TRAIN else ""
-        remedy = f"Say which one is evaluated under corpora.{entry.name}, such as `split: {one}`{reserve}"
+        example = likely(kinds)
+        reserve = ", if no model learned from it" if kinds[example] == TRAIN else ""
+        remedy = f"Say which one is evaluated under corpora.{entry.name}, such as `split: {example}`{reserve}"
         what = f"none of the splits is called test: {named(names)}"
         raise input_error(where, what, f"{remedy}. `split: all` evaluates everything")
     others = [name for name in names if name not in chosen]

@@ -156,14 +156,14 @@ class _Model:
         """Ask about all inputs, as far as there is time."""
         if self.costs.stopped:
             return
-        for one in self._inputs:
+        for item in self._inputs:
             while not self._warm and not self.costs.stopped:  # again after a process was lost
                 self._warm_up()
             if self.costs.stopped:
                 break
-            result, late, took = self._call(one.excerpt)
+            result, late, took = self._call(item.excerpt)
             seconds = None if result.problem else result.seconds
-            self.costs.calls.append(Call(turn, one.kind, one.seconds, seconds, result.problem, late))
+            self.costs.calls.append(Call(turn, item.kind, item.seconds, seconds, result.problem, late))
             self._left -= took
             if self._left < 0:
                 self._stop(OVER)

@@ -251,7 +251,7 @@ def _panels(figures: Sequence[KeyFigure], speeds: pd.DataFrame) -> list[list[Key
 
 
 def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
-    one, speeds = panel[0], speeds.loc[[about.model for about in panel]]
+    first, speeds = panel[0], speeds.loc[[about.model for about in panel]]
     with look():
         figure, (axes,) = new(5.1, 3.6 + 0.12 * len(panel))
         for place, (about, speed) in enumerate(zip(panel, speeds.itertuples(), strict=True)):
@@ -263,13 +263,13 @@ def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
                 marker=MARKS[place % len(MARKS)],
                 label=label(about.model) + (" (time as given)" if speed.origin == GIVEN else ""),
             )
-        if one.guessing is not None:
-            axes.axhline(one.guessing, color="0.4", linestyle=":", linewidth=1)
-            axes.annotate("guessing", (0.01, one.guessing), xycoords=("axes fraction", "data"), fontsize=8)
+        if first.guessing is not None:
+            axes.axhline(first.guessing, color="0.4", linestyle=":", linewidth=1)
+            axes.annotate("guessing", (0.01, first.guessing), xycoords=("axes fraction", "data"), fontsize=8)
         ends = speeds["value"].min() / 2, speeds["value"].max() * 2
         axes.set(xscale="log", xlim=ends, xlabel="seconds of sound a second: to the right is quicker")
-        axes.set_ylabel(f"{one.measure}: {info_of(named(one.measure)).better} is better")
-        axes.set_title(label(f"{one.task}, {one.corpus}", 60), fontsize=10, loc="left")
+        axes.set_ylabel(f"{first.measure}: {info_of(named(first.measure)).better} is better")
+        axes.set_title(label(f"{first.task}, {first.corpus}", 60), fontsize=10, loc="left")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("{x:g}" if ends[1] < 40 * ends[0] else "")
         figure.legend(loc="outside lower left", ncols=2, fontsize=8)

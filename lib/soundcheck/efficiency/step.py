@@ -91,7 +91,7 @@ def measure_run(
                 heard = [corpus for corpus in corpora if corpus.entry.audio and not corpus.entry.probes_of]
                 inputs[entry.name] = chosen(heard, Path(folder, f"{number}.wav"))
         contents = {
-            name: [(one.kind, one.seconds, one.excerpt.content) for one in items]
+            name: [(item.kind, item.seconds, item.excerpt.content) for item in items]
             for name, items in inputs.items()
         }
         models = {name: material.fingerprints[name] for name in material.suite.models}
@@ -145,13 +145,14 @@ def _measured(
         setups.append(Setup(entry, suite, entry.about, (), material.sounds, ignored))
     log = Log(output.logs / f"{NAME}.log").write
     items = [inputs[setup.entry.name] for setup in setups]
-    for setup, one in zip(setups, measure(setups, items, seconds=seconds, cache=cache, log=log), strict=True):
+    costs = measure(setups, items, seconds=seconds, cache=cache, log=log)
+    for setup, model in zip(setups, costs, strict=True):
         # Libraries look up what the time is; that is no part of a model.
-        sizes = {str(suite.root / name): n for name, n in one.files.items() if "/zoneinfo/" not in name}
+        sizes = {str(suite.root / name): n for name, n in model.files.items() if "/zoneinfo/" not in name}
         sizes |= named_bytes([setup.entry.path, *setup.entry.about.named_files(setup.entry, suite)])
-        one.parameters = parameters(map(Path, sizes))
-        one.files = {movable_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
-        measured[one.model] = one
+        model.parameters = parameters(map(Path, sizes))
+        model.files = {movable_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
+        measured[model.model] = model
     return [measured[name] for name in suite.models if name in measured], unmeasured
 
 
@@ -171,10 +172,10 @@ def _notes(record: EfficiencyRecord) -> list[str]:
         last = f"{', '.join(over)} used them up, so that there are fewer calls than {TURNS} turns make"
         notes.append(f"Each model had {record.seconds:g} s for its calls: {last}")
     stopped = [model for model in record.models if model.stopped not in ("", OVER)]
-    notes += [f"{one.model}: stopped, because {one.stopped}" for one in stopped]
-    for one in record.models:
-        problems = dict.fromkeys(filter(None, (*one.first_problems, *(call.problem for call in one.calls))))
-        notes += [f"{one.model} gave no prediction: {problem}" for problem in list(problems)[:3]]
+    notes += [f"{model.model}: stopped, because {model.stopped}" for model in stopped]
+    for model in record.models:
+        problems = filter(None, (*model.first_problems, *(call.problem for call in model.calls)))
+        notes += [f"{model.model} gave no prediction: {text}" for text in list(dict.fromkeys(problems))[:3]]
     if record.unmeasured:
         names = ", ".join(record.unmeasured)
         why = "their predictions are looked up, guessed, of a service, or of an earlier run"
@@ -192,7 +193,7 @@ def named_bytes(paths: Iterable[Path | None]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for path in paths:
         inside = sorted(path.rglob("*")) if path is not None and path.is_dir() else [path]
-        sizes |= {str(one): one.stat().st_size for one in inside if one is not None and one.is_file()}
+        sizes |= {str(file): file.stat().st_size for file in inside if file is not None and file.is_file()}
     return sizes
 
 
@@ -208,7 +209,7 @@ def _safetensors(path: Path) -> int | None:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(size)) if size <= _HEADER_BYTES else {}
-        return sum(math.prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
+        return sum(math.prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -222,7 +223,7 @@ def _onnx(path: Path) -> int | None:
         graph = onnx.load(path, load_external_data=False).graph
     except Exception:  # of Protocol Buffers, whose errors have no common base
         return None
-    return sum(math.prod(one.dims) for one in graph.initializer)
+    return sum(math.prod(tensor.dims) for tensor in graph.initializer)
 
 
 _COUNTERS = {".safetensors": _safetensors, ".onnx": _onnx}

@@ -132,9 +132,9 @@ def _note_odd_answers(evaluation: Evaluation, subset: Subset, stated: Subset) ->
         odd = known & (named < likeliest.max(axis=1))
         contradiction = "name another class than the likeliest one"
     where = f"{subset.corpus}, {subset.task.name}"
-    without = f"answers come without {what}: they are left out, as if they were missing"
+    without = f"predictions come without {what}: they are left out, as if they were missing"
     evaluation.note_share(where, np.isnan(table[:, 0])[known], without)
-    evaluation.note_share(where, odd[known], f"answers {contradiction}")
+    evaluation.note_share(where, odd[known], f"predictions {contradiction}")
 
 
 def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, dict[str, Subset]]]:
@@ -253,15 +253,15 @@ def _words(evaluation: Evaluation, subset: Subset, stated: Sequence[list[tuple[s
     steps: list[AlignedWord] = []
     sure: list[float] = []
     written, apart = subset.predictions.clean, 0
-    for row, (text, said) in enumerate(zip(written, stated, strict=True)):
+    for row, (text, given) in enumerate(zip(written, stated, strict=True)):
         words = (text or "").split()
         pieces = [(word, np.nan) for word in words]
-        if said:
+        if given:
             pieces = [
-                (piece, number) for word, number in said for piece in evaluation.words_of(subset, row, word)
+                (piece, number) for word, number in given for piece in evaluation.words_of(subset, row, word)
             ]
         if text is None or [piece for piece, _ in pieces] != words:
-            apart += bool(said)
+            apart += bool(given)
             continue
         rows += [row] * len(pieces)
         steps += recognised_words(subset.truth[row], text)

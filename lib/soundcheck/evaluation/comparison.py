@@ -119,10 +119,10 @@ class Comparison(Corpora):
         """Give what was said and what both recognisers heard, for each corpus with transcripts."""
         for (first, second), task in itertools.product(self._pairs, self.tasks):
             if task.is_transcription and not first.probes_of:
-                mixed = self._texts.mixed(first, task)
+                apart = self._texts.apart(first, task)
                 sides = [(first.labels(task), REFERENCE)]
                 sides += [(view.predicted(task), HYPOTHESIS) for view in (first, second)]
-                texts = [self._texts.read(raw, side, first.segments, mixed) for raw, side in sides]
+                texts = [self._texts.read(raw, side, first.segments, apart) for raw, side in sides]
                 pair = _both(first, task, *texts)
                 if pair.labelled:
                     yield pair

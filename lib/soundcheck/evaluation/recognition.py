@@ -2,8 +2,8 @@
 
 - All texts of subsets are normalised, by the language of the segment, see
   :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is a prediction.
-- Where only some references of a corpus are in scripts without blanks, characters of such scripts are words
-  of their own on both sides, see :mod:`soundcheck.metrics.word_errors`.
+- Where references of a corpus are in scripts without blanks, characters of such scripts are words of their
+  own on both sides, see :mod:`soundcheck.metrics.word_errors`.
 - The transcripts of a corpus are one more opponent of the tested recogniser, :data:`TRUTH`; what is compared
   with them never decides about pairs of recognisers. Names of pairs are in alphabetical order.
 """
@@ -26,7 +26,7 @@ from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import mean_of
 from soundcheck.metrics.differential import Setting, distance_table, group_distances, violation_proportions
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples, is_turkic, noise_marks
-from soundcheck.metrics.word_errors import MIXED, characters_apart, unit_of, without_blanks
+from soundcheck.metrics.word_errors import WORD, characters_apart, unit_of, without_blanks
 from soundcheck.suite.families import Perturbation
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
@@ -45,11 +45,11 @@ class TranscriptReader:
         forms += [f"{counted(len(synonyms), 'pair')} of synonyms"] if synonyms else []
         self.several = ", ".join(forms)  # how a reference may allow several wordings, if it may
         self._reader = functools.cache(self._make_reader)
-        self._mixed: dict[tuple[str, str], bool] = {}
+        self._apart: dict[tuple[str, str], bool] = {}
         self._known: dict[tuple[str, str, bool, bool], str] = {}
 
     def read(
-        self, texts: Sequence[str | None] | None, side: str, segments: pd.DataFrame, mixed: bool = False
+        self, texts: Sequence[str | None] | None, side: str, segments: pd.DataFrame, apart: bool = False
     ) -> np.ndarray | None:
         """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``."""
         if texts is None:
@@ -58,28 +58,28 @@ class TranscriptReader:
         result = np.empty(len(texts), dtype=object)
         for row, (text, small) in enumerate(zip(texts, turkic, strict=True)):
             if text is not None:
-                place = (text, side, small, mixed)
+                place = (text, side, small, apart)
                 if place not in self._known:
                     self._known[place] = self._reader(*place[1:])(text)
                 result[row] = self._known[place]
         return result
 
-    def mixed(self, view: CorpusView, task: Task) -> bool:
-        """Say whether only some references of a corpus are in scripts without blanks between words."""
+    def apart(self, view: CorpusView, task: Task) -> bool:
+        """Say whether references of a corpus are in scripts without blanks, so that characters are words."""
         place = (view.name, task.name)
-        if place not in self._mixed:
-            self._mixed[place] = unit_of(self.read(view.labels(task), REFERENCE, view.segments)) == MIXED
-        return self._mixed[place]
+        if place not in self._apart:
+            self._apart[place] = unit_of(self.read(view.labels(task), REFERENCE, view.segments)) != WORD
+        return self._apart[place]
 
     def examples(self, count: int) -> list[tuple[str, str]]:
         """Give texts that the normaliser changed, and what became of them."""
         became = {text: str(words) for (text, *_), words in self._known.items()}
         return changed_examples(became.__getitem__, became, count)
 
-    def _make_reader(self, side: str, turkic: bool, mixed: bool) -> Callable[[str], str]:
+    def _make_reader(self, side: str, turkic: bool, apart: bool) -> Callable[[str], str]:
         def normalise(text: str) -> str:
             text = self.normaliser(text, turkic=turkic)
-            return characters_apart(text) if mixed else text
+            return characters_apart(text) if apart else text
 
         if side == HYPOTHESIS:
             return normalise
@@ -143,13 +143,10 @@ class TextTasks(Judging):
             several = f"Transcripts may allow several wordings ({self.texts.several})"
             self.note(f"{several}: the closest one counts")
         truth = self._read(subset, subset.truth, REFERENCE)
-        if truth is not None and self._mixed(subset):
+        if truth is not None and self._apart(subset):
             what = f"{without_blanks(truth).sum()} of {counted(len(truth), 'reference')} have no blanks"
-            self.note(
-                f"{what} between words: their characters count as words, so error rates are mixed ones; "
-                "groups are compared by characters",
-                subset,
-            )
+            counts = "their characters count as words, and groups are compared by characters"
+            self.note(f"{what} between words: {counts}", subset)
         marked = [
             sum(map(bool, map(noise_marks, filter(None, [] if texts is None else texts))))
             for texts in (subset.truth, subset.predictions.clean)
@@ -167,10 +164,10 @@ class TextTasks(Judging):
         return dataclasses.replace(subset, truth=truth, predictions=predictions, reference=reference)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
-        return self.texts.read(texts, side, subset.segments, self._mixed(subset))
+        return self.texts.read(texts, side, subset.segments, self._apart(subset))
 
-    def _mixed(self, subset: Subset) -> bool:
-        return self.texts.mixed(self._views[self.model][subset.corpus], subset.task)
+    def _apart(self, subset: Subset) -> bool:
+        return self.texts.apart(self._views[self.model][subset.corpus], subset.task)
 
     def words_of(self, subset: Subset, row: int, text: str) -> list[str]:
         """Give the words of a part of what the recogniser wrote for a row."""
@@ -183,8 +180,8 @@ class TextTasks(Judging):
         return np.fromiter(map(self._texts_of(*place).get, subset.segments["key"]), dtype=object)
 
     def _read_corpus(self, model: str, corpus: str, task: Task, change: str) -> dict[str, str | None]:
-        view, mixed = self._views[model][corpus], self.texts.mixed(self._views[self.model][corpus], task)
-        texts = self.texts.read(view.predicted(task, change), HYPOTHESIS, view.segments, mixed)
+        view, apart = self._views[model][corpus], self.texts.apart(self._views[self.model][corpus], task)
+        texts = self.texts.read(view.predicted(task, change), HYPOTHESIS, view.segments, apart)
         return dict(zip(view.segments["key"], texts, strict=True))
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:

@@ -137,7 +137,7 @@ def with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -
     added = {"first": codes[: len(first)], "second": codes[len(first) :], "enrolled": first}
     target = table.frame["target"].to_numpy(dtype=bool)
     added["kind"] = np.where(target, KINDS[0], KINDS[3]).astype(object)
-    for column in {*columns, "sex"} - TRIAL_COLUMNS - {*table.frame}:  # a list may bring groups of its own
+    for column in sorted({*columns, "sex"} - TRIAL_COLUMNS - {*table.frame}):  # a list may bring its own
         unknown = pd.Series(None, index=segments.index, dtype=object)
         values = segments.get(column, unknown).to_numpy(dtype=object)
         enrolled, tested = values[first], values[second]

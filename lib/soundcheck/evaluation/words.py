@@ -16,7 +16,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.additive import Statistic, value
-from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, stack
+from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, restrict, stack
 from soundcheck.metrics.word_errors import (
     CHARACTER,
     MIXED,
@@ -109,11 +109,10 @@ def error_profile(
     evaluation: Evaluation, subset: Subset, columns: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
     """Estimate which errors everybody and each group of some columns has, as shares of units or segments."""
-    texts, counts = zip(subset.truth, subset.predictions.clean, strict=True), _counts(subset)
-    transcripts = np.fromiter((text if reference else None for reference, text in texts), dtype=object)
+    counts = _counts(subset)
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
-    statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(transcripts)]
-    named = zip(PROFILE, statistics, strict=True)
+    empty = restrict(empty_answers(subset.predictions.clean), counts.words > 0)  # of what was said
+    named = zip(PROFILE, [*(word_error_rate(counts.words, errors) for errors in kinds), empty], strict=True)
     measures = {name: lambda _subset, _predictions, rate=rate: rate for name, rate in named}
     parts = {
         f"{column}: {name}": subset.mask(column, name)

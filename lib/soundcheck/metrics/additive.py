@@ -233,7 +233,8 @@ class Statistic(HasPoint):
     def _gradient(self) -> np.ndarray:
         """Differentiate the values at the sums, ``(k, m)``; 0 for sums to which no segment contributes."""
         totals = {part: part.totals() for part in dict.fromkeys(self.parts)}
-        sums, sizes = np.concatenate([totals[part] for part in self.parts], axis=1)
+        # Rounded, as a step makes a last digit that depends on the processor a million times as large.
+        sums, sizes = round_significant(np.concatenate([totals[part] for part in self.parts], axis=1))
         steps = _STEP * sizes
         gradient, value = np.zeros((len(sums), len(self.labels))), self.compute(sums)
         moving = np.flatnonzero(steps)

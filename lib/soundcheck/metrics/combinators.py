@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from soundcheck.common.wording import counted
+from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Cells, Contributions, HasPoint, Statistic, SumsToTexts, ratio
 
 Labelled = TypeVar("Labelled", bound=HasPoint)
@@ -242,7 +243,7 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
 
     Each group weighs alike, however many segments it has. For means and proportions of groups of equal size
     this is :func:`against_all`. Groups without a value, in a replicate or altogether, are left out of the
-    average; so a small group that a replicate happens to leave out does not make all others undefined.
+    average: a small group that a replicate leaves out, or one hardly predicted, makes no others undefined.
 
     - ``groups``: masks of all groups, bool ``(N,)`` each; ``tested`` is the number of one of them.
 
@@ -253,13 +254,14 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
     """
     restricted = [restrict(statistic, group) for group in groups]
     first = restricted.pop(tested)
+    others = [each for each in restricted if not additive.missing_predictions(each.parts)[0]] or restricted
 
     def function(*values: np.ndarray) -> np.ndarray:
         table = np.stack(values)
         known = np.isfinite(table)
         return values[0] - ratio(np.where(known, table, 0).sum(axis=0), known.sum(axis=0))
 
-    compared = combine([first, *restricted], function)
+    compared = combine([first, *others], function)
     return dataclasses.replace(compared, reasons=lambda sums: first.reasons(sums[..., : first.size]))
 
 

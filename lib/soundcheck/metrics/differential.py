@@ -32,11 +32,12 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.tasks import DECIMAL
 from soundcheck.metrics.additive import Columns, Statistic, Texts, of_columns, ratio
+from soundcheck.metrics.word_errors import characters_apart
 
 AVERAGES = ("micro", "macro")
 TAUS = (0.01, 0.05, 0.1, 0.15)
 COLUMNS = ("pair", "transformation", "level", "group", "distance")
-FILLERS = ("%hesitation",)
+NO_WORDS = ("", "%hesitation")
 ROBUST, NOT_ROBUST, BETWEEN = "robust", "not robust", "in between"  # kinds of words
 MEAN = "mean of these"  # row of :func:`against_base`
 
@@ -46,12 +47,12 @@ Setting = tuple[str, Hashable]
 
 
 def words(transcript: str) -> list[str]:
-    """Split a transcript: lower case, at white space and ``- : , ; .``, without tags of hesitation.
+    """Split a transcript in lower case: at blanks, ``- : , ; .``, and where a script has none; no fillers.
 
     >>> words("Please, call Stella. %HESITATION Six spoons")
     ['please', 'call', 'stella', 'six', 'spoons']
     """
-    return [word for word in _BETWEEN.split(transcript.lower()) if word and word not in FILLERS]
+    return [word for word in _BETWEEN.split(characters_apart(transcript.lower())) if word not in NO_WORDS]
 
 
 def word_edits(first: str, second: str) -> tuple[int, int]:

@@ -235,13 +235,14 @@ def quartile_overlap(truth: Numbers, prediction: Numbers) -> dict[str, float]:
 
     Returns ``"top"`` and ``"bottom"``: proportion of the predicted highest and lowest quarter that belongs
     there; ``"confusion"``: proportion of both that belongs to the opposite one. Equal values stay in the
-    given order. NaN if a quarter of the speakers, rounded to even, is nobody.
+    given order, and speakers without a value do not count. NaN if a quarter, rounded to even, is nobody.
 
     >>> quartile_overlap([0.1, 0.2, 0.3, 0.4], [0.1, 0.3, 0.4, 0.2])
     {'top': 0.0, 'bottom': 1.0, 'confusion': 0.0}
     """
     truth, prediction = numbers(truth), numbers(prediction)
     same_length(truth, prediction)
+    truth, prediction = np.stack([truth, prediction])[:, ~np.isnan(truth + prediction)]
     quarter = round(len(truth) / 4)
     if quarter == 0:
         return dict.fromkeys(("top", "bottom", "confusion"), np.nan)

@@ -65,7 +65,7 @@ class _EqualErrorRate(TrialStatistic):
 def _crossed(trials: SortedTrials) -> tuple[int, float]:
     """Give the step at which the rates of all trials have crossed, and which part of it lies before that."""
     frr, far = trials.rates()
-    apart = far - frr
+    apart = np.round(far - frr, 14)  # noise is no difference
     step = int(np.argmax(apart <= 0))
     return step, apart[step - 1] / (apart[step - 1] - apart[step])
 
@@ -93,7 +93,7 @@ def equal_error_threshold(trials: Trials) -> float:
     step, part = _crossed(SortedTrials(trials))
     if step == 1:  # the other threshold is minus infinity
         return float(thresholds[1])
-    return float(thresholds[step - 1] + part * (thresholds[step] - thresholds[step - 1]))
+    return float(np.interp(part, [0.0, 1.0], thresholds[step - 1 : step + 1]))  # exact at both ends
 
 
 class _MinCost(TrialStatistic):

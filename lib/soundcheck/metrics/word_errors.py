@@ -362,7 +362,7 @@ CHARACTER, MIXED, WORD = "character", "mixed", "word"  # units of error
 # What Unicode's names of letters of such scripts begin with
 _SCRIPTS = (
     *("CJK", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR"),
-    *("TIBETAN", "TAI ", "NEW TAI"),
+    *("IDEOGRAPHIC", "TIBETAN", "TAI ", "NEW TAI"),
 )
 _SWITCHED = 0.05  # share of such characters from which on speech switches between two kinds of scripts
 

@@ -39,6 +39,8 @@ from soundcheck.metrics.word_errors import (
     NO_WORDS,
     Counts,
     character_errors,
+    characters_apart,
+    closed_up,
     unit_of,
     word_error_rate,
     word_errors,
@@ -66,12 +68,12 @@ def cer(references: Texts, hypotheses: Texts) -> Statistic:
 
 
 def group_error_rate(references: Texts, hypotheses: Texts) -> Statistic:
-    """Error rate by which groups are compared: of words, or of characters if their scripts may differ.
+    """Error rate by which groups are compared: of words, or of characters if any script has no blanks.
 
     >>> group_error_rate(["左转", "go"], ["左右", "go"])
     Statistic(0.25)
     """
-    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
+    return (cer if unit_of(references) in (CHARACTER, MIXED) else wer)(references, hypotheses)
 
 
 def characters_of(references: Texts, hypotheses: Texts) -> Counts:
@@ -241,13 +243,14 @@ def permuted_word_error_rates(
 
 
 def word_counts(texts: Texts) -> np.ndarray:
-    """Count the words of each prediction, float64 ``(segments,)``; NaN without one."""
-    return np.array([np.nan if text is None else len(text.split()) for text in texts], dtype=np.float64)
+    """Count words, and characters of scripts without blanks, of each prediction, float64; NaN without one."""
+    counts = [np.nan if text is None else len(characters_apart(text).split()) for text in texts]
+    return np.array(counts, dtype=np.float64)
 
 
 def character_counts(texts: Texts) -> np.ndarray:
     """Count the characters of each prediction, float64 ``(segments,)``; NaN without one."""
-    counts = [np.nan if text is None else len(" ".join(text.split())) for text in texts]
+    counts = [np.nan if text is None else len(closed_up(text)) for text in texts]
     return np.array(counts, dtype=np.float64)
 
 
@@ -283,7 +286,7 @@ def most_repeated(text: str, most_words: int) -> int:
     >>> most_repeated("thank you thank you thank you for watching", 1)
     1
     """
-    words = text.split()
+    words = characters_apart(text).split()
     most = min(1, len(words))
     for size in range(1, min(most_words, len(words) // 2) + 1):
         same = 0
@@ -299,9 +302,7 @@ def repeating_answers(texts: Texts, most_words: int, times: int) -> Statistic:
     >>> repeating_answers(["you you you", "thank you"], 5, 3)
     Statistic(0.5)
     """
-    repeating = [
-        np.nan if text is None else float(most_repeated(text, most_words) >= times) for text in texts
-    ]
+    repeating = [np.nan if text is None else most_repeated(text, most_words) >= times for text in texts]
     return mean_value(repeating)
 
 

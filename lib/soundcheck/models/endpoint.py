@@ -164,7 +164,7 @@ class EndpointModel(Model):
     def _answer(self, recording: Recording, end: float) -> dict[str, Any] | NoAnswer:
         pause = PAUSE_SECONDS
         failure: RequestError | None = None
-        for _ in range(TRIES):
+        for more in reversed(range(TRIES)):
             if self._breaker.why:
                 return NoAnswer(failure.reason if failure else self._breaker.why, self._breaker.why)
             if self._count is not None and not self._count.take():
@@ -183,7 +183,7 @@ class EndpointModel(Model):
             # Nobody listens: if it ever answered, it may have been started anew.
             again = failure.again or (failure.way == "connect" and self._breaker.answered)
             waited = pause * random.uniform(0.75, 1.25) if failure.wait is None else failure.wait
-            if not again or time.monotonic() + waited >= end:
+            if not (again and more) or time.monotonic() + waited >= end:
                 break
             time.sleep(waited)
             pause *= 2

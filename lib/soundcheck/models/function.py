@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 IMPORT_SECONDS = 60.0  # that the check of a model may take
 PREPARE_SECONDS = 6 * 3600.0  # that a model may take to prepare itself, for instance to train
 _LATE = "Load what takes long when the first signal is predicted, or in prepare()"
-_unprepared: set[tuple[str, Path]] = set()  # targets and folders of models whose check found no ``prepare``
 
 
 class FunctionModel(Model):
@@ -94,20 +93,17 @@ class FunctionModel(Model):
     def check(cls, entry: ModelEntry, suite: Suite) -> str:
         """Import the function in a child, within a time limit."""
         child = _child(entry, suite, "importing the module", IMPORT_SECONDS)
-        fingerprint, prepares = processes.in_child(child, check_function, entry, suite)
-        (_unprepared.discard if prepares else _unprepared.add)((entry.target, suite.root))
-        return fingerprint
+        return processes.in_child(child, check_function, entry, suite)
 
     @classmethod
     def prepare(
         cls, entry: ModelEntry, suite: Suite, *, cache: str | os.PathLike, jobs: int, progress: bool
     ) -> None:
-        """Call the module's ``prepare`` in a child, unless the last check has found none."""
-        if (entry.target, suite.root) not in _unprepared:
-            call = prepare_model, entry, suite, {"jobs": jobs, "progress": progress}
-            child = _child(entry, suite, "its prepare()", PREPARE_SECONDS)
-            with_output = progress and sys.stderr.isatty()
-            processes.in_child(child, *call, cache=cache, with_output=with_output)
+        """Call the module's ``prepare`` in a child, if it has one."""
+        call = prepare_model, entry, suite, {"jobs": jobs, "progress": progress}
+        child = _child(entry, suite, "its prepare()", PREPARE_SECONDS)
+        with_output = progress and sys.stderr.isatty()
+        processes.in_child(child, *call, cache=cache, with_output=with_output)
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Call the function, once for all signals or once for each."""
@@ -117,8 +113,6 @@ class FunctionModel(Model):
         outputs = self.function(copies, sampling_rate)
         if not isinstance(outputs, list | tuple):
             raise TypeError(f"a model with batch must return a list of dicts, not {type(outputs).__name__}")
-        if len(outputs) != len(signals):
-            raise ValueError(f"the model returned {len(outputs)} predictions for {len(signals)} signals")
         return list(outputs)
 
 
@@ -281,8 +275,8 @@ def sources(model: ModuleType, root: Path) -> list[tuple[str, str]]:
     return sorted(digests.items())
 
 
-def check_function(entry: ModelEntry, suite: Suite) -> tuple[str, bool]:
-    """Import a function, check how it is called; gives its fingerprint, and whether it has a ``prepare``."""
+def check_function(entry: ModelEntry, suite: Suite) -> str:
+    """Import a function, check how it is called; gives its fingerprint."""
     model = FunctionModel(entry, suite)
     try:
         signature = inspect.signature(model.function)
@@ -294,7 +288,7 @@ def check_function(entry: ModelEntry, suite: Suite) -> tuple[str, bool]:
         what = f"the function takes {signature}, but gets a signal and its sampling rate: {error}"
         raise input_error(where(entry, suite), what, "Write def predict(signal, sampling_rate)") from error
     processes.more_time(PREPARE_SECONDS)  # the module may have to read large files
-    return model.fingerprint, callable(getattr(model.module, "prepare", None))
+    return model.fingerprint
 
 
 def prepare_model(entry: ModelEntry, suite: Suite, options: dict) -> None:

@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -30,7 +31,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from soundcheck.common.errors import InputError, Problem, input_error
+from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.store import CACHE_VARIABLE
 
 ONE_THREAD = (
@@ -50,7 +51,8 @@ PRELOADED = (  # what children import: what a run begins with, code that is run,
     "soundcheck.models.function",
 )
 LONGEST_PLACE = 60  # characters of a folder of temporary files; the address of a server of forks may have 107
-_RETURNED, _REFUSED, _MORE = "returned", "refused", "more time"  # what a child sends
+END_SECONDS = 0.5  # for a child to end by itself when it has answered
+_ANSWER, _MORE = "answer", "more time"  # what a child sends
 _parent: Connection | None = None  # in a child of in_child
 _starting = threading.Lock()
 _PR_SET_PDEATHSIG = 1
@@ -140,6 +142,21 @@ def kill(child: BaseProcess) -> None:
     child.join()
 
 
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Give threads that wait for children, which are killed if anything is raised meanwhile."""
+    pool = ThreadPoolExecutor(count)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            if isinstance(child, context().Process):
+                kill(child)
+        raise
+
+
 def detach(environment: dict[str, str], output: int, streams: tuple[int, ...] = (1, 2)) -> None:
     """Give this process its own group, environment and output, and tie its life to that of the run."""
     os.setsid()  # so that whatever it starts is killed with it
@@ -197,9 +214,10 @@ def in_child(
         try:
             while ours.poll(seconds):
                 word, content = ours.recv()
-                if word == _REFUSED:
-                    raise InputError(Problem(*parts) for parts in content)
-                if word == _RETURNED:
+                if word == _ANSWER:
+                    child.join(END_SECONDS)  # what is killed leaves semaphores behind
+                    if isinstance(content, InputError):
+                        raise content
                     return content
                 seconds = content
             what, remedy = f"{task.doing} did not end within {task.seconds:g} s", task.late
@@ -229,7 +247,7 @@ def _call(
     _parent = parent
     detach(environment, os.open(os.devnull, os.O_RDWR), (0, 1) if with_output else (0, 1, 2))
     try:
-        answer = (_RETURNED, function(*arguments))
+        answer = function(*arguments)
     except InputError as error:
-        answer = (_REFUSED, [(problem.where, problem.what, problem.remedy) for problem in error.problems])
-    parent.send(answer)
+        answer = error
+    parent.send((_ANSWER, answer))

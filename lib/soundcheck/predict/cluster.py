@@ -158,8 +158,13 @@ class ClusterExecutor:
 
     @property
     def count(self) -> int:
-        """Units that are answered at a time."""
-        return max(1, sum(self._cluster.threads().values()))
+        """Units that are answered at a time; raises if there has been no worker for long."""
+        count = sum(self._cluster.threads().values())
+        if count:
+            self._seen = time.monotonic()
+        elif time.monotonic() > self._seen + EMPTY_SECONDS:
+            raise ClusterError(f"The cluster has no worker since {EMPTY_SECONDS:g} s. Run again to go on.")
+        return max(1, count)
 
     def submit(self, unit: Unit, emit: Emit) -> Future[Outcome]:
         """Answer a unit; its results are emitted together, when all of it is done."""
@@ -171,13 +176,6 @@ class ClusterExecutor:
         """Answer nothing more."""
         self._stopped = True
         self._client.cancel(list(self._in_flight), force=True)
-
-    def check(self) -> None:
-        """Raise if there has been no worker for long."""
-        if self._cluster.threads():
-            self._seen = time.monotonic()
-        elif time.monotonic() > self._seen + EMPTY_SECONDS:
-            raise ClusterError(f"The cluster has no worker since {EMPTY_SECONDS:g} s. Run again to go on.")
 
     def _send(self, unit: Unit, emit: Emit, outer: Future[Outcome]) -> None:
         # Only if all of these are gone others get the unit, which compare themselves then.

@@ -82,7 +82,6 @@ class Dispatcher:
             try:
                 event = self._events.get(timeout=CHECK_SECONDS)
             except queue.Empty:
-                self._executor.check()
                 self._silent()
                 continue
             if isinstance(event, Future):

@@ -29,8 +29,7 @@ from soundcheck.models import processes
 from soundcheck.predict import protocol, worker
 from soundcheck.predict.protocol import Outcome, Result, Setup, Unit
 
-START_SECONDS = 180.0  # for starting a process and loading the model, on a busy machine
-STEP_SECONDS = 600.0  # for reading or changing a signal
+STEP_SECONDS = 600.0  # for loading the model, as long as its check may take, or reading or changing a signal
 LOADING_SECONDS = 60.0  # on top of the time limit of a first call, but not more than ...
 LOADING_SHARE = 5.0  # ... this many time limits
 END_SECONDS = 5.0  # for a process to end when there is nothing left to do
@@ -185,7 +184,7 @@ class ModelProcess:
     def _time_left(self) -> float:
         """Give the seconds that the present step may still take."""
         step, _, since = self._now()
-        allowed = {protocol.STARTING: START_SECONDS}.get(step, STEP_SECONDS)
+        allowed = STEP_SECONDS
         if step == protocol.CALLING:
             allowed = self._limit + (self._loading if self._first else 0.0)
         return since + allowed - time.monotonic()
@@ -197,7 +196,7 @@ class ModelProcess:
             self._process.join(1.0)
         ending = self.end()
         if step == protocol.STARTING:
-            within = f"loading the model did not end within {START_SECONDS:g} s"
+            within = f"loading the model did not end within {STEP_SECONDS:g} s"
             died = f"the process ended while the model was loaded ({ending})"
             return Outcome(seconds, within if timed_out else died, step, timed_out)
         lost = [key for key in unit.keys[calls] if key in left]
@@ -256,9 +255,6 @@ class LocalExecutor:
     def stop(self) -> None:
         """Kill all processes soon, and start no others."""
         self._stopped.set()
-
-    def check(self) -> None:
-        """Do nothing: processes of this machine are looked at while they answer."""
 
     def _answer(self, unit: Unit, emit: Emit) -> Outcome:
         if self._stopped.is_set():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import functools
 import heapq
 import logging
 import threading
@@ -68,7 +67,7 @@ class Prediction:
             if share is None or key in share
         ]
         self._entries: dict[str, Entry] = {}
-        self._new: set[str] = set()
+        self._asked: set[str] = set()  # in this run
         self._failures = {result.key: result for result in request.failed}
         self._canaries: list[str] = []  # inputs with kept answers that are predicted again, and ...
         self._second_answers: Future[list[Result]] | None = None  # ... what the model predicts for them now
@@ -136,12 +135,12 @@ class Prediction:
         self._warn()
 
     def _take(self, result: Result) -> None:
+        self._asked.add(result.key)
         if result.problem:
             self._failures[result.key] = result
         else:
             self._store.keep(result)
             self._entries[result.key] = Entry(result.answer, result.drawn)
-            self._new.add(result.key)
 
     def _prepare(self, jobs: int) -> str:
         """Let the model prepare itself; gives why it cannot."""
@@ -166,8 +165,9 @@ class Prediction:
         changes, ignored = tuple(request.changes.values()), (str(request.out), str(cache))
         setup = Setup(self._entry, request.suite, kind, changes, request.sounds, ignored, warm_up)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
+        count = 1 if kind.asked_here else jobs
         with (
-            LocalExecutor(setup, 1 if kind.asked_here else jobs, cache, functools.partial(_log, path))
+            LocalExecutor(setup, count, cache, lambda n: Log(path.with_suffix(f".{n}{path.suffix}")).write)
             if cluster is None
             else ClusterExecutor(cluster, setup, request.fingerprint, cache, Log(path))
         ) as executor:
@@ -196,9 +196,8 @@ class Prediction:
 
     def _calls(self, keys: Iterable[str], renamed: Callable[[str], str] = str) -> list[Call]:
         """Make the calls about some inputs, in the order of their keys."""
-        keys = list(keys)
-        wanted = {*keys}
-        inputs = {row.key: row for row in reversed(self.inputs) if row.key in wanted}  # the first of each
+        keys = dict.fromkeys(keys)
+        inputs = {row.key: row for row in reversed(self.inputs) if row.key in keys}  # the first of each
         pairs = [(key, inputs[key]) for key in keys]
         return [Call(renamed(key), self._numbers[row.change], row.segment.excerpt) for key, row in pairs]
 
@@ -211,8 +210,7 @@ class Prediction:
         for task in self._tasks:
             if task.is_regression:
                 numbers = [answer[task.name] for answer in answers]
-                which_answers = f"{which}{len(numbers)} answers"
-                check_scale(numbers, task, self._entry, self._request.suite, which_answers)
+                check_scale(numbers, task, self._entry, self._request.suite, f"{which}{len(numbers)} answers")
 
     def refuse_odd_lengths(self) -> None:
         """Turn embeddings that are not as long as most into failures: they cannot be compared."""
@@ -222,12 +220,11 @@ class Prediction:
                 continue
             lengths = {key: len(unpack(self._entries[key].answer[task.name])) for key in keys}
             usual = max(multimode(lengths.values()), default=0)
-            for key, length in lengths.items():
-                if length != usual:
-                    problem = (
-                        f"{task.name} has {length} numbers; most have {usual}, and others cannot be compared"
-                    )
-                    self._failures[key] = Result(key, drawn=self._entries.pop(key).drawn, problem=problem)
+            for key, size in lengths.items():
+                if size == usual:
+                    continue
+                problem = f"{task.name} has {size} numbers; most have {usual}, and others cannot be compared"
+                self._failures[key] = Result(key, drawn=self._entries.pop(key).drawn, problem=problem)
 
     # predicting twice
 
@@ -301,7 +298,7 @@ class Prediction:
         """Make the prediction table of each corpus."""
         outcomes = {row.key: self._entries.get(row.key) or self._failures[row.key] for row in self.inputs}
         known = {name for outcome in outcomes.values() for name in outcome.answer}
-        said = [name for name in stated_names(self._tasks) if name in known]
+        stated = [name for name in stated_names(self._tasks) if name in known]
         tables = {}
         for corpus in self._request.corpora:
             inputs = [row for row in self.inputs if row.corpus == corpus.name]
@@ -309,8 +306,8 @@ class Prediction:
             tables[corpus.name] = Columns(
                 [row.segment.key for row in inputs],
                 [row.change for row in inputs],
-                [result.problem for result in results],
-                answer_columns([result.answer for result in results], self._tasks, said),
+                ["" if row.key in self._entries else self._failures[row.key].problem for row in inputs],
+                answer_columns([result.answer for result in results], self._tasks, stated),
                 [drawn_text(result.drawn) for result in results],
             )
         return tables
@@ -319,17 +316,17 @@ class Prediction:
         """Count what became of all inputs."""
         counts: collections.Counter[str] = collections.Counter()
         days: collections.Counter[str] = collections.Counter()
-        failures, known_before = [], {result.key for result in self._request.failed}
+        failures = []
         for row in self.inputs:
+            new = row.key in self._asked
             if entry := self._entries.get(row.key):
-                new = row.key in self._new
                 counts["computed" if new else "reused"] += 1
                 days.update([] if new else [entry.day])
             else:
                 failure = self._failures[row.key]
                 by_model = failure.fault == protocol.BY_MODEL
                 counts["failed" if by_model else "unusable"] += 1
-                counts["asked"] += by_model and row.key not in known_before
+                counts["asked"] += by_model and new
                 change = self._request.changes[row.change].name if row.change else ""
                 failures.append((row.corpus, row.segment.label, change, failure.problem))
         counts["asked"] += counts["computed"]
@@ -352,9 +349,5 @@ class Prediction:
 def _sorted_out(results: Iterable[Result]) -> tuple[dict[str, Entry], dict[str, str]]:
     """Give answers, and the problems that are the model's own."""
     results = list(results)
-    new = {one.key: Entry(one.answer, one.drawn) for one in results if not one.problem}
-    return new, {one.key: one.problem for one in results if one.problem and one.fault == protocol.BY_MODEL}
-
-
-def _log(path: Path, number: int) -> Callable[[bytes], None]:
-    return Log(path.with_suffix(f".{number}{path.suffix}")).write
+    new = {row.key: Entry(row.answer, row.drawn) for row in results if not row.problem}
+    return new, {row.key: row.problem for row in results if row.problem and row.fault == protocol.BY_MODEL}

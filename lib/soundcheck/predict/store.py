@@ -27,6 +27,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import psutil
+
 from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
@@ -38,6 +40,7 @@ from soundcheck.suite.model_kind import public_path
 
 NAME = "predictions.sqlite"
 ASIDE = "predictions.damaged.sqlite"
+LOCAL = tuple("apfs btrfs ext2 ext3 ext4 f2fs hfs overlay tmpfs xfs zfs".split())  # of one machine
 LOCKED_SECONDS = 60.0  # that others may keep the file locked
 UNUSED_DAYS = 90
 NAMED = 5  # files that a note names
@@ -61,7 +64,6 @@ class Entry(NamedTuple):
     answer: dict[str, float | str]
     drawn: dict[str, Any]
     day: str = ""
-    problem = ""  # as a result without an answer has one
 
 
 @dataclasses.dataclass
@@ -106,6 +108,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
+        self._inode = 0  # of the file that is open
 
     def do(self, operation: Callable[[sqlite3.Connection], Value]) -> Value:
         """Do something in a transaction; in a new file, if the old one turns out to be damaged.
@@ -167,6 +170,8 @@ class Database:
         return reason
 
     def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and getattr(signature(self.path), "inode", 0) != self._inode:
+            self.close()  # another process has removed the file, or set it aside
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with store.lock(self.path):
@@ -179,6 +184,7 @@ class Database:
                         self.set_aside(reason if not side else f"{place.name}: {reason}")
                 self._connection = sqlite3.connect(self.path, LOCKED_SECONDS, isolation_level=None)
                 self._prepare(self._connection)
+                self._inode = os.stat(self.path).st_ino
         return self._connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -187,12 +193,12 @@ class Database:
         new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if new:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-        except sqlite3.OperationalError as error:
-            if "BUSY" not in error.sqlite_errorname:  # else others are at work, and their way is ours
-                connection.execute("PRAGMA journal_mode = DELETE")  # processes share no memory here
+        place = self.path.resolve()
+        mounts = [part for part in psutil.disk_partitions(all=True) if place.is_relative_to(part.mountpoint)]
+        local = max(reversed(mounts), key=lambda part: len(part.mountpoint)).fstype in LOCAL
+        with contextlib.suppress(sqlite3.OperationalError):  # others are at work, and their way is ours
+            connection.execute(f"PRAGMA journal_mode = {'WAL' if local else 'DELETE'}")
+        connection.execute("PRAGMA synchronous = NORMAL")
         if new:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
@@ -234,28 +240,28 @@ class Store:
         self._note_loss()
         return entries
 
-    def elsewhere(self) -> tuple[dict[str, Entry], list[str]]:
-        """Read the answers of another run without touching them.
+    def elsewhere(self) -> tuple[dict[str, Entry], dict[str, str], list[str]]:
+        """Read the answers of another run, and the digests of the files that they depend on.
 
-        Also gives the names of the files that they depend on and that are others here; these may be missing.
+        Also gives the names of those files that are others here; these may be missing.
         """
         entries, digests = self._read()
+        self._database.close()
         here = {name: digest for name, digest in digests.items() if self._is_here(name)}
-        return entries, changed_files(here, self._root, self._contents)
+        return entries, digests, changed_files(here, self._root, self._contents)
 
     def _read(self) -> tuple[dict[str, Entry], dict[str, str]]:
-        """Read answers and files, and forget models that nobody has used for long."""
-        parameters = (self._fingerprint,)
+        """Read answers and files of the model, which is in use therefore."""
 
         def read(connection: sqlite3.Connection) -> tuple[list[tuple], dict[str, str]]:
-            digests = self._use(connection)
+            digests = self._files(connection)
+            self._write_files(connection, digests)
             select = "SELECT rowid, key, answer, digest FROM answers WHERE fingerprint = ?"
-            rows = connection.execute(select, parameters).fetchall()
-            damaged = [row[:1] for row in rows if not _is_whole(self._fingerprint, *row[1:])]
+            rows = connection.execute(select, (self._fingerprint,)).fetchall()
+            damaged = {row[:1] for row in rows if not _is_whole(self._fingerprint, *row[1:])}
             connection.executemany("DELETE FROM answers WHERE rowid = ?", damaged)
             self.upkeep.damaged += len(damaged)
-            gone = {*damaged}
-            return [row for row in rows if row[:1] not in gone], digests
+            return [row for row in rows if row[:1] not in damaged], digests
 
         rows, digests = self._database.do(read)
         contents = json.loads(b"[%b]" % b",".join([answer for _, _, answer, _ in rows]))
@@ -265,26 +271,13 @@ class Store:
         }
         return entries, digests
 
-    def _use(self, connection: sqlite3.Connection) -> dict[str, str]:
-        """Give the digests of the model's files, note that it is in use, and forget those that are not."""
-        digests = self._files(connection)
-        self._write_files(connection, digests)
-        limit = (str(day_of(time.time()) - datetime.timedelta(UNUSED_DAYS)),)
-        if connection.execute("DELETE FROM models WHERE used < ?", limit).rowcount:
-            used = "(SELECT fingerprint FROM models)"
-            connection.execute(f"DELETE FROM answers WHERE fingerprint NOT IN {used}")
-            connection.executescript("PRAGMA incremental_vacuum; BEGIN IMMEDIATE")
-        return digests
-
     def _files(self, connection: sqlite3.Connection) -> dict[str, str]:
         """Read the files of the model; if nobody knows them any more, its answers are not believed."""
-        parameters = (self._fingerprint,)
-        row = connection.execute(
-            "SELECT files, digest FROM models WHERE fingerprint = ?", parameters
-        ).fetchone()
+        key = (self._fingerprint,)
+        row = connection.execute("SELECT files, digest FROM models WHERE fingerprint = ?", key).fetchone()
         if row is not None and _is_whole(self._fingerprint, b"files", *row):
             return json.loads(row[0])
-        forgotten = connection.execute("DELETE FROM answers WHERE fingerprint = ?", parameters)
+        forgotten = connection.execute("DELETE FROM answers WHERE fingerprint = ?", key)
         self.upkeep.damaged += forgotten.rowcount
         return {}
 
@@ -298,19 +291,22 @@ class Store:
 
     def clear(self) -> None:
         """Forget all answers."""
-
-        def forget(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM answers WHERE fingerprint = ?", (self._fingerprint,))
-            self._write_files(connection, {})
-
-        self._database.do(forget)
+        self._database.do(self._forget)
         self.upkeep.files = {}
 
+    def _forget(self, connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM answers WHERE fingerprint = ?", (self._fingerprint,))
+        self._write_files(connection, {})
+
     def merge(self, other: Path) -> int:
-        """Take over the answers of this model from the file of another run; returns how many are new."""
-        entries, digests = Store(other.parent, self._fingerprint, self._root)._read()
+        """Take over the answers of another run, unless its files are others here; gives how many are new."""
+        entries, digests, others = Store(other.parent, self._fingerprint, self._root).elsewhere()
+        if others:
+            return 0
 
         def take(connection: sqlite3.Connection) -> int:
+            if changed_files(self._files(connection), self._root, self._contents):
+                self._forget(connection)  # else all would be forgotten when it is read
             known = {
                 name: digest if self._is_here(name) or not digest else GONE + digest.removeprefix(GONE)
                 for name, digest in digests.items()
@@ -351,9 +347,7 @@ class Store:
         self.write()
         now = {name: signature(self._root / name) for name in self._signatures}
         gone = [name for name in now if not self._is_here(name)]
-        changed = {
-            name for name, status in now.items() if name not in gone and status != self._signatures[name]
-        }
+        changed = {name for name in now if name not in gone and now[name] != self._signatures[name]}
         changed = sorted(changed | self._changed)
 
         def end(connection: sqlite3.Connection) -> dict[str, str]:
@@ -374,10 +368,8 @@ class Store:
 
     def close(self) -> None:
         """Write what waits, and close the file; it is opened again when it is needed."""
-        try:
+        with contextlib.closing(self._database):
             self.write()
-        finally:
-            self._database.close()
 
     def write(self) -> None:
         """Write what is pending, and the files that were opened before."""
@@ -395,11 +387,12 @@ class Store:
         entries = {result.key: Entry(result.answer, result.drawn, day) for result in pending}
 
         def write(connection: sqlite3.Connection) -> None:
-            known = self._files(connection)
-            self._changed |= {
-                name for name, digest in self._digests.items() if digest and known.get(name, digest) != digest
-            }
-            known = {name: digest for name, digest in (known | digests).items() if name not in self._written}
+            known, seen = self._files(connection), self._digests | digests
+            same = {name for name in seen if (known.get(name) or seen[name]).startswith((seen[name], GONE))}
+            self._changed |= seen.keys() - same
+            # Answers that are there keep what they rest on, also if another run has forgotten what ours do.
+            known = seen | known if self._changed else self._digests | known | digests
+            known = {name: digest for name, digest in known.items() if name not in self._written}
             self._write_files(connection, known)
             if not self._changed:
                 self._insert(connection, entries)
@@ -421,12 +414,25 @@ class Store:
     ) -> int:
         rows = [(self._fingerprint, key, _encode(entry)) for key, entry in entries.items()]
         values = [(*row, _digest(row[0], *(text.encode() for text in row[1:]))) for row in rows]
-        insert = f"INSERT OR {known} INTO answers VALUES (?, ?, ?, ?)"
-        return connection.executemany(insert, values).rowcount
+        return connection.executemany(f"INSERT OR {known} INTO answers VALUES (?, ?, ?, ?)", values).rowcount
 
     def _note_loss(self) -> None:
         if loss := self._database.loss(self._fingerprint):
             self.upkeep.damage += (loss,)
+
+
+def forget_unused(folder: Path) -> None:
+    """Remove the answers of models that no run has used for long; after a run, which has used its own."""
+    limit = (str(day_of(time.time()) - datetime.timedelta(UNUSED_DAYS)),)
+
+    def forget(connection: sqlite3.Connection) -> None:
+        if connection.execute("DELETE FROM models WHERE used < ?", limit).rowcount:
+            used = "(SELECT fingerprint FROM models)"
+            connection.execute(f"DELETE FROM answers WHERE fingerprint NOT IN {used}")
+            connection.executescript("PRAGMA incremental_vacuum; BEGIN IMMEDIATE")
+
+    with contextlib.closing(Database(folder / NAME)) as database:
+        database.do(forget)
 
 
 def _digest(fingerprint: str, *parts: bytes) -> bytes:

@@ -62,11 +62,11 @@ class Columns:
 
 
 def answer_columns(
-    answers: Sequence[Mapping[str, float | str]], tasks: Sequence[Task], said: Sequence[str] = ()
+    answers: Sequence[Mapping[str, float | str]], tasks: Sequence[Task], stated: Sequence[str] = ()
 ) -> dict[str, np.ndarray]:
-    """Turn the answers of rows, empty where there is none, into columns; ``said``: what is said of them."""
+    """Turn the answers of rows, empty where there is none, into columns; ``stated``: what they state."""
     texts = word_names(tasks)
-    numeric = {task.name: task.is_regression for task in tasks} | {name: name not in texts for name in said}
+    numeric = {task.name: task.is_regression for task in tasks} | {name: name not in texts for name in stated}
     return {
         name: np.array([answer.get(name) for answer in answers], np.float64 if number else object)
         for name, number in numeric.items()

@@ -132,11 +132,10 @@ class Worker:
         try:
             outputs = self._model.predict([waiting.signal for waiting in pending], audio.SAMPLING_RATE)
             if len(outputs) != len(pending):
-                raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
-            rests = [output.rest if isinstance(output, NoAnswer) else "" for output in outputs]
+                raise ValueError(f"the model returned {len(outputs)} predictions for {len(pending)} signals")
             checked = [
-                (*check_output(output, self._tasks), rest)
-                for output, rest in zip(outputs, rests, strict=True)
+                (*check_output(output, self._tasks), output.rest if isinstance(output, NoAnswer) else "")
+                for output in outputs
             ]
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
             traceback.print_exc()

@@ -119,16 +119,16 @@ def comparison_sheet(
     facts: ModelFacts, entry: ComparisonRecord, frame: pd.DataFrame, day: datetime.date
 ) -> Sheet:
     """Put the page of a comparison together, of its rows and the facts of the candidate."""
-    said = plain(conclusion(frame), LONGEST)
+    difference = plain(conclusion(frame), LONGEST)
     if entry.failed:
-        said = "The comparison failed to run, so nothing can be said about it."
+        difference = "The comparison failed to run, so nothing can be said about it."
     lines = [line for line in verdict_lines(facts) if line[0] != INCONCLUSIVE_LINE]
-    differing = changed("Tests that became worse or better", frame, [said] if entry.failed else [])
+    differing = changed("Tests that became worse or better", frame, [difference] if entry.failed else [])
     return _sheet(
         facts,
         day,
         title=f"{entry.name}: {entry.candidate} against {entry.baseline}",
-        lines=[("The difference", said), *lines],
+        lines=[("The difference", difference), *lines],
         pictures=comparison_pictures(frame, facts),
         tables=[differing, *failing(facts), *unknown(facts)],
         scenes=comparison_scenes(facts, entry),

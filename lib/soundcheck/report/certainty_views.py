@@ -87,8 +87,8 @@ def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     frames = []
     for subset in subsets:
         measures = _measures(evaluation, subset)
-        named = {name: lambda s, p, one=one: one(p.clean) for name, one in measures.items()}
-        usual = {name: lambda s, p, one=one: one(s.reference.clean) for name, one in measures.items()}
+        named = {name: lambda s, p, score=score: score(p.clean) for name, score in measures.items()}
+        usual = {name: lambda s, p, score=score: score(s.reference.clean) for name, score in measures.items()}
         frames.append(evaluation.estimates(subset, named, biased=BIASED))
         frames.append(evaluation.estimates(subset, usual, condition=CHANCE, biased=BIASED))
     judged = evaluation.estimated()
@@ -153,7 +153,7 @@ def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
     def said(n: int) -> str:
         truth = subset.truth[n]
         if subset.task.is_transcription:
-            right = f"said was “{truth.reference}”" if truth.reference else "no word was said there"
+            right = f"“{truth.reference}” was said" if truth.reference else "no word was said there"
             text = f"“{truth.hypothesis}”; {right}"
         else:
             text = f"{predicted[subset.segments['key'].iloc[n]]}; it is {truth}"

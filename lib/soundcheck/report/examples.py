@@ -97,11 +97,11 @@ def segment_errors(subset: Subset) -> np.ndarray:
 
 def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
-    own, words = errors is None, subset.task.is_transcription
-    errors = segment_errors(subset) if own else np.where(errors > 0, errors, np.nan)
+    usual, words = errors is None, subset.task.is_transcription
+    errors = segment_errors(subset) if usual else np.where(errors > 0, errors, np.nan)
     mean = float(np.nanmean(errors)) if np.isfinite(errors).any() else 0.0
     title, kinds = place(subset), {"worst": 2 * READ, "played": 3}
-    if own:
+    if usual:
         title = f"{place(subset)}: {_error(subset)} {number(mean)}"
         kinds = {"worst": READ, "typical": READ, "best": 0 if words else READ, "played": 2 if words else 1}
     return Scene(title, subset, choose(errors, subset.segments, **kinds), mean)
@@ -269,8 +269,8 @@ def of_two_recognisers(subset: Subset, texts: Mapping[str, np.ndarray], played: 
 def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, count: int = 4) -> list[Scene]:
     """Choose non-targets that sound alike and targets that do not; each speaker on the tested side once."""
     scores, target = subset.predictions.clean, subset.truth
-    one = "One speaker who does not sound like the same speaker to the model"
-    kinds = {"Two speakers that sound alike to the model": (scores, ~target), one: (-scores, target)}
+    unlike = "One speaker who does not sound like the same speaker to the model"
+    kinds = {"Two speakers that sound alike to the model": (scores, ~target), unlike: (-scores, target)}
     return [_trials(evaluation, subset, threshold, title, *chosen, count) for title, chosen in kinds.items()]
 
 

@@ -281,8 +281,8 @@ def state_bar(counts: Mapping[str, int]) -> Html:
     judged = [(STATE[name], counts[name]) for name in reversed(JUDGED)]
     some = any(number for _, number in judged)
     reported = [(STATE[REPORTED], counts[REPORTED])] * bool(counts[REPORTED])
-    said = ", ".join(f"{number} {state.name}" for state, number in judged) if some else ""
-    return templates.html("bar", parts=judged, counts=judged * some + reported, said=said)
+    text = ", ".join(f"{number} {state.name}" for state, number in judged) if some else ""
+    return templates.html("bar", parts=judged, counts=judged * some + reported, text=text)
 
 
 def of_evidence(evidence: str) -> State:

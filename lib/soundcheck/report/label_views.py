@@ -251,9 +251,8 @@ def quarters(subsets: SubsetsWithSpeakers) -> Html:
     """Say how much of the predicted highest and lowest quarter belongs there."""
     rows = []
     for subset, name, truth, prediction in _each(subsets):
-        ends = quartile_overlap(truth, prediction)
-        shares = [ends[end] for end in ("top", "bottom", "confusion")]
-        rows.append((subset.corpus, subset.task.name, name, len(truth), *shares))
+        shares = quartile_overlap(truth, prediction).values()
+        rows.append((subset.corpus, subset.task.name, name, int(np.isfinite(prediction).sum()), *shares))
     heads = ["corpus", "task", "class", "speakers", "top right", "bottom right", "in the opposite one"]
     return views.listed(rows, heads)
 

@@ -127,19 +127,19 @@ def player(
     if not len(signal):
         return silent(label, *lines, "no samples: there is nothing to hear")
     highest, seconds = peak(signal), len(signal) / sampling_rate
-    said = f"{seconds:.2f} s, peak {decibel(highest):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
-    said = said.replace("-", "−") + (", clipped by the file format" if highest > 1 else "")
+    facts = f"{seconds:.2f} s, peak {decibel(highest):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
+    facts = facts.replace("-", "−") + (", clipped by the file format" if highest > 1 else "")
     if not media.heard:
-        return silent(label, *lines, said, kind=UNHEARD)
+        return silent(label, *lines, facts, kind=UNHEARD)
     if seconds > LONGEST:
-        said += f"; drawn and played are the first {LONGEST:g} s"
+        facts += f"; drawn and played are the first {LONGEST:g} s"
         signal = signal[: round(LONGEST * sampling_rate)]
     return _made(
         label,
-        [*lines, said],
+        [*lines, facts],
         picture=media.add(picture(signal, sampling_rate, color), ".png"),
         sound=media.add(encode_flac(signal, sampling_rate), ".flac"),
-        alt=f"Waveform and spectrogram of {shorten(label, 80)}: {said}",
+        alt=f"Waveform and spectrogram of {shorten(label, 80)}: {facts}",
         seconds=f"{len(signal) / sampling_rate:.3f}",  # the width of the picture
     )
 

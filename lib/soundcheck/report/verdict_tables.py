@@ -135,8 +135,8 @@ def _random(row: object) -> Cell:
         return Cell("")
     too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
     digits = formats.digits_for(row.value, row.reference)
-    said = element("span", "random passes too", class_="sc-uninformative") if too else Html()
-    text = stacked(number(row.reference, digits, row.threshold), said)
+    note = element("span", "random passes too", class_="sc-uninformative") if too else Html()
+    text = stacked(number(row.reference, digits, row.threshold), note)
     return Cell(text, None, "sc-number", facet="passes, too" if too else "fails")
 
 

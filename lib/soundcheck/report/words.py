@@ -62,11 +62,11 @@ def small_groups(rows: Sequence[tuple[object, ...]]) -> Html:
 def normaliser_notice(evaluation: Evaluation) -> Html:
     """Say which normaliser both sides went through, and show what it changed; after subsets were read."""
     used = evaluation.normaliser
-    said = element("strong", f"Normaliser: {used.name}, version {used.version or 'unknown'}. ")
-    said = element("p", said, element("span", used.description, limit=None), class_="sc-note")
+    named = element("strong", f"Normaliser: {used.name}, version {used.version or 'unknown'}. ")
+    named = element("p", named, element("span", used.description, limit=None), class_="sc-note")
     examples = [pair for pair in evaluation.texts.examples(CHANGED) if pair[0] != pair[1]]
     about = {"caption": "Texts that it changed", "sortable": False, "none": ""}
-    return said + views.listed(examples, ["as written", "as compared"], **about)
+    return named + views.listed(examples, ["as written", "as compared"], **about)
 
 
 def rate_table(rows: Sequence[Mapping[str, object]], blocks: str) -> Html:
@@ -91,12 +91,12 @@ def error_profile(evaluation: Evaluation, profile: pd.DataFrame) -> Html:
     worst = groups[list(PROFILE[:3])].sum(axis=1).idxmax()
     rates = [(info_of(name).title, *map(percent, rates_of.loc[[worst, "all"], name])) for name in PROFILE]
     each = ", ".join(f"{title} {rate} (all: {every})" for title, rate, every in rates)
-    said = f"{profile['corpus'].iloc[0]}, {worst}, the group with the most errors: {each}"
+    text = f"{profile['corpus'].iloc[0]}, {worst}, the group with the most errors: {each}"
     drawn = profile[profile["part"].str.startswith(f"{worst.partition(':')[0]}: ")]
     kind = drawn["measure"].map(lambda name: info_of(name).title)
     drawn = drawn.assign(kind=kind, reference=drawn["measure"].map(rates_of.loc["all"]))
     figure = views.forest(drawn, name="part", panels="kind", unit="share (grey: all)")
-    return show(evaluation.media, figure, "Errors of each group", finding=said)
+    return show(evaluation.media, figure, "Errors of each group", finding=text)
 
 
 def rates_by_speech(rates: pd.DataFrame) -> Figure:
@@ -231,15 +231,15 @@ def keyword_table(frame: pd.DataFrame, title: str) -> Html:
 def keyword_notes(corpus: str, probed: KeywordSentences, spoken: int) -> Html:
     """Say whose words are spoken, and what is not spoken and why."""
     if probed.reason:
-        said = [f"{corpus}: no sentences were spoken: {probed.reason}"]
+        lines = [f"{corpus}: no sentences were spoken: {probed.reason}"]
     else:
-        said = [f"{corpus}: {spoken} sentences, around words of {group_name(probed.group)}"]
+        lines = [f"{corpus}: {spoken} sentences, around words of {group_name(probed.group)}"]
     for reason in dict.fromkeys(probed.refused.values()):
         words = [word for word, why in probed.refused.items() if why == reason]
-        said.append(f"{corpus}: not spoken, {reason}: {some(words, MOST_NAMED)}")
+        lines.append(f"{corpus}: not spoken, {reason}: {some(words, MOST_NAMED)}")
     if probed.surplus:
-        said.append(f"{corpus}: {probed.surplus} more words were not drawn, there are not so many sentences")
-    return notes(said)
+        lines.append(f"{corpus}: {probed.surplus} more words were not drawn, there are not so many sentences")
+    return notes(lines)
 
 
 def drop_tables(subset: Subset, drops: pd.DataFrame, model: str, words: int) -> list[Html]:
@@ -290,12 +290,12 @@ def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Ht
     """Show the average drop of words of each group beside its violations, and their rank correlation."""
     both = pd.DataFrame({"average drop": drops, "violations": violations}).dropna()
     both = both.astype({"violations": int})
-    said = "no rank correlation: all groups are equal, or too few"
+    correlation = "no rank correlation: all groups are equal, or too few"
     if len(both) >= LEAST_RANKED and both.nunique().min() > 1:
         rho = both["average drop"].corr(both["violations"], method="spearman")
-        said = f"rank correlation {number(rho, 2)} (Spearman, {len(both)} groups)"
+        correlation = f"rank correlation {number(rho, 2)} (Spearman, {len(both)} groups)"
     frame = both.rename_axis("group").reset_index()
-    return views.table(frame, caption=f"{caption}; {said}", sortable=False)
+    return views.table(frame, caption=f"{caption}; {correlation}", sortable=False)
 
 
 def summary_table(evaluation: Evaluation, kinds: Sequence[Kind]) -> Html:

@@ -161,7 +161,7 @@ def compared_alone(
     differing = skipped = ""
     if baseline.segments != candidate.segments:
         differing = f"not the same segments: {before.segments} against {after.segments}"
-    if missing := [one for one in (before, after) if one.value is None]:
+    if missing := [verdict for verdict in (before, after) if verdict.value is None]:
         skipped = f"{missing[0].model}: {missing[0].skipped}"
     elif not after.rule or of_gap(before.rule) != of_gap(after.rule):
         skipped = "the test does not say, or not alike, what is better"

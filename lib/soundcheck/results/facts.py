@@ -219,7 +219,7 @@ class ModelFacts:
     ) -> None:
         self.run = run
         self.record: RunRecord = run.record
-        self.model: ModelRecord = next(one for one in run.record.models if one.name == model)
+        self.model: ModelRecord = next(entry for entry in run.record.models if entry.name == model)
         self.random = model in run.record.references  # a random reference is counted nowhere
         estimates = read_estimates(run.path.parent) if estimates is None else estimates
         self.estimates: pd.DataFrame = estimates[estimates["model"].eq(model)]
@@ -282,7 +282,7 @@ class ModelFacts:
         judged = tests[tests["state"].isin((FAIL, INCONCLUSIVE, PASS))]
         chosen = judged[judged["first"]] if judged["first"].any() else judged
         rest = REPORTED if tests["state"].eq(REPORTED).any() else NOT_EVALUATED
-        state = next((one for one in (FAIL, INCONCLUSIVE, PASS) if chosen["state"].eq(one).any()), rest)
+        state = next((name for name in (FAIL, INCONCLUSIVE, PASS) if chosen["state"].eq(name).any()), rest)
         return state, int(tests["state"].eq(FAIL).sum())
 
     @property
@@ -399,7 +399,7 @@ def read_recorded(path: Path) -> FinishedRun:
 
 
 def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
-    names = [one.name for one in record.models if one.name in tested]
+    names = [entry.name for entry in record.models if entry.name in tested]
     if model is not None:
         place = f"--model {quoted(model)}", model, names
         refuse_unknown([place], "the run has no results of such a model")

@@ -192,7 +192,7 @@ def read_run(path: Path, source: str = "", *, older: bool = False) -> FinishedRu
             raise input_error(table.name, "the table holds no row, so nothing was tested", AGAIN)
         if changed := _changed(table.parent):
             what = "the file is not the one that the run left"
-            raise input_error(changed, what, "Remove the kept run; it cannot be repaired")
+            raise input_error(changed, what, "Remove the saved run; it cannot be repaired")
     except InputError as error:
         if not source:
             raise
@@ -262,7 +262,7 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
                 part = Path(name)
                 for copied in ("results.csv", "run.json"):
                     shutil.copyfile(output / copied, part / copied)
-                tested = {key: one for key, one in run.judged.items() if key[0] not in run.record.references}
+                tested = {key: row for key, row in run.judged.items() if key[0] not in run.record.references}
                 save_replicates(tested, part / KEPT_REPLICATES)
                 KeptFiles(files.digest(part / KEPT_REPLICATES), run.labels).write(part / ABOUT)
                 part.chmod(0o755)
@@ -305,8 +305,8 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
                 problems.append(Problem(f"RUN {path}", error.strerror or str(error), "Check who may read it"))
                 continue
         if not folders:
-            what = "there are neither results nor kept runs in the folder"
-            remedy = "Name an output folder, a results.csv or a folder of kept runs"
+            what = "there are neither results nor saved runs in the folder"
+            remedy = "Name an output folder, a results.csv or a folder of saved runs"
             problems.append(Problem(f"RUN {path}", what, remedy))
         places += folders
     past = _read((path, str(path)) for path in places)

@@ -177,7 +177,7 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[Reasons, list[str
     """Say of each row under a hard bar why it misses it; and which bars did not run."""
     reasons, absent = {}, []
     own_tests, tasks = run.record.own_tests, run.record.suite.get("tasks", {})
-    for family, test, rule in [(family, *one) for family, of in own_tests.items() for one in of.items()]:
+    for family, test, rule in [(family, *pair) for family, of in own_tests.items() for pair in of.items()]:
         if not rule.hard:
             continue
         bar = ": ".join(filter(None, ("hard bar", rule.why)))
@@ -295,8 +295,8 @@ def _listed(rows: pd.DataFrame, word: str) -> list[str]:
 def _missing(frame: pd.DataFrame, record: RunRecord, models: Sequence[str]) -> Iterator[str]:
     """Name what the run set out to test and the table does not hold."""
     tested = set(zip(frame["model"], frame["family"], strict=True))
-    wanted = models or {one.model for one in record.notebooks} - record.references
-    notebooks = [one for one in record.notebooks if one.model in wanted]
+    wanted = models or {notebook.model for notebook in record.notebooks} - record.references
+    notebooks = [notebook for notebook in record.notebooks if notebook.model in wanted]
     for notebook in (*notebooks, *record.comparisons, *record.studies):
         if notebook.failed:
             yield f"The notebook {notebook.display_name} failed: {notebook.error}"
@@ -374,7 +374,7 @@ def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
         before, now = record.own_tests.get(family, {}), suite.tests.get(family, {})
         tests = with_own_tests(read_family(family, suite.root), now).tests
         for name in sorted({*before, *now} & tests.keys()):
-            old, new = (one.get(name, OwnTest()) for one in (before, now))
+            old, new = (rules.get(name, OwnTest()) for rules in (before, now))
             if (new.run and not old.run) or old.margin != new.margin:
                 notes.append(f"tests of {path}: {family} / {name} changed in what only a run applies.")
             if old.run and (old.thresholds, old.run) != (new.thresholds, new.run):

@@ -332,7 +332,7 @@ def unlike(now: RunRecord, before: RunRecord) -> dict[tuple[str, str], str]:
         ("task", "another definition of the task"): [run.suite.get("tasks") or {} for run in both],
         ("corpus", "other sounds"): [{corpus.name: corpus.digest for corpus in run.corpora} for run in both],
         ("family", "another threshold file"): [{f.name: f.digest for f in run.families} for run in both],
-        ("sounds", "other noises or rooms"): [{one.kind: one.digest for one in run.sounds} for run in both],
+        ("sounds", "other noises or rooms"): [{s.kind: s.digest for s in run.sounds} for run in both],
     }
     for (kind, what), (old, new) in parts.items():
         for name in sorted(old.keys() & new.keys()):

@@ -440,5 +440,5 @@ class Provenance(MadeOf):
             models=tuple(Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models),
             sounds=tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
             families=tuple(Input(family.name, family.digest) for family in record.families),
-            comparisons=tuple((one.baseline, one.candidate, one.outcomes) for one in record.comparisons),
+            comparisons=tuple((pair.baseline, pair.candidate, pair.outcomes) for pair in record.comparisons),
         )

@@ -78,7 +78,7 @@ class _Forecast(Prediction):
         finally:
             self._store.close()
         left = changes.keys() - ({} if fresh else self._entries)
-        clean, clean_left = sum(not one.change for one in self.inputs), sum(not changes[key] for key in left)
+        clean, clean_left = sum(not row.change for row in self.inputs), sum(not changes[key] for key in left)
         return ModelForecast(
             clean=clean,
             changed=len(self.inputs) - clean,

@@ -102,9 +102,9 @@ class _Figures:
 
     def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
         texts = TranscriptReader(self._suite.normaliser, self._suite.alternatives, self._suite.synonyms)
-        mixed = texts.mixed(self._view, self._task)
+        apart = texts.apart(self._view, self._task)
         truth, predicted = (
-            texts.read(written, side, self._view.segments, mixed)
+            texts.read(written, side, self._view.segments, apart)
             for side, written in ((REFERENCE, truth), (HYPOTHESIS, predicted))
         )
         keys = [f"{self._view.name}|{key}" for key in self._view.segments["key"]]

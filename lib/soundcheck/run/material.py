@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from soundcheck.corpora.measured import check_installed, measure
 from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation import changed_segments
+from soundcheck.models import processes
 from soundcheck.models.base import LookUpModel, check_model, load_checked
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run.output import Output
@@ -84,7 +84,7 @@ def load(opened: Opened, jobs: int, answered: Mapping[str, str] | None = None) -
     sounds = Sounds()
     corpora, fingerprints, looking_up, unloaded = [], {}, {}, {}
     # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
+    with processes.threads(max(1, jobs)) as pool:
         entries = suite.models.values()
         listening = {e.name: pool.submit(check_model, e, suite) for e in entries if e.about.needs_audio}
         for entry in suite.corpora.values():

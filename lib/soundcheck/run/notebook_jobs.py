@@ -163,7 +163,7 @@ def comparison_job(
     """
     suite, output, evaluated = material.suite, material.output, material.corpora
     titles = {family.name: family.title for family in material.families}
-    by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
+    by_model = {(ended.job.model, ended.job.family): ended.job for ended in judged if not ended.failed}
     folder = output.comparisons / files.slug(entry.name)
     again = [outcome for outcome in again if folder in outcome.job.target.parents]
     lost = {outcome.job.family for outcome in again if outcome.failed}
@@ -272,8 +272,8 @@ def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) 
         corpora = []
         for corpus in job.description.corpora:
             both = corpus, theirs.get(corpus.name, corpus)
-            tables = [one.predictions for one in both]
-            counted = tuple(one.missing == ERROR for one in both)
+            tables = [side.predictions for side in both]
+            counted = tuple(side.missing == ERROR for side in both)
             if all(path.is_file() for path in tables) and judged & _write(*tables, counted, folder):
                 corpus = dataclasses.replace(corpus, predictions=folder / corpus.predictions.name)
             corpora.append(corpus)

@@ -235,7 +235,7 @@ def sum_up(
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += last
     fine = not (record.failed or failed or problems)
-    answers = [counts for one in record.comparisons for counts in (one.outcomes, one.outcomes_sample)]
+    answers = [counts for pair in record.comparisons for counts in (pair.outcomes, pair.outcomes_sample)]
     worse = sum(counts.get(WORSE, 0) for counts in answers)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
 

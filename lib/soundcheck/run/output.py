@@ -89,9 +89,7 @@ class Output:
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise self._refusal("this is a file, not a folder")
-        existing = self.folder
-        while not os.path.lexists(existing):
-            existing = existing.parent
+        existing = next(path for path in (self.folder, *self.folder.parents) if os.path.lexists(path))
         for link in (existing, self.folder / "cache"):
             if link.is_symlink() and not os.path.isdir(link):
                 what = f"the link {quoted(link.name, 80)} leads to no folder"
@@ -241,9 +239,7 @@ class FolderLock:
             held.seek(0)
             who = held.read(200).strip()
             held.close()
-            what = (
-                f"another run writes to this folder ({who})" if who else "another run writes to this folder"
-            )
+            what = f"another run writes to this folder{f' ({who})' if who else ''}"
             remedy = "Wait until it has ended, or choose another folder with --out"
             raise input_error(f"--out {self._display_name}", what, remedy) from error
         held.truncate(0)

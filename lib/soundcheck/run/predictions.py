@@ -32,7 +32,7 @@ from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import BY_MODEL, Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest, Share
-from soundcheck.predict.store import NAME, Store
+from soundcheck.predict.store import NAME, Store, forget_unused
 from soundcheck.run import notebook_jobs, tables
 from soundcheck.run.material import (
     Material,
@@ -107,6 +107,8 @@ def predict_all(
     for report in predict(request for request in requests if request.corpora):
         reports[report.model] = reports[report.model].joined(report)
     output.prune_below(output.predictions, (path for one in reports.values() for path in one.tables.values()))
+    if _listening(suite):
+        forget_unused(output.cache)
     return dataclasses.replace(material, reports=reports)
 
 
@@ -260,10 +262,8 @@ class Shards:
             known, changed = {failure.key for failure in model.failures}, set()
             for cache in _caches(folder, material.output.cache):
                 if cache not in by_cache:
-                    store = Store(cache, fingerprint, root)
-                    entries, others = store.elsewhere()
+                    entries, _, others = Store(cache, fingerprint, root).elsewhere()
                     by_cache[cache] = set() if others else {*entries}, others
-                    store.close()
                 known |= by_cache[cache][0]
                 changed |= {*by_cache[cache][1]}
             if missing := sum(key in share for key in needed - known):

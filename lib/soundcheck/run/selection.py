@@ -88,7 +88,7 @@ def plan_part(suite: Suite, chosen: Suite, output: Output) -> Plan:
 def _between(models: Collection[str], suite: Suite) -> dict[str, ComparisonEntry]:
     """Keep the comparisons of some models with each other."""
     comparisons = suite.comparisons.items()
-    return {name: one for name, one in comparisons if one.baseline in models and one.candidate in models}
+    return {name: pair for name, pair in comparisons if pair.baseline in models and pair.candidate in models}
 
 
 def _check_same(suite: Suite, record: RunRecord, output: Output) -> None:

@@ -153,11 +153,12 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
         def rate_within(subset: Subset, predictions: Predictions, mask: np.ndarray) -> Weighted:
             return equal_error_rate(evaluation.trials(subset, predictions.clean).only(mask))
 
-        for one in compared:
-            counts = {f"{one.column}: {count.group}": count for count in one.counts if count.group}
-            masks = {part: one.everything.mask(one.column, count.group) for part, count in counts.items()}
+        for of_column in compared:
+            column, whole = of_column.column, of_column.everything
+            counts = {f"{column}: {count.group}": count for count in of_column.counts if count.group}
+            masks = {part: whole.mask(column, count.group) for part, count in counts.items()}
             lacks = {part: count.lacks for part, count in counts.items() if count.lacks}
-            evaluation.estimates(one.everything, {"equal_error_rate": rate_within}, masks, excluded=lacks)
+            evaluation.estimates(whole, {"equal_error_rate": rate_within}, masks, excluded=lacks)
         group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
         result = _scores(evaluation, task, notes)
     costs = result.estimates["measure"].str.contains(" (cost", regex=False)
@@ -165,13 +166,13 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
 
 
 def _scores(evaluation: Evaluation, task: Task, notes: Sequence[str]) -> Scores:
-    said = [re.sub(rf"^{TABLE}(: |, )", "", note) for note in evaluation.notes]  # it is the only corpus
+    remarks = [re.sub(rf"^{TABLE}(: |, )", "", note) for note in evaluation.notes]  # it is the only corpus
     return Scores(
         evaluation.estimated().reset_index(drop=True),
         decide(evaluation.frame()).reset_index(drop=True),
         task,
         evaluation.model,
-        tuple(dict.fromkeys([*notes, *evaluation.scales, *said])),
+        tuple(dict.fromkeys([*notes, *evaluation.scales, *remarks])),
         evaluation.corpora[0].block_name,
     )
 
@@ -298,7 +299,7 @@ def _references(
     for column, name in against.items():
         known = segments[column].dropna().unique() if column in segments else ()
         if name != OTHERS and name not in known:
-            remedy = did_you_mean(name, [str(one) for one in known])
+            remedy = did_you_mean(name, [*map(str, known)])
             raise input_error(f"column {column}", f"there is no group {quoted(name)}", remedy)
     return dict(against)
 
@@ -320,7 +321,7 @@ def _evaluation(
     suite = Suite()
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as name:
         folder = Path(name)
-        parts = {one: folder / f"{one}.parquet" for one in ("segments", "predictions")}
+        parts = {part: folder / f"{part}.parquet" for part in ("segments", "predictions")}
         segments.to_parquet(parts["segments"], index=False)
         predictions.to_parquet(parts["predictions"], index=False)
         if trials is not None:

@@ -173,7 +173,7 @@ def detect_format(place: Path) -> DetectedFormat:
             return dataclasses.replace(detected, keys={"fold": 1})
         if keyword == "nemo":
             predicted = sorted(index.with_keys("audio_filepath", "pred_text"), key=by_split)
-            return dataclasses.replace(detected, predictions=tuple(index.root / one for one in predicted))
+            return dataclasses.replace(detected, predictions=tuple(index.root / name for name in predicted))
         return detected
     sought = "; ".join(f"{name}: {what}" for name, (what, _) in FORMATS.items())
     what = f"no format is recognised among {len(index.others) + len(index.audio)} files"

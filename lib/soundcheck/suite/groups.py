@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -119,7 +119,7 @@ def read_groups(
     for place, name, cut in entries:
         columns = _columns(reader, place, name)
         if isinstance(cut, dict) and AGAINST in cut:
-            against[BOTH.join(columns)] = _reference(reader, (*place, AGAINST), cut[AGAINST])
+            against[BOTH.join(columns)] = _reference(reader, (*place, AGAINST), cut[AGAINST], columns)
             cut = {key: item for key, item in cut.items() if key != AGAINST} or ""
             if not cut and name == "pitch" and name not in ranges:
                 continue  # a family makes low, medium and high voices
@@ -169,12 +169,12 @@ def _columns(reader: schema.EntryReader, path: tuple, item: object) -> tuple[str
     return columns
 
 
-def _reference(reader: schema.EntryReader, path: tuple, value: object) -> str:
+def _reference(reader: schema.EntryReader, path: tuple, value: object, columns: Sequence[str]) -> str:
     """Read the group that others are compared with: a word, or of a product two."""
     if value == "all":
         reader.note(path, "each group is a part of all", f"Write {OTHERS}, or the name of a group")
-    word = reader.check(path, value, schema.Text)
-    return "" if word is None else BOTH.join(_PRODUCT.split(word))
+    word = reader.check(path, value, schema.Text) or ""
+    return BOTH.join(_PRODUCT.split(word)) if len(columns) > 1 else word
 
 
 def _check_column(reader: schema.EntryReader, path: tuple, column: str, has_ranges: bool) -> None:

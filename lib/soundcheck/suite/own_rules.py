@@ -210,7 +210,7 @@ class _TestReader:
     def check_hard(self, change: OwnTest, has_threshold: bool) -> None:
         """Note a hard bar that nothing in the suite could be compared with."""
         note, place, label_place = self.reader.note, (*self.path, "hard"), (*self.path, "label")
-        tasks = [self.reader.tasks[name] for name in self.predicted or ()]
+        tasks = [self.reader.tasks[name] for name in sorted(self.predicted or ())]
         judged = [task for task in tasks if {task.name, task.kind} & change.thresholds.keys()]
         if not has_threshold:
             note(place, "a hard bar needs a threshold", "Add threshold: 0.7")

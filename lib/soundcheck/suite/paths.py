@@ -45,21 +45,24 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         return _in_package(text, kind)
     home = os.path.expanduser(text)
     place = file.parent / home
-    if folder and place.is_dir():
+    what = irregularity(place) or "this is a file, not a folder" * folder
+    if folder and os.path.isdir(place):
+        what = "" if os.access(place, os.R_OK | os.X_OK) else "permission denied"
+    if not what:
         return place, "", ""
-    what, remedy = irregularity(place), "Name the folder that holds it" if folder else "Name the file in it"
-    if not what and not folder:
-        return place, "", ""
-    if "not exist" in what and re.search(r"\$\w|\$\{|%\w+%", text):
+    remedy = "Name the folder that holds it" if folder else "Name the file in it"
+    if "denied" in what:
+        remedy = "Make it readable, or name a copy"
+    elif "not exist" in what and re.search(r"\$\w|\$\{|%\w+%", text):
         what = "environment variables are not expanded"
         remedy = "Write the path itself; ~ stands for your home folder"
     elif "not exist" in what:
         relative = "" if os.path.isabs(home) else f" (taken relative to the folder of {file.name})"
         what = f"the {kind} does not exist{relative}"
         remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
-    elif not folder and (place / "db.yaml").is_file():
+    elif not folder and os.path.isfile(place / "db.yaml"):
         remedy = "It holds an audformat database: write format: audformat"
-    return None, f"{quoted(text)}: {what or 'this is a file, not a folder'}", remedy
+    return None, f"{quoted(text)}: {what}", remedy
 
 
 def _in_package(text: str, kind: str) -> tuple[Path | None, str, str]:
@@ -98,10 +101,11 @@ def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
       Folders that Soundcheck wrote, ``.git`` and ``__pycache__`` are passed over, and whatever is no file.
     """
     place = file.parent / os.path.expanduser(text)
-    if place.is_dir():
+    if os.path.isdir(place):
         places = [place]
     elif glob.has_magic(text) and not os.path.lexists(place):
-        places = [Path(match) for match in glob.iglob(str(place), recursive=True)]
+        matches = glob.iglob(os.path.expanduser(text), root_dir=file.parent, recursive=True)
+        places = [file.parent / match for match in matches]
     else:
         single, what, remedy = find_place(file, text, folder=False)
         return ([] if single is None else [single]), what, remedy

@@ -389,7 +389,8 @@ class EntryReader(DocumentReader):
     def read_path(self, path: tuple, text: str, *, folder: bool | None) -> Path | None:
         """Find a file or folder that the suite names; ``None`` = either."""
         if folder is None:
-            folder = (self.root / os.path.expanduser(text)).is_dir()
+            folder = os.path.isdir(self.root / os.path.expanduser(text))
+            folder |= find_place(self.file, text, folder=True)[0] is not None  # in a package
         place, what, remedy = find_place(self.file, text, folder=folder)
         if what:
             self.note(path, what, remedy)

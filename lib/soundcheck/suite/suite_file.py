@@ -152,7 +152,7 @@ class _Reader(schema.EntryReader):
         """Read a folder that need not exist, of finished runs or of what is computed once."""
         text = self.check((key,), value, schema.Text)
         folder = None if text is None else self.root / os.path.expanduser(text)
-        if folder is not None and folder.exists() and not folder.is_dir():
+        if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
             self.note((key,), f"{quoted(text)}: this is a file, not a folder", "Name a folder")
         return folder
 

@@ -111,7 +111,7 @@ def first(cache: Path) -> Path:
 def fingerprint(*what: object) -> str:
     """Hash what is spoken with all that decides how it sounds: code and data, libraries that speak."""
     data = (path for path in Path(__file__).parent.iterdir() if path.suffix in (".py", ".csv", ".toml"))
-    versions = [importlib.metadata.version(name) for name in ("praat-parselmouth", "numpy")]
+    versions = [importlib.metadata.version(name) for name in ("praat-parselmouth", "numpy", "scipy")]
     sources = [digest(path) for path in (Path(seeds.__file__), *sorted(data))]
     return digest(json.dumps([*what, parselmouth.PRAAT_VERSION, versions, sources]))[:16]
 

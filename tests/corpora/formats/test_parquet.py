@@ -74,8 +74,8 @@ def test_other_splits_and_missing_shards(load, refused, hub):
     assert rows(load(f"{SHARDS}, split: train"), "file") == [("train/0.wav",)]
     assert len(load(f"{SHARDS}, split: all").segments) == 6
     refused("no shard belongs to the split 'dev'. Allowed: test, train", f"{SHARDS}, split: dev")
-    one = load(f"{SHARDS}/test-00001-of-00002.parquet")
-    assert rows(one, "file") == [("test/0.wav",), ("test/3.flac",)]
+    shard = load(f"{SHARDS}/test-00001-of-00002.parquet")
+    assert rows(shard, "file") == [("test/0.wav",), ("test/3.flac",)]
     (hub / "test-00000-of-00002.parquet").unlink()
     assert "1 of 2 shards of 'test' are not there" in load(SHARDS).notices
 
@@ -106,7 +106,7 @@ def test_sounds_are_written_once_and_again_if_they_are_gone_or_a_run_was_stopped
 
 
 def test_names_stay_inside_and_what_is_no_sound_is_listed(load, shard, sound, tmp_path):
-    sounds = [{"bytes": one, "path": None} for one in (b"", b"rubbish", sound(2)[:500])]  # are left out
+    sounds = [{"bytes": data, "path": None} for data in (b"", b"rubbish", sound(2)[:500])]  # are left out
     names = ["../../out.wav", "/etc/x.wav", "C:\\y.wav", ".hidden.wav", "a b.wav", "", None, "..", "z" * 300]
     names += ["1089-134686-0000.wav", "0-3.wav", "A.wav", "a.wav", "ü.wav", "a\0.wav"]
     sounds += [{"bytes": sound(n), "path": name} for n, name in enumerate(names)]

@@ -167,7 +167,7 @@ def test_both_sexes_get_their_share_as_far_as_it_goes(wanted, female, male):
 @pytest.mark.parametrize(("voices", "notice"), LISTED["designs"])
 def test_sizes_and_what_is_missing_are_told(voices, notice):
     notices = made(corpus(*voices), 5, 7, 6).notices
-    assert any(said.startswith(notice) for said in notices), notices
+    assert any(text.startswith(notice) for text in notices), notices
 
 
 def test_a_sound_is_not_compared_with_itself():

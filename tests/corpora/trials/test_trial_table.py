@@ -183,8 +183,8 @@ def inferred(*trials: tuple[str, str, int]) -> tuple[dict[str, str], str]:
 
 
 def test_folders_are_speakers_if_they_fit():
-    speakers, how = inferred(("s1/a.wav", "s1/x/b.wav", 1), ("s1/a.wav", "s2/a.wav", 0))
-    assert speakers == {"s1/a.wav": "s1", "s1/x/b.wav": "s1", "s2/a.wav": "s2"}
+    speakers, how = inferred(("s1/a.wav", r"s1\x\b.wav", 1), ("s1/a.wav", "s2/a.wav", 0))
+    assert speakers == {"s1/a.wav": "s1", r"s1\x\b.wav": "s1", "s2/a.wav": "s2"}
     assert how == "speakers are taken from the folders of the files, which fit all labels: 2 speakers"
     speakers, _ = inferred(("wav/id1/x/a", "wav/id1/y/b", 1), ("wav/id1/x/a", "wav/id2/x/a", 0))
     assert set(speakers.values()) == {"id1", "id2"}  # folders that all files share are passed over
@@ -231,6 +231,8 @@ def test_recordings_of_a_list_and_their_speakers(load, refused):
     names = [("id1/x/1.wav", "id1"), ("id1/y/2.wav", "id1"), ("id2/z/3.wav", "id2")]
     assert rows(corpus, "file", "speaker") == names
     assert any("folder" in notice for notice in corpus.notices) and len(corpus.trials) == 2
+    cut = {"trials.txt": "1 /t/id1/1.wav /t/id1/2.wav\n0 /t/id1/1.wav /t/id2/3.wav\n"}
+    assert dict(rows(load(f"{ENTRY}, cut: /t", cut), "file", "speaker"))["id2/3.wav"] == "id2"
     refused("trials.txt line 3: .*column speaker", ENTRY, {"trials.txt": "1 a b\n1 b c\n0 a c\n"})
     files = {"trials.txt": "1 a target\n0 b c\n"}
     refused("^trials.txt line 2: 'c' is not a valid label", f"{ENTRY}, layout: kaldi", files)

@@ -47,7 +47,7 @@ def test_sentences_differ_and_hold_the_word_once_or_complements_and_names():
     ends = ["of wool", "of groceries", "of concrete"]  # those of the paper
     probes = texts.sentences("bags", 50, complements=ends)
     assert len(set(probes)) == 50 and texts.possible("bags", ends) == 6 * 5 * 3
-    assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", one) for one in probes)
+    assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", text) for text in probes)
 
 
 def test_sentences_are_dealt_evenly_and_depend_on_seed_and_word():

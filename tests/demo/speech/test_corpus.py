@@ -87,6 +87,13 @@ def test_same_bytes_for_any_jobs_and_for_the_first_segment_alone(small, tmp_path
     assert [path.name for path in (tmp_path / "alone").rglob("*.wav")] == [alone.name]
 
 
+def test_all_libraries_that_decide_how_it_sounds_count(monkeypatch):
+    before, metadata = corpus.fingerprint(), corpus.importlib.metadata
+    of = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: of(name) * (1 + (name == "scipy")))
+    assert corpus.fingerprint() != before
+
+
 @slow
 def test_failure_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     good = corpus.SPEAKERS[0]

@@ -150,14 +150,14 @@ def test_the_file_may_say_what_classes_are(project):
 def test_numbers_that_are_none_are_no_predictions(project):
     def divide(model):  # by nothing, where a signal is silent
         replaced("Mul", "one")(model)
-        one = onnx.helper.make_node("Div", ["all abs", "all abs"], ["one"])
-        model.graph.node.insert(len(model.graph.node) - 1, one)
+        division = onnx.helper.make_node("Div", ["all abs", "all abs"], ["one"])
+        model.graph.node.insert(len(model.graph.node) - 1, division)
 
     silence, noise = np.zeros(800, np.float32), noises(800)[0]
     for text, count, task in ((BATCH, 3, "arousal"), (EMOTION, 4, "emotion")):
         onnx_model(project.folder / "m.onnx", {"logits": count}, change=divide)
         first, second = (
-            check_output(one, [BUILTIN[task]]) for one in project.answers(text, [silence, noise])
+            check_output(output, [BUILTIN[task]]) for output in project.answers(text, [silence, noise])
         )
         assert first[0] == {} and first[1].startswith(f"{task} is nan, not ") and second[1] == ""
 

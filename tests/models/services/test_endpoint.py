@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import audiofile
 import numpy as np
@@ -112,15 +113,15 @@ def test_a_service_says_how_sure_it_is_if_it_is_asked(ask):
 
 
 def test_what_services_say_beside_the_text():
-    def said(*segments: dict) -> dict:
+    def sure(*segments: dict) -> dict:
         return confidences({"text": "go", "segments": list(segments)})
 
-    assert said({"avg_logprob": 0.5}) == {}  # is none
-    assert said({"avg_logprob": -1.0}, {"avg_logprob": -3.0}) == {"confidence": pytest.approx(np.exp(-2))}
-    timed = said({"avg_logprob": -1, "start": 0, "end": 3}, {"avg_logprob": -3, "start": 3, "end": 4})
+    assert sure({"avg_logprob": 0.5}) == {}  # is none
+    assert sure({"avg_logprob": -1.0}, {"avg_logprob": -3.0}) == {"confidence": pytest.approx(np.exp(-2))}
+    timed = sure({"avg_logprob": -1, "start": 0, "end": 3}, {"avg_logprob": -3, "start": 3, "end": 4})
     assert timed == {"confidence": pytest.approx(np.exp(-1.5))}
     words = {"words": [{"word": "go", "probability": 1}]}
-    assert said(words) == words
+    assert sure(words) == words
 
 
 def test_so_many_requests_at_a_time_and_answers_in_order(model):
@@ -146,12 +147,14 @@ def test_answers_that_are_none_are_not_asked_for_again(ask, row):
 
 
 @pytest.mark.parametrize("status", [429, 503, 0])
-def test_what_may_go_better_is_tried_again(ask, status):
+def test_what_may_go_better_is_tried_again(ask, monkeypatch, status):
     reply = Reply({}, status) if status else Reply({"text": "x"}, cut=True)
     output, requests = ask(then(reply, 2))
     assert output == {"transcript": "at last"} and len(requests) == 3
+    waits = []
+    monkeypatch.setattr(endpoint, "time", SimpleNamespace(monotonic=time.monotonic, sleep=waits.append))
     output, requests = ask(reply)
-    assert output.problem and len(requests) == endpoint.TRIES
+    assert output.problem and len(requests) == endpoint.TRIES == len(waits) + 1
 
 
 @pytest.mark.parametrize(("wait", "least"), [("1", 0.8), ("soon", 0)])

@@ -40,7 +40,7 @@ UNCLEAR = [
 def test_names_fit_by_all_that_both_sides_give(load, name):
     for names, known, expected, words in CASES:
         model, where = load(FORMATS[name](names), name), files(*known)
-        answered = [one is not None for one in model.look_up(where, "")[0]["transcript"]]
+        answered = [text is not None for text in model.look_up(where, "")[0]["transcript"]]
         assert answered == expected, names
         notices = [notice for notice in model.notices([where]) if " of the file (" in notice]
         assert len(notices) == bool(words) and all(words in notice for notice in notices), names

@@ -40,7 +40,7 @@ def plainly(rows, corpora, segments, name) -> list[int]:
         of_corpus = [[n for n in of_file if corpora[n] == one] for one in (name, files.slug(name), "")]
         numbers = next(filter(None, of_corpus), [])
         if len(numbers) == 1 and all(map(math.isnan, rows[numbers[0]][1:])):
-            if [one[0] for one in segments].count(file) > 1:
+            if [segment[0] for segment in segments].count(file) > 1:
                 return ["refused"]
             places += numbers
             continue

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.models.answers import TEXT_LIMIT
 from soundcheck.models.tables.timed_transcripts import (
     TimedTranscripts,
     holders,
@@ -91,11 +92,13 @@ def test_a_list_of_segments(load):
     assert items.to_numpy().tolist() == [["3", "1", "turn left"], ["", "", "switch on"]]
 
 
-def test_what_lies_across_segments_is_no_prediction(load):
-    model = load("m1 1 A 0.1 1.2 turn left\nm1 1 A 1.4 2.9 switch it on\nm1 1 A 3.1 3.3 light\n", "hyp.stm")
+def test_what_lies_across_segments_or_is_too_long_is_no_prediction(load):
+    lines = "m1 1 A 0.1 1.2 turn left\nm1 1 A 1.4 2.9 switch it on\nm1 1 A 3.1 3.3 light\nm2 1 A 0 1 "
+    model = load(lines + "x" * (TEXT_LIMIT + 1), "hyp.stm")
     values, problems = model.look_up(MEETINGS, "")
     assert values["transcript"].tolist() == [None, None, "light", None, None]
     assert problems[:3] == ["hyp.stm has words across its start or end"] * 2 + [""]
+    assert problems[3].startswith(f"hyp.stm has a text of {TEXT_LIMIT + 1} characters for transcript")
     assert model.notices([MEETINGS]) == ["1 line belongs to no segment of the corpora"]
 
 

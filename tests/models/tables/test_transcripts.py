@@ -149,7 +149,7 @@ def line(path: str, **more: object) -> dict:
 @pytest.mark.parametrize("name", ["manifest.json", "results.txt"])
 def test_results_of_a_leaderboard(load, name):
     texts = {"s2/b": "  two words ", "s1/a": "", "s3/c": None, "s9/z": "more"}
-    model = load(lines(*(line(f"/data/ls/test/{one}.flac", pred_text=texts[one]) for one in texts)), name)
+    model = load(lines(*(line(f"/data/ls/test/{name}.flac", pred_text=texts[name]) for name in texts)), name)
     where = files("s1/a.wav", "s2/b.wav", "s3/c.wav", "s4/d.wav")
     values, problems = model.look_up(where, "")
     assert values["transcript"].tolist() == ["", "two words", None, None]

@@ -123,9 +123,9 @@ def test_sentences_and_their_confidence(load, networks, network, language):
         text = tokenizer.batch_decode(tokens, skip_special_tokens=True)[0].strip()
         assert one == {"transcript": text} and text == other["transcript"] and text
         made = recogniser.generate(**inputs, **scored, **options)
-        said = zip(made.sequences[0, -len(made.scores) :], made.scores, strict=True)
+        both = zip(made.sequences[0, -len(made.scores) :], made.scores, strict=True)
         special = tokenizer.all_special_ids
-        logs = [float(scores[0].log_softmax(0)[token]) for token, scores in said if int(token) not in special]
+        logs = [float(scores[0].log_softmax(0)[token]) for token, scores in both if int(token) not in special]
         assert other["confidence"] == pytest.approx(np.exp(np.mean(logs)), abs=1e-3)
     assert len({output["transcript"] for output in plain}) > 1
 

@@ -25,6 +25,7 @@ from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import RawTable, entry_name, format_hint, join, take_columns
 from soundcheck.corpora.splits import split_among
+from soundcheck.corpora.utterances import plain_path
 from soundcheck.suite.corpus_format import FileOrFolderKeys, FolderKeys, TableFormat
 from soundcheck.suite.entries import CorpusEntry
 
@@ -56,7 +57,7 @@ class AudioFolderFormat(TableFormat):
             return _labelled(sounds, entry, tasks, source)
         table = join([_read(entry.path, path, source) for path in paths], source)
         _add_splits(table.columns, table.columns[FILE])
-        unlisted = len({*sounds} - {*table.columns[FILE]})
+        unlisted = len({*sounds}.difference(map(plain_path, table.columns[FILE])))
         notice = f"{counted(unlisted, 'sound')} in the folder stand in no metadata table: not used"
         names = {"file": (FILE,), **NAMES}
         return take_columns(table, entry, tasks, names, notices=[notice] if unlisted else [])
@@ -71,12 +72,13 @@ def _walk(root: Path, source: str) -> tuple[list[str], list[str]]:
         described = [name for name in TABLES if name in names]
         if len(described) > 1:
             what = f"{' and '.join(described)} are both there for the same folder"
-            problems.add(
-                posixpath.join(source, below.as_posix()).removesuffix("/."), what, "Keep one of them"
-            )
+            where = posixpath.join(source, below.as_posix()).removesuffix("/.")
+            problems.add(where, what, "Keep one of them")
         audible = [name for name in sorted(names) if name.lower().endswith(SOUNDS) and name[0] != "."]
         tables += [(below / name).as_posix() for name in described]
         sounds += [(below / name).as_posix() for name in audible]
+    for name in [name for name in (*tables, *sounds) if name.encode(errors="replace") != os.fsencode(name)]:
+        problems.add(source, f"the name {quoted(name)} is not UTF-8", "Rename it, for instance with convmv")
     problems.raise_if_any()
     if not tables and not sounds:
         inside = {path.suffix for path in root.rglob("*.parquet")} and "This looks like `format: parquet`"
@@ -120,7 +122,7 @@ def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Tas
 
 def _add_splits(columns: dict[str, Sequence[str]], names: Sequence[str]) -> None:
     """Add the splits that the folders of files are, unless there is such a column."""
-    splits = [split_among(posixpath.dirname(name).split("/")) for name in names]
+    splits = [split_among(plain_path(name).split("/")[:-1]) for name in names]
     if SPLIT not in columns and any(splits):
         columns[SPLIT] = splits
 

@@ -105,10 +105,8 @@ def _segments(
             parse_number(start)
             end = "" if parse_number(end) == -1 else end
         except ValueError as error:
-            remedy = (
-                "Expected is `utterance recording start end` in seconds; an end of -1 is that of the file"
-            )
-            folder.problems.add(folder.where("segments", name), str(error), remedy)
+            line = "`utterance recording start end` in seconds; an end of -1 is that of the file"
+            folder.problems.add(folder.where("segments", name), str(error), f"Expected is {line}")
             continue
         if recording in recordings:
             times[name] = (recording, start, end, "" if channel == "-1" else channel)
@@ -170,9 +168,8 @@ class _Folder:
                 where = f"{source} lines {lines[name]} and {number}"
                 self.problems.add(where, f"the name {quoted(name)} stands twice", "Give each its own name")
             elif name and not rest and not alone:
-                self.problems.add(
-                    f"{source} line {number}", f"{quoted(name)} has no value", "Complete the line"
-                )
+                what = f"{quoted(name)} has no value"
+                self.problems.add(f"{source} line {number}", what, "Complete the line")
             elif name:
                 values[name], lines[name] = rest[0].rstrip() if rest else alone, number
         if needed and not values and not len(self.problems):

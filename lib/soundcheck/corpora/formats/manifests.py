@@ -188,9 +188,8 @@ def _lists(folder: Path, source: str, fold: int | None) -> dict[str, Path]:
         folds = ", ".join(sorted(path.name for path in folder.glob("fold_*") if path.is_dir())[:5])
         what = f"there is not one list (.jsonl){' of the split test' * (fold is not None)}"
         where = source if fold is None else f"{source}/{place.name}"
-        raise input_error(
-            where, what, f"Name the folder of one corpus, or `fold: 1`; folds: {folds or 'none'}"
-        )
+        remedy = f"Name the folder of one corpus, or `fold: 1`; folds: {folds or 'none'}"
+        raise input_error(where, what, remedy)
     return {split: paths[0] for split, paths in lists.items() if paths}
 
 

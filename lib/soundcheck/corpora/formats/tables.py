@@ -169,6 +169,7 @@ class TrialKeys(corpus_format.CorpusKeys):
 
     path: corpus_format.File = ""
     root: corpus_format.Folder = ""
+    cut: schema.Text = ""
     audio: schema.Boolean = True
     enrolments: corpus_format.File = ""
     layout: schema.choice(*corpus_format.TRIAL_LAYOUTS) = ""

@@ -339,7 +339,7 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
     spare = len(others) - (2 if width > 2 else 0)
     for column in list(dict.fromkeys([*labelled[::-1], *numbered[::-1], *sides[::-1]]))[:spare]:
         others.remove(column)
-        if value == "score" and column in labelled:
+        if value == "score" and labelled == [column]:  # of several nobody knows which one it is
             roles[column] = "label"
     roles |= dict(zip(others, PAIR, strict=False))
     return [roles.get(column, "") for column in range(width)] if len(others) in (0, 2) else []

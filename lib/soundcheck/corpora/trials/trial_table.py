@@ -22,12 +22,12 @@ import pandas as pd
 import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, input_error, nearest
+from soundcheck.common.errors import EACH, Problems, input_error, nearest
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.corpora.trials.trial_files import Listing, read_enrolments, read_trials
-from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, segment_name
+from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path, segment_name
 from soundcheck.suite.entries import CorpusEntry
 
 LISTED = "list"  # origin of trials that a corpus brings
@@ -97,7 +97,7 @@ def read_table(path: str | os.PathLike) -> TrialTable:
     rows = frame.pop("members")
     of_enrolment = rows[rows.map(len) > 0].groupby(frame["enrolment"]).first()
     return TrialTable(
-        frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)),
+        frame.astype({name: object for name, kind in frame.dtypes.items() if kind.kind == "O"}),
         np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
         np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
         about["origin"],
@@ -163,7 +163,7 @@ def infer_speakers(
 
 def _folders(names: Sequence[str]) -> list[str]:
     """Give the first folder of each name in which they differ; empty if not all have one."""
-    paths = [name.split("/")[:-1] for name in names]
+    paths = [plain_path(name).split("/")[:-1] for name in names]
     common = len(os.path.commonprefix([min(paths, default=[]), max(paths, default=[])]))
     return [path[common] for path in paths] if all(len(path) > common for path in paths) else []
 
@@ -317,7 +317,8 @@ def _find_rows(
     for (name, where), rows in zip(places.items(), finder.find([*places]), strict=True):
         rows = rows or timed.get(name, [])
         if not rows:
-            unknown, example = told_apart(name, nearest(name, listed[:2000]) or listed[0])
+            near = nearest(name, listed[:2000]) if len(problems) < EACH else ""  # which takes its time
+            unknown, example = told_apart(name, near or listed[0])
             remedy = f"Write files as the corpus does, such as {example}"
             problems.add(where, f"no segment is called {unknown}", remedy)
         elif rows[0] < len(usable) and len(rows) > 1:

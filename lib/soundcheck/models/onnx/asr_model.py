@@ -48,7 +48,7 @@ ARCHITECTURES = (
     *("gigaam-v3-e2e-ctc", "gigaam-v3-e2e-rnnt", "gigaam-multilingual-ctc", "gigaam-multilingual-large-ctc"),
 )
 CONFIG, CONFIG_KEY = "config.json", "model_type"
-DOWNLOAD = "Download it first: huggingface-cli download OWNER/NAME --local-dir FOLDER"
+DOWNLOAD = "Download it first: hf download OWNER/NAME --local-dir FOLDER"
 
 
 def _check_part(text: str) -> str:

@@ -99,15 +99,15 @@ def record(name: str, filters: Mapping[str, Callable], **values: object) -> dict
             return expression(part[1:])(**values) if part.startswith("=") else part
         if isinstance(part, dict):
             return filled(**{key: made(value, values) for key, value in part.items() if key != "each"})
-        return [one for item in part for one in items(item, values)] if isinstance(part, list) else part
+        return [entry for item in part for entry in items(item, values)] if isinstance(part, list) else part
 
     def items(item: dict, values: Mapping) -> list:
         if "each" not in item:
             return [made(item, values)]
         names, _, many = item["each"].partition(" in ")
         names = names.split(", ")
-        rows = (one if len(names) > 1 else (one,) for one in expression(many)(**values))
-        return [made(item, {**values, **dict(zip(names, one, strict=True))}) for one in rows]
+        rows = (row if len(names) > 1 else (row,) for row in expression(many)(**values))
+        return [made(item, {**values, **dict(zip(names, row, strict=True))}) for row in rows]
 
     return made(layout, values)
 
@@ -115,7 +115,7 @@ def record(name: str, filters: Mapping[str, Callable], **values: object) -> dict
 def filled(**values: object) -> dict[str, object]:
     """Keep what is neither empty nor NaN, of lists, too."""
     cleaned = {
-        name: [one for one in value if one not in _EMPTY] if isinstance(value, list) else value
+        name: [item for item in value if item not in _EMPTY] if isinstance(value, list) else value
         for name, value in values.items()
     }
     return {name: value for name, value in cleaned.items() if value == value and value not in _EMPTY}

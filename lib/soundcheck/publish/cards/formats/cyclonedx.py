@@ -78,7 +78,7 @@ class CycloneDX(CardFormat):
         about = made["components"][0]["modelCard"]["properties"]
         about |= {f"tests:{state}": count for state, count in counts(facts.rows).items()}
         about |= {f"version:{name}": version for name, version in facts.record.versions.items()}
-        about |= {f"performanceMetrics:{n}": _behind(one, facts, context) for n, one in enumerate(numbers)}
+        about |= {f"performanceMetrics:{n}": _behind(row, facts, context) for n, row in enumerate(numbers)}
         for part in (made["components"][0]["modelCard"], *made["components"][1:]):
             part["properties"] = _properties(part["properties"])
         made["serialNumber"] = ""
@@ -86,22 +86,22 @@ class CycloneDX(CardFormat):
         return json_text(made)
 
 
-def _slice(one: Any) -> str:
-    column, _, group = one.group.partition(": ")
-    slices = [("corpus", one.corpus), (column, group or "all"), ("label", one.label)]
+def _slice(row: Any) -> str:
+    column, _, group = row.group.partition(": ")
+    slices = [("corpus", row.corpus), (column, group or "all"), ("label", row.label)]
     return ", ".join(f"{name}={value}" for name, value in slices if name and value)
 
 
-def _behind(one: Any, facts: ModelFacts, context: CardContext) -> str:
+def _behind(row: Any, facts: ModelFacts, context: CardContext) -> str:
     """Say of a number how much was measured, what it had to meet, and what came of it."""
     parts = (
-        f"{counted(one.segments, one.unit)}, {counted(one.blocks, one.block)}",
-        "" if math.isnan(one.threshold) else f"{one.rule} {one.threshold!r}",
-        one.state,
-        "no better than chance at the task" if one.standing == HOLLOW else "",
-        one.accepted and f"accepted: {one.accepted}",
-        one.remark,
-        context.link(page(facts, one.family)),
+        f"{counted(row.segments, row.unit)}, {counted(row.blocks, row.block)}",
+        "" if math.isnan(row.threshold) else f"{row.rule} {row.threshold!r}",
+        row.state,
+        "no better than chance at the task" if row.standing == HOLLOW else "",
+        row.accepted and f"accepted: {row.accepted}",
+        row.remark,
+        context.link(page(facts, row.family)),
     )
     return "; ".join(filter(None, parts))
 

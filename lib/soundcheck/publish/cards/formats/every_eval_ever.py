@@ -39,16 +39,16 @@ class EveryEvalEver(CardFormat):
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the record."""
 
-        def details(one: Any) -> dict[str, object]:
-            texts = {name: getattr(one, name) for name in ("task", *TEXTS[1:], "block")}
-            numbers = {name: getattr(one, name) for name in ("segments", "blocks", *FURTHER)}
+        def details(row: Any) -> dict[str, object]:
+            texts = {name: getattr(row, name) for name in ("task", *TEXTS[1:], "block")}
+            numbers = {name: getattr(row, name) for name in ("segments", "blocks", *FURTHER)}
             written = {name: repr(number) for name, number in filled(**numbers).items()}
-            return filled(**texts, counted=one.unit, page=context.link(page(facts, one.family)), **written)
+            return filled(**texts, counted=row.unit, page=context.link(page(facts, row.family)), **written)
 
-        def interval(one: Any) -> dict[str, object]:
-            method = interval_method(facts.record.interval, one.block)
-            ends = {"lower": one.low, "upper": one.high}
-            return {} if math.isnan(one.low) else {**ends, "confidence_level": _LEVEL, "method": method}
+        def interval(row: Any) -> dict[str, object]:
+            method = interval_method(facts.record.interval, row.block)
+            ends = {"lower": row.low, "upper": row.high}
+            return {} if math.isnan(row.low) else {**ends, "confidence_level": _LEVEL, "method": method}
 
         midnight = datetime.datetime.combine(context.date, datetime.time(), datetime.UTC)
         made = record(
@@ -74,8 +74,8 @@ def _bound(limit: float) -> float | str:
     return limit if math.isfinite(limit) else "Infinity" if limit > 0 else "-Infinity"
 
 
-def _title(one: Any) -> str:
-    names = (one.family or "key figure", one.measure.name, one.task, one.group, one.label)
+def _title(row: Any) -> str:
+    names = (row.family or "key figure", row.measure.name, row.task, row.group, row.label)
     return " / ".join(filter(None, names))
 
 

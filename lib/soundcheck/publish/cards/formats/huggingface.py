@@ -264,11 +264,11 @@ def _merged(index: list, model: str, results: list) -> list:
     for place in reversed(range(len(index))):
         entry = index[place]
         listed, new = entry["results"] or [], results if place == target else []
-        ours = [one for one in listed if is_ours(one)]
+        ours = [result for result in listed if is_ours(result)]
         if ours == new:
             continue
-        for one in ours:
-            listed.remove(one)
+        for result in ours:
+            listed.remove(result)
         listed.extend(new)
         entry["results"] = listed
         if not listed and set(entry) == {"name", "results"}:
