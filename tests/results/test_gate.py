@@ -150,9 +150,12 @@ def test_the_suite_as_it_is_now_and_a_test_that_its_family_has_no_more(write, tm
         "tests: {correctness_regression: {Mean Absolute Error: false}}\n"
     )
     rows = [value(test, family="correctness_regression", gap=0.2) for test in ("Gone", "Mean Absolute Error")]
+    one_class = REPORTED | {"skipped": "not informative: 1 class in the truth"}
+    rows.append(value("Mean Absolute Error", family="correctness_regression", label="z", **one_class))
     own = {"correctness_regression": {"Gone": {"thresholds": {"arousal": 0.5}, "why": "agreed"}}}
     _, root = judged(write("out", rows, own_tests=own), suite=tmp_path / "suite.yml")
-    assert 'message="switched off in this suite"' in ElementTree.tostring(root, encoding="unicode")
+    text = ElementTree.tostring(root, encoding="unicode")
+    assert 'message="switched off in this suite"' in text and "not informative: 1 class" in text
 
 
 KNOWN = {"model": "m", "group": "sex: male", "why": "being collected", "until": "2027-03-01"}

@@ -43,6 +43,7 @@ from soundcheck.common.errors import (
 )
 from soundcheck.common.escaping import quoted, xml_text
 from soundcheck.common.wording import counted as number_of
+from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.results import history
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
@@ -379,6 +380,7 @@ def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
                 notes.append(f"tests of {path}: {family} / {name} changed in what only a run applies.")
             if old.run and (old.thresholds, old.run) != (new.thresholds, new.run):
                 rows = frame[frame["family"].eq(family) & frame["test"].eq(name) & frame["value"].notna()]
+                rows = rows[~rows["skipped"].str.contains(ONE_CLASS)]
                 _judge_again(frame, rows, tests[name], suite)
                 count = number_of(len(rows), "row")
                 notes.append(f"tests of {path}: {family} / {name}, {count} compared with what is there now.")
