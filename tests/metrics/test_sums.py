@@ -147,14 +147,15 @@ def test_replicates_are_those_of_the_parts(rng):
 
 
 def test_differences_of_shifts_are_those_of_the_plain_formula(rng):
-    prediction, language, context = rng.random(300), rng.integers(3, size=300), rng.integers(3, size=300) == 0
-    groups = [language == i for i in range(3)]
+    language, context = rng.integers(4, size=300), rng.integers(3, size=300) == 0
+    prediction = np.where(language < 3, rng.random(300), np.nan)  # in the last one nothing is predicted
+    groups = [language == i for i in range(4)]
     edges = [-np.inf, 0.25, 0.5, 0.75, np.inf]
     for statistic, plain in (
         (mean_value(prediction), lambda rows: np.array([prediction[rows].mean()])),
         (bin_proportions(prediction), lambda rows: np.histogram(prediction[rows], edges)[0] / rows.sum()),
     ):
-        shifts = [np.subtract(plain(group & context), plain(group)) for group in groups]
+        shifts = [np.subtract(plain(group & context), plain(group)) for group in groups[:3]]
         for tested in range(3):
             result = shift_difference(statistic, groups, tested, context)
             np.testing.assert_allclose(values(result), shifts[tested] - np.mean(shifts, axis=0), atol=1e-9)

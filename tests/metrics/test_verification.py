@@ -79,8 +79,7 @@ def test_perfect_reversed_and_constant_scores():
     hundred = independent(np.arange(200), [0] * 50 + [1] * 100 + [0] * 50)
     for rate in (0.29, 0.07, 0.57):  # their products with 100 are not whole in binary numbers
         assert value(frr_at_far(hundred, [rate])) == (0.0 if rate > 0.5 else 1.0)
-    for seed in range(50):  # of as many trials of either kind one threshold has equal rates
-        data = independent(np.random.default_rng(seed).normal(size=100), [0, 1] * 50)
+    for data in (independent(np.random.default_rng(n).normal(size=100), [0, 1] * 50) for n in range(50)):
         assert value(false_rejection_rate(data, equal_error_threshold(data))) == value(equal_error_rate(data))
 
 

@@ -6,6 +6,7 @@ their values. So they have intervals like any other, on the same replicates.
 
 import copy
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -192,7 +193,7 @@ def average(statistics: Sequence[Statistic]) -> Statistic:
     >>> average([restrict(everyone, group), restrict(everyone, ~group)])
     Statistic(0.5)
     """
-    return _joined(statistics, _same_labels(statistics), _mean, sum, _first)
+    return _joined(statistics, _same_labels(statistics), functools.partial(np.mean, axis=0), sum, _first)
 
 
 def mean_of(statistics: Sequence[Statistic]) -> Statistic:
@@ -202,11 +203,7 @@ def mean_of(statistics: Sequence[Statistic]) -> Statistic:
     >>> mean_of([mean_value([0.2]), mean_value([0.6])])
     Statistic(0.4)
     """
-    return combine(statistics, lambda *values: _mean(values))
-
-
-def _mean(values: Sequence[np.ndarray]) -> np.ndarray:
-    return np.mean(np.stack(values), axis=0)
+    return combine(statistics, lambda *values: np.mean(values, axis=0))
 
 
 def stack(statistics: Mapping[str, Statistic]) -> Statistic:
@@ -219,10 +216,7 @@ def stack(statistics: Mapping[str, Statistic]) -> Statistic:
     items = list(statistics.values())
     if any(len(statistic.labels) != 1 for statistic in items):
         raise ValueError("Only statistics with a single value can be stacked.")
-
-    def beside(values: Sequence[np.ndarray]) -> np.ndarray:
-        return np.concatenate(values, axis=-1)
-
+    beside = functools.partial(np.concatenate, axis=-1)
     return _joined(items, statistics, beside, beside, lambda texts: tuple(itertools.chain(*texts)))
 
 
@@ -253,8 +247,8 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
     Statistic(-0.2)
     """
     restricted = [restrict(statistic, group) for group in groups]
-    first = restricted.pop(tested)
-    others = [each for each in restricted if not additive.missing_predictions(each.parts)[0]] or restricted
+    first = restricted[tested]
+    others = [each for each in _predicted(restricted, tested) if each is not first]
 
     def function(*values: np.ndarray) -> np.ndarray:
         table = np.stack(values)
@@ -263,6 +257,12 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
 
     compared = combine([first, *others], function)
     return dataclasses.replace(compared, reasons=lambda sums: first.reasons(sums[..., : first.size]))
+
+
+def _predicted(groups: list[Statistic], tested: int) -> list[Statistic]:
+    """Give the tested group and those with predictions enough for a value; all if it were alone."""
+    kept = [s for s in groups if s is groups[tested] or not additive.missing_predictions(s.parts)[0]]
+    return kept if len(kept) > 1 else groups
 
 
 def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:
@@ -321,7 +321,7 @@ def shift_difference(
 
     .. math:: \mathrm{shift}(g, c) - \frac1G \sum_{i=1}^G \mathrm{shift}(g_i, c)
 
-    Every group weighs alike; undefined if any of them has no segments in the context.
+    Every group weighs alike, but those hardly predicted; undefined if any has no segments in the context.
 
     >>> from soundcheck.metrics.regression import mean_value
     >>> group, context = np.array([True, True, False, False]), np.array([True, False, True, False])
@@ -329,7 +329,7 @@ def shift_difference(
     Statistic(0.1)
     """
     shifts = [shift(statistic, group, context) for group in groups]
-    return difference(shifts[tested], average(shifts))
+    return difference(shifts[tested], average(_predicted(shifts, tested)))
 
 
 # Both sides made up alike
