@@ -97,7 +97,7 @@ def read_table(path: str | os.PathLike) -> TrialTable:
     rows = frame.pop("members")
     of_enrolment = rows[rows.map(len) > 0].groupby(frame["enrolment"]).first()
     return TrialTable(
-        frame.astype({name: object for name, kind in frame.dtypes.items() if kind.kind == "O"}),
+        frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)),
         np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
         np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
         about["origin"],
