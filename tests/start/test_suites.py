@@ -207,10 +207,11 @@ def test_what_is_not_recognised(begin, tmp_path, monkeypatch):
     data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
     (data / "broken.jsonl").write_bytes(b"\xff{{{")
     (data / "list.json").write_text("[1, 2]")
+    (data / "long.csv").write_text("x" * 200_000)
     make(elsewhere, "csv")
     for name in ("", "labels.csv"):  # links are not followed out
         os.symlink(elsewhere / name, data / f"link{name}")
-    with pytest.raises(InputError, match="no format is recognised among 2 files"):
+    with pytest.raises(InputError, match="no format is recognised among 3 files"):
         begin()
     assert not (tmp_path / "new").exists()
     monkeypatch.setattr(detect, "MOST_AUDIO", 5)  # of huge folders only a part is looked at
@@ -246,6 +247,7 @@ def test_splits_are_chosen_as_in_a_run(begin, tmp_path, splits, delimiter, line,
         ("category", lambda n: f"name {chr(97 + n // 2)}", "tasks: [arousal]"),  # nothing to test
         ("intent", lambda n: ("off", "on")[n % 2], "columns: {own_intent: intent}"),
         ("mos", lambda n: 1 + n % 9 / 2, "range: [1, 5]"),
+        ("score", lambda n: ("inf", 3)[n % 2], "tasks: [arousal]"),  # is none
         ("arousal", lambda n: 1.86 + n / 10, "range: {arousal: [1, 7]}"),
         ("speaker", lambda n: ("NA", "s1")[n % 2], "embedding"),  # two speakers: can be verified
     ],

@@ -118,7 +118,7 @@ class FolderIndex:
             except (OSError, pyarrow.lib.ArrowException):
                 return {}
             return dict(zip(schema.names, schema.types, strict=True))
-        first = self.lines(path, 1)
+        first = [line[: HEAD_BYTES // 4] for line in self.lines(path, 1)]  # the reader refuses longer cells
         cells = next(csv.reader(first, delimiter=max(",;\t", key="".join(first).count)), [])
         return dict.fromkeys(cell.strip() for cell in cells)
 

@@ -141,7 +141,7 @@ def _find_numbers(inferred: InferredColumns) -> None:
         if not theirs or (name in RATINGS and not _NAME.fullmatch(theirs)):
             continue
         numbers = pd.to_numeric(frame[theirs].dropna(), errors="coerce")
-        if numbers.isna().any():
+        if not numbers.abs().lt(math.inf).all():
             continue
         scale = likely_scale(numbers)
         if name in BUILTIN:
