@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.results.made import ABOUT, value
 
-from soundcheck.book.two_runs import _said
+from soundcheck.book.two_runs import _sentences
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.results import rows as verdicts
@@ -230,5 +230,5 @@ def test_the_headline_comes_first_with_both_answers():
         rows = [of_test(test, **WORD_ERRORS | cells) for test in ("Character Error Rate", "Word Error Rate")]
         page = conclusion(contrast_frame([of_test(), *rows]))
         assert text in page.partition(" For new speakers, ")[0] and page.count("→") == 1  # a measure a task
-    *_, line = _said(contrast_frame([of_test("Word Error Rate", **WORD_ERRORS)]))
+    *_, line = _sentences(contrast_frame([of_test("Word Error Rate", **WORD_ERRORS)]))
     assert line.endswith("0.1 → 0.151 (difference 0.051, 95 % 0.032 to 0.07 for these speakers)")

@@ -60,6 +60,8 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         relative = "" if os.path.isabs(home) else f" (taken relative to the folder of {file.name})"
         what = f"the {kind} does not exist{relative}"
         remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
+    elif "too long" in what:
+        remedy = "Use a shorter path"
     elif not folder and os.path.isfile(place / "db.yaml"):
         remedy = "It holds an audformat database: write format: audformat"
     return None, f"{quoted(text)}: {what}", remedy
