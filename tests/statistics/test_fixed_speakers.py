@@ -64,6 +64,12 @@ def test_errors_do_not_depend_on_the_order_of_segments_as_sums_do(name):
     assert forth.tolist() == back.tolist()
 
 
+def test_nothing_varies_where_all_recordings_have_the_same_rate():
+    minutes = rng.random(20)
+    equal = fixed_speakers(word_error_rate(minutes, 900 * minutes), np.arange(20) // 4)
+    assert equal.error.tolist() == [0]
+
+
 def trials_of_recordings(speakers: int = 12, each: int = 12) -> Trials:
     """Compare all recordings of some speakers."""
     draw = np.random.default_rng(0)

@@ -34,6 +34,7 @@ MISSING_NOTED = 0.05  # proportion above which a note says so
 
 _NOISE = 1e-14  # values are of the order of 1
 _STEP = 1e-6  # of numerical gradients, relative to the sum of absolute contributions
+_GRADIENT_NOISE = 1e-8  # of the share of a segment in a value
 _AT_A_TIME = 64  # sums that are moved at a time for a gradient
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
 
@@ -226,12 +227,15 @@ class Statistic(HasPoint):
 
         Returns float64 ``(N, m)``; 0 for segments that do not contribute, NaN where a value is undefined.
         """
-        ends = np.cumsum([part.size for part in self.parts])[:-1]
-        slopes = np.split(self._gradient(), ends)
-        return sum(part.project(slope) for part, slope in zip(self.parts, slopes, strict=True))
+        gradient, value = self._gradient()
+        slopes = np.split(gradient, np.cumsum([part.size for part in self.parts])[:-1])
+        influence = sum(part.project(slope) for part, slope in zip(self.parts, slopes, strict=True))
+        noise = _GRADIENT_NOISE * np.abs(value) / max(1, np.count_nonzero(self.rows))
+        influence[:, np.abs(influence).max(axis=0, initial=0.0) < noise] = 0.0  # all segments are alike
+        return influence
 
-    def _gradient(self) -> np.ndarray:
-        """Differentiate the values at the sums, ``(k, m)``; 0 for sums to which no segment contributes."""
+    def _gradient(self) -> tuple[np.ndarray, np.ndarray]:
+        """Differentiate the values at the sums, ``(k, m)``, 0 for sums without segments; gives these, too."""
         totals = {part: part.totals() for part in dict.fromkeys(self.parts)}
         # Rounded, as a step makes a last digit that depends on the processor a million times as large.
         sums, sizes = round_significant(np.concatenate([totals[part] for part in self.parts], axis=1))
@@ -247,7 +251,7 @@ class Statistic(HasPoint):
             ends = np.where(np.isnan(more), value, more) - np.where(np.isnan(less), value, less)
             sides = 2.0 - np.isnan(more) - np.isnan(less)
             gradient[chosen] = ratio(ends, sides * steps[chosen, np.newaxis])
-        return gradient
+        return gradient, value
 
     def point(self, sums: np.ndarray | None = None) -> Point:
         """Compute the values from the sums of all segments ``(k,)``, which may be given."""

@@ -271,7 +271,8 @@ def _why_withheld(*entries: Judged) -> str:
     remarks = [entry.verdict.skipped for entry in entries if entry.verdict.evidence != UNJUDGED]
     reason = next((remark for remark in remarks if _WITHHELD in remark), "")
     few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
-    reason = reason or ("no replicates" if all(map(_generalises, entries)) else few)
+    enough = min(entry.contributing for entry in entries) >= LEAST_BLOCKS
+    reason = reason or ("no replicates" if enough else few)
     return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
 
 
