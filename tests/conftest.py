@@ -13,7 +13,6 @@ import hypothesis
 import numpy as np
 import pytest
 from browser import started_browser
-from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 
 from soundcheck.augment.sounds import Sounds
@@ -111,12 +110,6 @@ def describe(tmp_path):
         return EvaluationDescription(family=family, **(usual | changes))
 
     return described
-
-
-@pytest.fixture(scope="session")
-def recorded():
-    """Make the record of a run from plain values, as in ``run.json``: ``recorded(notebooks=[...])``."""
-    return record
 
 
 def common(factory: pytest.TempPathFactory, name: str) -> Path:

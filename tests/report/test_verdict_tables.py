@@ -202,9 +202,9 @@ def test_a_table_of_numbers_says_what_they_mean():
 
 
 @pytest.fixture
-def last_lines(tmp_path, recorded):
+def last_lines(tmp_path):
     def lines(rows, **changes):
-        run = read_run(finished(tmp_path, recorded, rows, **changes))
+        run = read_run(finished(tmp_path, rows, **changes))
         return list(summary_lines(facts_by_model(run.record, run.frame, estimate_frame([]))["m"]))
 
     return lines
