@@ -45,8 +45,9 @@ def sound(path: Path, signal: np.ndarray, rate: int = 16000) -> None:
 def notebook(*codes: str, title: str = "") -> str:
     """Write a notebook of a family: perhaps a title, the parameter, and cells of code."""
     new = nbformat.v4
-    cells = [new.new_code_cell('run = ""', metadata={"tags": ["parameters"]})]
-    cells = [new.new_markdown_cell(title)] * bool(title) + cells + [*map(new.new_code_cell, codes)]
+    cells = [new.new_markdown_cell(title)] if title else []
+    cells.append(new.new_code_cell('run = ""', metadata={"tags": ["parameters"]}))
+    cells += map(new.new_code_cell, codes)
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     return nbformat.writes(new.new_notebook(cells=cells, metadata=kernel))
 
