@@ -66,10 +66,7 @@ SPOKEN = FIGURE | {"task": "transcript", "measure": "word error rate", "guessing
 ANYTHING = {"corpus": HOSTILE, "task": HOSTILE, "family": HOSTILE}
 MODELS = {
     "fairness only": {
-        "rows": [
-            verdict(**WELSH),
-            verdict(**UNKNOWN | {"group": "accent", "skipped": "fewer than 2 groups"}),
-        ]
+        "rows": [verdict(**WELSH), verdict(**UNKNOWN | {"group": "accent", "skipped": "fewer than 2 groups"})]
     },
     "verification": {
         "rows": [
