@@ -190,9 +190,8 @@ def load_corpus(
     _check_base_condition(table, entry)
     notices += _audio_notices(table, facts) if entry.audio else [NO_AUDIO]
     predicted = {name for model in suite.models.values() if model.kind != "random" for name in model.tasks}
-    single = labels.single_classes(
-        table, [suite.tasks[name] for name in suite.tasks if name in predicted], reading
-    )
+    tasks = [task for name, task in suite.tasks.items() if name in predicted]
+    single = labels.single_classes(table, tasks, reading)
     unlabelled = labels.unlabelled(table, reading.remedies)
     table = table.drop(columns=[name for name in table.columns if name.startswith(labels.UNKNOWN)])
     trials = _trials(reading, table) if entry.trials is not None else None

@@ -50,8 +50,10 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         what = "" if os.access(place, os.R_OK | os.X_OK) else "permission denied"
     if not what:
         return place, "", ""
-    remedy = "Name the folder that holds it" if folder else "Name the file in it"
-    if "denied" in what:
+    remedy = "Check the path"
+    if what.startswith("this is"):
+        remedy = "Name the folder that holds it" if folder else "Name the file in it"
+    elif "denied" in what:
         remedy = "Make it readable, or name a copy"
     elif "not exist" in what and re.search(r"\$\w|\$\{|%\w+%", text):
         what = "environment variables are not expanded"
@@ -60,9 +62,7 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         relative = "" if os.path.isabs(home) else f" (taken relative to the folder of {file.name})"
         what = f"the {kind} does not exist{relative}"
         remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
-    elif "too long" in what:
-        remedy = "Use a shorter path"
-    elif not folder and os.path.isfile(place / "db.yaml"):
+    if not folder and os.path.isfile(place / "db.yaml"):
         remedy = "It holds an audformat database: write format: audformat"
     return None, f"{quoted(text)}: {what}", remedy
 

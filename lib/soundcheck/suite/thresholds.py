@@ -405,13 +405,13 @@ class _Reader(schema.DocumentReader):
             what = "sentences around words are heard as they are and under one change"
             self.note(("changes",), what, _LOCALISED_CHANGE)
         names, by = data.get("transformations"), options.get("by")
-        if isinstance(names, dict) and by is not None and by not in names:
+        if isinstance(names, dict) and isinstance(by, str) and by not in names:
             what = f"{quoted(by)} is none of the transformations"
-            self.note(("options", "by"), what, did_you_mean(str(by), list(names)))
-        group, groups = options.get("probe_group") or {}, options.get("groups") or ()
-        if not set(group) <= set(groups):
+            self.note(("options", "by"), what, did_you_mean(by, list(names)))
+        group, groups = options.get("probe_group") or {}, options.get("groups") or []
+        if isinstance(group, dict) and isinstance(groups, list) and any(name not in groups for name in group):
             what = "the group has a column that is not compared"
-            self.note(("options", "probe_group"), what, f"Allowed: {', '.join(groups)}")
+            self.note(("options", "probe_group"), what, f"Allowed: {', '.join(map(str, groups))}")
 
     def read_sweep(self, path: tuple[str, str], value: object) -> PerturbationSeries | None:
         """Read a change with an option that takes several values, or with options of each step."""

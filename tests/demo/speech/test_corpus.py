@@ -88,9 +88,8 @@ def test_same_bytes_for_any_jobs_and_for_the_first_segment_alone(small, tmp_path
 
 
 def test_all_libraries_that_decide_how_it_sounds_count(monkeypatch):
-    before, metadata = corpus.fingerprint(), corpus.importlib.metadata
-    of = metadata.version
-    monkeypatch.setattr(metadata, "version", lambda name: of(name) * (1 + (name == "scipy")))
+    before, of = corpus.fingerprint(), corpus.importlib.metadata.version
+    monkeypatch.setattr(corpus.importlib.metadata, "version", lambda name: of(name) * (1 + (name == "scipy")))
     assert corpus.fingerprint() != before
 
 
