@@ -13,8 +13,8 @@ import hypothesis
 import numpy as np
 import pytest
 from browser import started_browser
-from finished import record
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
+from runs import started
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.book import site
@@ -113,12 +113,6 @@ def describe(tmp_path):
     return described
 
 
-@pytest.fixture(scope="session")
-def recorded():
-    """Make the record of a run from plain values, as in ``run.json``: ``recorded(notebooks=[...])``."""
-    return record
-
-
 def common(factory: pytest.TempPathFactory, name: str) -> Path:
     """Give a folder that all processes of a test session share."""
     base = factory.getbasetemp()
@@ -137,28 +131,6 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache for the few tests of the whole demo corpus and its models."""
     return common(tmp_path_factory, "full")
-
-
-def started(
-    *arguments: object, cwd: Path, timeout: float = 900, **environment: str
-) -> subprocess.CompletedProcess:
-    """Run the real command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "soundcheck.cli", *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="session")
-def started_command():
-    """The ``soundcheck`` command as a user starts it: ``started_command("run", "suite.yml", cwd=folder)``."""
-    return started
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +173,7 @@ def command(preloaded):
     """The ``soundcheck`` command: ``command("run", "suite.yml", cwd=folder)``.
 
     It is a process of its own, forked from one that has imported the library, and runs on one core, as
-    several tests run at once; `started_command` is what a user gets. Where pages let a signal be heard it is
+    several tests run at once; `runs.started` is what a user gets. Where pages let a signal be heard it is
     one of the small demo.
     """
 

@@ -30,9 +30,16 @@ READS = (
 )
 
 
-@pytest.mark.parametrize("code", ["from soundcheck import cli", READS], ids=["help", "suite"])
-def test_help_and_suites_import_nothing_heavy(code):
-    heavy = {"pandas", "papermill", "matplotlib", "scipy", "parselmouth", "sklearn", "pyarrow", "soundfile"}
+WORKS = "import importlib; from soundcheck.models import processes; "
+WORKS += "[importlib.import_module(name) for name in processes.PRELOADED]"
+HEAVY = {"pandas", "papermill", "matplotlib", "parselmouth", "sklearn", "pyarrow", "distributed"}
+STARTS = {"from soundcheck import cli": {"scipy", "soundfile"}, READS: {"scipy", "soundfile"}}
+STARTS |= {WORKS: {"scipy.signal"}}
+
+
+@pytest.mark.parametrize("code", STARTS, ids=["help", "suite", "a model's process"])
+def test_what_starts_often_imports_nothing_heavy(code):
+    heavy = HEAVY | STARTS[code]
     code = f"import sys; {code}; print(sorted({heavy} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"

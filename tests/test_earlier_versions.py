@@ -26,10 +26,10 @@ def age(folder, columns):
 
 
 @pytest.fixture
-def folders(tmp_path, recorded):
+def folders(tmp_path):
     """Runs of one suite: ``new``, and ``old``, as a version before wrote it."""
     for name in ("new", "old"):
-        finished(tmp_path / name, recorded, [verdict(), verdict(test="U", **FAILED)])
+        finished(tmp_path / name, [verdict(), verdict(test="U", **FAILED)])
     age(tmp_path / "old", NEWER)
     return tmp_path
 
@@ -67,12 +67,12 @@ DAY, NEXT = "2023-11-14", "2023-11-15"
 
 
 @pytest.fixture
-def evening(tmp_path, recorded):
+def evening(tmp_path):
     """A run with failures that are accepted until the day of the tests, in UTC, and until the day before."""
     rows = [verdict(), verdict(test="A", **FAILED), verdict(test="B", **FAILED)]
     accepted = [{"test": "A", "why": "being collected", "until": DAY}]
     accepted += [{"test": "B", "why": "being repaired", "until": "2023-11-13"}]
-    folder = finished(tmp_path / "out", recorded, rows, accepted=accepted)
+    folder = finished(tmp_path / "out", rows, accepted=accepted)
     record = RunRecord.read(folder / "run.json")  # all predictions are new
     models = tuple(dataclasses.replace(model, asked=model.inputs) for model in record.models)
     dataclasses.replace(record, models=models).write(folder / "run.json")

@@ -1,10 +1,9 @@
 """A whole run through the real command as users start it: own data, own model, an own family of tests."""
 
-import nbformat
 import pandas as pd
 import pytest
 from killed import killed_run
-from runs import Run, changed, refused, write
+from runs import Run, changed, notebook, refused, started, write
 from tones import SUITE, Project, make
 
 from soundcheck.results.table import RESULT_COLUMNS
@@ -27,15 +26,6 @@ tests:
 """
 
 
-def notebook(*cells):
-    """A notebook as beginners write it: a title, the parameter and code."""
-    new = nbformat.v4
-    parameters = new.new_code_cell('run = ""', metadata={"tags": ["parameters"]})
-    content = [new.new_markdown_cell("# Own family"), parameters, *map(new.new_code_cell, cells)]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    return nbformat.writes(new.new_notebook(cells=content, metadata=kernel))
-
-
 OWN_NOTEBOOK = notebook(
     """from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.metrics.combinators import paired_difference
@@ -49,13 +39,14 @@ for sample in evaluation.samples('Softer'):
     evaluation.judge(sample, 'Mean Change', change)""",
     "verdict_table(evaluation.frame())",
     "evaluation.save()",
+    title="# Own family",
 )
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, started_command, undrawn):
+def project(tmp_path_factory, undrawn):
     """The tones, of whom one speaker has a hostile name, and what a run by two jobs has made of them."""
-    project = Project(make(tmp_path_factory.mktemp("it's a project") / "own"), started_command)
+    project = Project(make(tmp_path_factory.mktemp("it's a project") / "own"), started)
     segments = (project.folder / "data/segments.csv").read_text().replace(",s0,", f",{HOSTILE},")
     method = "# Own family\n\n<!-- thresholds -->\n\n<!-- listening -->\n"
     write(project.folder, {"data/segments.csv": segments, "suite.yml": changed(SUITE, ONE_MODEL)})

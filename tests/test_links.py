@@ -100,13 +100,13 @@ def test_runs_refuse_before_anything_runs(out, tmp_path, command, words):
 
 
 @pytest.fixture
-def runs(tmp_path, recorded, monkeypatch):
+def runs(tmp_path, monkeypatch):
     """Two runs in the folder where commands are given; beside them what links lead to."""
     for folder in ("behind", "new"):
         (tmp_path / folder).mkdir()
     (tmp_path / "new" / "suite.yml").write_text(SUITE)
     for name, value in (("one", 0.6), ("two", 0.7)):
-        (finished(tmp_path / name, recorded, [verdict(value=value)]) / MARKER).write_text("{}")
+        (finished(tmp_path / name, [verdict(value=value)]) / MARKER).write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -3,31 +3,22 @@
 import shutil
 
 import pytest
+import tones
 from runs import changed, refused, write
-from tones import make
 
 from soundcheck.common import resources
 
-SUITE = """
-title: Small
-replicates: 100
-corpora:
-  tones: {format: csv, path: data/segments.csv}
-models:
-  a: {predictions: answers.csv, tasks: [arousal]}
-  b: {predictions: answers.csv, tasks: [arousal]}
-comparisons: {new: {baseline: a, candidate: b}}
-families: [correctness_regression]
-studies: false
-sweeps: false
-"""
+TABLES = {'loud: {python: "my_model:loud"': "a: {predictions: answers.csv"}
+TABLES |= {'quiet: {python: "my_model:quiet"': "b: {predictions: answers.csv"}
+SUITE = changed(tones.SUITE, TABLES | {", robustness_small_changes": ""})
+SUITE += "comparisons: {new: {baseline: a, candidate: b}}\n"
 SHIPPED = "correctness_regression"
 
 
 @pytest.fixture
 def folder(tmp_path, command):
     """A suite of tables of predictions, beside which stand the files of a family that it does not name."""
-    folder = make(tmp_path / "project")
+    folder = tones.make(tmp_path / "project")
     assert command("init", ".", "--family", "mine", cwd=folder).returncode == 0
     rows = ["file,arousal", *(f"{number}.wav,0.{number % 9 + 1}" for number in range(12))]
     return write(folder, {"answers.csv": rows, "suite.yml": SUITE})

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from runs import changed, refused, run, sound, write
+from runs import changed, refused, run, sound, started, write
 
 from soundcheck.common import resources
 
@@ -100,9 +100,9 @@ def folder(tmp_path):
     return write(tmp_path, tables | {"suite.yml": OWN})
 
 
-def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command):
+def test_a_format_and_a_kind_of_model_of_another_package(folder):
     site = package(folder / "site", REGISTERED, formats=FORMAT, kinds=KIND)
-    whole = run(started_command, folder, "--no-code", "--no-book", PYTHONPATH=site)
+    whole = run(started, folder, "--no-code", "--no-book", PYTHONPATH=site)
     level, mean = 6.5 / 20, 2 / np.pi  # the mean of a sine's magnitude
     errors = whole.rows(test="Mean Absolute Error").set_index("model")["value"]
     assert errors["mine"] == pytest.approx(level * (1 - mean), abs=1e-3)
@@ -113,7 +113,7 @@ def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command
     assert record["suite"]["corpora"]["calls"]["options"] == {"separator": "|"}
     wrong = {"separator:": "seperator:", "level: 1": "level: x", "level: 2": "levl: 2"}
     write(folder, {"suite.yml": changed(OWN, wrong)})
-    message = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+    message = refused(started, folder, "run", "suite.yml", PYTHONPATH=site)
     for words in (
         "corpora.calls.seperator: unknown key. Did you mean 'separator'?",
         "models.mine.level: x is not a whole number. Write 5.",
@@ -122,20 +122,20 @@ def test_a_format_and_a_kind_of_model_of_another_package(folder, started_command
         assert words in message
 
 
-def test_what_other_packages_do_wrong_is_told(folder, started_command):
+def test_what_other_packages_do_wrong_is_told(folder):
     wrong = changed(FORMAT, {'"speaker", "arousal"]': '"speaker"]'})
     site = package(folder / "site", REGISTERED, formats=wrong, kinds=KIND)
-    message = refused(started_command, folder, "run", "suite.yml", "--plan", PYTHONPATH=site)
+    message = refused(started, folder, "run", "suite.yml", "--plan", PYTHONPATH=site)
     assert "the format 'list' fails: ValueError: 2 columns passed, passed data had 3" in message
 
 
-def test_everything_but_the_demo_works_without_it(folder, started_command):
+def test_everything_but_the_demo_works_without_it(folder):
     # Another distribution of the library comes first on the path: one that registers nothing.
     site = package(folder / "site", "", soundcheck_demo="raise ImportError('the demo is not installed')")
     table = {'list, path: data/calls.list, separator: "|"': "csv, path: data/calls.csv"}
     table |= {"mine: {level: 1, offset: 0.0}": "guess: {random: gaussian}", "  clean: {level: 2}\n": ""}
     suite = changed(OWN, table | {"regression]": "regression, robustness_small_changes]"}) + "sweeps: false\n"
-    run(started_command, write(folder, {"suite.yml": suite}), "--no-book", PYTHONPATH=site)
+    run(started, write(folder, {"suite.yml": suite}), "--no-book", PYTHONPATH=site)
     write(folder, {"suite.yml": changed(suite, {"csv, path: data/calls.csv": "demo"})})
-    message = refused(started_command, folder, "run", "suite.yml", PYTHONPATH=site)
+    message = refused(started, folder, "run", "suite.yml", PYTHONPATH=site)
     assert "corpora.calls.format: 'demo' is not known here." in message

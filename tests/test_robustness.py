@@ -17,10 +17,7 @@ from soundcheck.suite.thresholds import read_family
 pytestmark = pytest.mark.slow
 
 RATE = 16000
-TASKS = (
-    *(BUILTIN[name] for name in ("arousal", "emotion")),
-    Task("intensity", "regression", low=1, high=7),
-)
+TASKS = (BUILTIN["arousal"], BUILTIN["emotion"], Task("intensity", "regression", low=1, high=7))
 SHARE = "Percentage Unchanged Predictions"
 FAMILIES = """
 robustness_background_noise robustness_low_quality_phone robustness_recording_condition

@@ -9,8 +9,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import tones
 from late import late
-from runs import Run, refused, run, sound, write
+from runs import Run, changed, refused, run, sound, write
 
 pytestmark = pytest.mark.slow
 
@@ -57,17 +58,9 @@ def odd(signal, sampling_rate):
         time.sleep(60)
     return {"arousal": float(np.clip(level(signal) * 5, 0, 1))}
 """
-SUITE = """
-replicates: 100
-corpora:
-  tones: {format: csv, path: data/segments.csv}
-models:
-  loud: {python: "my_model:loud", tasks: [arousal], batch: 3}
-  odd: {python: "my_model:odd", tasks: [arousal], time_limit: 1, families: [correctness_regression]}
-families: [correctness_regression, robustness_small_changes]
-sweeps: false
-studies: false
-"""
+OPTIONS = {'loud", ': 'loud", batch: 3, ', "quiet": "odd"}
+OPTIONS |= {'odd", ': 'odd", time_limit: 1, families: [correctness_regression], '}
+SUITE = changed(tones.SUITE, OPTIONS)
 
 
 @pytest.fixture(scope="module")

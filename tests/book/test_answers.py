@@ -7,7 +7,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 from tests.support.findings import CORRECT, FEW, FIGURE, PLAIN, row
-from tests.support.finished import finished
+from tests.support.finished import finished, record
 from tests.support.first_pages import first_page, page_html, plain
 
 from soundcheck.book import executed, overview
@@ -43,7 +43,7 @@ ROWS = [
 
 
 @pytest.fixture
-def run(tmp_path, recorded):
+def run(tmp_path):
     """Give record and rows of a run: two good models, one that guesses, a reference, a recogniser."""
 
     def made(rows=ROWS, **changes):
@@ -53,7 +53,7 @@ def run(tmp_path, recorded):
         pairs = dict.fromkeys((row.model, row.family) for row in rows)
         notebooks = [{"model": model, "family": name, "status": "ok", "error": ""} for model, name in pairs]
         content = {"families": families, "notebooks": notebooks, "figures": FIGURES} | changes
-        made = read_run(finished(tmp_path, recorded, rows, KINDS, title=f"Suite {IMAGE}", **content))
+        made = read_run(finished(tmp_path, rows, KINDS, title=f"Suite {IMAGE}", **content))
         return made.record, made.frame
 
     return made
@@ -124,9 +124,6 @@ def test_the_page_of_a_model_repeats_its_row_and_lists_its_values(run):
     assert "margin of 0.075; passes the published rule (|value| &lt; 0.075)</small>" in both
 
 
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-
 def group(label, gap, half, p, **given):
     """Make a row of a group with a difference and half the width of its interval."""
     low, high = gap - half, gap + half
@@ -138,36 +135,28 @@ def group(label, gap, half, p, **given):
     return row(**base | {"group_value": 0.5 + gap, "others_value": 0.5} | given)
 
 
-@pytest.fixture
-def record(recorded):
-    family = dict.fromkeys(("title", "question", "digest"), "") | {"headline": ("Concordance *",)}
-    return recorded(families=[family | {"name": "fairness_sex", "category": "fairness"}])
+ABOUT = dict.fromkeys(("title", "question", "digest"), "") | {"headline": ("Concordance *",)}
+SEX = record(families=[ABOUT | {"name": "fairness_sex", "category": "fairness"}])
 
 
-@pytest.fixture
-def rows_of(record):
+def rows_of(*rows, accepted=""):
     """Make finished rows as the book has them."""
-
-    def make(*rows, accepted=""):
-        frame = facts_of(decide(to_frame(rows)), record, estimate_frame([]))
-        frame["accepted"] = frame["label"].eq("anger").map({True: accepted, False: ""})
-        return among_all(frame)
-
-    return make
+    frame = facts_of(decide(to_frame(rows)), SEX, NOTHING)
+    frame["accepted"] = frame["label"].eq("anger").map({True: accepted, False: ""})
+    return among_all(frame)
 
 
-@pytest.fixture
-def answer(record, rows_of):
-    return lambda *rows: str(executed.answer(record, rows_of(*rows)))
+def answer(*rows):
+    return str(executed.answer(SEX, rows_of(*rows)))
 
 
 GROUPS = [group("anger", -0.3, 0.1, 0.0079), group("fear", 0.02, 0.05, 0.8), group("joy", 0.15, 0.2, 0.3)]
 
 
-def test_the_final_table_replaces_the_first_of_a_notebook(rows_of, record, tmp_path):
+def test_the_final_table_replaces_the_first_of_a_notebook(tmp_path):
     before = str(verdict_table(to_frame(GROUPS)))
     assert "too few" not in before and "among" not in before
-    after = executed.final_table(record, rows_of(*GROUPS, accepted=HOSTILE))
+    after = executed.final_table(SEX, rows_of(*GROUPS, accepted=IMAGE))
     assert [after.count(str(state_mark(state))) for state in (FAIL, INCONCLUSIVE, PASS)] == [1, 1, 1]
     assert after.count("among 3 tests") == 2 and after.count("accepted: &lt;img") == 1 and "<img" not in after
     outcome, text = StudyRecord(name="f", status="ok", error=""), "<p>x</p>"
@@ -179,18 +168,18 @@ def test_the_final_table_replaces_the_first_of_a_notebook(rows_of, record, tmp_p
         assert [output["data"]["text/html"] for cell in cells for output in cell["outputs"]] == wanted
 
 
-def test_what_could_not_be_significant_alone_is_said(rows_of, record):
+def test_what_could_not_be_significant_alone_is_said():
     def rows(**given):
         many = [group(f"{n}", 0.02, 0.2 if n < 9 else 0.05, 0.8, **given) for n in range(53)]
         return rows_of(group("anger", -0.3, 0.1, 0.0079, **given), *many)
 
-    html = str(executed.final_table(record, rows()))
+    html = str(executed.final_table(SEX, rows()))
     assert "10 tests could not be significant alone" in html and "too few speakers to be significant" in html
     assert "at least p = 0.0079, too much among 54 tests." in html  # passes need not
     assert "could not be significant" not in str(executed.limits(rows(least_p=None)))
 
 
-def test_the_answer_is_the_headline_test_with_both_values_then_the_largest_other_failure(rows_of, answer):
+def test_the_answer_is_the_headline_test_with_both_values_then_the_largest_other_failure():
     headline = {"test": "Concordance Correlation Coeff", "group_value": 0.13, "others_value": 0.57}
     rows = *GROUPS, group("", -0.2, 0.15, 0.001, **headline)
     text, places = answer(*rows), {row.label: f"#{anchor_of(row)}" for row in rows_of(*rows).itertuples()}
@@ -222,5 +211,5 @@ MISSING |= {"skipped": "too few <b>", "evidence": ""}
         ),
     ],
 )
-def test_the_answer_without_a_failure_is_no_all_clear(answer, rows, said):
+def test_the_answer_without_a_failure_is_no_all_clear(rows, said):
     assert said in answer(*rows)

@@ -53,11 +53,11 @@ NAMES = ["模型一", "# *x* [a](b) {doc}`index` | &amp; \\", "a  b", "a b", "\u
 class Book:
     """A finished run of one family on two segments, with every name hostile."""
 
-    def __init__(self, folder, recorded):
+    def __init__(self, folder):
         self.output = Output(folder / "out")
         self.output.prepare()
         self.families, self.corpora = [read_family(FAMILY)], [self._corpus(folder / "data")]
-        finished(self.output.folder, recorded, self._rows(), **self._record())
+        finished(self.output.folder, self._rows(), **self._record())
         self._add_details()
         write_estimates(estimate_frame([]), self.output.folder)
         self.output.left_out.write_text("stage,model,corpus,item,reason\n")
@@ -153,8 +153,8 @@ class Book:
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory, recorded, forked_sphinx):
-    made = Book(tmp_path_factory.mktemp("book"), recorded)
+def book(tmp_path_factory, forked_sphinx):
+    made = Book(tmp_path_factory.mktemp("book"))
     made.problems = made.build()
     return made
 

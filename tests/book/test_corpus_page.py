@@ -113,10 +113,7 @@ OTHERS = dataclasses.replace(NOTHING, others=20_000)
     ("audit", "said"),
     [
         (an_audit(LEVEL), "level −30.0 dB, the others −20.0 dB (difference −12.0 to −8.0 dB, p &lt; 0.001)"),
-        (
-            an_audit(LEVEL | UNKNOWN),
-            "1 difference large enough to be noticed, but not significant: ",
-        ),
+        (an_audit(LEVEL | UNKNOWN), "1 difference large enough to be noticed, but not significant: "),
         (an_audit(*(LEVEL | {"group": f"g{n:02}"} for n in range(40))), "28 more significant differences"),
         (an_audit(repeats=OTHERS, unused=50_000), "Compared with 20,000 of 50,000 segments of splits that"),
         (an_audit(measured={"silence": (0, 1000)}), "In 1,000 of 1,000 segments nothing stands out"),

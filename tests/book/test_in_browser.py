@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from nbformat import v4
+from tests.golden import worlds
 from tests.report.given import write_page
 from tests.support.browser import LIMITS
 from tests.support.findings import row
@@ -26,25 +27,6 @@ SEARCHED = "/finished|did not match/.test(document.querySelector('.search-summar
 MARKUP = '"><img src=x onerror="lost()"><script>lost()</script>{{ 7*7 }} `x` $x$ [a](b)'
 RIGHT_TO_LEFT = "مرحبا שלום \u202eevil\u2066 🎧👩🏽‍🎤"
 LONG = "very-long-" * 500  # 5,000 characters and no place to break a line
-MODEL = '''
-import numpy as np
-
-
-def level(signal):
-    return float(np.clip(np.sqrt(np.mean(np.square(signal))) * 5, 0, 1)) if len(signal) else 0.0
-
-
-def loud(signal, sampling_rate):
-    """Louder is more aroused."""
-    return {"arousal": level(signal)}
-
-
-def embed(signal, sampling_rate):
-    """Energy of bands."""
-    power = np.abs(np.fft.rfft(signal, 4000)) ** 2
-    bands = np.log(power[:1600].reshape(40, 40).mean(axis=1) + 1e-6)
-    return {"embedding": bands - bands.mean() + 0.01}
-'''
 SUITE = """
 title: {title}
 replicates: 100
@@ -53,7 +35,7 @@ corpora:
   {corpus}: {{format: csv, path: data/segments.csv, groups: [device]}}
 models:
   {model}: {{python: "hard:loud", tasks: [arousal], description: {description}}}
-  voices: {{python: "hard:embed", tasks: [embedding]}}
+  voices: {{python: "hard:voice", tasks: [embedding]}}
   heard: {{predictions: heard.csv, tasks: [transcript]}}
   {deaf}: {{predictions: deaf.csv, tasks: [transcript]}}
 families: [correctness_regression, fairness_groups, robustness_small_changes, asr_word_errors,
@@ -97,8 +79,8 @@ def hard_suite(folder: Path) -> Path:
     heard = pd.DataFrame(heard, columns=["file", "transcript"])
     columns = ["file", "speaker", "sex", "device", "arousal", "transcript"]
     files = {"data/segments.csv": pd.DataFrame(rows, columns=columns), "heard.csv": heard}
-    files |= {"deaf.csv": heard.assign(transcript=""), "hard.py": MODEL, "suite.yml": SUITE.format(**quoted)}
-    return write(folder, files)
+    files |= {"deaf.csv": heard.assign(transcript=""), "hard.py": worlds.MODELS}
+    return write(folder, files | {"suite.yml": SUITE.format(**quoted)})
 
 
 def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):

@@ -38,9 +38,9 @@ def sealed(folder):
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory, recorded):
+def untouched(tmp_path_factory):
     """A run and its book: pages without words, a sound and a figure."""
-    folder = finished(tmp_path_factory.mktemp("run"), recorded, ROWS, verdicts=COUNTS, library="1" * 40)
+    folder = finished(tmp_path_factory.mktemp("run"), ROWS, verdicts=COUNTS, library="1" * 40)
     for name in ("html/index.html", "html/media/a.flac", "html/media/b.svg", "notebooks/m/f.json"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
@@ -73,12 +73,12 @@ SUMMARY = (
 )
 
 
-def test_an_untouched_book_is_whole_and_the_summary_names_all_inputs(book, tmp_path, recorded):
+def test_an_untouched_book_is_whole_and_the_summary_names_all_inputs(book, tmp_path):
     assert problems(book) == problems(book / "html") == []
     assert all(words in verify(book).summary for words in SUMMARY)
     assert problems(shutil.move(book / "html", book.parent / "published")) == []
     name = "m\nNothing was changed"  # makes no line of ours
-    seal(Output(finished(tmp_path / "odd", recorded, [verdict(name)], verdicts={name: {PASS: 1}})))
+    seal(Output(finished(tmp_path / "odd", [verdict(name)], verdicts={name: {PASS: 1}})))
     assert "\nNothing was changed'" not in verify(tmp_path / "odd").summary
 
 
@@ -148,8 +148,8 @@ def test_a_book_that_was_exchanged_has_another_digest(book):
     assert line.startswith("The book is another one: its digest is ")
 
 
-def test_runs_without_a_book_or_with_that_of_an_earlier_run(book, tmp_path, recorded):
-    folder = sealed(finished(tmp_path / "b", recorded, ROWS, verdicts=COUNTS))
+def test_runs_without_a_book_or_with_that_of_an_earlier_run(book, tmp_path):
+    folder = sealed(finished(tmp_path / "b", ROWS, verdicts=COUNTS))
     assert problems(folder) == []
     with pytest.raises(InputError, match="the run has no book"):
         verify(folder, "0" * 64)

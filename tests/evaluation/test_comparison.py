@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import soundfile
-from runs import Run
+from runs import Run, sound, write
 
 from soundcheck.results.contrast import CONTRAST_COLUMNS
 
@@ -25,9 +24,9 @@ models:
 """
 
 
-def suite(folder: Path, family: str, models: dict[str, tuple[str, str]], audio: str = "true") -> None:
+def suite(family: str, models: dict[str, tuple[str, str]], audio: str = "true") -> str:
     lines = [f"  {name}: {{predictions: {path}, tasks: [{task}]}}\n" for name, (path, task) in models.items()]
-    (folder / "suite.yml").write_text(SUITE.format(audio=audio, family=family) + "".join(lines))
+    return SUITE.format(audio=audio, family=family) + "".join(lines)
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +37,14 @@ def compared(tmp_path_factory, undrawn):
     table = pd.DataFrame({"speaker": [f"s{n}" for n in speakers], "arousal": rng.uniform(0.2, 0.8, 120)})
     table = table.assign(file=[f"{n}.wav" for n in range(120)], emotion="anger")
     for name in table["file"]:
-        soundfile.write(folder / name, 0.1 * rng.standard_normal(1600), 16000)
-    table.round(3).to_csv(folder / "segments.csv", index=False)
-    hard = rng.normal(0, 0.15, 24)[speakers]
+        sound(folder / name, 0.1 * rng.standard_normal(1600))
+    hard, files = rng.normal(0, 0.15, 24)[speakers], {"segments.csv": table.round(3)}
     for name, error in (("old", 0.1), ("new", 0.03)):
         answers = table["arousal"] + hard + rng.normal(0, error, 120)
-        table[["file", "emotion"]].assign(arousal=answers).to_csv(folder / f"{name}.csv", index=False)
+        files[f"{name}.csv"] = table[["file", "emotion"]].assign(arousal=answers)
     models = {"old": ("old.csv", "arousal"), "new": ("new.csv", "arousal, emotion")}
-    suite(folder, "correctness_regression", models | {"third": ("new.csv", "emotion")})
+    models["third"] = "new.csv", "emotion"
+    write(folder, files | {"suite.yml": suite("correctness_regression", models)})
     return folder, undrawn("compare", "suite.yml", "old", "new", "--strict", "--no-book", cwd=folder)
 
 
@@ -151,24 +150,19 @@ def left_out(tmp_path_factory, undrawn):
         texts = [np.where(rng.random(8) < share, "oh", spoken) for share in (0.4 if hard else 0.03, 0.12)]
         rows.append((f"{n:03}.wav", f"s{n % 16:02}", *map(" ".join, (spoken, *texts)), hard))
     table = pd.DataFrame(rows, columns=["file", "speaker", "transcript", "hears", "quits", "hard"])
-    table[["file", "speaker", "transcript"]].to_csv(folder / "segments.csv", index=False)
-    easy = table["hard"].eq(0)
+    easy, files = table["hard"].eq(0), {"segments.csv": table[["file", "speaker", "transcript"]]}
     answered = {"hears": table["hears"], "quits": table["quits"][easy], "other": table["hears"][~easy]}
     for name, texts in answered.items():
-        table[["file"]].assign(transcript=texts).dropna().to_csv(folder / f"{name}.csv", index=False)
-    fails = pd.DataFrame(
-        {"audio_filepath": table["file"], "pred_text": table["hears"].where(table.index % 10 > 0)}
-    )
-    fails.to_json(folder / "fails.jsonl", orient="records", lines=True)
+        files[f"{name}.csv"] = table[["file"]].assign(transcript=texts).dropna()
+    fails = table[["file"]].assign(pred_text=table["hears"].where(table.index % 10 > 0))
+    fails = fails.rename(columns={"file": "audio_filepath"})
+    files["fails.jsonl"] = fails.to_json(orient="records", lines=True)
     models = {name: (f"{name}.csv", "transcript") for name in answered}
     models |= {"fails": ("fails.jsonl", "transcript")}
-    suite(folder, "asr_word_errors", models, audio="false")
-    with (folder / "suite.yml").open("a") as file:
-        file.write("  spared: {predictions: fails.jsonl, tasks: [transcript], missing: left out}\n")
-        file.write("comparisons:\n")
-        file.writelines(
-            f"  {name}: {{baseline: {one}, candidate: {other}}}\n" for name, (one, other) in PAIRS.items()
-        )
+    text = suite("asr_word_errors", models, audio="false")
+    text += "  spared: {predictions: fails.jsonl, tasks: [transcript], missing: left out}\ncomparisons:\n"
+    pairs = (f"  {name}: {{baseline: {one}, candidate: {other}}}\n" for name, (one, other) in PAIRS.items())
+    write(folder, files | {"suite.yml": text + "".join(pairs)})
     done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode in (0, 3), done.stdout + done.stderr  # answers are missing
     rows = pd.read_csv(folder / "out" / "comparisons.csv", keep_default_na=False)

@@ -137,10 +137,7 @@ FAULTS = {
     "text in a mapping": (always({"a": 1, "b": "x"}), r"x.* \(str\) in a mapping"),
     "other values": (lambda *_: next(NUMBERS), "other values when it was called again"),
     "other labels": (in_replicates({"a": 1, "b": 1}, {"a": 1, "c": 1}), "labels in a replicate.*'b', 'c'"),
-    "other labels for the reference": (
-        lambda _, p: {str(p.random): 1.0},
-        "labels for the random reference",
-    ),
+    "other labels for the reference": (lambda _, p: {str(p.random): 1.0}, "labels for the random reference"),
 }
 
 

@@ -26,11 +26,11 @@ FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "g
 
 
 @pytest.fixture
-def read(tmp_path, recorded):
+def read(tmp_path):
     """Write a run of some rows and read the facts of a model."""
 
     def facts(rows, model=None, kinds=None, **changes):
-        return ModelFacts.read(finished(tmp_path, recorded, rows, kinds, **changes), model)
+        return ModelFacts.read(finished(tmp_path, rows, kinds, **changes), model)
 
     return facts
 

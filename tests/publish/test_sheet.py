@@ -70,11 +70,11 @@ def addresses(soup):
 
 
 @pytest.fixture
-def sheet(tmp_path, recorded):
+def sheet(tmp_path):
     """Make the summary of a run of some rows; ``edit`` changes the text of its record."""
 
     def made(rows, model="m", changed=(), edit=lambda text: text, **changes):
-        folder = finished(tmp_path, recorded, rows, **changes)
+        folder = finished(tmp_path, rows, **changes)
         (folder / "run.json").write_text(edit((folder / "run.json").read_text()))
         made = model_sheet(ModelFacts.read(folder, model), DAY)
         return dataclasses.replace(made, tables=[*made.tables, *changed])
@@ -182,7 +182,7 @@ def test_the_day_of_a_pdf_is_that_of_the_environment_or_none(sheet, monkeypatch)
 
 
 @pytest.fixture
-def made(tmp_path, recorded):
+def made(tmp_path):
     """Write a run in which test ``T0``, ``T1``, ... of the model have the given values."""
     spread = np.random.default_rng(0).normal(0, 0.02, 200)
 
@@ -192,7 +192,7 @@ def made(tmp_path, recorded):
             verdict(test=f"T{number}", passed=end["value"] > 0.5, evidence="open", **end)
             for number, end in enumerate(ends)
         ]
-        folder = finished(tmp_path / name, recorded, rows, **changes)
+        folder = finished(tmp_path / name, rows, **changes)
         path = rows_file(folder, "m", "correctness_regression")
         path.parent.mkdir(parents=True)
         save([Judged(row, row.value + spread, "segments", "blocks") for row in rows], path)
@@ -213,8 +213,8 @@ def test_what_got_worse_and_what_got_better(made):
     assert "Worse on 0" in table.notes[0] and "by more than 0.2" in table.notes[0]
 
 
-def test_an_earlier_run_of_another_model(made, tmp_path, recorded):
-    other = finished(tmp_path / "other", recorded, [verdict("n")])
+def test_an_earlier_run_of_another_model(made, tmp_path):
+    other = finished(tmp_path / "other", [verdict("n")])
     with pytest.raises(InputError, match="no judged test in common with .*: its models are n, .* here m"):
         since(ModelFacts.read(made("now", [0.6])), read_run(other))
 
@@ -237,10 +237,10 @@ def test_the_comparison_of_the_suite(made):
 
 
 @pytest.fixture
-def folder(tmp_path, recorded):
+def folder(tmp_path):
     robustness = {"family": "robustness_noise", "category": "robustness", "test": "Unchanged Noise"}
     rows = verdict(**OPEN), verdict(**FAILED | robustness), verdict(**GAP)
-    return finished(tmp_path, recorded, rows)
+    return finished(tmp_path, rows)
 
 
 def scenes(folder):

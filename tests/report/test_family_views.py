@@ -18,14 +18,7 @@ from soundcheck.evaluation.temporal import changes
 from soundcheck.metrics.additive import values as values_of
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.temporal import neighbours
-from soundcheck.report import (
-    comparisons,
-    group_views,
-    label_views,
-    severity_views,
-    style,
-    verification_views,
-)
+from soundcheck.report import comparisons, group_views, label_views, severity_views, style, verification_views
 from soundcheck.report.group_views import described, drawn, finding, group_values
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.rows import Estimate

@@ -19,14 +19,8 @@ from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, d
 from soundcheck.results.table import estimate_frame, to_frame
 
 VALUE = CORRECT | {"value": 0.61234, "low": 0.55, "high": 0.67, "segments": 1234, "blocks": 24}
-VALUE |= {
-    "passed": True,
-    "certainty": 0.987,
-    "reference": 0.01,
-    "evidence": "open",
-    "p_value": None,
-    "bound": None,
-}
+VALUE |= {"passed": True, "certainty": 0.987, "reference": 0.01}
+VALUE |= {"evidence": "open", "p_value": None, "bound": None}
 GROUP = {"group": "sex: female", "rule": "|gap| <", "threshold": 0.1, "matters": 0.1, "gap": -0.21}
 GROUP |= {"gap_low": -0.302, "gap_high": -0.118, "bound": 0.302, "p_value": 0.0004}
 OPEN = {"evidence": "open", "holds": None}
@@ -202,9 +196,9 @@ def test_a_table_of_numbers_says_what_they_mean():
 
 
 @pytest.fixture
-def last_lines(tmp_path, recorded):
+def last_lines(tmp_path):
     def lines(rows, **changes):
-        run = read_run(finished(tmp_path, recorded, rows, **changes))
+        run = read_run(finished(tmp_path, rows, **changes))
         return list(summary_lines(facts_by_model(run.record, run.frame, estimate_frame([]))["m"]))
 
     return lines

@@ -27,7 +27,7 @@ def judged(rng):
 
 
 @pytest.fixture
-def write(tmp_path, recorded):
+def write(tmp_path):
     """Write an output folder from rows or judged tests; ``model`` is the fingerprint of all models."""
 
     def made(name, entries, *, model="1" * 40, corpus=None, kinds=None, **about):
@@ -36,7 +36,7 @@ def write(tmp_path, recorded):
         usual = {"interval": "t", "suite": {"digest": "s" * 40, "tasks": {"arousal": TASK}}}
         usual["notebooks"] = [notebook(model=name) for name in names]
         rows = (entry.verdict for entry in entries)
-        folder = finished(tmp_path / name, recorded, rows, kinds, **(usual | about))
+        folder = finished(tmp_path / name, rows, kinds, **(usual | about))
         record = RunRecord.read(folder / "run.json")
         models = tuple(dataclasses.replace(entry, fingerprint=model) for entry in record.models)
         corpora = tuple(dataclasses.replace(entry, **corpus or {}) for entry in record.corpora)

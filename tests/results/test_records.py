@@ -12,7 +12,7 @@ import re
 import click
 import pandas as pd
 import pytest
-from finished import FAILED, finished, verdict
+from finished import FAILED, finished, record, verdict
 
 from soundcheck import cli
 from soundcheck.common import files
@@ -41,12 +41,12 @@ FULL = {
 }
 
 
-def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path, recorded):
-    record, path = recorded(**FULL), tmp_path / "run.json"
-    assert record.write(path) == files.digest(path) and RunRecord.read(path) == record
+def test_what_is_read_is_what_was_written_also_of_another_version(tmp_path):
+    whole, path = record(**FULL), tmp_path / "run.json"
+    assert whole.write(path) == files.digest(path) and RunRecord.read(path) == whole
     content = json.loads(path.read_text(encoding="ascii"))
     assert {name: content[name] for name in FULL} == FULL
-    assert [notebook.display_name for notebook in record.failed] == ["f of m", "s"]
+    assert [notebook.display_name for notebook in whole.failed] == ["f of m", "s"]
     for name in ("figures", "accepted", "matters_worse", "verdicts", "book_digest", "library"):
         del content[name]
     content |= {"colour": "red", "notebooks": [NOTEBOOK | {"colour": 1}], "suite": {"shown": "old.yml"}}
@@ -65,14 +65,14 @@ SUITE = {
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory, recorded):
+def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     figure = FIGURE | {"reason": "", "low": 0.4, "high": 0.7, "blocks": 20, "standing": "better"}
     about = {"figures": [figure], "accepted": [{"test": "A", "why": "known", "until": "2030-01-01"}]}
     for name, value in (("one", 0.6), ("two", 0.65)):
         rows = [verdict(value=value, state_sample="pass"), verdict(test="A", **FAILED)]
         rows += [verdict(family="robustness_small_changes")]
-        finished(folder / name, recorded, rows, suite=SUITE, **about)
+        finished(folder / name, rows, suite=SUITE, **about)
     return folder
 
 

@@ -188,12 +188,12 @@ CELLS |= {"p_value": 0.001, "adjusted_p_value": 0.002, "pairing": "paired", "seg
 NAMES = ("=1+1", "new")
 
 
-def test_comparisons_come_back_as_they_were_or_are_refused(tmp_path, recorded):
+def test_comparisons_come_back_as_they_were_or_are_refused(tmp_path):
     rows = [Contrast(*NAMES, **CELLS, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))]
     frame = contrast_frame([*rows, Contrast("other", "new", **CELLS, test="T")])
     entry = {"name": "a", "slug": "a", "baseline": NAMES[0], "candidate": NAMES[1], "status": "ok"}
     entry |= {"error": "", "outcomes": {"better": 2, "worse": 0, "no evidence": 0}}
-    run = read_run(finished(tmp_path, recorded, [verdict("new")], comparisons=[entry]))
+    run = read_run(finished(tmp_path, [verdict("new")], comparisons=[entry]))
     path = tmp_path / "comparisons.csv"
     write_bytes(path, frame_csv(frame, CONTRAST_TYPES))
     pd.testing.assert_frame_equal(run.contrasts(run.comparison("a")), frame[frame["baseline"].eq(NAMES[0])])

@@ -4,11 +4,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 import tones
-from runs import Run, sound, write
+from runs import Run, notebook, sound, write
 
 MODEL = """
 import os
@@ -74,16 +73,12 @@ SEGMENTS = 12
 @pytest.fixture(scope="module")
 def small_suite(tmp_path_factory) -> Callable[[str], Path]:
     """Write the suite into a new folder: ``small_suite("plan")``."""
-    cells = [nbformat.v4.new_code_cell(code) for code in ('run = ""', CODE)]
-    cells[0].metadata["tags"] = ["parameters"]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata=kernel))
     rows = [f"{number}.wav,s{number // 2},0.5" for number in range(SEGMENTS)]
     files = {"suite.yml": SUITE, "my_model.py": MODEL}
     files["data/segments.csv"] = ["file,speaker,arousal", *rows]
     for name, changes in (("planned", CHANGES), ("plain", "")):
         files[f"thresholds/{name}.yml"] = THRESHOLDS.format(name=name, changes=changes)
-        files[f"notebooks/{name}.ipynb"] = notebook
+        files[f"notebooks/{name}.ipynb"] = notebook(CODE)
         files[f"book/methods/{name}.md"] = f"# {name}\n\n<!-- thresholds -->\n"
 
     def written(name: str) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from runs import notebook
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
@@ -66,11 +67,8 @@ SHOWN = {  # code -> kinds of its outputs as a page shows them, "" = none
 
 def job(folder: Path, name: str, codes: Sequence[str], limit: float = 60.0, **more: object) -> Job:
     """Write a notebook with some cells."""
-    cells = [nbformat.v4.new_code_cell("run = ''", metadata={"tags": ["parameters"]})]
-    cells += [nbformat.v4.new_code_cell(code) for code in (*codes, "'the end'")]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     source, target = folder / f"{name}.source.ipynb", folder / f"{name}.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), source)
+    source.write_text(notebook(*codes, "'the end'"))
     description = Description(media=folder, prefix="", rows=folder / f"{name}.json")
     return Job("m", name, source, target, description, "x", limit, **{"judges": False} | more)
 
@@ -206,17 +204,17 @@ def test_another_place_is_the_same_and_other_files_are_seen(tmp_path, describe):
 
 
 def test_every_setting_is_seen(tmp_path, describe):
-    notebook, description = make(tmp_path / "a", describe)
-    before, (corpus,) = _fingerprint(notebook, description), description.corpora
+    path, description = make(tmp_path / "a", describe)
+    before, (corpus,) = _fingerprint(path, description), description.corpora
     for field in dataclasses.fields(description):
         changed = dataclasses.replace(description, **{field.name: "other"})
-        assert (_fingerprint(notebook, changed) == before) is (field.name in UNSEEN), field.name
+        assert (_fingerprint(path, changed) == before) is (field.name in UNSEEN), field.name
     for field in dataclasses.fields(corpus):
         changed = dataclasses.replace(corpus, **{field.name: "other"})
         changed = dataclasses.replace(description, corpora=(changed,))
-        assert _fingerprint(notebook, changed) != before, field.name
+        assert _fingerprint(path, changed) != before, field.name
     margins = [dataclasses.replace(description, margin=Margin(value)) for value in (0.1, 0.2)]
-    assert len({_fingerprint(notebook, changed) for changed in margins}) == 2
+    assert len({_fingerprint(path, changed) for changed in margins}) == 2
 
 
 def test_a_missing_notebook_is_named(tmp_path):

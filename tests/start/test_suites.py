@@ -16,6 +16,7 @@ import pyarrow.parquet
 import pytest
 import soundfile
 import yaml
+from runs import write
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.wording import flow
@@ -304,13 +305,10 @@ def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
     guide = text.partition("## A family of tests")[2].partition("\n## ")[0]
     (command,) = re.findall(r"soundcheck (init --family .*?) my-suite", guide)
     folder, rng, n = tmp_path / "my-suite", np.random.default_rng(0), 60
-    folder.mkdir()
     table = pd.DataFrame([(f"{i}.wav", f"s{i % 12}") for i in range(n)], columns=["file", "speaker"])
     table = table.assign(sex=["male", "female"] * (n // 2), arousal=rng.random(n).round(3))
-    table.to_csv(folder / "calls.csv", index=False)
     predicted = table[["file"]].assign(arousal=(table["arousal"] + rng.normal(0, 0.1, n)).round(3))
-    predicted.to_csv(folder / "predictions.csv", index=False)
-    (folder / "suite.yml").write_text(SUITE)
+    write(folder, {"calls.csv": table, "predictions.csv": predicted, "suite.yml": SUITE})
     for line in (command, "init --family by_sex"):
         done = undrawn(*line.split(), "my-suite", cwd=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import soundfile
 import yaml
+from runs import started
 
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.suite_file import read_suite
@@ -38,7 +39,7 @@ corpora:
 """
 
 
-def test_its_network_judges_recordings(tmp_path, started_command):
+def test_its_network_judges_recordings(tmp_path):
     """The entry of the suite as it stands; answers are those of the graph for the signal, repeated."""
     onnxruntime, _ = pytest.importorskip("onnxruntime"), pytest.importorskip("speechmos")
     rows, signals = ["file,accent"], {}
@@ -56,7 +57,7 @@ def test_its_network_judges_recordings(tmp_path, started_command):
     part = {"tasks": whole["tasks"], "models": {"quality": whole["models"]["quality"]}}
     (tmp_path / "suite.yml").write_text(SMALL + yaml.safe_dump(part))
     options = ("--out", "out", "--no-book", "--no-code", "--jobs", "1")
-    done = started_command("run", "suite.yml", *options, cwd=tmp_path)
+    done = started("run", "suite.yml", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     table = pd.read_parquet(tmp_path / "out" / "predictions" / "quality" / "calls.parquet")
     graph, *_ = find_place(SUITE, whole["models"]["quality"]["onnx"], folder=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -45,11 +45,7 @@ def record(**content: object) -> RunRecord:
 
 
 def finished(
-    folder: Path,
-    recorded: Callable[..., RunRecord],
-    rows: Iterable[Verdict],
-    kinds: dict[str, str] | None = None,
-    **changes: object,
+    folder: Path, rows: Iterable[Verdict], kinds: dict[str, str] | None = None, **changes: object
 ) -> Path:
     """Write ``results.csv`` and ``run.json``."""
     rows = list(rows)
@@ -67,7 +63,7 @@ def finished(
         ],
         "corpora": corpora_of(listed),
     }
-    recorded(**(usual | changes)).write(folder / "run.json")
+    record(**(usual | changes)).write(folder / "run.json")
     return folder
 
 

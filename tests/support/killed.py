@@ -4,11 +4,10 @@ However fast or slow a machine is, the run ends once it has kept a number of ans
 less.
 """
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
+
+from runs import started
 
 CODE = """
 import os, signal, sys
@@ -26,6 +25,7 @@ def write(store):
         os.killpg(0, signal.SIGKILL)
 
 if __name__ == "__main__":
+    os.setsid()
     Store.write = write
     cli.main()
 """
@@ -33,15 +33,5 @@ if __name__ == "__main__":
 
 def killed_run(*arguments: object, cwd: Path, answers: int, **environment: str) -> None:
     """Start a run in processes of its own, all of which are killed when it has kept so many predictions."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", CODE, str(answers), *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        start_new_session=True,
-        check=False,
-    )
+    done = started(answers, *arguments, cwd=cwd, code=CODE, **environment)
     assert done.returncode == -signal.SIGKILL, f"exit code {done.returncode}: {done.stderr[-2000:]}"

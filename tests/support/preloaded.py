@@ -6,7 +6,7 @@ computes nothing; each command is a fork of it with its own arguments, folder, e
 ends as Python ends. The processes that it starts for notebooks and the book are forked from the same server,
 not from the command, so that they know nothing of it.
 
-Tests that are about processes use the fixture ``started_command``, or start what they need themselves.
+Tests that are about processes use ``runs.started``, or start what they need themselves.
 """
 
 from __future__ import annotations

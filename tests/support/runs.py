@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
 import pandas as pd
 import soundfile
@@ -37,6 +40,16 @@ def sound(path: Path, signal: np.ndarray, rate: int = 16000) -> None:
     """Write a recording."""
     path.parent.mkdir(parents=True, exist_ok=True)
     soundfile.write(path, np.asarray(signal, dtype=np.float32), rate, subtype="PCM_16")
+
+
+def notebook(*codes: str, title: str = "") -> str:
+    """Write a notebook of a family: perhaps a title, the parameter, and cells of code."""
+    new = nbformat.v4
+    cells = [new.new_markdown_cell(title)] if title else []
+    cells.append(new.new_code_cell('run = ""', metadata={"tags": ["parameters"]}))
+    cells += map(new.new_code_cell, codes)
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    return nbformat.writes(new.new_notebook(cells=cells, metadata=kernel))
 
 
 def expectations(subject: str, kind: str) -> Any:
@@ -103,6 +116,23 @@ class Run:
             each.get("data", {}).get("text/html", "") for cell in cells for each in cell.get("outputs", ())
         ]
         return "\n".join("".join(text) for text in texts)
+
+
+def started(
+    *arguments: object, cwd: Path, timeout: float = 900, code: str = "", **environment: str
+) -> subprocess.CompletedProcess:
+    """Run the command as a user starts it, or this code in its place, in a process of its own."""
+    program = ("-c", code) if code else ("-m", "soundcheck.cli")
+    return subprocess.run(
+        [sys.executable, "-P", *program, *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
 
 
 def run(

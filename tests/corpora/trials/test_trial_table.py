@@ -36,17 +36,9 @@ def corpus(*written: str, **columns: list) -> pd.DataFrame:
 
 SPOKEN = corpus(*FILES, speaker=[name.split("/")[0] for name in FILES])
 TIMED = corpus("a.wav", "a.wav", "b.wav", start=[0.0, 1.5, NAN], end=[1.5, NAN, NAN])
-
-
 FOUR = corpus("a.wav", "b.wav", "c.wav", "d.wav")
 SEGMENTS = {
-    **{
-        "spoken": SPOKEN,
-        "unspoken": corpus(*FILES),
-        "timed": TIMED,
-        "four": FOUR,
-        "same sounds": SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"]),
-    },
+    **{"spoken": SPOKEN, "unspoken": corpus(*FILES), "timed": TIMED, "four": FOUR},
     "same sounds": SPOKEN.assign(audio=["#0", "#0", "#1", "#2", "#0"]),
     "same names": corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav"),
     "two names": corpus("x/a.wav", "b.wav"),

@@ -66,10 +66,7 @@ SPOKEN = FIGURE | {"task": "transcript", "measure": "word error rate", "guessing
 ANYTHING = {"corpus": HOSTILE, "task": HOSTILE, "family": HOSTILE}
 MODELS = {
     "fairness only": {
-        "rows": [
-            verdict(**WELSH),
-            verdict(**UNKNOWN | {"group": "accent", "skipped": "fewer than 2 groups"}),
-        ]
+        "rows": [verdict(**WELSH), verdict(**UNKNOWN | {"group": "accent", "skipped": "fewer than 2 groups"})]
     },
     "verification": {
         "rows": [
@@ -119,9 +116,9 @@ ESTIMATES = [
 ]
 
 
-def facts_of(name, folder, recorded, **changes):
+def facts_of(name, folder, **changes):
     """Write the run of one of the models and read its facts."""
-    return ModelFacts.read(finished(folder, recorded, **MODELS[name] | changes))
+    return ModelFacts.read(finished(folder, **MODELS[name] | changes))
 
 
 def context_of(facts, book_url="https://example.org/book"):
@@ -130,14 +127,14 @@ def context_of(facts, book_url="https://example.org/book"):
 
 
 @pytest.fixture
-def cards(tmp_path, recorded, monkeypatch):
+def cards(tmp_path, monkeypatch):
     """Give all cards of a model, by the keyword of their format."""
     noon = datetime.datetime.combine(DAY, datetime.time(12), datetime.UTC)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(noon.timestamp())))
 
     def make(name, book_url="https://example.org/book", **changes):
         write_estimates(estimate_frame(ESTIMATES), tmp_path)
-        facts = facts_of(name.partition(",")[0], tmp_path, recorded, **VARIANTS[name] | changes)
+        facts = facts_of(name.partition(",")[0], tmp_path, **VARIANTS[name] | changes)
         context, forms = context_of(facts, book_url), {key: form() for key, form in CARD_FORMATS.items()}
         fitting = {key: form for key, form in forms.items() if not form.obstacle(facts, context)}
         return {key: form.text(facts, context) for key, form in fitting.items()}
@@ -198,8 +195,8 @@ def test_what_else_a_card_says(cards, keyword, row, figures, said):
     assert said in cards("fairness only", rows=[verdict(**row)], figures=figures)[keyword]
 
 
-def test_a_readme_of_others(tmp_path, recorded):
-    facts, form = facts_of("recogniser", tmp_path, recorded), CARD_FORMATS["huggingface"]()
+def test_a_readme_of_others(tmp_path):
+    facts, form = facts_of("recogniser", tmp_path), CARD_FORMATS["huggingface"]()
 
     def put(text, **card):
         return form.updated(text, "README.md", facts, CardContext(Card(**card), "", DAY))
@@ -218,8 +215,8 @@ def test_a_readme_of_others(tmp_path, recorded):
     assert "\n\\## not a heading" in intended and intended.count("<!-- soundcheck:end -->") == 1
 
 
-def test_a_page_of_evidence_is_replaced_only_if_nobody_changed_it(tmp_path, recorded):
-    facts, page = facts_of("recogniser", tmp_path, recorded), CARD_FORMATS["annex-iv"]()
+def test_a_page_of_evidence_is_replaced_only_if_nobody_changed_it(tmp_path):
+    facts, page = facts_of("recogniser", tmp_path), CARD_FORMATS["annex-iv"]()
     text, other = page.text(facts, context_of(facts)), context_of(facts, "")
     for untouched in (text, text.replace("\n", "\r\n"), ""):
         assert page.updated(untouched, "evidence.md", facts, other) == page.text(facts, other)
@@ -242,9 +239,9 @@ NAMED = "corpus c has results of transcript, arousal: name one of them as task: 
         (BENCHMARK, [], "has a result of the model"),
     ],
 )
-def test_leaderboards_get_the_task_of_the_benchmark(tmp_path, recorded, benchmark, figures, obstacle):
+def test_leaderboards_get_the_task_of_the_benchmark(tmp_path, benchmark, figures, obstacle):
     changes = {"corpora": [CORPUS | {"benchmark": benchmark}], "suite": {"tasks": TASKS, "corpora": {}}}
-    facts = ModelFacts.read(finished(tmp_path, recorded, [verdict()], figures=figures, **changes))
+    facts = ModelFacts.read(finished(tmp_path, [verdict()], figures=figures, **changes))
     context, form = context_of(facts), CARD_FORMATS["hub-results"]()
     message = form.obstacle(facts, context)
     assert obstacle in message and bool(obstacle) == bool(message)
@@ -254,8 +251,8 @@ def test_leaderboards_get_the_task_of_the_benchmark(tmp_path, recorded, benchmar
 
 
 @pytest.fixture
-def run(tmp_path, recorded):
-    return finished(tmp_path / "out", recorded, [verdict(), verdict(test="U", **FAILED)])
+def run(tmp_path):
+    return finished(tmp_path / "out", [verdict(), verdict(test="U", **FAILED)])
 
 
 @pytest.mark.parametrize(
@@ -324,15 +321,15 @@ def test_names_of_the_field(given, identifier, lower, limits):
     assert lower is None or measured.lower_is_better == lower
 
 
-def test_numbers_of_a_run(tmp_path, recorded):
+def test_numbers_of_a_run(tmp_path):
     of = {"value": -0.1, "low": -0.2, "high": 0.0, "gap": -0.3, "reference": None, "reference_passed": None}
     row = verdict("m", group="sex: female", rule="|value| <", **of)
-    (number,) = measurements(facts_of("fairness only", tmp_path, recorded, rows=[row])).itertuples()
+    (number,) = measurements(facts_of("fairness only", tmp_path, rows=[row])).itertuples()
     assert number.value == -0.1 and math.isnan(number.group_value)  # a group that is judged by its value
     beyond = {
         "figures": [FIGURE | {"task": "transcript", "measure": "equal error rate", "value": 1.5}]
     }  # takes its limit away
     blocks = {"suite": {"corpora": {"c": {"blocks": "call"}}}}
-    facts = facts_of("recogniser", tmp_path, recorded, **beyond, **blocks)
+    facts = facts_of("recogniser", tmp_path, **beyond, **blocks)
     assert next(measurements(facts).itertuples()).measure.limits == (0, math.inf)
     assert interval_methods(facts) == ["percentile interval, whole blocks resampled (blockwise bootstrap)"]
