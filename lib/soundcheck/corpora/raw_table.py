@@ -114,8 +114,8 @@ def take_columns(
             used |= {*present}
             if present[1:]:
                 others = ", ".join(present[1:])
-                said = f"{name} is the column {present[0]}, not {others}; `columns:` takes another"
-                column_notices.append(said)
+                notice = f"{name} is the column {present[0]}, not {others}; `columns:` takes another"
+                column_notices.append(notice)
         elif nested:
             what = f"its values are of the type {quoted(table.nested[nested[0]], 40)}, not a cell a row"
             remedy = f"Write one text or number a row, or name another column: `columns: {{{name}: ...}}`"

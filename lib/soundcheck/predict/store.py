@@ -195,7 +195,8 @@ class Database:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         place = self.path.resolve()
         mounts = [part for part in psutil.disk_partitions(all=True) if place.is_relative_to(part.mountpoint)]
-        local = max(reversed(mounts), key=lambda part: len(part.mountpoint)).fstype in LOCAL
+        innermost = max(reversed(mounts), key=lambda part: len(part.mountpoint), default=None)
+        local = innermost is not None and innermost.fstype in LOCAL  # some sandboxes list no mounts
         with contextlib.suppress(sqlite3.OperationalError):  # others are at work, and their way is ours
             connection.execute(f"PRAGMA journal_mode = {'WAL' if local else 'DELETE'}")
         connection.execute("PRAGMA synchronous = NORMAL")
