@@ -138,7 +138,7 @@ def test_formats_and_rows_without_a_partner(tmp_path, ending):
     ("change", "options", "message"),
     [
         (lambda f: f.assign(clip="x" + f["file"]), "", "names the same files"),
-        (lambda f: pd.concat([f, f.head(1)]), "", "stands more than once (rows 2, 242)"),
+        (lambda f: pd.concat([f, f.head(1)]), "", "stands more than once (lines 2, 242)"),
         (None, "--truth sayd", "no column 'sayd'. Did you mean 'said'"),
         (None, "--group dialect --against south", "no group 'south'"),
         (lambda f: f.assign(dialect="all"), "--against south", "--group"),
@@ -170,6 +170,15 @@ def test_bad_frames():
     ):
         with pytest.raises(InputError, match=message):
             evaluate(frame, truth="said", prediction="heard", **options)
+
+
+def test_sentences_of_languages_without_blanks_are_words_and_their_classes_are_classes():
+    for texts, headline in (
+        (["左转", "右转吧", "停车"], "character_error_rate"),
+        (["高兴", "生气"] * 4, "accuracy"),
+    ):
+        scores = evaluate(pd.DataFrame({"said": texts, "heard": texts}), truth="said", prediction="heard")
+        assert headline in set(scores.estimates["measure"])
 
 
 def trials(worse: float = 0.0) -> pd.DataFrame:

@@ -233,8 +233,10 @@ def _task(
     if kind is None and not wrong and len(different) >= FEWEST_VALUES:
         kind = "values"
     elif kind is None:
-        blanks = labels.astype(str).str.strip().str.contains(r"\s", regex=True).mean() > 0.5
-        kind = "words" if blanks or len(different) > MOST_CLASSES else "classes"
+        sentences = labels.astype(str).str.strip().str.contains(r"\s", regex=True).mean() > 0.5
+        # Of languages without blanks, what is hardly ever the same
+        sentences |= unit_of(different) == CHARACTER and 2 * len(different) > len(labels)
+        kind = "words" if sentences or len(different) > MOST_CLASSES else "classes"
     if kind == "words":
         return Task("transcript", TRANSCRIPTION)
     if kind == "values":

@@ -39,10 +39,14 @@ FORMS: Sequence[Callable[[str], str]] = (  # of names of files, the strictest fi
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read a table of texts, ``None`` where a cell is empty; InputError if it is missing or no table."""
+    """Read a table of texts, ``None`` where a cell is empty; InputError if it is missing or no table.
+
+    The index tells where a row stands in the file, and is called ``line`` or ``row``.
+    """
     files.require_regular(path, path.name)
     table = READERS.get(path.suffix.lower(), read_text_table)(path, path.name)
-    return pd.DataFrame(table.columns, dtype=object).map(str.strip).replace("", None)
+    places = pd.Index(table.places, name=table.unit)
+    return pd.DataFrame(table.columns, places, dtype=object).map(str.strip).replace("", None)
 
 
 def is_trial_list(path: Path) -> bool:
@@ -74,13 +78,15 @@ def side_by_side(first: Path, second: Path) -> tuple[pd.DataFrame, list[str], li
         key = frame[column].map(form, na_action="ignore")
         twice = key[key.notna() & key.duplicated(keep=False)]
         if len(twice):
-            lines = ", ".join(str(row + 2) for row in twice.index[twice.eq(twice.iloc[0])][:3])
-            what = f"{quoted(twice.iloc[0])} stands more than once (rows {lines})"
+            places = ", ".join(map(str, twice.index[twice.eq(twice.iloc[0])][:3]))
+            what = f"{quoted(twice.iloc[0])} stands more than once ({frame.index.name}s {places})"
             raise input_error(f"{name}, column {column}", what, "Keep one row a recording")
         keys.append(key)
     right = predictions.rename(columns={name: f"{name}{PREDICTED}" for name in references})
     right = right[keys[1].notna()].set_index(keys[1].dropna())
-    joined = pd.concat([references, right.reindex(keys[0]).reset_index(drop=True)], axis=1)
+    joined = pd.concat(
+        [references.reset_index(drop=True), right.reindex(keys[0]).reset_index(drop=True)], axis=1
+    )
     without = int((right.index.get_indexer(keys[0]) < 0).sum())
     unused = len(right) - len(references) + without
     notes = [f"rows are joined by {joining[0]} of {names[0]} and {joining[1]} of {names[1]}"]
