@@ -112,7 +112,7 @@ def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
             blocks=row.speakers,
             rule=ABOVE if info_of(row.measure).better == HIGHER else BELOW,
             evidence="" if row.value is None else UNJUDGED,
-            skipped=_NO_TEST,
+            skipped=f"{_NO_TEST}; {_WITHHELD}: {row.excluded}" if row.excluded else _NO_TEST,
         )
         for row in rows
     ]
@@ -268,7 +268,7 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
 
 def _why_withheld(*entries: Judged) -> str:
     """Say why there is no interval of a difference for new speakers."""
-    remarks = [entry.verdict.skipped for entry in entries if entry.verdict.evidence != UNJUDGED]
+    remarks = "; ".join(entry.verdict.skipped for entry in entries).split("; ")
     reason = next((remark for remark in remarks if _WITHHELD in remark), "")
     few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
     enough = min(entry.contributing for entry in entries) >= LEAST_BLOCKS
@@ -374,7 +374,7 @@ def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:
     values: dict[tuple[str, ...], tuple[str, ...]] = {}
     for entry in entries:
         key = tuple(getattr(entry.verdict, name) for name in _WHAT)
-        if entry.verdict.skipped != _NO_TEST or values.setdefault((key[0], *key[2:]), key) == key:
+        if not entry.verdict.skipped.startswith(_NO_TEST) or values.setdefault((key[0], *key[2:]), key) == key:
             entries_by_key[key] = entry
     return entries_by_key
 
