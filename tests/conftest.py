@@ -47,7 +47,7 @@ LONGEST = """
 predict/test_engine.py test_recognition.py test_values_and_classes.py test_fairness.py test_verification.py
 test_stressed_recognisers.py test_human_speech.py test_books_of_runs.py demo/models/test_prosody.py
 test_robustness.py test_other_packages.py test_service_runs.py test_retrained_models.py test_confidence.py
-test_runs_again.py test_same_anywhere.py test_wheel.py test_cards.py demo/speech/test_corpus.py
+test_runs_again.py test_same_anywhere.py test_cards.py demo/speech/test_corpus.py
 report/test_in_browser.py book/test_in_browser.py book/test_build.py run/test_shards.py
 run/test_lock.py predict/test_cluster.py metrics/test_invariances.py evaluation/test_comparison.py
 test_written_words.py demo/models/test_voiceprint.py statistics/test_bootstrap.py

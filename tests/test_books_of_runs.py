@@ -124,7 +124,7 @@ def grown(first):
 
 
 def test_a_book_that_grows_is_that_of_a_new_run(grown):
-    grown.run(out="anew")
+    grown.run("--jobs", "2", out="anew")
     assert grown.content() == grown.content("anew")
     book = Run(grown.out)
     assert "Renamed" in book.page("index") and "A sentence more." in book.page(f"{METHOD[5:-3]}")

@@ -28,6 +28,9 @@ models:
   similar: {scores: distances.txt, corpora: [voices], distances: true}
   moody: {python: "moody:predict", tasks: [arousal], corpora: [calls]}
 families: [speaker_verification, correctness_regression]
+replicates: 100
+studies: false
+sweeps: false
 comparisons: {turned: {baseline: similar, candidate: distances}}
 """
 

@@ -59,19 +59,20 @@ class LevelModel(Model):
 """
 
 
-def package(folder, points, **modules):
-    """Install a distribution into a folder, as pip would; gives what belongs on the path."""
-    name = "soundcheck_speech" if "soundcheck_demo" in modules else "own"
+def package(folder, name, points, **modules):
+    """Install a distribution into a folder, as pip would."""
     files = {
         f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
         f"{name}-1.0.dist-info/entry_points.txt": points,
     }
-    return str(write(folder, files | {f"{module}.py": text for module, text in modules.items()}))
+    write(folder, files | {f"{module}.py": text for module, text in modules.items()})
 
 
 REGISTERED = """
 [soundcheck.formats]
 list = formats:ListFormat
+
+wrong = wrong:ListFormat
 
 [soundcheck.models]
 level = kinds:LevelModel
@@ -82,27 +83,33 @@ corpora:
   calls: {format: list, path: data/calls.list, separator: "|"}
 models:
   mine: {level: 1, offset: 0.0}
-  clean: {level: 2}
-families: [correctness_regression]
+  clean: {level: 2, families: [correctness_regression]}
+families: [correctness_regression, robustness_small_changes]
 studies: false
+sweeps: false
 """
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """Twelve sounds of growing level, listed in two layouts, and a suite."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Twelve sounds of growing level, a suite, and a site with a package that registers what the suite names.
+
+    Another distribution of the library comes first on the path, too: one that registers nothing.
+    """
+    tmp_path = tmp_path_factory.mktemp("others")
+    wrong = changed(FORMAT, {'"speaker", "arousal"]': '"speaker"]', '"list"': '"wrong"'})
+    package(tmp_path / "site", "own", REGISTERED, formats=FORMAT, wrong=wrong, kinds=KIND)
+    gone = "raise ImportError('the demo is not installed')"
+    package(tmp_path / "site", "soundcheck_speech", "", soundcheck_demo=gone)
     rows = [(f"{n}.wav", f"s{n % 4}", f"{(n + 1) / 20:.2f}") for n in range(12)]
     for n, (file, *_) in enumerate(rows):
         tone = np.sin(2 * np.pi * (101 + n) * np.arange(8000) / 16000)
         sound(tmp_path / "data" / file, (n + 1) / 20 * tone)
-    tables = {"data/calls.list": ["|".join(row) for row in rows]}
-    tables["data/calls.csv"] = ["file,speaker,arousal", *(",".join(row) for row in rows)]
-    return write(tmp_path, tables | {"suite.yml": OWN})
+    return write(tmp_path, {"data/calls.list": ["|".join(row) for row in rows], "suite.yml": OWN})
 
 
-def test_a_format_and_a_kind_of_model_of_another_package(folder):
-    site = package(folder / "site", REGISTERED, formats=FORMAT, kinds=KIND)
-    whole = run(started, folder, "--no-code", "--no-book", PYTHONPATH=site)
+def test_a_format_and_a_kind_of_model_of_another_package_and_no_demo(folder):
+    whole = run(started, folder, "--no-code", "--no-book", PYTHONPATH=str(folder / "site"))
     level, mean = 6.5 / 20, 2 / np.pi  # the mean of a sine's magnitude
     errors = whole.rows(test="Mean Absolute Error").set_index("model")["value"]
     assert errors["mine"] == pytest.approx(level * (1 - mean), abs=1e-3)
@@ -111,31 +118,20 @@ def test_a_format_and_a_kind_of_model_of_another_package(folder):
     assert record["corpora"][0]["format"] == "list"
     assert [model["kind"] for model in record["models"]] == ["level"] * 2
     assert record["suite"]["corpora"]["calls"]["options"] == {"separator": "|"}
+
+
+def test_what_is_wrong_with_a_suite_or_a_package_is_told(folder):
     wrong = {"separator:": "seperator:", "level: 1": "level: x", "level: 2": "levl: 2"}
-    write(folder, {"suite.yml": changed(OWN, wrong)})
-    message = refused(started, folder, "run", "suite.yml", PYTHONPATH=site)
+    wrong |= {"corpora:": "corpora:\n  demo: {format: demo}"}
+    files = {"wrong.yml": changed(OWN, wrong), "format.yml": changed(OWN, {"format: list": "format: wrong"})}
+    write(folder, files)
+    message = refused(started, folder, "run", "wrong.yml", PYTHONPATH=str(folder / "site"))
     for words in (
         "corpora.calls.seperator: unknown key. Did you mean 'separator'?",
         "models.mine.level: x is not a whole number. Write 5.",
         "models.clean.levl: unknown key. Did you mean 'level'?",
+        "corpora.demo.format: 'demo' is not known here.",
     ):
         assert words in message
-
-
-def test_what_other_packages_do_wrong_is_told(folder):
-    wrong = changed(FORMAT, {'"speaker", "arousal"]': '"speaker"]'})
-    site = package(folder / "site", REGISTERED, formats=wrong, kinds=KIND)
-    message = refused(started, folder, "run", "suite.yml", "--plan", PYTHONPATH=site)
-    assert "the format 'list' fails: ValueError: 2 columns passed, passed data had 3" in message
-
-
-def test_everything_but_the_demo_works_without_it(folder):
-    # Another distribution of the library comes first on the path: one that registers nothing.
-    site = package(folder / "site", "", soundcheck_demo="raise ImportError('the demo is not installed')")
-    table = {'list, path: data/calls.list, separator: "|"': "csv, path: data/calls.csv"}
-    table |= {"mine: {level: 1, offset: 0.0}": "guess: {random: gaussian}", "  clean: {level: 2}\n": ""}
-    suite = changed(OWN, table | {"regression]": "regression, robustness_small_changes]"}) + "sweeps: false\n"
-    run(started, write(folder, {"suite.yml": suite}), "--no-book", PYTHONPATH=site)
-    write(folder, {"suite.yml": changed(suite, {"csv, path: data/calls.csv": "demo"})})
-    message = refused(started, folder, "run", "suite.yml", PYTHONPATH=site)
-    assert "corpora.calls.format: 'demo' is not known here." in message
+    message = refused(started, folder, "run", "format.yml", "--plan", PYTHONPATH=str(folder / "site"))
+    assert "the format 'wrong' fails: ValueError: 2 columns passed, passed data had 3" in message

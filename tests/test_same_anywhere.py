@@ -1,21 +1,27 @@
-"""Whole runs by one and two processes, on a Dask cluster and on a poorer system: the same bytes.
+"""Whole runs by one and two processes, on a Dask cluster, and of a wheel on a poorer system: the same bytes.
 
 macOS has neither ``/proc`` nor ``prctl``, before Python 3.13 no ``os.waitid``, and no safe fork. All this is
 taken away here, from the command and from the processes that it starts.
 """
 
+import os
 import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import tones
 from late import late
-from runs import Run, changed, refused, run, sound, write
+from runs import Run, changed, refused, run, sound, started, write
 
 pytestmark = pytest.mark.slow
 
 distributed = late("distributed")
+ROOT = Path(__file__).parents[1]
 
 POORER = """
 import ctypes, os, select, sys
@@ -58,6 +64,22 @@ def odd(signal, sampling_rate):
         time.sleep(60)
     return {"arousal": float(np.clip(level(signal) * 5, 0, 1))}
 """
+COMMANDS = """
+import sys
+
+from soundcheck.cli import main
+
+for words in (
+    "init mine",
+    "init mine --family own --like robustness_small_changes",
+    "score references.csv model.csv --against us --out page.html",
+):
+    sys.argv[1:] = words.split()
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code
+"""
 OPTIONS = {'loud", ': 'loud", batch: 3, ', "quiet": "odd"}
 OPTIONS |= {'odd", ': 'odd", time_limit: 1, families: [correctness_regression], '}
 SUITE = changed(tones.SUITE, OPTIONS)
@@ -95,15 +117,15 @@ def test_a_cluster(folder, one, undrawn):
         same(run(undrawn, folder, *words, out="cluster", code=3), one)
 
 
-def test_a_system_without_what_only_linux_has(folder, one, undrawn):
+def test_a_wheel_on_a_system_without_what_only_linux_has(folder, one, wheel):
     plain = SUITE.replace(", robustness_small_changes", "")  # without sounds, which the demo would make
     write(folder, {"plain.yml": re.sub("  loud: .*\n", "", plain)})
-    how = {"suite": "plain.yml", "out": "poorer", "code": 3}
-    poorer = run(undrawn, folder, PYTHONPATH=str(folder / "system"), **how)
+    path = os.pathsep.join(map(str, (folder / "system", wheel.parent / "site")))
+    poorer = run(started, folder, "--jobs", "1", suite="plain.yml", out="poorer", code=3, PYTHONPATH=path)
     pd.testing.assert_frame_equal(poorer.results, one.rows(model="odd").reset_index(drop=True))
     record = (poorer.out / "run.json").read_text()
     assert "the model's process ended (exit code 3)" in record and "no answer within 1 s" in record
-    assert (poorer.out / "html" / "index.html").is_file()
+    assert (poorer.out / "html" / "methods" / "correctness_regression.html").is_file()
     assert (folder / "poorer.txt").is_file()
 
 
@@ -112,3 +134,50 @@ def test_a_cluster_without_the_extra(folder, undrawn):
     words = ("run", "suite.yml", "--cluster", "tcp://127.0.0.1:9")
     message = refused(undrawn, folder, *words, PYTHONPATH=str(folder / "without"))
     assert 'pip install "soundcheck-speech[cluster]"' in message
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """A wheel of the clone; beside it, unpacked as pip does, what it installs."""
+    folder = tmp_path_factory.mktemp("wheel")
+    words = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "site")
+    return wheel
+
+
+def test_wheel_carries_all_files(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for folder, suffix in (("notebooks", ".ipynb"), ("thresholds", ".yml"), ("book/methods", ".md")):
+        files = {path.name for path in (ROOT / folder).glob(f"*{suffix}")}
+        assert files
+        assert {f"soundcheck/_share/{folder}/{name}" for name in files} <= names
+    assert {"soundcheck/_share/suite.yml", "soundcheck/_share/_config.yml"} <= names
+    library = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib").rglob("*") if path.is_file()}
+    code = {path.as_posix() for path in library if "__pycache__" not in path.parts and path.name[0] != "."}
+    assert {"soundcheck/statistics/simulated_scores.csv", "soundcheck_demo/speech/corpus.py"} <= code <= names
+    (points,) = (name for name in names if name.endswith("dist-info/entry_points.txt"))
+    registered = zipfile.ZipFile(wheel).read(points).decode()
+    assert all(f"[soundcheck.{group}]\ndemo = " in registered for group in ("formats", "sounds", "speech"))
+
+
+def test_files_of_a_wheel_are_found_in_an_empty_folder(wheel, tmp_path):
+    references, model = ["file,speaker,accent,transcript,arousal"], ["file,heard"]
+    for n in range(300):
+        references.append(f"{n}.wav,s{n % 30},{('us', 'indian')[n % 2]},turn left,0.{n % 7}")
+        model.append(f"{n}.wav,{('turn left', 'turn')[n % 2]}")
+    folder = write(tmp_path / "empty", {"references.csv": references, "model.csv": model})
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", COMMANDS],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(wheel.parent / "site")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "model: word error rate 25.0 %" in done.stdout and "accent, against us:" in done.stdout
+    assert "data:image/svg+xml" in (folder / "page.html").read_text()
+    names = {path.relative_to(folder / "mine").as_posix() for path in (folder / "mine").rglob("*.*")}
+    written = {"thresholds/own.yml", "notebooks/own.ipynb", "book/methods/own.md"}
+    assert names == {"suite.yml", "my_model.py"} | written

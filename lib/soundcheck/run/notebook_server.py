@@ -27,6 +27,7 @@ import psutil
 
 from soundcheck.models import processes
 from soundcheck.run.notebook_outputs import unshown
+from soundcheck.suite import thresholds
 
 PRELOADED = ("soundcheck.evaluation", "soundcheck.metrics", "soundcheck.report")  # what notebooks import
 LATE = (  # what only some import, or only what they import does, when it is used
@@ -177,6 +178,7 @@ def preload() -> None:
             importlib.import_module(f"{name}.{module.name}")
     for name in LATE:
         importlib.import_module(name)
+    thresholds.read_family("correctness_regression")  # likewise of thresholds, and patterns of measures
     gc.collect()
     gc.freeze()  # the forks' collector need not look at any of it, again and again
 
