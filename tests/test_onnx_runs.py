@@ -53,7 +53,8 @@ def folder(tmp_path_factory):
     onnx_recogniser(folder / "asr")
     for number in range(6):
         time = np.arange(RATE + 800 * (number // 2))
-        phase = np.cumsum(2 * np.pi * (100 + 10 * np.sin(time / 1000)) / RATE)  # what hums is not judged below 1
+        phase = np.cumsum(2 * np.pi * (100 + 10 * np.sin(time / 1000)) / RATE)
+        # What hums is not judged to be worse than 1.
         hum = sum(np.sin(n * phase) / n for n in range(1, 20)) * np.sin(time / 3000) ** 2
         sound(folder / "data" / f"{number}.wav", 0.1 * hum + rng.normal(0, 0.0002 * number, len(time)))
         rows.append((f"{number}.wav", f"s{number // 2}", round(rng.uniform(), 2), "a b c d"))

@@ -60,7 +60,11 @@ def choose(
     known, left = scores[rows], np.ones(len(rows), dtype=bool)
     if not len(rows):
         return []
-    kinds = {WORST: (worst, -known), TYPICAL: (typical, np.abs(known - np.median(known))), BEST: (best, known)}
+    kinds = {
+        WORST: (worst, -known),
+        TYPICAL: (typical, np.abs(known - np.median(known))),
+        BEST: (best, known),
+    }
     about = segments.reindex(columns=["key", "speaker"]).iloc[rows]
     share = min(1.0, len(rows) / max(1, worst + typical + best))  # so that few are not all of one kind
     examples: list[Example] = []
@@ -82,11 +86,11 @@ def _first(order: np.ndarray, some: np.ndarray, about: pd.DataFrame, count: int)
     near = heapq.nsmallest(ahead, zip(order[places].tolist(), keys, places.tolist(), strict=True))
     _, keys, places = zip(*near, strict=True) if near else ((), (), ())
     turns, seen = [], collections.Counter()
-    for speaker, key, place in zip(about["speaker"].iloc[[*places]], keys, places, strict=True):
+    for n, key, speaker in zip(places, keys, about["speaker"].iloc[[*places]], strict=True):
         who = key if pd.isna(speaker) else speaker
-        turns.append((seen[who], len(turns), place))
+        turns.append((seen[who], len(turns), n))
         seen[who] += 1
-    return [place for *_, place in sorted(turns)[:count]]
+    return [n for *_, n in sorted(turns)[:count]]
 
 
 def segment_errors(subset: Subset) -> np.ndarray:
