@@ -6,8 +6,10 @@
   next ones have been.
 """
 
+import collections
 import dataclasses
 import functools
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 
@@ -55,27 +57,40 @@ def choose(
     no error is not among them.
     """
     rows = np.flatnonzero(np.isfinite(scores) & mask)
-    every = segments.iloc[rows].reindex(columns=["key", "speaker"]).assign(row=rows, score=scores[rows])
-    every["speaker"] = every["speaker"].where(every["speaker"].notna(), every["key"])
+    known, left = scores[rows], np.ones(len(rows), dtype=bool)
+    if not len(rows):
+        return []
     kinds = {
-        WORST: (worst, -every["score"]),
-        TYPICAL: (typical, (every["score"] - every["score"].median()).abs()),
-        BEST: (best, every["score"]),
+        WORST: (worst, -known),
+        TYPICAL: (typical, np.abs(known - np.median(known))),
+        BEST: (best, known),
     }
+    about = segments.reindex(columns=["key", "speaker"]).iloc[rows]
     share = min(1.0, len(rows) / max(1, worst + typical + best))  # so that few are not all of one kind
     examples: list[Example] = []
     for why, (most, order) in kinds.items():
-        left = every.assign(order=order)[~every["row"].isin([example.row for example in examples])]
-        if why == WORST and every["score"].min() == 0 and every["score"].any():
-            left = left[left["score"].gt(0)]
-        count = math.ceil(share * most)
-        near = left.nsmallest(AHEAD * count, "order", keep="all")  # few, so that sorting by key is quick
-        near = near.sort_values(["order", "key"]).head(AHEAD * count)
-        turns = near.groupby("speaker").cumcount().sort_values(kind="stable").index
-        chosen = near.loc[turns, "row"].head(count)
+        some = left & (known > 0) if why == WORST and known.min() == 0 and known.any() else left
+        chosen = _first(order, some, about, math.ceil(share * most)) if most else []
+        left[chosen] = False
         why = called if why == WORST else why
-        examples += [Example(int(n), why, whose, rank < played) for rank, n in enumerate(chosen)]
+        examples += [Example(int(rows[n]), why, whose, rank < played) for rank, n in enumerate(chosen)]
     return examples
+
+
+def _first(order: np.ndarray, some: np.ndarray, about: pd.DataFrame, count: int) -> list[int]:
+    """Give the places of the segments that come first, by order and key, of those that are left."""
+    ahead, places = AHEAD * count, np.flatnonzero(some)
+    if len(places) > ahead:  # few, so that sorting by key is quick
+        places = places[order[places] <= np.partition(order[places], ahead - 1)[ahead - 1]]
+    keys = about["key"].iloc[places]
+    near = heapq.nsmallest(ahead, zip(order[places].tolist(), keys, places.tolist(), strict=True))
+    _, keys, places = zip(*near, strict=True) if near else ((), (), ())
+    turns, seen = [], collections.Counter()
+    for n, key, speaker in zip(places, keys, about["speaker"].iloc[[*places]], strict=True):
+        who = key if pd.isna(speaker) else speaker
+        turns.append((seen[who], len(turns), n))
+        seen[who] += 1
+    return [n for *_, n in sorted(turns)[:count]]
 
 
 def segment_errors(subset: Subset) -> np.ndarray:

@@ -198,7 +198,8 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
     """Show where the segments of each class went, with the segments of each cell."""
 
     def names(row: int, column: int) -> list[str]:
-        chosen = [subset.segments.iloc[example.row] for example in _in_cell(subset, row, column, READ)]
+        chosen = [example.row for example in _in_cell(subset, row, column, READ)]
+        chosen = subset.segments.iloc[chosen].to_dict("records")
         speakers = [f" ({segment['speaker']})" if segment.get("speaker") else "" for segment in chosen]
         return [name + speaker for name, speaker in zip(map(segment_name, chosen), speakers, strict=True)]
 

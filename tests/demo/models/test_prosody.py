@@ -65,7 +65,7 @@ def test_training_is_reproducible_and_names_what_it_was_trained_with(cache, monk
 
 @pytest.fixture(scope="module")
 def full(full_cache, full_corpus, speech_of):
-    """Segments of the demo with pitches of speakers, answers of both models, every fourth signal, voices."""
+    """Segments of the demo with pitches of speakers, answers of both models, every other signal, voices."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOUNDCHECK_CACHE", str(full_cache))
         patch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
@@ -79,7 +79,7 @@ def full(full_cache, full_corpus, speech_of):
                 doubtful = prosody.with_doubt(answer, extracted, model.SHARPNESS)["emotion"]
                 name = model.__name__.rpartition(".")[2]
                 answers[name].append(answer | {"confidence": doubtful[answer["emotion"]]})
-        hertz = pd.Series([np.nan if n % 2 else mean_pitch(sound, 16000) for n, sound in enumerate(signals)])
+        hertz = pd.Series([mean_pitch(sound, 16000) for sound in signals])
         hertz = hertz.groupby(table["speaker"]).mean()
         everything = corpus.table().query("split == 'test'")  # groups need this many segments of a speaker
         speakers = everything["speaker"].reset_index(drop=True)
@@ -88,7 +88,7 @@ def full(full_cache, full_corpus, speech_of):
         table = table.assign(**{name: table["speaker"].map(of) for name, of in of_speakers.items()})
         # Within the patch: what comes later finds the trained model in the same cache.
         answers = {name: pd.DataFrame(rows) for name, rows in answers.items()}
-        yield table, answers, signals[::4], voices
+        yield table, answers, signals[::2], voices
 
 
 def test_the_unbiased_model_is_good_but_not_perfect(full):
@@ -99,7 +99,7 @@ def test_the_unbiased_model_is_good_but_not_perfect(full):
     assert 0.5 < quality["dominance"] < 0.85
     assert 0.4 < quality["valence"] < 0.75
     assert 0.5 < audmetric.unweighted_average_recall(table["emotion"], clean["emotion"]) < 0.8
-    clean = clean[::4].reset_index(drop=True)
+    clean = clean[::2].reset_index(drop=True)
 
     def noisy(signal):
         noise = np.random.default_rng(0).standard_normal(len(signal))
@@ -151,7 +151,7 @@ def test_speakers_drawn_anew_do_not_explain_a_planted_bias(full, column, group, 
         actual, chance = gap(prediction, members), np.abs([gap(prediction, speakers) for speakers in drawn])
         exceeded = (chance >= abs(actual)).mean()
         if name == "biased":
-            assert exceeded <= 0.002 and abs(actual) > 0.15 and sign * actual >= 0
+            assert exceeded <= 0.002 and abs(actual) > 0.12 and sign * actual >= 0
         else:
             assert exceeded > 0.01 or abs(actual) < 0.1
 
@@ -160,4 +160,4 @@ def test_women_are_higher_and_the_three_groups_of_voices_can_be_compared(full):
     table, _, _, voices = full
     pitch = table.groupby(["sex", "speaker"])["hertz"].mean()
     assert pitch["female"].min() > pitch["male"].max() - 20
-    assert voices.set_index("group").loc[[*VOICES], "speakers"].min() >= 9  # 10 where all speech is heard
+    assert voices.set_index("group").loc[[*VOICES], "speakers"].min() >= 8  # 10 where all speech is heard

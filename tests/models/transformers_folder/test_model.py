@@ -272,13 +272,13 @@ def test_code_of_the_folder_runs_only_if_it_is_trusted(copy, project, spoil, mon
         refuse_code(project.read(trusted)[1])
 
 
-def test_a_run_in_several_processes_gives_what_the_library_gives(tmp_path, networks, undrawn):
+def test_a_run_gives_what_the_library_gives(tmp_path, networks, undrawn):
     world = make(tmp_path / "suite")
     begin = (world / "suite.yml").read_text().partition("models:")[0]
     shutil.copytree(networks / "values", world / "values")
     model = "models:\n  m: {transformers: values, tasks: [arousal], batch: 4}\n"
     (world / "suite.yml").write_text(f"{begin}{model}families: [correctness_regression]\nstudies: false\n")
-    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", "--no-code", "--jobs", "2", cwd=world)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", "--no-code", cwd=world)
     assert done.returncode == 0, done.stderr
     table = pd.read_parquet(world / "out" / "predictions" / "m" / "tones.parquet")
     assert len(table) == 12 and table["error"].isin(["", None]).all()
