@@ -1,8 +1,8 @@
 """A model that is a service: ``endpoint: https://host/v1/audio/transcriptions`` with OpenAI's protocol.
 
 Each signal is one request, ``requests`` at a time: a form with a file and a few fields goes there, a JSON
-object with a ``text`` comes back, the transcript; with ``confidence: true`` also how sure the service is, if it
-says so. Many servers speak this protocol.
+object comes back, whose ``text`` is the transcript; with ``confidence: true`` also how sure the service is,
+if it says so. Many servers speak this protocol.
 
 Conventions
 -----------

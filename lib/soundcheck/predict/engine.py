@@ -23,10 +23,10 @@ from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import DRAWN, LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest, Share, Wanted, asked_changes, segment_label
 from soundcheck.predict.tables import Columns, write_predictions
+from soundcheck.predict.workers import Result
 
 if TYPE_CHECKING:
     from soundcheck.corpora.load import Corpus

@@ -17,12 +17,12 @@ import pandas as pd
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.tasks import Task
-from soundcheck.predict.protocol import Excerpt
+from soundcheck.predict.workers import Excerpt
 
 if TYPE_CHECKING:
     from soundcheck.corpora.load import Corpus
     from soundcheck.models.base import LookUpModel
-    from soundcheck.predict.protocol import Result
+    from soundcheck.predict.workers import Result
     from soundcheck.suite.entries import ModelEntry, Suite
     from soundcheck.suite.families import Perturbation
 

@@ -20,8 +20,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.load import Corpus
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Call, Result
 from soundcheck.predict.request import Share
+from soundcheck.predict.workers import Call, Result
 from soundcheck.results.record import RunRecord
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output

@@ -29,10 +29,10 @@ from soundcheck.evaluation.fault_localisation import localised_words, vocabulary
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_models, predict_share
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import BY_MODEL, Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest, Share
 from soundcheck.predict.store import NAME, Store, forget_unused
+from soundcheck.predict.workers import BY_MODEL, Result
 from soundcheck.run import notebook_jobs, tables
 from soundcheck.run.material import (
     Material,
