@@ -10,8 +10,7 @@ from typing import NoReturn
 
 import click
 
-from soundcheck import __version__
-from soundcheck.commands import finished, preparing, running
+from soundcheck.commands.declared import commands
 from soundcheck.common.errors import (
     EXIT_BAD_INPUT,
     EXIT_INCOMPLETE,
@@ -30,20 +29,6 @@ class _Terminated(BaseException):
 
 def _say(text: str) -> None:
     click.echo(terminal(text), err=True)
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="soundcheck")
-def commands() -> None:
-    """Test speech models for correctness, fairness and robustness, and build a book of the results."""
-
-
-for _command in (
-    *(running.run, running.merge, running.compare),
-    *(finished.check, finished.card, finished.sheet, finished.history, finished.verify),
-    *(preparing.init, preparing.thresholds, preparing.cache, preparing.score),
-):
-    commands.add_command(_command)
 
 
 def _log_failure() -> str:

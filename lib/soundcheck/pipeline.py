@@ -48,14 +48,13 @@ from soundcheck.results.table import (
     write_results,
 )
 from soundcheck.run import key_figures, notebook_jobs, tables
-from soundcheck.run.forecast import forecast
 from soundcheck.run.material import Material, Opened, evaluated_corpora, load, supported_tasks
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, Outcomes, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
-from soundcheck.run.predictions import Shards, ask_shard, predict_all, read_shards
+from soundcheck.run.predictions import Shards, ask_shard, forecast, predict_all, read_shards
 from soundcheck.run.selection import RunOptions, comparing, corpus_folders, opened, select
 from soundcheck.run.tables import Derived, job_fingerprints, outcome_digests
 from soundcheck.suite.entries import Suite
@@ -160,7 +159,7 @@ class _Run:
         measured: list[str] = []
         if options.efficiency is not None:
             self.stages.begin("efficiency")
-            from soundcheck.efficiency.step import measure_run  # late: most runs do without
+            from soundcheck.efficiency.measuring import measure_run  # late: most runs do without
 
             try:
                 measured = measure_run(self.material, self.figures, options.efficiency, today())

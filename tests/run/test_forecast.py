@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.run.conftest import Project
 
-from soundcheck.run.forecast import ModelForecast
+from soundcheck.run.predictions import ModelForecast
 
 pytestmark = pytest.mark.slow
 

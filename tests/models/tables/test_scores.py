@@ -10,7 +10,7 @@ from answer_files import suite_of
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.models.tables.scores import SCORE, ScoreModel
+from soundcheck.models.tables.rows import SCORE, ScoreModel
 from soundcheck.suite.entries import CorpusEntry, ModelEntry
 
 
