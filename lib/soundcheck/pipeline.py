@@ -159,7 +159,7 @@ class _Run:
         measured: list[str] = []
         if options.efficiency is not None:
             self.stages.begin("efficiency")
-            from soundcheck.efficiency.measuring import measure_run  # late: most runs do without
+            from soundcheck.efficiency.step import measure_run  # late: most runs do without
 
             try:
                 measured = measure_run(self.material, self.figures, options.efficiency, today())

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured, named_bytes, parameters
+from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
 from soundcheck.efficiency.page import GIVEN, MEASURED, costs
+from soundcheck.efficiency.step import named_bytes, parameters
 
 
 def model(seconds: list[float | None], kind: str = RECORDED, **more) -> Measured:

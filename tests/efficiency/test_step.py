@@ -13,8 +13,9 @@ import soundfile
 from click.testing import CliRunner
 
 from soundcheck.cli import commands
-from soundcheck.efficiency.measuring import Call, Measured, machine
+from soundcheck.efficiency.measuring import Call, Measured
 from soundcheck.efficiency.page import costs, page
+from soundcheck.efficiency.step import machine
 from soundcheck.results.record import KeyFigure
 
 pytestmark = pytest.mark.slow
