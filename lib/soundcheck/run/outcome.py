@@ -26,21 +26,9 @@ from soundcheck.corpora.load import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.failures import summary_lines
 from soundcheck.report.key_figures import reversed_caveats
+from soundcheck.results import record as records
 from soundcheck.results.contrast import WORSE, summary_of
 from soundcheck.results.facts import counts, facts_by_model
-from soundcheck.results.record import (
-    ComparisonRecord,
-    CorpusRecord,
-    ExcludedSound,
-    FailedInput,
-    FamilyRecord,
-    KeyFigure,
-    ModelRecord,
-    NotebookRecord,
-    RunRecord,
-    SoundsRecord,
-    StudyRecord,
-)
 from soundcheck.results.table import read_estimates
 from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
@@ -64,16 +52,16 @@ QUICK = (
 def compose(
     material: Material,
     outcomes: Outcomes,
-    figures: Sequence[KeyFigure],
+    figures: Sequence[records.KeyFigure],
     rows: pd.DataFrame,
     contrasts: pd.DataFrame,
     results: str,
-) -> RunRecord:
+) -> records.RunRecord:
     """Put the record together; ``results`` is the digest of ``results.csv``, ``rows`` is that table."""
     suite, corpora, reports = material.suite, material.corpora, material.reports
     models = tuple(_model(entry, reports[name]) for name, entry in suite.models.items())
     return made_of(
-        RunRecord,
+        records.RunRecord,
         suite,
         version=__version__,
         run=results[:12],
@@ -81,15 +69,15 @@ def compose(
         suite=suite.describe(),
         own_tests=suite.tests,
         order=tuple(suite.models),
-        families=tuple(made_of(FamilyRecord, family) for family in material.families),
+        families=tuple(made_of(records.FamilyRecord, family) for family in material.families),
         models=models,
         corpora=tuple(map(_corpus, corpora)),
         sounds=tuple(map(_sounds, material.sounds.sets.values())),
-        notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in outcomes.judged),
+        notebooks=tuple(made_of(records.NotebookRecord, o, o.job) for o in outcomes.judged),
         comparisons=tuple(
             _comparison(suite.comparisons[o.job.model], o, contrasts) for o in outcomes.compared
         ),
-        studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in outcomes.studied),
+        studies=tuple(made_of(records.StudyRecord, o, name=o.job.family) for o in outcomes.studied),
         versions={
             "soundcheck": __version__,
             "Python": platform.python_version(),
@@ -112,16 +100,16 @@ def compose(
 
 def _comparison(
     entry: ComparisonEntry, outcome: NotebookOutcome, contrasts: pd.DataFrame
-) -> ComparisonRecord:
+) -> records.ComparisonRecord:
     both = contrasts["baseline"].eq(entry.baseline) & contrasts["candidate"].eq(entry.candidate)
     return made_of(
-        ComparisonRecord, entry, outcome, slug=files.slug(entry.name), **summary_of(contrasts[both])
+        records.ComparisonRecord, entry, outcome, slug=files.slug(entry.name), **summary_of(contrasts[both])
     )
 
 
-def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
+def _model(entry: ModelEntry, report: PredictionReport) -> records.ModelRecord:
     return made_of(
-        ModelRecord,
+        records.ModelRecord,
         entry,
         report,
         slug=files.slug(entry.name),
@@ -129,24 +117,24 @@ def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
         notes=tuple(report.notes()),
         confirmed=report.confirmation.asked,
         confirmed_different=report.confirmation.different,
-        failures=tuple(itertools.starmap(FailedInput, report.failures)),
+        failures=tuple(itertools.starmap(records.FailedInput, report.failures)),
     )
 
 
-def _sounds(group: SoundSet) -> SoundsRecord:
+def _sounds(group: SoundSet) -> records.SoundsRecord:
     return made_of(
-        SoundsRecord,
+        records.SoundsRecord,
         group,
         sounds=len(group.sounds),
         seconds=round(group.duration, 3),
-        left_out=tuple(itertools.starmap(ExcludedSound, group.left_out)),
+        left_out=tuple(itertools.starmap(records.ExcludedSound, group.left_out)),
     )
 
 
-def _corpus(corpus: Corpus) -> CorpusRecord:
+def _corpus(corpus: Corpus) -> records.CorpusRecord:
     segments = corpus.segments
     return made_of(
-        CorpusRecord,
+        records.CorpusRecord,
         corpus,
         corpus.entry,
         slug=files.slug(corpus.name),
@@ -196,7 +184,7 @@ class Stages:
 def sum_up(
     material: Material,
     frame: pd.DataFrame,
-    record: RunRecord,
+    record: records.RunRecord,
     problems: Sequence[Problem],
     last: Sequence[str],
     derived: Derived,
