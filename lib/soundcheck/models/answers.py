@@ -37,7 +37,7 @@ import json
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,9 +56,7 @@ from soundcheck.common.tasks import (
     scaled,
     usual_scales,
 )
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import ModelEntry, Suite
 
 NAMED = 5  # values that a message shows
 CLASS_LIMIT = 200  # characters of a class name that are kept

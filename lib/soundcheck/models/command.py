@@ -51,7 +51,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -62,11 +62,9 @@ from soundcheck.models import processes
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys, public_path
 from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
 
 _WRONG_LINE_LIMIT = 60  # characters of a wrong line that are quoted
 LINE_LIMIT = 200  # characters of the last line of standard error that are quoted

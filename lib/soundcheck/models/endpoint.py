@@ -43,7 +43,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -54,11 +54,8 @@ from soundcheck.models.answers import CONFIDENCE, NOT_ASKED, WORDS, NoAnswer
 from soundcheck.models.base import RECOGNISES, TRANSCRIPT, Model
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
-
 
 TRIES = 5  # of a recording
 PAUSE_SECONDS = 0.5  # before the second try; then twice as long each time

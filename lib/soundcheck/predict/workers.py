@@ -33,22 +33,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
 from soundcheck.models import processes
 from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output
 from soundcheck.models.base import Model, reason
 from soundcheck.predict.same_model import Opened, Watch
-
-if TYPE_CHECKING:
-    from soundcheck.augment.sounds import Sounds
-    from soundcheck.suite.entries import ModelEntry, Suite
-    from soundcheck.suite.families import Perturbation
-
+from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.families import Perturbation
 
 READY = "ready"  # the model is loaded; + no results, + seconds that it took
 REFUSED = "refused"  # + why the model cannot be loaded, + 0

@@ -39,7 +39,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import AfterValidator
@@ -64,13 +64,10 @@ from soundcheck.models.library_model import (
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.graph import FILLS, Graph
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
 from soundcheck.suite.yaml_reader import Document, read_yaml
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
-
 
 LABEL_KEYS = ("labels", "classes", "id2label")  # of a file's metadata that name its numbers
 EXAMPLE = "outputs: {logits: [arousal, dominance, valence]} or outputs: {scores: {emotion: [anger, neutral]}}"

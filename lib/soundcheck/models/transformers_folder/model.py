@@ -20,7 +20,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -39,11 +39,9 @@ from soundcheck.models.library_model import (
 )
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
 
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
