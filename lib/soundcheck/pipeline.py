@@ -52,11 +52,18 @@ from soundcheck.run.material import Material, Opened, evaluated_corpora, load, s
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, Outcomes, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import Shards, ask_shard, forecast, predict_all, read_shards
 from soundcheck.run.selection import RunOptions, comparing, corpus_folders, opened, select
-from soundcheck.run.tables import Derived, job_fingerprints, outcome_digests
+from soundcheck.run.tables import (
+    Derived,
+    Stages,
+    about_book,
+    compose,
+    job_fingerprints,
+    outcome_digests,
+    sum_up,
+)
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 

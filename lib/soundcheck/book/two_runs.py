@@ -27,8 +27,8 @@ from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.results.table import frame_csv
 from soundcheck.run import two_runs
 from soundcheck.run.notebooks import Notebooks
-from soundcheck.run.outcome import about_book
 from soundcheck.run.output import FolderLock, Output
+from soundcheck.run.tables import about_book
 
 _ONE_RUN = ("families", "models", "corpora", "sounds", "notebooks", "studies", "order")  # parts of a record
 _MOST_NAMED = 20  # worse or better tests in the summary
