@@ -196,7 +196,8 @@ class StayingProgram:
         self._command, self._root, self._limit = command, root, limit  # bytes that an answer may have
         self._number = 0
         self._program: Program | None = None
-        self._close = weakref.finalize(self, lambda: None)
+        self._stack = contextlib.ExitStack()  # what ends with it
+        weakref.finalize(self, self._stack.close)
 
     def ask(self, signal: np.ndarray, sampling_rate: int) -> str:
         """Tell a recording, and wait for the answer: the line behind the path.
@@ -214,7 +215,7 @@ class StayingProgram:
             return self._answer(os.fsencode(recording))
         except BaseException:
             self._program.kill()
-            self._close()
+            self._stack.close()
             self._program = None
             raise
         finally:
@@ -222,12 +223,10 @@ class StayingProgram:
 
     def _start(self) -> None:
         """Start the program, with a folder for recordings; both end at the latest with this process."""
-        self._close()
-        with contextlib.ExitStack() as stack:
-            self._folder = stack.enter_context(temporary_folder())
-            self._program = Program(self._command, self._root, self._limit, reads=True)
-            stack.callback(self._program.end)
-            self._close = weakref.finalize(self, stack.pop_all().close)
+        self._stack.close()
+        self._folder = self._stack.enter_context(temporary_folder())
+        self._program = Program(self._command, self._root, self._limit, reads=True)
+        self._stack.callback(self._program.end)
 
     def _answer(self, path: bytes) -> str:
         program = self._program
