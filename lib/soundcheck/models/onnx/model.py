@@ -52,15 +52,7 @@ from soundcheck.common.wording import counted
 from soundcheck.models import library_model
 from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.base import RECOGNISES, TRANSCRIPT, reason
-from soundcheck.models.library_model import (
-    Labels,
-    LibraryModel,
-    Probabilities,
-    class_answers,
-    classes_of,
-    meant,
-    resampled,
-)
+from soundcheck.models.library_model import Labels, LibraryModel, Probabilities, meant
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.graph import FILLS, Graph
 from soundcheck.suite import schema
@@ -182,7 +174,7 @@ class OnnxModel(LibraryModel):
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Run the graph."""
-        inputs = [resampled(signal, sampling_rate, self.rate) for signal in signals]
+        inputs = [library_model.resampled(signal, sampling_rate, self.rate) for signal in signals]
         return self.outputs.answers(self.graph.values(inputs, self.outputs.names))
 
 
@@ -284,7 +276,7 @@ class Reading(NamedTuple):
     def answers(self, values: np.ndarray, probabilities: str | None) -> list[Any]:
         """Read one prediction from each row."""
         if self.classes:
-            return class_answers(values, self.classes, probabilities)
+            return library_model.class_answers(values, self.classes, probabilities)
         if self.column is None:
             return list(values)
         column = values[:, self.column]
@@ -367,7 +359,7 @@ class Outputs:
                 self._problem(f"{task.name} has no classes", f"Write outputs: {{{output}: [{task.name}]}}")
                 return
             with self._problems.collected():
-                classes = classes_of(labels, task, self._labels, self._where)
+                classes = library_model.classes_of(labels, task, self._labels, self._where)
                 self._add(Reading(task, output, len(labels), None, tuple(classes)))
         elif len(tasks) == 1 and tasks[0] is not None and tasks[0].is_embedding:
             self._add(Reading(tasks[0], output))
