@@ -254,8 +254,6 @@ def _check_url(target: str) -> tuple[str, str]:
         return "there is a name or password in the address", remedy
     if not host or re.search(r"[\s\x00-\x1f\x7f\\]", target):
         return no_address
-    if parts.fragment:
-        return f"{address} goes on with #, which is never sent", "Remove it"
     if parts.path.rstrip("/") in ("", "/v1"):
         return f"{address} is not yet the place that takes recordings", whole
     return "", ""
@@ -417,10 +415,8 @@ class Service:
         content, what = _json(body), ""
         if len(body) > ANSWER_BYTES:
             what = f"the answer is longer than {ANSWER_BYTES} bytes"
-        elif content is None:
-            what = "the answer is not JSON"
         elif not isinstance(content, Mapping):
-            what = "the answer is JSON, but no object"
+            what = "the answer is no JSON object"
         elif not isinstance(content.get("text"), str):
             keys = ", ".join(quoted(self._secret.hide(key), 40) for key in list(content)[:5]) or "none"
             what = "no 'text'" if "text" not in content else "a 'text' that is no text"

@@ -563,9 +563,6 @@ class OnnxAsrModel(LibraryModel):
         if not path.exists():
             return {}
         config, what = library_model.read_configuration(path)
-        for key in ("features_size", "num_mel_bins"):  # parts of names of files
-            if not what and not isinstance(config.get(key, 80), int):
-                what = f"{key} is no whole number"
         if what:
             raise self.refusal(f"{CONFIG}: {what}", "Download the folder again")
         return config
