@@ -224,9 +224,9 @@ class StayingProgram:
     def _start(self) -> None:
         """Start the program, with a folder for recordings; both end at the latest with this process."""
         self._stack.close()
-        self._folder = self._stack.enter_context(temporary_folder())
         self._program = Program(self._command, self._root, self._limit, reads=True)
         self._stack.callback(self._program.end)
+        self._folder = self._stack.enter_context(temporary_folder())
 
     def _answer(self, path: bytes) -> str:
         program = self._program
