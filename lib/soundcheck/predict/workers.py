@@ -106,9 +106,8 @@ class Setup:
     kind: type[Model]  # whoever looks it up by its keyword imports all kinds
     changes: tuple[Perturbation, ...]  # numbered by their place
     sounds: Sounds  # noises and impulse responses that changes draw from
-    ignored: tuple[
-        str, ...
-    ] = ()  # folders of Soundcheck's own files: what a model opens there is not its own
+    # folders of Soundcheck's own files: what a model opens there is not its own
+    ignored: tuple[str, ...] = ()
     warm_up: bool = False  # whether each signal is changed twice: the first time loads, the second is timed
 
 

@@ -345,9 +345,9 @@ QUICK = 3.0  # seconds that these further ones may take
 class ModelForecast:
     """What a model would predict."""
 
-    clean: int = 0  # inputs: segments, and ...
-    changed: int = 0  # ... segments times changes of the signal
-    cached: int = 0  # how many of them all have an answer in the cache
+    inputs: int = 0  # the rows of the prediction tables: segments, and segments times changes of the signal
+    clean: int = 0  # how many of them are segments as they are
+    missing: int = 0  # how many of them all have no answer in the cache
     clean_calls: int = 0  # different sounds among those without an answer, each of which is predicted once
     changed_calls: int = 0
     timed: int = 0  # inputs that were predicted just now
@@ -356,16 +356,6 @@ class ModelForecast:
     changed_seconds: float = 0.0
     problem: str = ""  # why the model gave no answer
     single_process: bool = False  # whether one process predicts, whatever the jobs
-
-    @property
-    def inputs(self) -> int:
-        """All inputs, the rows of the prediction tables."""
-        return self.clean + self.changed
-
-    @property
-    def missing(self) -> int:
-        """Inputs without an answer."""
-        return self.inputs - self.cached
 
     def seconds(self, jobs: int) -> float:
         """Estimate how long all answers take with some processes."""
@@ -385,11 +375,11 @@ class _Forecast(Prediction):
         finally:
             self._store.close()
         left = changes.keys() - ({} if fresh else self._entries)
-        clean, clean_left = sum(not row.change for row in self.inputs), sum(not changes[key] for key in left)
+        clean_left = sum(not changes[key] for key in left)
         return ModelForecast(
-            clean=clean,
-            changed=len(self.inputs) - clean,
-            cached=sum(item.key not in left for item in self.inputs),
+            inputs=len(self.inputs),
+            clean=sum(not item.change for item in self.inputs),
+            missing=sum(item.key in left for item in self.inputs),
             clean_calls=clean_left,
             changed_calls=len(left) - clean_left,
             single_process=self._entry.about.asked_here,
@@ -481,9 +471,9 @@ def forecast(material: Material, options: RunOptions, took: float, share: Share 
 
 
 def _of_model(name: str, model: ModelForecast, changes: int) -> str:
-    under = f"{model.changed} under {counted(changes, 'change')}"
+    under = f"{model.inputs - model.clean} under {counted(changes, 'change')}"
     line = f"{name}: {model.inputs} inputs ({model.clean} clean, {under}), "
-    line += f"of them {model.cached} cached and {model.missing} to predict"
+    line += f"of them {model.inputs - model.missing} cached and {model.missing} to predict"
     if model.problem:
         return f"{line}; no prediction for {counted(model.timed, 'input')}: {model.problem}"
     if not model.timed:
