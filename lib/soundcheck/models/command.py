@@ -58,6 +58,7 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted, shorten, terminal
+from soundcheck.common.json_lines import json_or_none
 from soundcheck.models import processes
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
@@ -372,10 +373,7 @@ class CommandModel(Model):
         if self._is_recogniser:
             lines = (line.strip() for line in output.splitlines())
             return {TASK: " ".join(line for line in lines if line)}
-        try:
-            answer = json.loads(output)
-        except (ValueError, RecursionError):
-            answer = None
+        answer = json_or_none(output)
         if isinstance(answer, dict):
             return answer
         wanted = json.dumps(example(self._tasks))

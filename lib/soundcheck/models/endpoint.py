@@ -50,6 +50,7 @@ import numpy as np
 from soundcheck.common import files, store
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.json_lines import json_or_none
 from soundcheck.models.answers import CONFIDENCE, NOT_ASKED, WORDS, NoAnswer
 from soundcheck.models.base import RECOGNISES, TRANSCRIPT, Model
 from soundcheck.models.processes import RUN_VARIABLE
@@ -405,14 +406,14 @@ class Service:
 
     def _words(self, body: bytes) -> str:
         """Find what a service says about a failure; empty if that is no JSON of the usual forms."""
-        content = _json(body)
+        content = json_or_none(body)
         for _ in range(3):
             if isinstance(content, Mapping):
                 content = next((content[key] for key in ("error", "message", "detail") if key in content), "")
         return quoted(self._secret.hide(content), WORDS_LIMIT) if isinstance(content, str) and content else ""
 
     def _understand(self, body: bytes, recording: Recording) -> Mapping[str, Any]:
-        content, what = _json(body), ""
+        content, what = json_or_none(body), ""
         if len(body) > ANSWER_BYTES:
             what = f"the answer is longer than {ANSWER_BYTES} bytes"
         elif not isinstance(content, Mapping):
@@ -463,14 +464,6 @@ def public_url(url: str) -> str:
         return "…"
     query = "&".join(f"{name.partition('=')[0]}=…" for name in parts.query.split("&") if name)
     return urllib.parse.urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))
-
-
-def _json(body: bytes) -> Any:
-    """Read JSON; ``None`` if it is none."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _retry_after(value: str | None) -> float | None:

@@ -19,7 +19,6 @@ import dataclasses
 import functools
 import gzip
 import itertools
-import json
 import math
 import os
 import re
@@ -32,6 +31,7 @@ import pandas as pd
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, inside
+from soundcheck.common.json_lines import json_or_none
 from soundcheck.common.tasks import (
     BUILTIN,
     CLASSIFICATION,
@@ -158,10 +158,7 @@ class FolderIndex:
 
     def keys(self, path: Path) -> set[str]:
         """Read the keys of the object on the first line of a file."""
-        try:
-            value = json.loads("".join(self.lines(path, 1)) or "null")
-        except ValueError:
-            return set()
+        value = json_or_none("".join(self.lines(path, 1)))
         return set(value) if isinstance(value, dict) else set()
 
 

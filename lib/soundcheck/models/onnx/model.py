@@ -34,7 +34,6 @@ with their vocabulary. Nothing is fetched, and nothing of the folder is code.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -47,6 +46,7 @@ from pydantic import AfterValidator
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, require_regular
+from soundcheck.common.json_lines import json_or_none
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.models import library_model
@@ -252,10 +252,9 @@ def metadata_labels(metadata: Mapping[str, str]) -> list[str]:
     (['anger', 'joy'], ['anger', 'joy'])
     """
     for key in LABEL_KEYS:
-        text = metadata.get(key, "").strip()
-        try:
-            labels = json.loads(text)
-        except (ValueError, RecursionError):
+        text = metadata.get(key, "")
+        labels = json_or_none(text)
+        if labels is None:
             labels = [part.strip() for part in text.split(",")]
         if isinstance(labels, dict) and set(labels) == {str(number) for number in range(len(labels))}:
             labels = [labels[str(number)] for number in range(len(labels))]
