@@ -331,13 +331,11 @@ def unknown_class(names: Sequence[object], task: Task) -> str:
 
 def probability_problem(numbers: Sequence[float]) -> str:
     """Say why numbers are no probabilities of all classes; empty if they are."""
-    if any(map(math.isnan, numbers)):
-        return "probabilities with nan among them"
     lowest = min(numbers, default=0.0)
     if lowest < 0:
         return f"probabilities with {lowest:.4g} among them, which is negative"
     total = math.fsum(numbers)
-    if not abs(total - 1) <= TOLERANCE + _NOISE:
+    if not abs(total - 1) <= TOLERANCE + _NOISE:  # of NaN, too
         return f"probabilities that add up to {total:.6g} instead of 1"
     return ""
 

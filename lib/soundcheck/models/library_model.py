@@ -117,9 +117,7 @@ def read_configuration(path: Path) -> tuple[dict[str, Any], str]:
         return {}, why
     try:
         content = json.loads(path.read_bytes())
-    except RecursionError:
-        return {}, "it is nested too deeply"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return {}, f"it is not JSON: {shorten(str(error), REASON)}"
     return (content, "") if isinstance(content, dict) else ({}, "it holds no mapping")
 

@@ -141,8 +141,7 @@ def write_drawn(drawn: Iterable[tuple[str, str, str, Sequence[str]]], output: Ou
 
 
 def _write(frame: pd.DataFrame, path: Path) -> None:
-    text = frame.to_csv(index=False, lineterminator="\n")
-    files.write_bytes(path, text.encode("utf-8", "backslashreplace"))
+    files.write_text(path, frame.to_csv(index=False, lineterminator="\n"))
 
 
 # What follows from files that are as they were --------------------------------------------------------------

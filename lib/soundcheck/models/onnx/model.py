@@ -207,9 +207,7 @@ def read_folder(folder: Path, source: str) -> tuple[Path, dict[str, list[str]]]:
 
 def _from_object(document: Document, name: str, folder: Path) -> tuple[Path, dict[str, list[str]]]:
     """Take what a description of an object says."""
-    arguments, where = document.data[name], document.where((name,))
-    if not isinstance(arguments, dict):
-        raise input_error(where, "the class has no arguments", f"Expected is one such as path: {GRAPH}")
+    arguments = document.data[name]
     for path, key in _objects(arguments, (name,)):
         what = f"it names the class {quoted(key[1:])}, which would have to run"
         raise input_error(document.where(path), what, REMEDY)
