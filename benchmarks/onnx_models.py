@@ -36,9 +36,8 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.model import OnnxKeys
-from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.executor import LocalExecutor, Log
-from soundcheck.predict.protocol import Call, Excerpt, Result, Setup
+from soundcheck.predict.prediction import Dispatcher
+from soundcheck.predict.workers import Call, Excerpt, LocalExecutor, Log, Result, Setup
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
 

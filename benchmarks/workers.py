@@ -24,9 +24,8 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.base import check_model
 from soundcheck.predict.cluster import ClusterExecutor, connect
-from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.executor import LocalExecutor, Log
-from soundcheck.predict.protocol import Call, Excerpt, Setup
+from soundcheck.predict.prediction import Dispatcher
+from soundcheck.predict.workers import Call, Excerpt, LocalExecutor, Log, Setup
 from soundcheck.suite.entries import ModelEntry, Suite
 
 MODELS = """

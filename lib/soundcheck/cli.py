@@ -10,15 +10,8 @@ from typing import NoReturn
 
 import click
 
-from soundcheck import __version__
-from soundcheck.commands import finished, preparing, running
-from soundcheck.common.errors import (
-    EXIT_BAD_INPUT,
-    EXIT_INCOMPLETE,
-    EXIT_INTERRUPTED,
-    EXIT_TERMINATED,
-    SoundcheckError,
-)
+from soundcheck.commands.declared import commands
+from soundcheck.common import errors
 from soundcheck.common.escaping import quoted, terminal
 
 YOUNG = 50_000  # objects after which Python looks for unused cycles: tables and pages are many, and have none
@@ -30,20 +23,6 @@ class _Terminated(BaseException):
 
 def _say(text: str) -> None:
     click.echo(terminal(text), err=True)
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="soundcheck")
-def commands() -> None:
-    """Test speech models for correctness, fairness and robustness, and build a book of the results."""
-
-
-for _command in (
-    *(running.run, running.merge, running.compare),
-    *(finished.check, finished.card, finished.sheet, finished.history, finished.verify),
-    *(preparing.init, preparing.thresholds, preparing.cache, preparing.score),
-):
-    commands.add_command(_command)
 
 
 def _log_failure() -> str:
@@ -69,27 +48,27 @@ def main() -> None:
     try:
         commands(standalone_mode=False)
     except click.exceptions.Abort:
-        _interrupted(EXIT_INTERRUPTED)
+        _interrupted(errors.EXIT_INTERRUPTED)
     except click.ClickException as error:
         error.show()
-        sys.exit(EXIT_BAD_INPUT)
-    except SoundcheckError as error:
+        sys.exit(errors.EXIT_BAD_INPUT)
+    except errors.SoundcheckError as error:
         _say(str(error))
-        sys.exit(getattr(error, "exit_code", EXIT_BAD_INPUT))
+        sys.exit(getattr(error, "exit_code", errors.EXIT_BAD_INPUT))
     except KeyboardInterrupt:
-        _interrupted(EXIT_INTERRUPTED)
+        _interrupted(errors.EXIT_INTERRUPTED)
     except _Terminated:
-        _interrupted(EXIT_TERMINATED)
+        _interrupted(errors.EXIT_TERMINATED)
     except BrokenPipeError:
-        sys.exit(EXIT_INCOMPLETE)
+        sys.exit(errors.EXIT_INCOMPLETE)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _say(f"{quoted(str(error.filename), 60)}: the name is too long here. Use a shorter path.")
-            sys.exit(EXIT_BAD_INPUT)
+            sys.exit(errors.EXIT_BAD_INPUT)
         # All else is a defect of ours.
         reason = f"{type(error).__name__}: {error}"
         _say(f"Soundcheck failed in a way that it should not: {reason}\nDetails are in {_log_failure()}.")
-        sys.exit(EXIT_INCOMPLETE)
+        sys.exit(errors.EXIT_INCOMPLETE)
 
 
 def _interrupted(code: int) -> NoReturn:

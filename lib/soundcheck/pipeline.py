@@ -18,16 +18,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common import files
+from soundcheck.common import errors, files
 from soundcheck.common.day import given_day, today
-from soundcheck.common.errors import (
-    EXIT_INCOMPLETE,
-    EXIT_OK,
-    EXIT_TEST_FAILED,
-    Outcome,
-    Problem,
-    SoundcheckError,
-)
+from soundcheck.common.errors import Outcome, Problem, SoundcheckError
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
@@ -48,16 +41,13 @@ from soundcheck.results.table import (
     write_results,
 )
 from soundcheck.run import key_figures, notebook_jobs, tables
-from soundcheck.run.forecast import forecast
 from soundcheck.run.material import Material, Opened, evaluated_corpora, load, supported_tasks
 from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, Outcomes, last_execution, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.outcome import Stages, about_book, compose, sum_up
 from soundcheck.run.output import Output, seal
-from soundcheck.run.predictions import Shards, ask_shard, predict_all, read_shards
+from soundcheck.run.predictions import Shards, ask_shard, forecast, predict_all, read_shards
 from soundcheck.run.selection import RunOptions, comparing, corpus_folders, opened, select
-from soundcheck.run.tables import Derived, job_fingerprints, outcome_digests
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 
@@ -84,13 +74,13 @@ def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
         start = time.monotonic()
         material = load(folder, options.jobs)
         took = time.monotonic() - start
-        return Outcome(EXIT_OK, forecast(material, options, took, share))
+        return Outcome(errors.EXIT_OK, forecast(material, options, took, share))
 
 
 def run_shard(options: RunOptions, share: Share) -> Outcome:
     """Ask all models about a share of their inputs, which a run takes over; no notebook and no book."""
     with opened(read_suite(options.suite), options) as folder:
-        stages = Stages()
+        stages = tables.Stages()
         stages.begin("corpora")
         material = load(folder, options.jobs)
         stages.begin("predictions")
@@ -107,8 +97,8 @@ def compare(options: RunOptions, pair: tuple[str, str] | None = None, *, strict:
     suite = comparing(select(_suite(options), (), options.families), pair)
     suite = dataclasses.replace(suite, history=None)
     outcome = _run(suite, dataclasses.replace(options, families=()))  # the suite has no others
-    if strict and outcome.exit_code == EXIT_OK and outcome.worse:
-        return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
+    if strict and outcome.exit_code == errors.EXIT_OK and outcome.worse:
+        return dataclasses.replace(outcome, exit_code=errors.EXIT_TEST_FAILED)
     return outcome
 
 
@@ -133,7 +123,7 @@ class _Run:
 
     def __init__(self, folder: Opened, options: RunOptions) -> None:
         self.folder, self.families, self.output = folder, folder.families, folder.output
-        self.options, self.stages, self.derived = options, Stages(), Derived(folder.output)
+        self.options, self.stages, self.derived = options, tables.Stages(), tables.Derived(folder.output)
 
     def outcome(
         self,
@@ -173,11 +163,11 @@ class _Run:
             for name, why in self.material.unloaded.items()
         ]
         lines += filter(None, map(without_outputs, itertools.chain(*self.outcomes)))
-        lines += [*problems, *about_book(output, wanted=options.book, problems=broken, digest=digest)]
+        lines += [*problems, *tables.about_book(output, wanted=options.book, problems=broken, digest=digest)]
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
-        outcome = sum_up(self.material, frame, record, broken, lines, self.derived)
-        return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if problems else outcome
+        outcome = tables.sum_up(self.material, frame, record, broken, lines, self.derived)
+        return dataclasses.replace(outcome, exit_code=errors.EXIT_INCOMPLETE) if problems else outcome
 
     def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:
         """Load what is tested, ask the models, and compute the key figures."""
@@ -223,7 +213,7 @@ class _Run:
         self.outcomes = Outcomes(judged, on_common, compared, studied)
         recognising = [job for job in judging if job.family == WORD_ERRORS]
         make = functools.partial(tables.write_word_errors, recognising, output)
-        if not self.derived.write("word errors", job_fingerprints(recognising), make):
+        if not self.derived.write("word errors", tables.job_fingerprints(recognising), make):
             output.word_errors.unlink(missing_ok=True)
         output.prune_below(output.notebooks, (path for job in judging for path in job.files))
         folders = {files.slug(name) for name, jobs in common.items() if jobs}
@@ -233,16 +223,16 @@ class _Run:
     def write(self) -> tuple[RunRecord, pd.DataFrame]:
         """Write results, comparisons, what was left out and the record; gives the record and the results."""
         output, (judged, on_common, compared, _) = self.output, self.outcomes
-        seen = [outcome_digests(judged), outcome_digests(on_common), self.families, self.depends]
-        seen.append(list(map(vars, self.figures)))
+        ended = map(tables.outcome_digests, (judged, on_common))
+        seen = [*ended, self.families, self.depends, list(map(vars, self.figures))]
         written = self.derived.write("results", seen, self.write_results)
         frame = read_parquet(written[2], RESULTS)
-        ended = [outcome.job for outcome in compared if not outcome.failed]
-        contrasts = contrast_frame([row for job in ended for row in ContrastsFile.read(job.rows).rows])
+        paired = [outcome.job for outcome in compared if not outcome.failed]
+        contrasts = contrast_frame([row for job in paired for row in ContrastsFile.read(job.rows).rows])
         tables.write_left_out(self.material)
         files.write_bytes(output.comparison_table, frame_csv(contrasts, CONTRAST_TYPES))
         digest = files.digest(written[0])
-        record = compose(self.material, self.outcomes, self.figures, frame, contrasts, digest)
+        record = tables.compose(self.material, self.outcomes, self.figures, frame, contrasts, digest)
         record.write(output.record)
         return record, frame
 

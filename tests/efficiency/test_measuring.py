@@ -10,7 +10,7 @@ import soundfile
 from soundcheck.augment.sounds import Sounds
 from soundcheck.efficiency import measuring
 from soundcheck.efficiency.measuring import JOINED, MOST_LOST, OVER, RECORDED, Input, measure
-from soundcheck.predict.protocol import Excerpt, Setup
+from soundcheck.predict.workers import Excerpt, Setup
 from soundcheck.suite.suite_file import read_suite
 
 NAMES = ("sleeps", "warms", "grows", "fails", "hangs", "dies", "counts_cores")

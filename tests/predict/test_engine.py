@@ -27,7 +27,7 @@ from programs import soon
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.predict import executor, prediction, store
+from soundcheck.predict import prediction, store, workers
 from soundcheck.predict.engine import predict_models
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest
@@ -285,7 +285,7 @@ def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd):
     assert rows.loc[[1, 8, 18, 22], "arousal"].tolist() == pytest.approx([0.1, 1.5, 0.8, 0.2])
     assert capfd.readouterr() == ("", "")  # it is in the logs, up to a limit
     logs = list((world.out / "logs").glob("mine.*"))
-    assert logs and all(path.stat().st_size < executor.LOG_BYTES + 100 for path in logs)
+    assert logs and all(path.stat().st_size < workers.LOG_BYTES + 100 for path in logs)
     assert "Traceback" in world.log() and "left out" in world.log()
 
 

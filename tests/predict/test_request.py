@@ -13,8 +13,8 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.predict import request
-from soundcheck.predict.protocol import Call, Excerpt, Unit
 from soundcheck.predict.request import Keys, Share, list_segments, repeated_key
+from soundcheck.predict.workers import Call, Excerpt, Unit
 from soundcheck.suite.families import Perturbation
 
 

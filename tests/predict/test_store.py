@@ -14,9 +14,9 @@ import pytest
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.store import signature
 from soundcheck.predict import store
-from soundcheck.predict.protocol import Opened, Result
 from soundcheck.predict.same_model import seen_files
 from soundcheck.predict.store import NAME, Entry, Store
+from soundcheck.predict.workers import Opened, Result
 
 FINGERPRINT, OTHER = "ab" * 20, "cd" * 20
 ENTRIES = {digest(str(n)): Entry({"arousal": n / 7, "emotion": "ängér"}, {"snr_db": n}) for n in range(50)}

@@ -7,9 +7,9 @@ import pytest
 import soundfile
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.predict import protocol, worker
-from soundcheck.predict.protocol import Call, Excerpt, Unit
+from soundcheck.predict import workers
 from soundcheck.predict.same_model import Watch
+from soundcheck.predict.workers import Call, Excerpt, Unit
 from soundcheck.suite.entries import Suite
 
 
@@ -23,13 +23,13 @@ from soundcheck.suite.entries import Suite
 )
 def test_what_came_first_is_sent_at_once_and_the_rest_together(tmp_path, monkeypatch, batch, places, keys):
     """The second recording is missing: nobody is asked about it."""
-    monkeypatch.setattr(worker, "SEND_SECONDS", 60.0)
+    monkeypatch.setattr(workers, "SEND_SECONDS", 60.0)
     for number in (0, 2, 3):
         soundfile.write(tmp_path / f"{number}.wav", np.full(160, 0.1), 16000)
     place, sent, called = [0.0] * 4, [], []
 
     def predict(signals: list, sampling_rate: int) -> list:
-        assert place[0] > 0 and place[3] == protocol.CALLING
+        assert place[0] > 0 and place[3] == workers.CALLING
         called.append(tuple(place[1:3]))
         if len(signals) > 1 and len(places) > 1:
             raise ValueError("too many")
@@ -40,9 +40,9 @@ def test_what_came_first_is_sent_at_once_and_the_rest_together(tmp_path, monkeyp
     connection, model = SimpleNamespace(send=sent.append), SimpleNamespace(predict=predict)
     paths = [str(tmp_path / f"{number}.wav") for number in range(4)]
     calls = [Call(f"{number}", None, Excerpt(path, None, None, "")) for number, path in enumerate(paths)]
-    worker.Worker(connection, setup, model, Watch(tmp_path), place).work(Unit(tuple(calls)))
+    workers.Worker(connection, setup, model, Watch(tmp_path), place).work(Unit(tuple(calls)))
     assert called == places
-    assert [word for word, *_ in sent] == [*[protocol.RESULTS] * (len(keys) - 1), protocol.DONE]
+    assert [word for word, *_ in sent] == [*[workers.RESULTS] * (len(keys) - 1), workers.DONE]
     assert [[result.key for result in results] for _, results, _ in sent] == keys
     assert [bool(result.problem) for _, results, _ in sent for result in results].count(True) == 1
-    assert place[3] == protocol.IDLE
+    assert place[3] == workers.IDLE

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.run.conftest import Project
 
-from soundcheck.run.forecast import ModelForecast
+from soundcheck.run.predictions import ModelForecast
 
 pytestmark = pytest.mark.slow
 
@@ -88,6 +88,6 @@ def test_what_is_left_out_of_a_corpus_and_models_that_fail_are_told(project):
 
 
 def test_time_grows_with_what_is_left_and_shrinks_with_processes():
-    model = ModelForecast(10, 20, 0, 10, 20, 8, start=3.0, clean_seconds=1.0, changed_seconds=2.0)
+    model = ModelForecast(30, 10, 30, 10, 20, 8, start=3.0, clean_seconds=1.0, changed_seconds=2.0)
     assert model.seconds(1) == 53.0 and model.seconds(5) == 13.0
-    assert ModelForecast(10, 20, 30, start=3.0).seconds(1) == 0.0
+    assert ModelForecast(30, 10, 0, start=3.0).seconds(1) == 0.0

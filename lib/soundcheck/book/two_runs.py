@@ -25,10 +25,10 @@ from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, conclusio
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.results.table import frame_csv
-from soundcheck.run import two_runs
+from soundcheck.run.notebook_jobs import ModelTwice, differences, pair
 from soundcheck.run.notebooks import Notebooks
-from soundcheck.run.outcome import about_book
 from soundcheck.run.output import FolderLock, Output
+from soundcheck.run.tables import about_book
 
 _ONE_RUN = ("families", "models", "corpora", "sounds", "notebooks", "studies", "order")  # parts of a record
 _MOST_NAMED = 20  # worse or better tests in the summary
@@ -62,17 +62,17 @@ def compare_runs(
     known = dict.fromkeys(family.name for run in (before, after) for family in run.record.families)
     named = ((f"--family {quoted(name)}", name, known) for name in families)
     refuse_unknown(named, "neither run has such a family")
-    frames: dict[two_runs.ModelTwice, pd.DataFrame] = {}
+    frames: dict[ModelTwice, pd.DataFrame] = {}
     planned = []
-    for model in two_runs.pair(before, after):
+    for model in pair(before, after):
         job = model.job(families, output)
         frame = model.contrasts(job)
         if len(frame):
             planned.append(job)
             frames[model] = frame
-    differences = two_runs.differences(before, after)
+    unlike = differences(before, after)
     if not frames:
-        why = " ".join(["the two runs have no test in common.", *differences])
+        why = " ".join(["the two runs have no test in common.", *unlike])
         raise input_error(str(candidate), why.removesuffix("."), "Name runs of one suite")
     with FolderLock(output.folder, output.display_name) as lock:
         lock.take()
@@ -98,7 +98,7 @@ def compare_runs(
         digest = files.digest(output.comparison_table)
         about = {"comparisons": tuple(comparisons), "run": digest[:12], "results": digest}
         record = dataclasses.replace(after.record, **dict.fromkeys(_ONE_RUN, ()) | about)
-        lines = [*differences, *(line for rows in frames.values() for line in _sentences(rows))]
+        lines = [*unlike, *(line for rows in frames.values() for line in _sentences(rows))]
         problems = _build(output, record, lines) if book else []
         failed = [entry for entry in comparisons if entry.failed]
         lines += [f"The notebook of {entry.name} failed: {entry.error[:200]}" for entry in failed]

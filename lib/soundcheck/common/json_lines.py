@@ -127,6 +127,14 @@ def json_list(text: str, display_name: str, problems: Problems) -> Iterator[tupl
             yield number, _checked(item, text, f"{display_name} entry {number}", remedy)
 
 
+def json_or_none(text: str | bytes) -> Any:
+    """Read JSON of others, which may be anything; ``None`` if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def json_object(text: str, where: str, remedy: str = _ONE_A_LINE) -> dict[str, Any]:
     """Read one object.
 

@@ -28,11 +28,10 @@ from soundcheck.common.progress import Progress
 from soundcheck.common.store import JsonFile
 from soundcheck.corpora import audio
 from soundcheck.corpora.load import Corpus
-from soundcheck.predict import protocol
-from soundcheck.predict.executor import ModelProcess
-from soundcheck.predict.protocol import Excerpt, Result, Setup, Unit
+from soundcheck.predict import workers
 from soundcheck.predict.request import list_segments
 from soundcheck.predict.same_model import READ
+from soundcheck.predict.workers import Excerpt, ModelProcess, Result, Setup, Unit
 from soundcheck.suite.groups import numbers_of
 
 FEW = 8  # recorded segments
@@ -212,7 +211,7 @@ class _Model:
             came.extend(results)
 
         begin = time.monotonic()
-        outcome = self._process.answer(Unit((protocol.Call("", None, excerpt),)), emit)
+        outcome = self._process.answer(Unit((workers.Call("", None, excerpt),)), emit)
         for result in came:
             for opened in result.opened:
                 if opened.kind == READ:

@@ -36,8 +36,7 @@ from soundcheck.common.wording import counted
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import costs, page
 from soundcheck.models.base import LookUpModel, movable_name
-from soundcheck.predict.executor import Log
-from soundcheck.predict.protocol import Setup
+from soundcheck.predict.workers import Log, Setup
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
 from soundcheck.run.predictions import request_of

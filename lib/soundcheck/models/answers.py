@@ -37,7 +37,7 @@ import json
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,9 +56,7 @@ from soundcheck.common.tasks import (
     scaled,
     usual_scales,
 )
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import ModelEntry, Suite
 
 NAMED = 5  # values that a message shows
 CLASS_LIMIT = 200  # characters of a class name that are kept
@@ -333,13 +331,11 @@ def unknown_class(names: Sequence[object], task: Task) -> str:
 
 def probability_problem(numbers: Sequence[float]) -> str:
     """Say why numbers are no probabilities of all classes; empty if they are."""
-    if any(map(math.isnan, numbers)):
-        return "probabilities with nan among them"
     lowest = min(numbers, default=0.0)
     if lowest < 0:
         return f"probabilities with {lowest:.4g} among them, which is negative"
     total = math.fsum(numbers)
-    if not abs(total - 1) <= TOLERANCE + _NOISE:
+    if not abs(total - 1) <= TOLERANCE + _NOISE:  # of NaN, too
         return f"probabilities that add up to {total:.6g} instead of 1"
     return ""
 

@@ -51,22 +51,21 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted, shorten, terminal
+from soundcheck.common.json_lines import json_or_none
 from soundcheck.models import processes
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys, public_path
 from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
 
 _WRONG_LINE_LIMIT = 60  # characters of a wrong line that are quoted
 LINE_LIMIT = 200  # characters of the last line of standard error that are quoted
@@ -198,7 +197,8 @@ class StayingProgram:
         self._command, self._root, self._limit = command, root, limit  # bytes that an answer may have
         self._number = 0
         self._program: Program | None = None
-        self._close = weakref.finalize(self, lambda: None)
+        self._stack = contextlib.ExitStack()  # what ends with it
+        weakref.finalize(self, self._stack.close)
 
     def ask(self, signal: np.ndarray, sampling_rate: int) -> str:
         """Tell a recording, and wait for the answer: the line behind the path.
@@ -216,7 +216,7 @@ class StayingProgram:
             return self._answer(os.fsencode(recording))
         except BaseException:
             self._program.kill()
-            self._close()
+            self._stack.close()
             self._program = None
             raise
         finally:
@@ -224,12 +224,10 @@ class StayingProgram:
 
     def _start(self) -> None:
         """Start the program, with a folder for recordings; both end at the latest with this process."""
-        self._close()
-        with contextlib.ExitStack() as stack:
-            self._folder = stack.enter_context(temporary_folder())
-            self._program = Program(self._command, self._root, self._limit, reads=True)
-            stack.callback(self._program.end)
-            self._close = weakref.finalize(self, stack.pop_all().close)
+        self._stack.close()
+        self._program = Program(self._command, self._root, self._limit, reads=True)
+        self._stack.callback(self._program.end)
+        self._folder = self._stack.enter_context(temporary_folder())
 
     def _answer(self, path: bytes) -> str:
         program = self._program
@@ -375,10 +373,7 @@ class CommandModel(Model):
         if self._is_recogniser:
             lines = (line.strip() for line in output.splitlines())
             return {TASK: " ".join(line for line in lines if line)}
-        try:
-            answer = json.loads(output)
-        except (ValueError, RecursionError):
-            answer = None
+        answer = json_or_none(output)
         if isinstance(answer, dict):
             return answer
         wanted = json.dumps(example(self._tasks))

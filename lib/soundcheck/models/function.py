@@ -40,7 +40,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -49,9 +49,7 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.models import processes
 from soundcheck.models.base import Model, reason, where
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import ModelEntry, Suite
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take
 PREPARE_SECONDS = 6 * 3600.0  # that a model may take to prepare itself, for instance to train

@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from soundcheck.models import processes
 from soundcheck.models.answers import probability_problem
 from soundcheck.models.base import Model, reason, where
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.yaml_reader import Plain
 
 LOAD_SECONDS = 600.0  # that loading the weights of a model may take
@@ -116,9 +117,7 @@ def read_configuration(path: Path) -> tuple[dict[str, Any], str]:
         return {}, why
     try:
         content = json.loads(path.read_bytes())
-    except RecursionError:
-        return {}, "it is nested too deeply"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return {}, f"it is not JSON: {shorten(str(error), REASON)}"
     return (content, "") if isinstance(content, dict) else ({}, "it holds no mapping")
 
@@ -243,7 +242,3 @@ def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = 
                 shares[name] += share
             outputs.append(float("nan") if np.isnan(selected).any() else shares)
     return outputs
-
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite

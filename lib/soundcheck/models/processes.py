@@ -45,7 +45,7 @@ ONE_THREAD = (
 RUN_VARIABLE = "SOUNDCHECK_RUN"  # tells children whose they are: number and start of the process
 PRELOADED = (  # what children import: what a run begins with, code that is run, what changes signals
     "soundcheck.cli",
-    "soundcheck.predict.worker",
+    "soundcheck.predict.workers",
     "soundcheck.suite.entries",
     "soundcheck.augment.registry",
     "soundcheck.models.function",

@@ -3,7 +3,7 @@
 Conventions
 -----------
 - A worker answers a unit in processes of its own machine, as a run without cluster does
-  (:mod:`soundcheck.predict.executor`), and reads recordings from the path that the run reads them from.
+  (:mod:`soundcheck.predict.workers`), and reads recordings from the path that the run reads them from.
 - Before a worker answers its first unit of a run it compares itself: versions, and the model's fingerprint.
   One that differs is left out by name, also if it joins later.
 - A worker that is lost costs the unit that it had: Dask gives it to another one.
@@ -31,8 +31,8 @@ from soundcheck.common import packages
 from soundcheck.common.errors import InputError, SoundcheckError, input_error
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.models.base import check_model
-from soundcheck.predict.executor import LOG_BYTES, STOPPED, Emit, LocalExecutor, Log
-from soundcheck.predict.protocol import Outcome, Result, Setup, Unit
+from soundcheck.predict import workers
+from soundcheck.predict.workers import Emit, LocalExecutor, Log, Outcome, Result, Setup, Unit
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -210,7 +210,7 @@ class ClusterExecutor:
             outer.set_result(Outcome(problem=problem, lost=tuple(unit.keys)))
         except (CancelledError, Exception) as error:
             if self._stopped:
-                outer.set_result(Outcome(problem=STOPPED))
+                outer.set_result(Outcome(problem=workers.STOPPED))
             else:
                 what = "has dropped its work" if isinstance(error, CancelledError) else f"is gone ({error})"
                 gone = ClusterError(f"The cluster {what}. Run again to go on.")
@@ -240,7 +240,7 @@ class _Model:
         outcome = self._executor.submit(unit, results.extend).result()
         printed = b"".join(self._printed)
         self._printed.clear()
-        return _Reply(outcome, results, log=printed[:LOG_BYTES])
+        return _Reply(outcome, results, log=printed[: workers.LOG_BYTES])
 
 
 _model = functools.lru_cache(1)(_Model)

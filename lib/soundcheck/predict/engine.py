@@ -13,25 +13,22 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.tasks import FAR, Task, meanings, outside
+from soundcheck.corpora.load import Corpus
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
 from soundcheck.models.base import DRAWN, LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest, Share, Wanted, asked_changes, segment_label
 from soundcheck.predict.tables import Columns, write_predictions
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.load import Corpus
-    from soundcheck.suite.entries import ModelEntry
-    from soundcheck.suite.families import Perturbation
+from soundcheck.predict.workers import Result
+from soundcheck.suite.entries import ModelEntry
+from soundcheck.suite.families import Perturbation
 
 AHEAD = 2  # models of which a few inputs are predicted again while another one predicts
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,11 @@ import pandas as pd
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.tasks import Task
-from soundcheck.predict.protocol import Excerpt
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.load import Corpus
-    from soundcheck.models.base import LookUpModel
-    from soundcheck.predict.protocol import Result
-    from soundcheck.suite.entries import ModelEntry, Suite
-    from soundcheck.suite.families import Perturbation
+from soundcheck.corpora.load import Corpus
+from soundcheck.models.base import LookUpModel
+from soundcheck.predict.workers import Excerpt, Result
+from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.families import Perturbation
 
 VERSION = 3  # of keys
 # the library's code that reads signals, and that changes them: what it does to them changes answers

@@ -38,17 +38,16 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from soundcheck.common import resources
 from soundcheck.common.files import digest as digest_of
-from soundcheck.common.store import FileDigests, signature
+from soundcheck.common.store import FileDigests, Signature, signature
 from soundcheck.common.tasks import Task
 from soundcheck.models import answers
 from soundcheck.models.answers import unpack
-from soundcheck.predict.protocol import Opened
 from soundcheck.suite.model_kind import ModelKind, public_path
 
 if TYPE_CHECKING:
@@ -59,6 +58,14 @@ GONE = "gone "  # before the digest of a file that was elsewhere, and is not on 
 SYSTEM = ("/proc", "/sys", "/dev", "/run", "/etc")
 _EVENTS = {"open": 0, "os.rename": 1, "ctypes.dlopen": 0, "import": 1}  # and which argument is a path
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+
+
+class Opened(NamedTuple):
+    """A file that a model has opened: one of the words above, and what it was then."""
+
+    kind: str
+    name: str
+    status: Signature | None = None
 
 
 class Watch:

@@ -34,8 +34,8 @@ from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
 from soundcheck.common.store import FileDigests, Signature, signature
 from soundcheck.common.wording import some
-from soundcheck.predict.protocol import Result
 from soundcheck.predict.same_model import GONE, READ, WRITTEN, changed_files
+from soundcheck.predict.workers import Result
 from soundcheck.suite.model_kind import public_path
 
 NAME = "predictions.sqlite"

@@ -38,7 +38,7 @@ from soundcheck.metrics.word_rates import cer, wer
 from soundcheck.results.states import decide
 from soundcheck.score import tables
 from soundcheck.score.pages import Scores
-from soundcheck.start.infer import likely_scale
+from soundcheck.start.detect import likely_scale
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
 

@@ -17,8 +17,7 @@ from soundcheck.common.wording import flow, some
 from soundcheck.corpora.segments import parse, prepare
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.evaluation.evaluation import obstacle
-from soundcheck.start.detect import DetectedFormat, detect_format
-from soundcheck.start.infer import InferredColumns, infer_columns
+from soundcheck.start.detect import DetectedFormat, InferredColumns, detect_format, infer_columns
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family

@@ -17,7 +17,7 @@ from tests.corpora.given import refusals
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_scores, read_trials, score_text
-from soundcheck.models.tables.scores import scores_of_trials
+from soundcheck.models.tables.rows import scores_of_trials
 
 TWO = [("a", "b", True), ("a", "c", False)]
 TWO_SCORES = [("a", "b", 0.7), ("a", "c", 0.2)]

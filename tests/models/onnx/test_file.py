@@ -86,7 +86,7 @@ def deep_file() -> bytes:
 
 def test_files_that_are_none(tmp_path):
     for content, words in (
-        (b"", "the file is empty"),
+        (b"", "no ONNX file"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1", "pointer of Git LFS"),
         (b"\x80\x04\x95pickle", "no ONNX file"),
         (deep_file(), "no ONNX file"),

@@ -21,9 +21,15 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.models import endpoint
 from soundcheck.models.answers import NoAnswer, check_output
 from soundcheck.models.base import check_model
-from soundcheck.models.endpoint import FAILED_AFTER, REFUSED_AFTER, RequestCount
+from soundcheck.models.endpoint import (
+    ANSWER_BYTES,
+    FAILED_AFTER,
+    REFUSED_AFTER,
+    RequestCount,
+    Secret,
+    confidences,
+)
 from soundcheck.models.processes import RUN_VARIABLE
-from soundcheck.models.transcription_request import ANSWER_BYTES, Secret, confidences
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite

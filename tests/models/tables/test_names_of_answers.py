@@ -111,6 +111,3 @@ def test_files_of_transcripts_hold_nothing_else(load):
         load("a turn\n", "text", "transcript", "emotion")
     with pytest.raises(InputError, match="text is no table with columns"):
         load("a turn\n", "text", columns={"file": "path"})
-    for name, line in {"text": "a turn\n", "hyp.stm": "a 1 A 0 1 turn\n"}.items():
-        with pytest.raises(ValueError, match="changed signals"):
-            load(line, name).look_up(files("a.wav"), "noise")

@@ -59,8 +59,6 @@ def read_onnx_file(path: Path, where: str = "") -> OnnxFile:
     if why := irregularity(path, MODEL_BYTES):
         remedy = "Save its weights as external data" if "limit" in why else "Check the path"
         raise input_error(where, why, remedy)
-    if not path.stat().st_size:
-        raise input_error(where, "the file is empty", "Save the model again")
     import onnx
 
     with path.open("rb") as file:
@@ -71,8 +69,6 @@ def read_onnx_file(path: Path, where: str = "") -> OnnxFile:
         model = onnx.load(path, format="protobuf", load_external_data=False)
         if not model.HasField("graph"):
             raise ValueError("no graph")
-    except OSError as error:
-        raise input_error(where, f"the file cannot be read: {error.strerror}") from error
     except Exception as error:  # of Protocol Buffers
         remedy = "Save the model again, for instance with torch.onnx.export"
         raise input_error(where, "this is no ONNX file, or a damaged one", remedy) from error

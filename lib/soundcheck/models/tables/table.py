@@ -55,14 +55,7 @@ from soundcheck.common.text_table import (
     parse_text_table,
 )
 from soundcheck.models import answers
-from soundcheck.models.answers import (
-    CLASS_LIMIT,
-    CONFIDENCE,
-    check_output,
-    check_scale,
-    read_words,
-    words_problem,
-)
+from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.base import DRAWN
 from soundcheck.models.tables import transcripts
 from soundcheck.models.tables.rows import FileModel, Rows, problems_of, sort_rows
@@ -127,7 +120,7 @@ class TableModel(FileModel):
             if task.is_regression:
                 predictions = model.answers[task.name]
                 which = f"{np.isfinite(predictions).sum()} predictions in {model.source}"
-                check_scale(predictions, task, entry, suite, which)
+                answers.check_scale(predictions, task, entry, suite, which)
         return model
 
 
@@ -208,7 +201,7 @@ def read_table(table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tup
         else:
             texts = [text.strip() for text in columns[task.name]]
             if task.classes:  # an empty transcript is a prediction, too
-                texts = [text[:CLASS_LIMIT] or None for text in texts]
+                texts = [text[: answers.CLASS_LIMIT] or None for text in texts]
             values[task.name] = np.array(texts, dtype=object)
     for task in tasks:
         values |= cells.words(task) if task.is_transcription else cells.shares(task)
@@ -286,7 +279,7 @@ class _Cells:
                 errors[row] = f"{task.name}: {error}"
                 unreadable += 1
                 continue
-            output, problem = check_output({task.name: vector}, [task])
+            output, problem = answers.check_output({task.name: vector}, [task])
             if problem:
                 errors[row] = problem
             else:
@@ -340,8 +333,8 @@ class _Cells:
         values = np.full(len(self.table), None, dtype=object)
         for row, text in enumerate(self.columns[name]):
             try:
-                words = read_words("" if text in _MISSING else text)
-                what = words_problem(words, self.columns[task.name][row]) if words else ""
+                words = answers.read_words("" if text in _MISSING else text)
+                what = answers.words_problem(words, self.columns[task.name][row]) if words else ""
                 values[row] = text if words else None
             except ValueError as error:
                 what = str(error)

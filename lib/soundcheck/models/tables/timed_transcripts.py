@@ -261,8 +261,6 @@ class TimedTranscripts(FileModel):
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Answer for the segments of a corpus."""
-        if change:
-            raise ValueError("a file of words cannot answer for changed signals")
         placed, items, source = self._place(corpus), self.items, self.source
         values, words = np.full((2, len(corpus.segments)), None, dtype=object)
         problems = np.full(len(values), f"{NOT_ASKED}: no {self.noun} in {source}", dtype=object)

@@ -20,7 +20,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,21 +29,13 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import some
-from soundcheck.models.library_model import (
-    Labels,
-    LibraryModel,
-    Probabilities,
-    links_outside,
-    read_configuration,
-    resampled,
-)
+from soundcheck.models import library_model
+from soundcheck.models.library_model import Labels, LibraryModel, Probabilities, resampled
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry, Suite
 
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
@@ -100,13 +92,13 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
     ``code`` says whether Python files of the folder may be run.
     """
     problems = Problems()
-    for file in links_outside(path, relevant_files(path)):
+    for file in library_model.links_outside(path, relevant_files(path)):
         problems.add(f"{where}, {file.name}", "this link leads out of the folder", "Copy the file there")
     problems.raise_if_any()  # before anything is opened
     contents: dict[str, dict[str, Any]] = {}
     for name in CONFIGURATIONS:
         if os.path.lexists(path / name):
-            contents[name], why = read_configuration(path / name)
+            contents[name], why = library_model.read_configuration(path / name)
             if why:
                 problems.add(f"{where}, {name}", why, AGAIN)
             for key, value in [] if code else _items(contents[name]):
