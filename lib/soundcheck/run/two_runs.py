@@ -16,7 +16,7 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import made_of
 from soundcheck.common.tasks import TRANSCRIPTION, Task
-from soundcheck.evaluation.comparison import Comparison, ComparisonDescription
+from soundcheck.evaluation.evaluation import Comparison, ComparisonDescription
 from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.results import history
 from soundcheck.results.finished_run import FinishedRun, rows_file
