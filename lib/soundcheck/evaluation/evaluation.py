@@ -288,11 +288,7 @@ class Evaluation(TextTasks, TrialTasks):
         The first one, ``"clean"`` or the name of the base, has predictions for these signals on both sides.
         Steps that cannot be made are left out; a single one that is left shows nothing.
         """
-        lacks = {step: registry.missing(change, self.sounds) for step, change in sweep.steps.items()}
-        for step, lack in lacks.items():
-            if lack:
-                self.note(f"{sweep.name}, {step}: {lack}")
-        changes = {step: change for step, change in sweep.steps.items() if not lacks[step]}
+        changes = self.possible(sweep)
         if len(changes) < 2:
             self.note(f"{sweep.name}: not shown, because fewer than two steps are left")
             return
@@ -305,6 +301,13 @@ class Evaluation(TextTasks, TrialTasks):
             first = next(iter(steps.values()))
             if len(first):
                 yield {base or CLEAN: first.unchanged()} | steps
+
+    def possible(self, series: PerturbationSeries) -> dict[str, Perturbation]:
+        """Give the steps of a series that this machine and the sound material can make; note the others."""
+        lacks = {step: registry.missing(change, self.sounds) for step, change in series.steps.items()}
+        for step in filter(lacks.get, lacks):
+            self.note(f"{series.name}, {step}: {lacks[step]}")
+        return {step: change for step, change in series.steps.items() if not lacks[step]}
 
     def _swept_rows(self, corpus: CorpusView, series: str, steps: Iterable[Perturbation]) -> np.ndarray:
         """Say which segments of a corpus are looked at in sweeps, and are changed by any step of a series."""

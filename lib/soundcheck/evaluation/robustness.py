@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.augment.registry import missing
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
@@ -128,12 +127,8 @@ class Sweep:
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
         # Settings of each transformation that this machine and the sound material can make
-        self.settings: dict[str, list[Setting]] = {}
-        for (name, step), change in list(evaluation.settings.items())[1:]:
-            if lack := missing(change, evaluation.sounds):
-                evaluation.note(f"{name}, {step}: {lack}")
-            else:
-                self.settings.setdefault(name, []).append((name, step))
+        possible = {name: evaluation.possible(of) for name, of in evaluation.family.transformations.items()}
+        self.settings = {name: [(name, step) for step in steps] for name, steps in possible.items() if steps}
         self.every = [setting for settings in self.settings.values() for setting in settings]
         self._known: dict[tuple[object, ...], object] = {}
 

@@ -26,7 +26,7 @@ import numbers
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -449,7 +449,12 @@ class PlainStatistic(Weighted):
         blocks = np.repeat(self._blocks, repeats) * (int(weights.max()) + 1) + copies
         _, blocks = np.unique(blocks, return_inverse=True)
         try:
-            with _quiet():
+            # A thousand warnings and printed lines are kept from the page.
+            with (
+                warnings.catch_warnings(action="ignore"),
+                contextlib.redirect_stdout(io.StringIO()),
+                np.errstate(all="ignore"),
+            ):
                 subset = dataclasses.replace(self._subset.take(rows), blocks=blocks)
                 result = self._measure(subset, self._predictions.take(rows))
         except Exception as error:  # whatever somebody's function raises
@@ -485,14 +490,6 @@ def _predicted(predictions: Predictions) -> np.ndarray:
         is_number = side.dtype.kind == "f"
         known &= np.isfinite(additive.numbers(side)) if is_number else pd.notna(side)
     return known
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep a thousand warnings and printed lines from the page."""
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _read(result: object) -> dict[str, float]:

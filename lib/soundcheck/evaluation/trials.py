@@ -115,14 +115,10 @@ class TrialTasks(Judging):
 
     def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
         """Mask all trials, then targets with each kind of non-target, unless one has too few of these."""
-        target = subset.truth
-        result = {"all trials": np.ones(len(target), dtype=bool)}
-        for kind in KINDS[1:3]:
-            members = subset.segments["kind"].eq(kind).to_numpy()
-            if members.sum() < self.family.options["minimum_trials"]:
-                return {"all trials": result["all trials"]}
-            result[kind] = members | target
-        return result
+        masks = {kind: subset.segments["kind"].eq(kind).to_numpy() for kind in KINDS[1:3]}
+        few = any(mask.sum() < self.family.options["minimum_trials"] for mask in masks.values())
+        kinds = {} if few else {kind: mask | subset.truth for kind, mask in masks.items()}
+        return {"all trials": np.ones(len(subset), dtype=bool)} | kinds
 
 
 def enrolled_recordings(table: TrialTable) -> np.ndarray:
