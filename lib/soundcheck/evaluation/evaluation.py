@@ -23,14 +23,12 @@ notebooks keep the replicates of what they judge, and those of two models on the
 :mod:`soundcheck.results.contrast`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -225,7 +223,7 @@ class Evaluation(TextTasks, TrialTasks):
         self._start_reading(views)
 
     @classmethod
-    def load(cls, run: str) -> Evaluation:
+    def load(cls, run: str) -> Self:
         """Load the evaluation that the runner described in a JSON file."""
         return cls(EvaluationDescription.read(run))
 
@@ -511,7 +509,7 @@ class Comparison(Corpora):
         self.contrasts = contrasts(*judged, description.same_draws, tuple(common), apart, names)
 
     @classmethod
-    def load(cls, run: str) -> Comparison:
+    def load(cls, run: str) -> Self:
         """Load the comparison that the runner described in a JSON file."""
         return cls(ComparisonDescription.read(run))
 

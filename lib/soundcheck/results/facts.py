@@ -4,8 +4,6 @@ Facts come from the tables of results and estimates and from the record; nothing
 predictions, and nothing is formatted. The second row of a pair of groups counts nowhere.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import functools
 from pathlib import Path

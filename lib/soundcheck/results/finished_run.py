@@ -5,8 +5,6 @@ results: names sort by time, and the same results are kept once. It is written b
 appears whole or not at all. The folder is marked, so that files in it are never taken for those of a model.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime

@@ -18,8 +18,6 @@ where all of it is on that side, else *inconclusive*. Of a difference between gr
 its state is about the margin.
 """
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import dataclasses

@@ -22,8 +22,6 @@ have replicates on the same segments and blocks, so that speakers that are hard 
   others as it differs from all, by a factor.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

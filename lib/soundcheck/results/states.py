@@ -22,8 +22,6 @@ or it includes guessing with fewer than 20 speakers. A corpus with labels decide
 *proven* if the model is better than guessing on any of its other corpora, *hollow* if it is hollow on one.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
