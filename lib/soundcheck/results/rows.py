@@ -249,8 +249,6 @@ def save(
     arrays = [array for entry in entries for array in (entry.replicates, entry.spread)]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, np.concatenate([np.empty(0), *arrays]), allow_pickle=False)
-    freedoms = [None if np.isnan(entry.freedom) else float(entry.freedom) for entry in entries]
-    lengths = [(len(entry.replicates), len(entry.spread)) for entry in entries]
     SavedRows(
         rows=tuple(entry.verdict for entry in judged),
         population=tuple((entry.segments, entry.blocks) for entry in entries),
@@ -259,7 +257,7 @@ def save(
         estimates=tuple(estimates),
         drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
         parts=tuple(entry.verdict for entry in parts),
-        numbers=tuple((*both, freedom) for both, freedom in zip(lengths, freedoms, strict=True)),
+        numbers=tuple((len(one.replicates), len(one.spread), _cell(one.freedom)) for one in entries),
     ).write(path)
 
 
