@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import Evaluation
-from soundcheck.evaluation.plain_measures import PlainStatistic, statistic_of
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import PlainStatistic, Predictions, Subset, statistic_of
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.statistics import bootstrap

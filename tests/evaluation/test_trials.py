@@ -10,15 +10,15 @@ import pytest
 
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.evaluation.subset import Predictions, Subset, score_trials
-from soundcheck.evaluation.trial_conditions import (
+from soundcheck.evaluation.trials import (
     HALF,
     WHOLE,
     carry_over,
     cut_to,
     enrolled_with,
     split_speakers,
+    with_groups,
 )
-from soundcheck.evaluation.trials import with_groups
 from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
 

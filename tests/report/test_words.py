@@ -10,8 +10,7 @@ from bs4 import BeautifulSoup
 from tests.report.given import HOSTILE, cells
 
 from soundcheck.common.media import MediaStore
-from soundcheck.evaluation.fault_localisation import EVERYBODY, KeywordSentences
-from soundcheck.evaluation.words import PROFILE, Compared
+from soundcheck.evaluation.words import EVERYBODY, PROFILE, Compared, KeywordSentences
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base

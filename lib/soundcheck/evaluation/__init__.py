@@ -1,7 +1,6 @@
 """What a notebook works with: one model, one family and the corpora that fit."""
 
-from soundcheck.evaluation.comparison import Comparison
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Comparison, Evaluation
 
 Recognition = Verification = Evaluation  # names that notebooks of users may import
 

@@ -21,12 +21,6 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import paired_difference, relabel
-from soundcheck.metrics.confidence import (
-    interval_coverage,
-    interval_skill,
-    normalised_cross_entropy,
-    recognised_words,
-)
 from soundcheck.metrics.word_errors import AlignedWord, align
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, read_words, word_names
 from soundcheck.results.rows import ALL
@@ -56,8 +50,12 @@ def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
     if subset.task.is_regression:
         level = float(evaluation.option("level"))
         return {
-            "Interval Coverage Error": lambda s, p: interval_coverage(s.truth, *p.clean.T, above=level),
-            "Interval Skill": lambda s, p: interval_skill(s.truth, *p.clean.T, s.reference.clean[0], level),
+            "Interval Coverage Error": lambda s, p: metrics.interval_coverage(
+                s.truth, *p.clean.T, above=level
+            ),
+            "Interval Skill": lambda s, p: metrics.interval_skill(
+                s.truth, *p.clean.T, s.reference.clean[0], level
+            ),
         }
     result: dict[str, Measure] = {
         "Expected Calibration Error": lambda s, p: metrics.debiased_calibration_error(
@@ -66,7 +64,9 @@ def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
         "Overconfidence": lambda s, p: metrics.overconfidence(*judged_by(p.clean)),
     }
     if subset.task.is_transcription:
-        result["Normalised Cross Entropy"] = lambda s, p: normalised_cross_entropy(*judged_by(p.clean))
+        result["Normalised Cross Entropy"] = lambda s, p: metrics.normalised_cross_entropy(
+            *judged_by(p.clean)
+        )
     elif has_probabilities(subset):
         result["Brier Skill"] = lambda s, p: metrics.brier_skill(
             s.truth, probabilities_of(p.clean), s.task.classes
@@ -264,7 +264,7 @@ def _words(evaluation: Evaluation, subset: Subset, stated: Sequence[list[tuple[s
             apart += bool(given)
             continue
         rows += [row] * len(pieces)
-        steps += recognised_words(subset.truth[row], text)
+        steps += metrics.recognised_words(subset.truth[row], text)
         sure += [number for _, number in pieces]
     silent = sum(map(bool, written)) - sum(map(bool, stated))
     for count, what in (

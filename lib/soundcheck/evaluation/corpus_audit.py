@@ -146,19 +146,15 @@ def audit(
         compared_sounds, more = fingerprint_unused_splits(corpus, cache, jobs)
         prints = prints | more
     labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
-    measured = {}
-    for quantity in everything:
-        if quantity.recorded:
-            of = sounds.get(quantity.name)
-            listened = len(table) if of is None else table["audio"].isin(list(of)).sum()
-            measured[quantity.name] = int(quantity.known.sum()), int(listened)
+    listened = {name: int(table["audio"].isin(list(known)).sum()) for name, known in sounds.items()}
+    recorded = {quantity.name: int(quantity.known.sum()) for quantity in everything if quantity.recorded}
     return Audit(
         compared(means),
         tuple((same.title, np.nanmax(same.values), same.unit) for same in everything if same.unchanging),
         find_repeats(table, prints, labelled, compared_sounds),
         tuple(splits),
         tuple(shared),
-        measured,
+        {name: (known, listened.get(name, len(table))) for name, known in recorded.items()},
         " and ".join(corpus.entry.blocks) if {*corpus.entry.blocks} <= {*table.columns} else "file",
         int(blocks.max(initial=-1)) + 1,
         tuple(corpus.entry.adjust),

@@ -17,14 +17,16 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.evaluation import conclusions
 from soundcheck.evaluation.conclusions import GroupGap, estimate_rows
-from soundcheck.evaluation.plain_measures import (
+from soundcheck.evaluation.subset import (
+    Corpora,
+    Measure,
     NoPredictionError,
     PlainMeasureError,
     PlainStatistic,
+    Subset,
     aligned,
     statistic_of,
 )
-from soundcheck.evaluation.subset import Corpora, Measure, Subset
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted

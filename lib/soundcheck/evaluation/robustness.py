@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.augment.registry import missing
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
 from soundcheck.evaluation.trials import scores_under
+from soundcheck.metrics import word_rates
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
@@ -26,7 +26,6 @@ from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.verification import equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Weighted, memoised, weighted_sums
 from soundcheck.metrics.word_errors import WORD, Counts, unit_of, word_error_rate, word_errors
-from soundcheck.metrics.word_rates import characters_of, missing_as_empty
 from soundcheck.statistics.bootstrap import Crossing, crossing
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import PerturbationSeries
@@ -128,12 +127,8 @@ class Sweep:
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
         # Settings of each transformation that this machine and the sound material can make
-        self.settings: dict[str, list[Setting]] = {}
-        for (name, step), change in list(evaluation.settings.items())[1:]:
-            if lack := missing(change, evaluation.sounds):
-                evaluation.note(f"{name}, {step}: {lack}")
-            else:
-                self.settings.setdefault(name, []).append((name, step))
+        possible = {name: evaluation.possible(of) for name, of in evaluation.family.transformations.items()}
+        self.settings = {name: [(name, step) for step in steps] for name, steps in possible.items() if steps}
         self.every = [setting for settings in self.settings.values() for setting in settings]
         self._known: dict[tuple[object, ...], object] = {}
 
@@ -248,8 +243,8 @@ class WordSweep(Sweep):
         if place not in self._known:
             clean = setting is None or predictions.random
             texts = predictions.clean if clean else predictions.settings[setting]
-            texts = texts if setting is None else missing_as_empty(texts)
-            count = word_errors if unit_of(subset.truth) == WORD else characters_of
+            texts = texts if setting is None else word_rates.missing_as_empty(texts)
+            count = word_errors if unit_of(subset.truth) == WORD else word_rates.characters_of
             self._known[place] = count(subset.truth, texts)
         return self._known[place]
 

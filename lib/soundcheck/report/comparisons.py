@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.common.wording import some
-from soundcheck.evaluation.comparison import Comparison
+from soundcheck.evaluation.evaluation import Comparison
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
@@ -106,7 +106,7 @@ def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
 def unshared(answered: pd.DataFrame) -> Html:
     """Say which segments only one of the two models answered; they are compared on the others.
 
-    ``answered`` is from :meth:`soundcheck.evaluation.comparison.Comparison.answered`.
+    ``answered`` is from :meth:`soundcheck.evaluation.evaluation.Comparison.answered`.
     """
     rows = []
     for (corpus, task), group in answered.groupby(["corpus", "task"], sort=False):

@@ -20,8 +20,7 @@ from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.common.media import EXAMPLES
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.comparison import Comparison
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Comparison, Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.alternatives import common_wording
 from soundcheck.metrics.word_errors import AlignedWord, align, word_errors

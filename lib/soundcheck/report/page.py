@@ -9,8 +9,7 @@ import pandas as pd
 from IPython.display import display
 from matplotlib.figure import Figure
 
-from soundcheck.evaluation.comparison import Comparison
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Comparison, Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import style, views

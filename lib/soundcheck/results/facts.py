@@ -4,8 +4,6 @@ Facts come from the tables of results and estimates and from the record; nothing
 predictions, and nothing is formatted. The second row of a pair of groups counts nowhere.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import functools
 from pathlib import Path
@@ -210,22 +208,15 @@ def findings(rows: pd.DataFrame) -> pd.DataFrame:
 class ModelFacts:
     """What a run says of one of its models; rows of tables are those of the model alone."""
 
-    def __init__(
-        self,
-        run: FinishedRun,
-        model: str,
-        estimates: pd.DataFrame | None = None,
-        rows: pd.DataFrame | None = None,  # from :func:`facts_of`, if they are known
-    ) -> None:
+    def __init__(self, run: FinishedRun, model: str, estimates: pd.DataFrame | None = None) -> None:
         self.run = run
         self.record: RunRecord = run.record
         self.model: ModelRecord = next(entry for entry in run.record.models if entry.name == model)
         self.random = model in run.record.references  # a random reference is counted nowhere
         estimates = read_estimates(run.path.parent) if estimates is None else estimates
         self.estimates: pd.DataFrame = estimates[estimates["model"].eq(model)]
-        table = run.frame if rows is None else rows
-        table = table[table["model"].eq(model)]
-        self.rows: pd.DataFrame = facts_of(table, run.record, self.estimates) if rows is None else table
+        rows = run.frame[run.frame["model"].eq(model)]
+        self.rows: pd.DataFrame = facts_of(rows, run.record, self.estimates)
         # Robustness and fairness count only where the model is better than chance.
         every = counted(self.rows)
         hollow = every["standing"].eq(HOLLOW) & (not self.random)
@@ -380,8 +371,7 @@ def facts_by_model(
 ) -> dict[str, ModelFacts]:
     """Give what a run says of each of its models, in the order of the suite; ``path`` is its results.csv."""
     run = FinishedRun(path, results, record)
-    rows = facts_of(results, record, estimates)
-    return {model.name: ModelFacts(run, model.name, estimates, rows) for model in record.models}
+    return {model.name: ModelFacts(run, model.name, estimates) for model in record.models}
 
 
 def read_recorded(path: Path) -> FinishedRun:

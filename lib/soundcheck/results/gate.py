@@ -18,8 +18,6 @@ where all of it is on that side, else *inconclusive*. Of a difference between gr
 its state is about the margin.
 """
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import dataclasses
@@ -44,24 +42,12 @@ from soundcheck.common.errors import (
 from soundcheck.common.escaping import quoted, xml_text
 from soundcheck.common.wording import counted as number_of
 from soundcheck.metrics.classification import ONE_CLASS
-from soundcheck.results import history
+from soundcheck.results import history, states
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import RunRecord
 from soundcheck.results.rows import KEY, no_threshold
-from soundcheck.results.states import (
-    FAIL,
-    INCONCLUSIVE,
-    NOT_EVALUATED,
-    PASS,
-    REPORTED,
-    accepted_reasons,
-    counted,
-    counting,
-    failures,
-    matching,
-)
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, NO_INTERVAL, evidence
 from soundcheck.statistics.rules import GAP_RULES, passes
 from soundcheck.suite.entries import Suite
@@ -86,7 +72,7 @@ def check(
     models: Sequence[str] = (),
     *,
     strict: bool = False,
-    inconclusive: str = PASS,
+    inconclusive: str = states.PASS,
     baselines: Sequence[Path] = (),
     matters_worse: float | None = None,
     suite: Path | None = None,
@@ -98,7 +84,7 @@ def check(
     only what got worse than in one of them by ``matters_worse``. ``suite`` is the suite as it is now, whose
     ``accepted`` and ``tests`` are applied in place of those of the run.
     """
-    if baselines and (strict or inconclusive == FAIL):
+    if baselines and (strict or inconclusive == states.FAIL):
         option = "--strict" if strict else "--inconclusive fail"
         what = "it contradicts --baseline, by which only what got worse fails"
         raise input_error(option, what, "Remove it")
@@ -110,7 +96,7 @@ def check(
     if not run.recorded:
         notes.append("No run.json beside the results: whether the table is complete cannot be checked.")
     frame = frame.assign(block=frame["corpus"].map(record.block_of))
-    rows = counted(frame)
+    rows = states.counted(frame)
     bars, absent = _hard_bars(frame, run)
     without, undecided = _without_conclusion(rows, bars)
     problems = [*_missing(frame, record, models), *absent, *without]
@@ -119,14 +105,16 @@ def check(
         failing, compared, incomparable = _got_worse(run, rows, baselines, margin)
         notes, undecided = [*notes, *compared], incomparable
     else:
-        fails = frame["state"].isin([FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL])
+        fails = frame["state"].isin(
+            [states.FAIL, states.INCONCLUSIVE] if inconclusive == states.FAIL else [states.FAIL]
+        )
         fails = fails & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
         failing = {row.Index: _verdict(row) for row in frame[fails].itertuples()}
     rows = rows.assign(bar=_of_pairs(frame, bars), failure=_of_pairs(frame, failing))
     excusable = rows["failure"].ne("") & rows["bar"].eq("")
     rows = rows.assign(
         failure=rows["failure"].mask(rows["bar"].ne(""), rows["bar"]),
-        excuse=accepted_reasons(rows, record.accepted, excusable),
+        excuse=states.accepted_reasons(rows, record.accepted, excusable),
         compared=rows.index.isin([*failing]),
     )
     rows[["status", "message"]] = [_outcome(row) for row in rows.itertuples()]
@@ -204,7 +192,7 @@ def _of_pairs(frame: pd.DataFrame, reasons: Reasons) -> pd.Series:
     hidden = frame["mirrors"].ne("")
     reason[hidden & reason.ne("")] = frame["group"] + ": " + reason
     of_rows = reason[~hidden]
-    of_others = reason[hidden].set_axis(counting(frame)[hidden]).reindex(of_rows.index, fill_value="")
+    of_others = reason[hidden].set_axis(states.counting(frame)[hidden]).reindex(of_rows.index, fill_value="")
     return of_rows.where(of_rows.ne(""), of_others)
 
 
@@ -212,13 +200,13 @@ def _without_conclusion(rows: pd.DataFrame, bars: Reasons) -> tuple[list[str], l
     """Name the models of which no test has a verdict, and those of which nothing could be concluded."""
     without, undecided = [], []
     for model, tests in rows.groupby("model", sort=True):
-        numbers, inconclusive = counts(tests), tests[tests["state"].eq(INCONCLUSIVE)]
-        if numbers[PASS] + numbers[FAIL] or not bars.keys().isdisjoint(tests.index):
+        numbers, inconclusive = counts(tests), tests[tests["state"].eq(states.INCONCLUSIVE)]
+        if numbers[states.PASS] + numbers[states.FAIL] or not bars.keys().isdisjoint(tests.index):
             continue
         if inconclusive.empty:
             without.append(f"No test of {model} has a verdict: each is not evaluated or only reported.")
             continue
-        of_sample = int((inconclusive["state_sample"].eq(FAIL) & inconclusive["group"].eq("")).sum())
+        of_sample = int((inconclusive["state_sample"].eq(states.FAIL) & inconclusive["group"].eq("")).sum())
         undecided.append(
             f"Nothing could be concluded about {model}: {number_of(len(inconclusive), 'test')} inconclusive"
             f"{f', {of_sample} of which fail for these speakers' if of_sample else ''}. "
@@ -246,7 +234,7 @@ def _got_worse(
         )
         if unknown == len(changes):
             incomparable.append(f"Nothing could be concluded: no test can be compared with {path}.")
-        before = counted(baseline.frame[baseline.frame["model"].isin(rows["model"])])
+        before = states.counted(baseline.frame[baseline.frame["model"].isin(rows["model"])])
         # Of a pair the other row may count now, so all rows are looked at.
         now, then = (
             set(frame.loc[frame["passed"].notna(), list(KEY)].itertuples(index=False, name=None))
@@ -271,16 +259,16 @@ def _outcome(row: object) -> tuple[str, str]:
         return SKIPPED, f"accepted: {row.excuse}: {row.failure}"
     if row.failure:
         return FAILED, row.failure
-    if row.state == PASS:
+    if row.state == states.PASS:
         return PASSED, ""
-    if row.state == NOT_EVALUATED:
+    if row.state == states.NOT_EVALUATED:
         status = ERROR if row.skipped.startswith(_DID_NOT_RUN) else SKIPPED
         found = "" if math.isnan(row.gap) else _verdict(row._replace(skipped=""))
         return status, ": ".join(filter(None, (row.skipped, found)))
-    if row.state == REPORTED:
+    if row.state == states.REPORTED:
         return SKIPPED, f"reported: value = {row.value:.4g}{_interval(row, row.low, row.high)}; {row.skipped}"
     # a fail that is not worse than in the baseline or not in it, or inconclusive
-    word = ("as before" if row.compared else "not compared") if row.state == FAIL else row.state
+    word = ("as before" if row.compared else "not compared") if row.state == states.FAIL else row.state
     return SKIPPED, f"{word}: {_verdict(row)}"
 
 
@@ -312,7 +300,7 @@ def _verdict(row: object) -> str:
         values = ""
         if not math.isnan(row.group_value):
             values = f"{row.group_value:.4g} against {row.others_value:.4g} of {row.against}, "
-        margin = "more than the margin of" if row.state == FAIL else "margin"
+        margin = "more than the margin of" if row.state == states.FAIL else "margin"
         interval = _interval(row, row.gap_low, row.gap_high)
         sample = _interval(row, row.gap_low_sample, row.gap_high_sample, "for these speakers ")
         parts.append(f"{values}difference {row.gap:.4g}{interval or sample}, {margin} {row.matters:.3g}")
@@ -348,7 +336,7 @@ def _interval(row: object, low: float, high: float, whose: str = "") -> str:
 
 # Applied here, or of a part of the suite that a run may leave out.
 _NOT_NAMED = ("accepted", "tests", "digest", "source", "models", "families", "comparisons")
-_STATES = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL}
+_STATES = {CLEAR_PASS: states.PASS, CLEAR_FAIL: states.FAIL}
 
 
 def suite_changed(run: FinishedRun) -> list[str]:
@@ -407,14 +395,16 @@ def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, 
     for row in rows.itertuples():
         threshold = test.threshold_for(suite.tasks[row.task])
         if test.off or threshold is None:
-            state, reason = (NOT_EVALUATED, test.off) if test.off else (REPORTED, no_threshold(row.task))
+            state, reason = (
+                (states.NOT_EVALUATED, test.off) if test.off else (states.REPORTED, no_threshold(row.task))
+            )
             frame.loc[row.Index, ["threshold", "passed", "state", "skipped"]] = np.nan, None, state, reason
             continue
         number = row.gap if row.rule in GAP_RULES else row.value
         frame.loc[row.Index, ["threshold", "passed"]] = threshold, passes(row.rule, number, threshold)
         if not row.group:
             says = evidence(row.rule, row.low, row.high, threshold)
-            frame.loc[row.Index, ["evidence", "state"]] = says, _STATES.get(says, INCONCLUSIVE)
+            frame.loc[row.Index, ["evidence", "state"]] = says, _STATES.get(says, states.INCONCLUSIVE)
 
 
 def useless(frame: pd.DataFrame, entries: Sequence[AcceptedFailure], failing: pd.Index) -> Iterator[str]:
@@ -423,10 +413,10 @@ def useless(frame: pd.DataFrame, entries: Sequence[AcceptedFailure], failing: pd
     ``failing`` are the rows that fail here unless they are accepted.
     """
     for entry in entries:
-        every = frame[matching(frame, entry)]
-        rows = counted(every)
+        every = frame[states.matching(frame, entry)]
+        rows = states.counted(every)
         number, passed = int(rows.index.isin(failing).sum()), int(rows["passed"].eq(True).sum())
-        failed = number or failures(rows).any()
+        failed = number or states.failures(rows).any()
         if every.empty:
             yield f"accepted, but no test agrees with it: {entry}. Correct or remove it."
         elif rows.empty:

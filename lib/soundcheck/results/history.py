@@ -22,8 +22,6 @@ have replicates on the same segments and blocks, so that speakers that are hard 
   others as it differs from all, by a factor.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 
@@ -51,15 +49,10 @@ from soundcheck.statistics.evidence import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, of_gap
 
 JOINED, GAP, NEW_MODEL = "joined", "across a gap", "to another model"
-_DIFFERENCE = {  # column of a contrast -> of history.csv; adjusted among all comparisons of the history
-    "outcome": "mark",
-    "difference": "difference",
-    "low": "difference_low",
-    "high": "difference_high",
-    "p_value": "p_value",
-    "adjusted_p_value": "adjusted_p_value",
-    "pairing": "pairing",
-}
+# Column of a contrast -> of history.csv; adjusted among all comparisons of the history.
+_DIFFERENCE = {"outcome": "mark", "difference": "difference"}
+_DIFFERENCE |= {"low": "difference_low", "high": "difference_high"}
+_DIFFERENCE |= {name: name for name in ("p_value", "adjusted_p_value", "pairing")}
 _VALUES = (
     *("model", "corpus", "family", "category", "task", "test", "group", "label", "value", "low", "high"),
     *("segments", "blocks", "rule", "threshold", "passed"),

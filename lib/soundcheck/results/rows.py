@@ -8,7 +8,6 @@ with an interval in one Parquet file, as float32: less is lost than the last dig
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -97,15 +96,6 @@ class Verdict:
     p_sample: float | None = None
     mirrors: str = ""  # of two groups that are one test: the group whose row counts, if it is not this one
 
-    def __post_init__(self) -> None:
-        for name, number in vars(self).items():
-            if isinstance(number, float) and not math.isfinite(number):
-                raise ValueError(f"{name} of {self.test} is {number}; give None and a reason.")
-        if self.passed is None and not self.skipped:
-            raise ValueError(f"{self.test} has neither a verdict nor a reason.")
-        if self.passed is not None and (self.value is None or self.threshold is None):
-            raise ValueError(f"{self.test} has a verdict without value or threshold.")
-
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
@@ -153,8 +143,6 @@ def judge(
     """
     low, high = result.interval(kind, scale=scale)
     reference = np.full(len(result.labels), np.nan) if reference is None else round_significant(reference)
-    if len(reference) != len(result.labels):
-        raise ValueError(f"{len(reference)} reference values do not fit {len(result.labels)} labels.")
     verdicts = []
     for n, label in enumerate(result.labels):
         value, random = _cell(result.value[n]), _cell(reference[n])
@@ -261,8 +249,6 @@ def save(
     arrays = [array for entry in entries for array in (entry.replicates, entry.spread)]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, np.concatenate([np.empty(0), *arrays]), allow_pickle=False)
-    freedoms = [None if np.isnan(entry.freedom) else float(entry.freedom) for entry in entries]
-    lengths = [(len(entry.replicates), len(entry.spread)) for entry in entries]
     SavedRows(
         rows=tuple(entry.verdict for entry in judged),
         population=tuple((entry.segments, entry.blocks) for entry in entries),
@@ -271,7 +257,7 @@ def save(
         estimates=tuple(estimates),
         drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
         parts=tuple(entry.verdict for entry in parts),
-        numbers=tuple((*both, freedom) for both, freedom in zip(lengths, freedoms, strict=True)),
+        numbers=tuple((len(one.replicates), len(one.spread), _cell(one.freedom)) for one in entries),
     ).write(path)
 
 

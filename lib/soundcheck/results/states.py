@@ -22,8 +22,6 @@ or it includes guessing with fewer than 20 speakers. A corpus with labels decide
 *proven* if the model is better than guessing on any of its other corpora, *hollow* if it is hollow on one.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -161,10 +159,7 @@ def failures(frame: pd.DataFrame) -> pd.Series:
 
 def matching(frame: pd.DataFrame, entry: AcceptedFailure) -> pd.Series:
     """Say which rows agree in everything that an entry names, bool."""
-    agrees = pd.Series(True, index=frame.index)
-    for name, value in entry.named.items():
-        agrees &= frame[name].eq(value)
-    return agrees
+    return frame[list(entry.named)].eq(pd.Series(entry.named, dtype=object)).all(axis="columns")
 
 
 def accepted_reasons(

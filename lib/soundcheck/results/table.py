@@ -13,8 +13,6 @@ nothing that was cut, edited or contradicts itself gets through.
 - Differences are in the results, before and after in the comparisons.
 """
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

@@ -27,8 +27,7 @@ from soundcheck.common.resources import library_digest
 from soundcheck.common.store import made_of
 from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.corpora.load import Corpus
-from soundcheck.evaluation.comparison import Comparison, ComparisonDescription
-from soundcheck.evaluation.evaluation import EvaluationDescription
+from soundcheck.evaluation.evaluation import Comparison, ComparisonDescription, EvaluationDescription
 from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names, reduced

@@ -35,7 +35,7 @@ from soundcheck.common.store import JsonFile
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.load import Corpus, load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
+from soundcheck.evaluation.words import localised_words, vocabulary, words_to_speak
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_models, predict_share
 from soundcheck.predict.prediction import Prediction
