@@ -198,6 +198,8 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
             what = f"{columns[name][row]:g} s is negative"
             problems.add(cells.where(row, name), what, "Give seconds from 0 on")
     offset, start, end, duration, time = (columns[name] for name in _TIMES)
+    for row in np.flatnonzero(np.abs(offset - start) > 0):
+        problems.add(cells.where(row), "offset and start differ", "Keep one of them")
     start = np.where(np.isnan(offset), start, offset)
     end = np.where(np.isnan(end) & ~np.isnan(start), start + duration, end)
     begin = np.nan_to_num(start)
