@@ -374,10 +374,8 @@ def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:
     values: dict[tuple[str, ...], tuple[str, ...]] = {}
     for entry in entries:
         key = tuple(getattr(entry.verdict, name) for name in _WHAT)
-        if (
-            not entry.verdict.skipped.startswith(_NO_TEST)
-            or values.setdefault((key[0], *key[2:]), key) == key
-        ):
+        tested = not entry.verdict.skipped.startswith(_NO_TEST)
+        if tested or values.setdefault((key[0], *key[2:]), key) == key:
             entries_by_key[key] = entry
     return entries_by_key
 
