@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.group_columns import add_groups, check_groups, cut, measured_columns, product
+from soundcheck.corpora.columns import add_groups, check_groups, cut, measured_columns, product
 from soundcheck.corpora.load import Corpus
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.groups import GroupColumn, NumberRange

@@ -11,8 +11,8 @@ from odd_signals import ODD, voice
 from soundcheck.augment.transmission import codec
 from soundcheck.common import packages
 from soundcheck.common.errors import InputError
-from soundcheck.corpora import audio, measured
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.corpora import audio, columns
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.corpora.measures.recording import (
     bandwidth,
     clipping,
@@ -221,5 +221,5 @@ def test_what_is_not_installed_is_refused_with_the_command(name, monkeypatch):
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda package: None)
     command = f'pip install "soundcheck-speech\\[{MEASURES[name].extra}\\]"'
     with pytest.raises(InputError, match=command):
-        measured.check_installed(["level", name])
-    measured.check_installed(["level", "pitch"])
+        columns.check_installed(["level", name])
+    columns.check_installed(["level", "pitch"])

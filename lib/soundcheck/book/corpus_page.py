@@ -21,9 +21,8 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted, duration, some
 from soundcheck.corpora.audio import SAMPLING_RATE, read
+from soundcheck.corpora.columns import MEASURES, SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
 from soundcheck.corpora.load import Corpus, SoundFormat
-from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
-from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
 from soundcheck.report import style
 from soundcheck.report.formats import Cell, digits_for, number, p_value, span, value_cell, values

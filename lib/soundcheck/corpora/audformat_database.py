@@ -40,7 +40,7 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
-from soundcheck.corpora.formats.audformat import HEADER, refuse_several
+from soundcheck.corpora.formats.tables import HEADER, refuse_several
 from soundcheck.corpora.labels import LABEL, SEX
 from soundcheck.corpora.raw_table import Excluded, RawTable, split_column, unused
 from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class

@@ -33,7 +33,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, cell_texts, check_names
-from soundcheck.corpora.formats.hugging_face import NAMES, SPLIT
+from soundcheck.corpora.formats.tables import NAMES, SPLIT
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns
 from soundcheck.corpora.splits import choose, split_among, split_name
 from soundcheck.suite.entries import CorpusEntry

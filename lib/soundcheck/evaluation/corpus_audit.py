@@ -16,9 +16,16 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.tasks import Task
+from soundcheck.corpora.columns import (
+    FINGERPRINT,
+    MEASURES,
+    drawn,
+    fingerprint_unused_splits,
+    is_known,
+    measured_values,
+    sampled,
+)
 from soundcheck.corpora.load import Corpus
-from soundcheck.corpora.measured import drawn, fingerprint_unused_splits, is_known, measured_values, sampled
-from soundcheck.corpora.measures import FINGERPRINT, MEASURES
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
 from soundcheck.evaluation.conclusions import compared_sides
 from soundcheck.metrics.combinators import restrict, stack

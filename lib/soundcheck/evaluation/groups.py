@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
-from soundcheck.corpora.group_columns import VOICES
+from soundcheck.corpora.columns import VOICES
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.evaluation import Evaluation, GroupCount, count_groups, group_counts

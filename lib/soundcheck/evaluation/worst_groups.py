@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import ERRORS
 from soundcheck.evaluation.subset import Measure, Predictions, Subset

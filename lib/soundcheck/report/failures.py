@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from soundcheck.common.wording import counted, some
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.report import key_figures
 from soundcheck.report.formats import in_words, label, rule, significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written

@@ -20,7 +20,7 @@ from soundcheck.common import resources
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error, refuse_unknown
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
 from soundcheck.run.material import Opened, Plan

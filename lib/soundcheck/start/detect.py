@@ -26,7 +26,7 @@ from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, inside
 from soundcheck.corpora import splits
-from soundcheck.corpora.formats.audformat import HEADER, only_flavour
+from soundcheck.corpora.formats.tables import HEADER, only_flavour
 from soundcheck.corpora.splits import DEV, EVAL, TEST, TRAIN, split_class
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 

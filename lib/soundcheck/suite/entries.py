@@ -9,7 +9,8 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path, PurePath
+import json
+from pathlib import Path
 from typing import Any
 
 from soundcheck.common.media import ALL, VOICES
@@ -151,7 +152,8 @@ class Suite:
 
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""
-        described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        text = json.dumps(dataclasses.asdict(self), default=lambda value: public_path(str(value)))
+        described = json.loads(text)
         for name in ("root", "file", "history", "cache"):  # places on this machine
             del described[name]
         described["source"] = self.file.name
@@ -168,15 +170,3 @@ class Suite:
             entry["target"] = self.models[name].public_target
             entry["files"] = [public_path(text) for text in entry["files"]]
         return described
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, PurePath):
-        return public_path(str(value))
-    if dataclasses.is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -223,7 +223,7 @@ class Family:
     question: schema.Prose = ""
     kinds: tuple[str, ...]  # kinds of task that it applies to
     columns: schema.Texts = ()  # columns of the segment table that it needs besides the label
-    # columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`
+    # columns that are measured on the sound, see :mod:`soundcheck.corpora.columns`
     measured: schema.Texts = ()
     label: schema.Boolean = True  # whether it needs labelled segments
     # changes of the signal that it needs predictions for
