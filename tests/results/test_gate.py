@@ -10,7 +10,7 @@ from soundcheck.results import gate
 from soundcheck.results.gate import useless
 from soundcheck.results.states import accepted_reasons, failures, matching
 from soundcheck.results.table import to_frame
-from soundcheck.suite.own_rules import AcceptedFailure
+from soundcheck.suite.families import AcceptedFailure
 
 FINE, FAILS = value(number=0.6, reach=0.1), value("U", 0.4)
 UNSURE, OTHER = value("U", 0.6, **OPEN), value(number=0.6, model="n", **OPEN)

@@ -19,7 +19,7 @@ from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint, notebook_of
 from soundcheck.run.notebook_outputs import kind_of, unshown
 from soundcheck.run.notebooks import Job, Notebooks, State, last_execution, without_outputs
-from soundcheck.suite.measures import Margin
+from soundcheck.suite.families import Margin
 
 CELLS = {
     "first": "import soundcheck.metrics, os\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.suite import schema
-from soundcheck.suite.yaml_reader import Document, Plain, dotted, read_yaml
+from soundcheck.suite.schema import Document, Plain, dotted, read_yaml
 
 
 def read(path, content):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, decode_text
 
@@ -103,14 +103,10 @@ def _cell(value: object) -> str:
 
 def json_objects(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give the object of each line with its number; lines that are none are noted."""
-    lines = {number: line for number, line in enumerate(text.split("\n"), start=1) if line.strip()}
-    for number, line in lines.items():
-        try:
-            item = json_object(line, f"{display_name} line {number}")
-        except InputError as error:  # one a line: a context manager would take as long as reading it
-            problems.extend(error)
-        else:
-            yield number, item
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            with problems.collected():
+                yield number, json_object(line, f"{display_name} line {number}")
 
 
 def json_list(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -28,7 +28,7 @@ from soundcheck.report.formats import Cell, number, significant, stacked, value_
 from soundcheck.report.html import Html, standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
-from soundcheck.suite.measures import info_of, named
+from soundcheck.suite.families import info_of, named
 
 MEASURED, GIVEN = "measured", "given"  # by whom
 QUANTILES = (0.5, 0.95, 0.99)

@@ -31,8 +31,7 @@ from soundcheck.metrics.word_errors import AlignedWord, align
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, read_words, word_names
 from soundcheck.results.rows import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
-from soundcheck.suite.families import PerturbationSeries
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import PerturbationSeries, measure_of
 
 
 def judged_by(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -53,10 +53,15 @@ from soundcheck.evaluation.trials import NO_CHANGES, TrialTasks, with_groups
 from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.suite.entries import ERROR
-from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
+from soundcheck.suite.families import (
+    Family,
+    Margin,
+    OwnTest,
+    Perturbation,
+    PerturbationSeries,
+    with_own_tests,
+)
 from soundcheck.suite.groups import with_suite_groups
-from soundcheck.suite.measures import Margin
-from soundcheck.suite.own_rules import OwnTest, with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 

@@ -31,7 +31,7 @@ from soundcheck.models import processes
 from soundcheck.models.answers import probability_problem
 from soundcheck.models.base import Model, reason, where
 from soundcheck.suite import schema
-from soundcheck.suite.yaml_reader import Plain
+from soundcheck.suite.schema import Plain
 
 LOAD_SECONDS = 600.0  # that loading the weights of a model may take
 STATING = ("probabilities", "confidence")  # keys by which a model says how sure it is; off by default

@@ -37,7 +37,7 @@ from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import ComparisonRecord, CorpusRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS
 from soundcheck.statistics.rules import GAP_RULES
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 MOST_BYTES = 2_000_000  # of the HTML file, sounds included
 LONGEST = 1000  # characters of a conclusion, and of a text of a PDF

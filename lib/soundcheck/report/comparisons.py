@@ -29,7 +29,7 @@ from soundcheck.results.contrast import (
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.rules import ABOVE
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 OUTCOMES = {  # in the order of a table: style, words, and state of a figure
     WORSE: ("sc-fail", "▼ worse", FAIL),

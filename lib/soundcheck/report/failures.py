@@ -16,7 +16,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.rows import NOT_ADJUSTED, OTHERS
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, one_sided
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task

@@ -29,7 +29,7 @@ from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.statistics.worst_groups import PLANNED_POWER
-from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
+from soundcheck.suite.families import HIGHER, LOWER, info_of, measure_of
 
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
 MOST_DRAWN = 12  # groups of a figure

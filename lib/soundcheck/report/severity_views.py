@@ -27,8 +27,7 @@ from soundcheck.report.players import signal_of
 from soundcheck.report.style import label
 from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.suite.families import PerturbationSeries
-from soundcheck.suite.measures import UNCHANGED, info_of
+from soundcheck.suite.families import UNCHANGED, PerturbationSeries, info_of
 
 MOST_PLAYED = 4
 MOST_READ = 20  # pairs of recordings

@@ -21,7 +21,7 @@ from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_signif
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_RULES, one_sided
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 VERDICTS = "sc-verdicts"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.

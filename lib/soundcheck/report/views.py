@@ -20,7 +20,7 @@ from soundcheck.report.formats import label as named
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.style import BLUE, DASHES, GREY, MARKS, ORANGE, PALETTE, label, legend_name, look
 from soundcheck.results.states import REPORTED
-from soundcheck.suite.measures import info_of
+from soundcheck.suite.families import info_of
 
 Rows = pd.DataFrame | Sequence[Mapping[str, object]]
 Column = str | Callable[[SimpleNamespace], object]

@@ -31,7 +31,7 @@ from soundcheck.report.listening import MARKS, Example, Scene
 from soundcheck.report.players import side
 from soundcheck.report.style import show
 from soundcheck.results.rows import Verdict
-from soundcheck.suite.measures import info_of
+from soundcheck.suite.families import info_of
 
 MOST_NAMED = 20  # words of a list
 MOST_WRONG, MOST_MADE_UP = 12, 8  # words

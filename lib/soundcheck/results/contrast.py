@@ -43,7 +43,7 @@ from soundcheck.statistics.evidence import (
     welch,
 )
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
-from soundcheck.suite.measures import HIGHER, info_of, measure_of
+from soundcheck.suite.families import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"

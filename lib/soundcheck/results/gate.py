@@ -65,8 +65,7 @@ from soundcheck.results.states import (
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, NO_INTERVAL, evidence
 from soundcheck.statistics.rules import GAP_RULES, passes
 from soundcheck.suite.entries import Suite
-from soundcheck.suite.families import TestDefinition
-from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
+from soundcheck.suite.families import AcceptedFailure, OwnTest, TestDefinition, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 

@@ -147,7 +147,7 @@ def changes_of(
 
 def answers_changes(entry: ModelEntry, family: Family, sounds: Sounds | None = None) -> bool:
     """Say whether a model has answers for all changes of a family that can be made here."""
-    known = entry.known_changes
+    known = entry.about.known_changes(entry.path)
     if known is None:
         return True
     return bool(known) and all(

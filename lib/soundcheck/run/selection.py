@@ -26,9 +26,8 @@ from soundcheck.run import notebook_jobs, notebooks
 from soundcheck.run.material import Opened, Plan
 from soundcheck.run.output import FolderLock, Output
 from soundcheck.suite.entries import ComparisonEntry, Suite
-from soundcheck.suite.families import Family
+from soundcheck.suite.families import Family, with_own_tests
 from soundcheck.suite.groups import with_suite_groups
-from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 NO_FAMILY = ("",)  # of a model that no family of the book tests

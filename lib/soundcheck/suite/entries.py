@@ -19,10 +19,9 @@ from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CorpusEntry
+from soundcheck.suite.families import AcceptedFailure, Margin, OwnTest
 from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn
-from soundcheck.suite.measures import Margin
 from soundcheck.suite.model_kind import ERROR, LEFT_OUT, Card, ModelEntry, public_path
-from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
 __all__ = ["ERROR", "LEFT_OUT", "ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "public_path"]
 

@@ -242,11 +242,6 @@ class ModelEntry:
         return MODEL_KINDS[self.kind]
 
     @property
-    def known_changes(self) -> frozenset[str] | None:
-        """Identities of the changes that the model can predict; ``None`` = all."""
-        return self.about.known_changes(self.path)
-
-    @property
     def public_target(self) -> str:
         """The target for people, without absolute paths."""
         return self.about.public_target(self.target)

@@ -40,11 +40,9 @@ from soundcheck.suite.entries import (
     SoundEntry,
     Suite,
 )
+from soundcheck.suite.families import Margin, read_accepted, read_margin, read_tests
 from soundcheck.suite.groups import MEASURED_COLUMNS, read_adjust, read_groups
-from soundcheck.suite.measures import Margin
 from soundcheck.suite.model_kind import ModelEntry, read_card, read_model
-from soundcheck.suite.own_rules import read_accepted, read_margin, read_tests
-from soundcheck.suite.yaml_reader import read_yaml
 
 _TAKEN = (  # names that mean something else in a table or threshold file
     *(*RESERVED_COLUMNS, *MEASURED_COLUMNS, *KINDS),
@@ -99,7 +97,7 @@ def read_suite(path: str | os.PathLike) -> Suite:
         remedy = f"Did you mean {quoted(inner)}?" if os.path.isfile(inner) else "Name the suite.yml in it"
         raise input_error(display_name, "this is a folder, not a file", remedy)
     problems = Problems()
-    document = read_yaml(path, display_name, problems)
+    document = schema.read_yaml(path, display_name, problems)
     suite = _Reader(document, problems, Path(path).absolute()).read()
     problems.raise_if_any()
     return suite

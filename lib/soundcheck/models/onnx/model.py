@@ -50,7 +50,7 @@ from soundcheck.models.onnx.graph import FILLS, Graph
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
-from soundcheck.suite.yaml_reader import Document, read_yaml
+from soundcheck.suite.schema import Document, read_yaml
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite

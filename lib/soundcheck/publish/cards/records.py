@@ -37,7 +37,7 @@ from soundcheck.report.key_figures import RATES
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord, KeyFigure
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
-from soundcheck.suite.measures import HIGHER, info_of, measure_of, named
+from soundcheck.suite.families import HIGHER, info_of, measure_of, named
 from soundcheck.suite.thresholds import read_family
 
 INDEX, MARK = "model-index", "results_sha256"
