@@ -39,8 +39,7 @@ from soundcheck.models.onnx.model import OnnxKeys
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.protocol import Call, Excerpt, Result, Setup
-from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
 
 GOAL = 1.0
 SPREAD = 0.02

@@ -12,8 +12,7 @@ from odd_signals import voice
 from soundcheck.corpora import audio, columns, load
 from soundcheck.corpora.columns import MEASURES, measure, measured_sounds
 from soundcheck.corpora.load import Corpus
-from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.groups import MEASURED_COLUMNS
+from soundcheck.suite.corpus_format import MEASURED_COLUMNS, CorpusEntry
 
 RATE = 16000
 PLAIN = sorted(name for name, measure in MEASURES.items() if not measure.package)

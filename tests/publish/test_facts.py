@@ -19,7 +19,7 @@ from soundcheck.publish.facts import as_markdown, inline, verdict_lines
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame, write_estimates
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 
 FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}
 FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "gap_high": None, "blocks": 2}

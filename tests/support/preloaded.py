@@ -168,14 +168,14 @@ def _preload() -> None:
     import soundcheck
     from soundcheck.models import processes
     from soundcheck.run import notebook_server
-    from soundcheck.suite import corpus_format, model_kind
+    from soundcheck.suite import corpus_format, entries
 
     notebook_server.preload()
     for module in pkgutil.walk_packages(soundcheck.__path__, "soundcheck."):
         importlib.import_module(module.name)
     for name in LAZY:
         vars(importlib.import_module(name))  # loads one that waits for its first use
-    for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
+    for words in (entries.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
     _keep_apart()
     processes.context().set_forkserver_preload([*processes.PRELOADED, "scipy.signal"])

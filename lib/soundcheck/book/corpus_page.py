@@ -32,7 +32,7 @@ from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
 from soundcheck.results.record import CorpusRecord
-from soundcheck.suite.groups import MOST_ADJUSTED, number_of, numbers_of
+from soundcheck.suite.corpus_format import MOST_ADJUSTED, number_of, numbers_of
 
 SOUNDS = ("level", "signal_to_noise", "bandwidth")  # that are measured of every corpus, at least on a sample
 ALIKE = 3  # items that are named of those that are left out for the same reason

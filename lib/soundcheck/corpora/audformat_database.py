@@ -44,8 +44,7 @@ from soundcheck.corpora.formats.tables import HEADER, refuse_several
 from soundcheck.corpora.labels import LABEL, SEX
 from soundcheck.corpora.raw_table import Excluded, RawTable, split_column, unused
 from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
-from soundcheck.suite.corpus_format import RESERVED_COLUMNS
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry
 
 TABLE = "table"  # the name under which a column of ours is the name of the table that brought a segment
 HEADER_BYTES = 10 * 1024**2

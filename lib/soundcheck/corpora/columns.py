@@ -12,7 +12,7 @@ segment table like a column of the data. Where no test needs it of all sounds, a
 Groups of a suite are words as they are, numbers in ranges, and products of two.
 
 - A group column stands under its name, text, ``None`` where a segment is in no group. Numbers that were cut
-  into ranges stand beside it, see :func:`soundcheck.suite.groups.number_of`.
+  into ranges stand beside it, see :func:`soundcheck.suite.corpus_format.number_of`.
 - A segment without a value, or outside of all ranges, is in no group; their number is reported.
 """
 
@@ -41,9 +41,9 @@ from soundcheck.corpora.labels import WHO, as_numbers, without_nobody
 from soundcheck.corpora.load import Corpus, identified, in_parallel, inspect_files
 from soundcheck.corpora.measures import networks, recording, voice
 from soundcheck.corpora.repeats import fingerprint
+from soundcheck.suite.corpus_format import BOTH, MEASURED_COLUMNS, OTHERS, NumberRange, number_of, numbers_of
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.families import Family
-from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, OTHERS, NumberRange, number_of, numbers_of
 
 # Measures ---------------------------------------------------------------------------------------------------
 

@@ -21,8 +21,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora import splits
-from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS, CorpusEntry
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -35,8 +35,7 @@ from soundcheck.corpora.labels import NAMED, UNKNOWN, Reading, present
 from soundcheck.corpora.raw_table import RawTable
 from soundcheck.corpora.utterances import segment_name
 from soundcheck.metrics.normalisation import noise_marks
-from soundcheck.suite.corpus_format import RESERVED_COLUMNS
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry
 
 # What the suite says ----------------------------------------------------------------------------------------
 

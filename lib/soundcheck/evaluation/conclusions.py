@@ -33,8 +33,8 @@ from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval, paired_test
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
+from soundcheck.suite.corpus_format import number_of
 from soundcheck.suite.families import HIGHER, UNCHANGED, Margin, MeasureInfo, TestDefinition, info_of
-from soundcheck.suite.groups import number_of
 
 BY_GAP = "no threshold: judged by the margin"
 BY_CHANCE = "no threshold: compared with the same answers given at random"

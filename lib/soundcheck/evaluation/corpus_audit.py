@@ -33,8 +33,8 @@ from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.bootstrap import blocks_of, resample
 from soundcheck.statistics.evidence import FREE, Scale, adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
+from soundcheck.suite.corpus_format import BOTH, numbers_of
 from soundcheck.suite.families import TestDefinition
-from soundcheck.suite.groups import BOTH, numbers_of
 
 MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of them
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite

@@ -52,6 +52,7 @@ from soundcheck.evaluation.subset import (
 from soundcheck.evaluation.trials import NO_CHANGES, TrialTasks, with_groups
 from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions, reference_scores
+from soundcheck.suite.corpus_format import with_suite_groups
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import (
     Family,
@@ -61,7 +62,6 @@ from soundcheck.suite.families import (
     PerturbationSeries,
     with_own_tests,
 )
-from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.thresholds import read_family
 
 

@@ -36,7 +36,7 @@ from soundcheck.metrics.combinators import against_all, against_average, shift, 
 from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.statistics import balance
-from soundcheck.suite.groups import BOTH, numbers_of
+from soundcheck.suite.corpus_format import BOTH, numbers_of
 
 EVERYBODY, AVERAGE = "everybody", "average"
 NO_GROUPS = (

@@ -20,7 +20,7 @@ from soundcheck.common import files
 from soundcheck.common.escaping import shorten
 from soundcheck.common.store import CACHE_VARIABLE, FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.suite.model_kind import ModelKind
+from soundcheck.suite.entries import ModelKind
 from soundcheck.suite.paths import find_files
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Model(ModelKind, abc.ABC):
     """Something that is given signals and says what it hears.
 
     What suites may say about it, and what holds for all models of its kind, are attributes and methods of
-    :class:`~soundcheck.suite.model_kind.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
+    :class:`~soundcheck.suite.entries.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
     Errors are :class:`~soundcheck.common.errors.InputError`.
     """
 

@@ -62,7 +62,7 @@ from soundcheck.models import processes
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys, public_path
+from soundcheck.suite.entries import ModelKeys, public_path
 from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:

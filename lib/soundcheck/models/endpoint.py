@@ -51,7 +51,7 @@ from soundcheck.models.transcription_request import (
     public_url,
 )
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite

@@ -36,7 +36,7 @@ from soundcheck.common.store import FileDigests, Signature, signature
 from soundcheck.common.wording import some
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.same_model import GONE, READ, WRITTEN, changed_files
-from soundcheck.suite.model_kind import public_path
+from soundcheck.suite.entries import public_path
 
 NAME = "predictions.sqlite"
 ASIDE = "predictions.damaged.sqlite"

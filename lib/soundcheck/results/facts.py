@@ -39,8 +39,8 @@ from soundcheck.results.states import (
 )
 from soundcheck.results.table import read_estimates
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
+from soundcheck.suite.entries import Card
 from soundcheck.suite.families import HIGHER, LOWER, info_of, measure_of, named
-from soundcheck.suite.model_kind import Card
 
 # Tests whose name ends with the change that they are about; of others it is the label.
 _CHANGE = r"^(?:Change \w+|Percentage Unchanged Predictions|Drift Under|Added Change Under) (.+)$"

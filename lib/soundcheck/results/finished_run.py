@@ -37,7 +37,7 @@ from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
 from soundcheck.results.record import NO_RECORD, ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
 from soundcheck.results.rows import KEPT_REPLICATES, Judged, load_judged, load_replicates, save_replicates
 from soundcheck.results.table import AGAIN, key_of, read_csv, read_results, to_verdicts
-from soundcheck.suite.groups import MEASURED_COLUMNS
+from soundcheck.suite.corpus_format import MEASURED_COLUMNS
 
 logger = logging.getLogger(__name__)
 ABOUT = "kept.json"  # in the folder of a kept run

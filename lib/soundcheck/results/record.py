@@ -26,8 +26,8 @@ from soundcheck.corpora.labels import LABEL
 from soundcheck.corpora.raw_table import Excluded
 from soundcheck.statistics.bootstrap import block_name
 from soundcheck.suite.corpus_format import Benchmark
+from soundcheck.suite.entries import Card
 from soundcheck.suite.families import AcceptedFailure, OwnTest
-from soundcheck.suite.model_kind import Card
 
 PROVENANCE = "provenance.json"
 _FILES = 5  # that a fingerprint names

@@ -47,8 +47,8 @@ from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.notebooks import Outcomes
 from soundcheck.run.output import Output
 from soundcheck.run.tables import Derived
+from soundcheck.suite.corpus_format import numbers_of
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
-from soundcheck.suite.groups import numbers_of
 
 # that numbers depend on
 PACKAGES = "numpy pandas scipy pyarrow audiofile audresample audformat praat-parselmouth av"

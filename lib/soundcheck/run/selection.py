@@ -25,9 +25,9 @@ from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
 from soundcheck.run.material import Opened, Plan
 from soundcheck.run.output import FolderLock, Output
+from soundcheck.suite.corpus_format import with_suite_groups
 from soundcheck.suite.entries import ComparisonEntry, Suite
 from soundcheck.suite.families import Family, with_own_tests
-from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.thresholds import read_family
 
 NO_FAMILY = ("",)  # of a model that no family of the book tests

@@ -19,8 +19,8 @@ from soundcheck.report.html import standalone
 from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.rows import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED
+from soundcheck.suite.corpus_format import OTHERS
 from soundcheck.suite.families import LOWER, info_of
-from soundcheck.suite.groups import OTHERS
 
 MOST_TOO_SMALL = 12  # groups that are listed with their values
 

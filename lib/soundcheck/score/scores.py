@@ -39,8 +39,8 @@ from soundcheck.results.states import decide
 from soundcheck.score import tables
 from soundcheck.score.pages import Scores
 from soundcheck.start.infer import likely_scale
+from soundcheck.suite.corpus_format import OTHERS, UNUSABLE
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
-from soundcheck.suite.groups import OTHERS, UNUSABLE
 
 TABLE = "table"  # how the corpus is called
 KINDS = {"words": TRANSCRIPTION, "values": REGRESSION, "classes": CLASSIFICATION}

@@ -35,9 +35,8 @@ from soundcheck.start.detect import (
     by_split,
     first_of,
 )
-from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, MEASURED_COLUMNS, RESERVED_COLUMNS, UNUSABLE
 from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.groups import MEASURED_COLUMNS, UNUSABLE
 
 SPEAKER = re.compile(r"(spk|spkr|speaker|actor|subj|subject|participant|user|id|sp|[spfm])[ _-]?\d+", re.I)
 FEW_ROWS = 3  # rows a value, below which a column of many values names somebody or something

@@ -33,7 +33,7 @@ from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame, write_estimates
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 from soundcheck.suite.thresholds import read_family
 
 RECORDED = Path(__file__).with_name("recorded")

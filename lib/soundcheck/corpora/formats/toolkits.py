@@ -62,8 +62,7 @@ from soundcheck.common.text_table import TextTable, decode_text, parse_number
 from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns, unused
 from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import FolderKeys, TableFormat
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import CorpusEntry, FolderKeys, TableFormat
 
 # Kaldi ------------------------------------------------------------------------------------------------------
 

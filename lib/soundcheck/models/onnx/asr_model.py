@@ -31,7 +31,7 @@ from soundcheck.models.base import RECOGNISES, TRANSCRIPT, reason
 from soundcheck.models.library_model import LibraryModel
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from soundcheck.models.library_model import (
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.graph import FILLS, Graph
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.schema import Document, read_yaml
 

@@ -30,7 +30,7 @@ from soundcheck.common.text_table import TextTable
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path
 from soundcheck.models.answers import NOT_ASKED, TEXT_LIMIT
 from soundcheck.models.base import DRAWN, LookUpModel
-from soundcheck.suite.groups import numbers_of
+from soundcheck.suite.corpus_format import numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables.rows import compared, used_by
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ from soundcheck.models.tables import transcripts
 from soundcheck.models.tables.rows import FileModel, Rows, problems_of, sort_rows
 from soundcheck.models.tables.timed_transcripts import read_timed_transcripts
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.answers import NOT_ASKED, WORDS
 from soundcheck.models.tables.rows import TOLERANCE, FileModel, long_text, most_alike, segments_used
 from soundcheck.models.tables.transcripts import CTM, SEGLST, STM, chosen_words, text_lines
-from soundcheck.suite.groups import numbers_of
+from soundcheck.suite.corpus_format import numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -39,7 +39,7 @@ from soundcheck.models.library_model import (
 )
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

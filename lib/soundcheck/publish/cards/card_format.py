@@ -28,7 +28,7 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.packages import Registry
 from soundcheck.results.facts import ModelFacts
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 
 _ADDRESS = re.compile(r"https?://([\w.~-]+|\[[\da-f:.]+\])(:\d+)?(/[\w.~:/%\[\]@!$&*+,;=-]*)?", re.ASCII)
 

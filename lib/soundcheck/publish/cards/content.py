@@ -18,7 +18,7 @@ from soundcheck.report.formats import label, significant
 from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.rows import ALL
 from soundcheck.results.states import ASPECTS, aspects
-from soundcheck.suite.model_kind import CARD_FIELDS
+from soundcheck.suite.entries import CARD_FIELDS
 
 FIRST = 10  # rows of a table that are shown at once
 MOST = 60  # rows of a table

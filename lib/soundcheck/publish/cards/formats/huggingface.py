@@ -30,7 +30,7 @@ from soundcheck.publish.facts import page
 from soundcheck.report.key_figures import RATES, sentence
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord, KeyFigure
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 
 
 class HubResults(CardFormat):
