@@ -12,14 +12,15 @@ import click
 
 from soundcheck import __version__
 from soundcheck.commands import finished, preparing, running
-from soundcheck.common.errors import (
+from soundcheck.common.messages import (
     EXIT_BAD_INPUT,
     EXIT_INCOMPLETE,
     EXIT_INTERRUPTED,
     EXIT_TERMINATED,
     SoundcheckError,
+    quoted,
+    terminal,
 )
-from soundcheck.common.escaping import quoted, terminal
 
 YOUNG = 50_000  # objects after which Python looks for unused cycles: tables and pages are many, and have none
 

@@ -20,7 +20,8 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.day import given_day, today
-from soundcheck.common.errors import (
+from soundcheck.common.manifest import MANIFEST, sha256
+from soundcheck.common.messages import (
     EXIT_INCOMPLETE,
     EXIT_OK,
     EXIT_TEST_FAILED,
@@ -28,7 +29,6 @@ from soundcheck.common.errors import (
     Problem,
     SoundcheckError,
 )
-from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share

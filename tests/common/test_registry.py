@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from soundcheck.common import packages, resources
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.packages import Registry
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora.columns import add_groups, check_groups, cut, measured_columns, product
 from soundcheck.corpora.load import Corpus
 from soundcheck.suite.corpus_format import GroupColumn, NumberRange

@@ -10,7 +10,7 @@ from odd_signals import ODD, voice
 
 from soundcheck.augment.transmission import codec
 from soundcheck.common import packages
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora import audio, columns
 from soundcheck.corpora.columns import MEASURES
 from soundcheck.corpora.measures.recording import (

@@ -12,8 +12,7 @@ from markdown_it import MarkdownIt
 from tests.support.findings import FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.common.errors import InputError
-from soundcheck.common.escaping import xml_text
+from soundcheck.common.messages import InputError, xml_text
 from soundcheck.publish.cards.formats.huggingface import BEGIN, END
 from soundcheck.publish.facts import as_markdown, inline, verdict_lines
 from soundcheck.results.facts import ModelFacts

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from tests.results.made import OPEN, REPORTED, difference, notebook, skipped, value
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.results import gate
 from soundcheck.results.gate import useless
 from soundcheck.results.states import accepted_reasons, failures, matching

@@ -12,8 +12,8 @@ import pytest
 from runs import notebook
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
 from soundcheck.common.media import Description
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint, notebook_of

@@ -18,8 +18,7 @@ import soundfile
 import yaml
 from runs import write
 
-from soundcheck.common.errors import InputError
-from soundcheck.common.wording import flow
+from soundcheck.common.messages import InputError, flow
 from soundcheck.corpora.load import load_corpus
 from soundcheck.results.table import read_results
 from soundcheck.start import detect, suites

@@ -11,7 +11,7 @@ import soundfile
 import yaml
 
 from soundcheck.augment.registry import missing
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora.formats.tables import only_flavour
 from soundcheck.run.material import load
 from soundcheck.run.selection import RunOptions, opened

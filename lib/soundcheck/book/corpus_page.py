@@ -16,10 +16,9 @@ from pandas.api.types import is_numeric_dtype
 
 from soundcheck.book import pages
 from soundcheck.common import templates
-from soundcheck.common.escaping import heading, shorten
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import counted, duration, heading, shorten, some
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted, duration, some
 from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.corpora.columns import MEASURES, SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
 from soundcheck.corpora.load import Corpus, SoundFormat

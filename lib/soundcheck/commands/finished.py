@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from soundcheck.commands.options import JOBS, MANY, MODEL, MODELS, PLACE, RESULTS, SEED, Number, choices, end
-from soundcheck.common.escaping import terminal
+from soundcheck.common.messages import terminal
 
 
 @click.command()

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import click
 
-from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.media import VOICES
+from soundcheck.common.messages import quoted, terminal
 
 Command = Callable[..., Any]
 

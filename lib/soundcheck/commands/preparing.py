@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import click
 
 from soundcheck.commands.options import JOBS, MANY, PLACE, SEED, Number, choices, end
-from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.files import MARKER
+from soundcheck.common.messages import quoted, terminal
 
 
 @click.group()

@@ -11,10 +11,10 @@ import click
 from click.core import ParameterSource
 
 from soundcheck.commands.options import PLACE, end, run_options
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import quoted
 
 if TYPE_CHECKING:
-    from soundcheck.common.errors import Outcome
+    from soundcheck.common.messages import Outcome
     from soundcheck.predict.request import Share
     from soundcheck.run.selection import RunOptions
 

@@ -23,8 +23,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from soundcheck.common.errors import SoundcheckError, input_error
-from soundcheck.common.escaping import look, quoted, told_apart
+from soundcheck.common.messages import SoundcheckError, input_error, look, quoted, told_apart
 
 TABLE_BYTES = 2 * 1024**3  # the largest table that is read
 TEMPORARY = ".soundcheck-part-"  # prefix of files being written

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, input_error, quoted
 from soundcheck.common.text_table import TextTable, decode_text
 
 TEXT, NUMBER = "a text", "a number"

@@ -20,8 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Generic, TypeVar
 
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import input_error, quoted
 
 DISTRIBUTION = "soundcheck-speech"
 

@@ -36,8 +36,7 @@ import pandas as pd
 import yaml
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.formats.tables import HEADER, refuse_several

@@ -32,10 +32,8 @@ import soundfile
 from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, counted, did_you_mean, quoted
 from soundcheck.common.store import JsonCache
-from soundcheck.common.wording import counted
 from soundcheck.corpora import audio
 from soundcheck.corpora.labels import WHO, as_numbers, without_nobody
 from soundcheck.corpora.load import Corpus, identified, in_parallel, inspect_files

@@ -16,10 +16,16 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import Caveat, InputError, SoundcheckError, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import (
+    Caveat,
+    InputError,
+    SoundcheckError,
+    counted,
+    did_you_mean,
+    input_error,
+    quoted,
+)
 from soundcheck.common.progress import Progress
-from soundcheck.common.wording import counted
 from soundcheck.corpora import audio, labels, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.labels import Reading

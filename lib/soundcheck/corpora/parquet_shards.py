@@ -28,8 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import InputError, input_error, quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, cell_texts, check_names

@@ -22,9 +22,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted, told_apart
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import Problems, counted, quoted, told_apart
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 from soundcheck.common import templates
 from soundcheck.common.media import EmbeddedMedia
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Measured
 from soundcheck.report import html, views
 from soundcheck.report.formats import Cell, number, significant, stacked, value_cell

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.evaluation import groups
 from soundcheck.evaluation.evaluation import NO_ANSWERS, Evaluation, GroupCount, count_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS

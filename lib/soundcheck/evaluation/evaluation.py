@@ -35,8 +35,8 @@ from soundcheck.augment import registry
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import seeds
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import counted
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
 from soundcheck.evaluation import changed_segments
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.recognition import TextTasks

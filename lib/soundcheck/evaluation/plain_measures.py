@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.escaping import quoted, shorten, terminal
+from soundcheck.common.messages import quoted, shorten, terminal
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.weighted import Weighted

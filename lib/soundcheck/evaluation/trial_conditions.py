@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.evaluation.changed_segments import swept_rows
 from soundcheck.evaluation.subset import SCORE, CorpusView, Predictions, Subset, embeddings, once
 from soundcheck.evaluation.trials import (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.escaping import shorten
+from soundcheck.common.messages import shorten
 from soundcheck.common.store import CACHE_VARIABLE, FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite.entries import ModelKind
@@ -38,7 +38,7 @@ class Model(ModelKind, abc.ABC):
 
     What suites may say about it, and what holds for all models of its kind, are attributes and methods of
     :class:`~soundcheck.suite.entries.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
-    Errors are :class:`~soundcheck.common.errors.InputError`.
+    Errors are :class:`~soundcheck.common.messages.InputError`.
     """
 
     # digest of all that predictions depend on besides the signal; cached ones are found by it

@@ -56,8 +56,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted, shorten, terminal
+from soundcheck.common.messages import input_error, quoted, shorten, terminal
 from soundcheck.models import processes
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model

@@ -36,8 +36,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import input_error, quoted
 from soundcheck.models.answers import NOT_ASKED, NoAnswer
 from soundcheck.models.base import RECOGNISES, TRANSCRIPT, Model
 from soundcheck.models.processes import RUN_VARIABLE

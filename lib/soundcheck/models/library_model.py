@@ -22,11 +22,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from soundcheck.common import files, packages
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted, shorten
 from soundcheck.common.files import irregularity
+from soundcheck.common.messages import InputError, Problems, did_you_mean, flow, input_error, quoted, shorten
 from soundcheck.common.tasks import Task, meanings
-from soundcheck.common.wording import flow
 from soundcheck.models import processes
 from soundcheck.models.answers import probability_problem
 from soundcheck.models.base import Model, reason, where

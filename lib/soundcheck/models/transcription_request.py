@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import quoted
 from soundcheck.models.answers import CONFIDENCE, WORDS
 
 ANSWER_BYTES = 1_000_000  # of an answer; a longer one is none

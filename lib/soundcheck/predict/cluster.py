@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, Self
 
 import soundcheck
 from soundcheck.common import packages
-from soundcheck.common.errors import InputError, SoundcheckError, input_error
-from soundcheck.common.escaping import quoted, terminal
+from soundcheck.common.messages import InputError, SoundcheckError, input_error, quoted, terminal
 from soundcheck.models.base import check_model
 from soundcheck.predict.executor import LOG_BYTES, STOPPED, Emit, LocalExecutor, Log
 from soundcheck.predict.protocol import Outcome, Result, Setup, Unit

@@ -32,8 +32,8 @@ import psutil
 from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
+from soundcheck.common.messages import some
 from soundcheck.common.store import FileDigests, Signature, signature
-from soundcheck.common.wording import some
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.same_model import GONE, READ, WRITTEN, changed_files
 from soundcheck.suite.entries import public_path

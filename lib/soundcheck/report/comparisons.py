@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.common.wording import some
+from soundcheck.common.messages import some
 from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, unchanged

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from soundcheck.common.wording import counted, some
+from soundcheck.common.messages import counted, some
 from soundcheck.corpora.columns import MEASURES
 from soundcheck.report import key_figures
 from soundcheck.report.formats import in_words, label, rule, significant

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import shorten
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted, shorten
 from soundcheck.evaluation import words
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.evaluation import CLEAN, Evaluation
 from soundcheck.evaluation.robustness import DOUBLE, HALF, Swept, labelled, proportion_unchanged, quality_name

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from soundcheck.common import files, templates
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.report import failures, formats, views
 from soundcheck.report.formats import Cell, label, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, folded, join

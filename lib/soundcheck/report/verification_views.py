@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from scipy.special import ndtri
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import quoted
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from soundcheck.common import templates
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.report import style
 from soundcheck.report.formats import STATE, Cell, estimate, number, value_cell
 from soundcheck.report.formats import label as named

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.common.escaping import shorten
-from soundcheck.common.wording import some
+from soundcheck.common.messages import shorten, some
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import EVERYBODY, KeywordSentences
 from soundcheck.evaluation.formatting import Formatting, plain, plain_writer

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.messages import counted
 from soundcheck.common.store import JsonFile, made_of
-from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors

@@ -15,10 +15,9 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import manifest
-from soundcheck.common.errors import Caveat, input_error, refuse_unknown
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Caveat, input_error, quoted, refuse_unknown
+from soundcheck.common.messages import counted as number_of
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
-from soundcheck.common.wording import counted as number_of
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.rows import ALL

@@ -23,15 +23,16 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import (
+from soundcheck.common.messages import (
     InputError,
     Problem,
     Problems,
     SoundcheckError,
     did_you_mean,
     input_error,
+    quoted,
+    terminal,
 )
-from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.store import JsonFile
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
 from soundcheck.results.record import NO_RECORD, ComparisonRecord, CorpusRecord, ModelRecord, RunRecord

@@ -33,16 +33,17 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.day import today
-from soundcheck.common.errors import (
+from soundcheck.common.messages import (
     EXIT_OK,
     EXIT_TEST_FAILED,
     InputError,
     Outcome,
     input_error,
+    quoted,
     refuse_unknown,
+    xml_text,
 )
-from soundcheck.common.escaping import quoted, xml_text
-from soundcheck.common.wording import counted as number_of
+from soundcheck.common.messages import counted as number_of
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.results import history
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE

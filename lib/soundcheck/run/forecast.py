@@ -15,9 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from soundcheck.common.errors import InputError
-from soundcheck.common.escaping import quoted
-from soundcheck.common.wording import counted, duration
+from soundcheck.common.messages import InputError, counted, duration, quoted
 from soundcheck.corpora.load import Corpus
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Call, Result

@@ -12,7 +12,7 @@ import numpy as np
 from soundcheck.augment.recordings import load_sounds
 from soundcheck.augment.registry import kind_of_sounds, missing
 from soundcheck.augment.sounds import Sounds
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.messages import InputError, Problems
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.columns import add_groups, check_groups, check_installed, measure, measured_columns

@@ -16,12 +16,19 @@ import pandas as pd
 from soundcheck import __version__
 from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
-from soundcheck.common.escaping import shorten
+from soundcheck.common.messages import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    Caveat,
+    Outcome,
+    Problem,
+    counted,
+    duration,
+    shorten,
+)
 from soundcheck.common.packages import versions
 from soundcheck.common.resources import library_digest
 from soundcheck.common.store import made_of
-from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.load import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.failures import summary_lines

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from soundcheck.augment.registry import check_change
 from soundcheck.common import resources
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error, refuse_unknown
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted, refuse_unknown
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.columns import MEASURES
 from soundcheck.results.record import RunRecord

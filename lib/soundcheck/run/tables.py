@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.escaping import spreadsheet
+from soundcheck.common.messages import spreadsheet
 from soundcheck.common.resources import made_here
 from soundcheck.common.store import JsonCache
 from soundcheck.corpora.load import Corpus

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from soundcheck.common import files, resources
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import input_error, quoted
 from soundcheck.common.store import made_of
 from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.evaluation.comparison import Comparison, ComparisonDescription

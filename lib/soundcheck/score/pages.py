@@ -10,9 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common import files, templates
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED
+from soundcheck.common.messages import EXIT_OK, EXIT_TEST_FAILED, counted, some
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.html import standalone

@@ -18,10 +18,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.common.errors import did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, input_error, quoted, some
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
-from soundcheck.common.wording import some
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_trial_corpus, resolve, write_table

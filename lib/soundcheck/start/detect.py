@@ -22,9 +22,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, inside
+from soundcheck.common.messages import InputError, input_error, quoted
 from soundcheck.corpora import splits
 from soundcheck.corpora.formats.tables import HEADER, only_flavour
 from soundcheck.corpora.splits import DEV, EVAL, TEST, TRAIN, split_class

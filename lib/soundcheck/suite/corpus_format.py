@@ -26,8 +26,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from soundcheck.common.errors import did_you_mean, nearest
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, nearest, quoted
 from soundcheck.common.packages import Registry
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema

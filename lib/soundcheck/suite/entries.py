@@ -23,9 +23,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
-from soundcheck.common.errors import did_you_mean
-from soundcheck.common.escaping import quoted
 from soundcheck.common.media import ALL, VOICES
+from soundcheck.common.messages import did_you_mean, quoted
 from soundcheck.common.packages import Registry
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.metrics.normalisation import NORMALISERS

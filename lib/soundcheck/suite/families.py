@@ -44,8 +44,7 @@ import numpy as np
 from pydantic import WrapValidator
 
 from soundcheck.common import files
-from soundcheck.common.errors import did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, Task
 from soundcheck.statistics.rules import RULES, WITHIN
 from soundcheck.suite import schema

@@ -32,9 +32,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from soundcheck.common import resources
-from soundcheck.common.errors import Problems, did_you_mean, input_error, nearest
-from soundcheck.common.escaping import look, quoted, told_apart
 from soundcheck.common.files import digest, require_regular
+from soundcheck.common.messages import Problems, did_you_mean, input_error, look, nearest, quoted, told_apart
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite.paths import find_place
 

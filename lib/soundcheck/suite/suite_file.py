@@ -22,8 +22,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
 from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.metrics import entities

@@ -26,8 +26,7 @@ import pydantic
 from pydantic import AfterValidator
 
 from soundcheck.common import files, resources
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import KINDS
 from soundcheck.metrics.differential import AVERAGES, read_omega
 from soundcheck.statistics import simulation

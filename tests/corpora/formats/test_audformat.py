@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.audformat_database import read_database
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusEntry

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.corpora.given import refusals, rows
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora.raw_table import Excluded
 from soundcheck.corpora.trials.trial_files import read_trials
 from soundcheck.corpora.trials.trial_table import (

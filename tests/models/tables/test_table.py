@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from answer_files import NAN, TASKS, corpus, files, suite_of
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models.answers import unpack
 from soundcheck.models.tables.table import TableModel
 from soundcheck.predict.tables import Columns, answer_columns, write_predictions

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from tests.support.findings import FIGURE, GAP, NOTHING
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.publish.cards import card_format
 from soundcheck.publish.cards.card_format import (
     CARD_FORMATS,

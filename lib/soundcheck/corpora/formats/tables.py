@@ -31,9 +31,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import read_json_table
+from soundcheck.common.messages import InputError, Problems, counted, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import (
     TextTable,
@@ -42,7 +41,6 @@ from soundcheck.common.text_table import (
     read_tab_table,
     read_text_table,
 )
-from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import (
     RawTable,
     entry_name,

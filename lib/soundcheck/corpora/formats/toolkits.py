@@ -54,12 +54,10 @@ from typing import Annotated, Any, ClassVar
 import pydantic
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import json_object, json_objects, kind_of, read_json_table
+from soundcheck.common.messages import Problems, counted, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text, parse_number
-from soundcheck.common.wording import counted
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns, unused
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CorpusEntry, FolderKeys, TableFormat

@@ -38,9 +38,7 @@ import pandas as pd
 import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.common import files, seeds
-from soundcheck.common.errors import EACH, Problems, input_error, nearest
-from soundcheck.common.escaping import quoted, told_apart
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import EACH, Problems, counted, input_error, nearest, quoted, told_apart
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.corpora.trials.trial_files import Listing, read_enrolments, read_trials
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path, segment_name

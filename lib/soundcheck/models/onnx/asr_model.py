@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
-from soundcheck.common.errors import did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models import library_model
 from soundcheck.models.answers import CONFIDENCE

@@ -31,11 +31,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, require_regular
+from soundcheck.common.messages import InputError, Problems, counted, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
 from soundcheck.models.library_model import (
     Labels,
     LibraryModel,

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error, nearest
-from soundcheck.common.escaping import quoted, told_apart
+from soundcheck.common.messages import InputError, Problems, input_error, nearest, quoted, told_apart
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path

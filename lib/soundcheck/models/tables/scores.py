@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, input_error
-from soundcheck.common.escaping import quoted, told_apart
+from soundcheck.common.messages import Problems, input_error, quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import LookUpModel

@@ -43,8 +43,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import (
     NUMBER,

@@ -40,9 +40,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
+from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_seconds
 from soundcheck.corpora.utterances import UtteranceNames

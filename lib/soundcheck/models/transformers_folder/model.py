@@ -24,11 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
+from soundcheck.common.messages import Problems, quoted, some
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import some
 from soundcheck.models.library_model import (
     Labels,
     LibraryModel,

@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import heading
+from soundcheck.common.messages import counted, duration, heading
 from soundcheck.common.templates import Html
-from soundcheck.common.wording import counted, duration
 from soundcheck.publish.cards import records
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import inline, page, sentence

@@ -28,8 +28,7 @@ import pandas as pd
 import yaml
 
 from soundcheck.common import files, templates
-from soundcheck.common.errors import InputError
-from soundcheck.common.escaping import shorten, xml_text
+from soundcheck.common.messages import InputError, shorten, xml_text
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import page
