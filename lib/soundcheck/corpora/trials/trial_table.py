@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.common import files, seeds
 from soundcheck.common.messages import EACH, Problems, counted, input_error, nearest, quoted, told_apart
+from soundcheck.corpora import repeats
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.corpora.trials.trial_files import Listing, read_enrolments, read_trials
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path, segment_name
@@ -120,19 +120,13 @@ def read_table(path: str | os.PathLike) -> TrialTable:
 # Speakers, told from trials alone ---------------------------------------------------------------------------
 
 
-class ContradictionError(ValueError):
-    """Labels of trials that contradict each other; ``trial`` is the number of one of them."""
-
-    def __init__(self, text: str, trial: int) -> None:
-        super().__init__(text)
-        self.trial = trial
-
-
 def infer_speakers(
     enrol: Sequence[str],
     test: Sequence[str],
     target: Sequence[bool],
     together: Sequence[tuple[str, str]] = (),
+    where: Callable[[int], str] = str,
+    remedy: str = "",
 ) -> tuple[dict[str, str], str]:
     """Tell from trials alone who speaks: name -> speaker, and how they were found, a sentence for a notice.
 
@@ -142,7 +136,8 @@ def infer_speakers(
     recordings without target trial are of one person.
 
     - ``target``: whether one person speaks; ``together``: further pairs of names of one person each.
-    - Raises ContradictionError: if a trial says two speakers, and target trials connect its sides.
+    - ``where, remedy``: say for messages where a trial stands, given its number, and what to do.
+    - Raises InputError: if a trial says two speakers, and target trials connect its sides.
     """
     enrol, test = [*enrol, *(first for first, _ in together)], [*test, *(second for _, second in together)]
     target = np.array([*target, *[True] * len(together)], dtype=bool)
@@ -153,9 +148,7 @@ def infer_speakers(
         if np.array_equal(numbers[first] == numbers[second], target):
             how = "speakers are taken from the folders of the files, which fit all labels"
             return dict(zip(names, folders, strict=True)), f"{how}: {counted(len(set(folders)), 'speaker')}"
-    edges = np.ones(int(target.sum()), dtype=np.int8), (first[target], second[target])
-    graph = scipy.sparse.coo_array(edges, shape=(len(names), len(names)))
-    count, group = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    group = repeats.together(codes.reshape(2, -1).T[target], len(names))
     against = np.flatnonzero(~target & (group[first] == group[second]))
     if len(against):
         trial = int(against[0])
@@ -163,12 +156,12 @@ def infer_speakers(
         text = f"a trial says that {one} and {other} are two speakers, other trials that they are one"
         if one == other:
             text = f"a trial compares {one} with itself and says two speakers"
-        raise ContradictionError(text, trial)
+        raise input_error(where(trial), text, remedy)
     named = pd.Series(names).groupby(group).min()
     how = "speakers are inferred from the labels, files that target trials connect are one speaker"
     doubt = "if some are the same person, intervals are too narrow"
     speakers = dict(zip(names, named[group], strict=True))
-    return speakers, f"{how}: {counted(count, 'speaker')}; {doubt}"
+    return speakers, f"{how}: {counted(len(named), 'speaker')}; {doubt}"
 
 
 def _folders(names: Sequence[str]) -> list[str]:
@@ -189,11 +182,10 @@ def read_trial_corpus(entry: CorpusEntry, _: object = None) -> RawTable:
     first = trials.frame["enrol"].map(lambda name: enrolments.get(name, [name])[0])
     test = trials.frame["test"]
     together = [(names[0], name) for names in enrolments.values() for name in names[1:]]
-    try:
-        speakers, how = infer_speakers(first, test, trials.frame["target"], together)
-    except ContradictionError as error:
-        remedy = "Correct the label, or give a CSV corpus with a column speaker and the list as `trials:`"
-        raise input_error(trials.where(test.index[error.trial]), str(error), remedy) from error
+    remedy = "Correct the label, or give a CSV corpus with a column speaker and the list as `trials:`"
+    speakers, how = infer_speakers(
+        first, test, trials.frame["target"], together, lambda trial: trials.where(test.index[trial]), remedy
+    )
     mentions = pd.concat([first, test]).sort_index(kind="stable").drop_duplicates()  # line by line
     where = {name: trials.where(line) for line, name in mentions.items()}
     for name in (name for names in enrolments.values() for name in names):
@@ -394,15 +386,15 @@ def _add_inferred_speakers(
     test = [names[row] for row in frame["segment"]]
     # All utterances of an enrolment are of the same speaker.
     together = [(names[rows[0]], names[row]) for rows in members for row in rows[1:]]
-    try:
-        speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), together)
-    except ContradictionError as error:
-        remedy = "Correct the label, or give the corpus a column speaker"
-        problems.add(trials.where(frame["line"][error.trial]), str(error), remedy)
-        return ()
-    frame["enrol_speaker"] = [speakers[name] for name in enrol]
-    frame["test_speaker"] = [speakers[name] for name in test]
-    return (how,)
+    remedy = "Correct the label, or give the corpus a column speaker"
+    with problems.collected():
+        speakers, how = infer_speakers(
+            enrol, test, frame["target"], together, lambda trial: trials.where(frame["line"][trial]), remedy
+        )
+        frame["enrol_speaker"] = [speakers[name] for name in enrol]
+        frame["test_speaker"] = [speakers[name] for name in test]
+        return (how,)
+    return ()
 
 
 def _shares(frame: pd.DataFrame, members: Members, kind: np.ndarray) -> np.ndarray:
