@@ -9,7 +9,7 @@ from benchmarks import measured as known
 from odd_signals import ODD, voice
 
 from soundcheck.augment.transmission import codec
-from soundcheck.common import packages
+from soundcheck.common import resources
 from soundcheck.common.messages import InputError
 from soundcheck.corpora import audio, columns
 from soundcheck.corpora.columns import MEASURES
@@ -218,7 +218,7 @@ def test_probabilities_of_speech_are_those_of_the_package(rng):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_what_is_not_installed_is_refused_with_the_command(name, monkeypatch):
     assert np.isnan(MEASURES[name](np.zeros(0), RATE))
-    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda package: None)
+    monkeypatch.setattr(resources.importlib.util, "find_spec", lambda package: None)
     command = f'pip install "soundcheck-speech\\[{MEASURES[name].extra}\\]"'
     with pytest.raises(InputError, match=command):
         columns.check_installed(["level", name])

@@ -29,8 +29,7 @@ import psutil
 from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.messages import InputError, counted
-from soundcheck.common.packages import versions
-from soundcheck.common.resources import library_digest
+from soundcheck.common.resources import library_digest, versions
 from soundcheck.common.store import JsonFile
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import costs, page

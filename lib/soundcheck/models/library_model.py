@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from soundcheck.common import files, packages
+from soundcheck.common import files, resources
 from soundcheck.common.files import irregularity
 from soundcheck.common.messages import InputError, Problems, did_you_mean, flow, input_error, quoted, shorten
 from soundcheck.common.tasks import Task, meanings
@@ -58,7 +58,7 @@ class LibraryModel(Model):
 
     def library(self, module: str) -> ModuleType:
         """Import a module of the library; an InputError says how to install it."""
-        return packages.import_extra(module, self.extra, self.where)
+        return resources.import_extra(module, self.extra, self.where)
 
     def refusal(self, what: str, remedy: str = "") -> InputError:
         """Make the error that says why the model cannot be used."""
@@ -79,7 +79,7 @@ class LibraryModel(Model):
         # Answers from before there were these keys are still those of models that do not use them.
         options = [(key, value) for key, value in entry.options.items() if value or key not in STATING]
         keys = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(options))
-        return files.digest(repr((*keys, packages.versions(self.distributions))))
+        return files.digest(repr((*keys, resources.versions(self.distributions))))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite) -> str:

@@ -19,7 +19,7 @@ import pandas as pd
 from soundcheck.common import files, templates
 from soundcheck.common.day import day_of, given_day
 from soundcheck.common.messages import Problems, counted, duration, xml_text
-from soundcheck.common.packages import import_extra
+from soundcheck.common.resources import import_extra
 from soundcheck.publish.facts import INCONCLUSIVE as INCONCLUSIVE_LINE
 from soundcheck.publish.facts import as_markdown, page, plain, verdict_lines
 from soundcheck.publish.sheet_sounds import Scene, carried, comparison_scenes, model_scenes

@@ -26,8 +26,7 @@ from soundcheck.common.messages import (
     duration,
     shorten,
 )
-from soundcheck.common.packages import versions
-from soundcheck.common.resources import library_digest
+from soundcheck.common.resources import library_digest, versions
 from soundcheck.common.store import made_of
 from soundcheck.corpora.load import Corpus
 from soundcheck.predict.report import PredictionReport

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from soundcheck.common.messages import did_you_mean, nearest, quoted
-from soundcheck.common.packages import Registry
+from soundcheck.common.resources import Registry
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
 

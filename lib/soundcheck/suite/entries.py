@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 from soundcheck.common.media import ALL, VOICES
 from soundcheck.common.messages import did_you_mean, quoted
-from soundcheck.common.packages import Registry
+from soundcheck.common.resources import Registry
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS

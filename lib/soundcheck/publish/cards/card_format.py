@@ -25,7 +25,7 @@ from urllib.parse import quote
 from soundcheck.common import files
 from soundcheck.common.day import today
 from soundcheck.common.messages import did_you_mean, input_error, quoted
-from soundcheck.common.packages import Registry
+from soundcheck.common.resources import Registry
 from soundcheck.results.facts import ModelFacts
 from soundcheck.suite.entries import Card
 
