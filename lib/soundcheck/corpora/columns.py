@@ -77,16 +77,10 @@ MEASURES: dict[str, Measure] = {
     ),
     # Runtimes differ by less than what is rounded away, and have two names: the weights decide.
     "speech_share": Measure(
-        *(networks.speech_share, "speech", "share", 0.1),
-        libraries=("silero-vad",),
-        package="silero_vad",
-        extra="silero",
+        networks.speech_share, "speech", "share", 0.1, package="silero_vad", extra="silero"
     ),
     "predicted_quality": Measure(
-        *(networks.predicted_quality, "predicted quality", "1 to 5", 0.3),
-        libraries=("speechmos",),
-        package="speechmos",
-        extra="dnsmos",
+        networks.predicted_quality, "predicted quality", "1 to 5", 0.3, package="speechmos", extra="dnsmos"
     ),
 }
 
@@ -195,7 +189,7 @@ def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> 
 def _version(name: str) -> str:
     """Give what a number depends on besides the sound: code of the measure and of reading, libraries."""
     modules = (sys.modules[CACHED[name].function.__module__], audio)
-    packages = ("audresample", "soundfile", *CACHED[name].libraries)
+    packages = ("audresample", "soundfile", *CACHED[name].libraries, *filter(None, [CACHED[name].package]))
     versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
     return files.digest("\n".join([name, *versions, *(files.digest(Path(m.__file__)) for m in modules)]))
 

@@ -420,24 +420,21 @@ class Family:
 
         - ``suite``: a :class:`~soundcheck.suite.entries.Suite`, or what a notebook knows of it.
         """
-        options = self.options
+        options = dict(self.options)
         if self.transformations and suite.transformed_segments is not None:
-            options = options | {"sweep_segments": suite.transformed_segments}
+            options["sweep_segments"] = suite.transformed_segments
         if suite.segments_per_change is not None:
-            options = options | {"segments_per_change": suite.segments_per_change}
+            options["segments_per_change"] = suite.segments_per_change
         names = suite.transformations.get(self.name, self.series)
         included = {name: series for name, series in self.transformations.items() if name in names}
         swept = {name: series for name, series in self.sweeps.items() if suite.sweeps and name in names}
         if len(included) < len(self.transformations) and options.get("excluded"):
-            excluded = {name: cut for name, cut in options["excluded"].items() if name in included}
-            options = options | {"excluded": excluded}
-        stepped = {"sweeps": swept, "transformations": included}
-        if suite.levels is not None:
-            excluded = options.get("excluded") or {}
-            for kind, series in stepped.items():
-                for name, part in series.items():
-                    stepped[kind][name] = part.thinned(suite.levels, excluded.get(name, ()))
-        return dataclasses.replace(self, **stepped, options=options)
+            options["excluded"] = {name: cut for name, cut in options["excluded"].items() if name in included}
+        for kind in (included, swept) if suite.levels is not None else ():
+            for name, series in kind.items():
+                excluded = (options.get("excluded") or {}).get(name, ())
+                kind[name] = series.thinned(suite.levels, excluded)
+        return dataclasses.replace(self, sweeps=swept, transformations=included, options=options)
 
     def option(self, name: str, model: str) -> Any:
         """Give an option that may be one value, or one for each model with a ``default``."""
