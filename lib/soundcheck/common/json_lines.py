@@ -11,8 +11,8 @@ Conventions
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -159,10 +159,7 @@ def field_problem(value: object, kind: str) -> str:
     """Say why a value is not of a kind; empty if it is, or is ``None``."""
     if value is not None and kind_of(value) != kind:
         return f"{quoted(json.dumps(value), 40)} is {kind_of(value)}, not {kind}"
-    try:
-        is_finite = kind != NUMBER or value is None or math.isfinite(value)
-    except OverflowError:
-        is_finite = False
+    is_finite = kind != NUMBER or value is None or abs(value) <= sys.float_info.max  # whole numbers, too
     return "" if is_finite else f"{quoted(value, 40)} is not a finite number"
 
 

@@ -136,11 +136,8 @@ def escape(value: object, limit: int | None = PAGE_LIMIT) -> str:
     >>> escape("<b>'x'")
     '&lt;b&gt;&#x27;x&#x27;'
     """
-    text = str(value)
-    if limit is not None:
-        text = shorten(text, limit)
-    text = _SPOOFING.sub(_visible, _ILLEGAL_XML.sub(_visible, text))
-    return html.escape(text, quote=True)
+    text = str(value) if limit is None else shorten(str(value), limit)
+    return html.escape(xml_text(text), quote=True)
 
 
 def css_string(value: object, limit: int = PAGE_LIMIT) -> str:
@@ -149,7 +146,7 @@ def css_string(value: object, limit: int = PAGE_LIMIT) -> str:
     >>> css_string('calls "A"')
     '"calls \\000022A\\000022"'
     """
-    text = _SPOOFING.sub(_visible, _ILLEGAL_XML.sub(_visible, shorten(str(value), limit)))
+    text = xml_text(shorten(str(value), limit))
     plain = (c if c.isascii() and (c.isalnum() or c in " .,-") else f"\\{ord(c):06x}" for c in text)
     return f'"{"".join(plain)}"'
 

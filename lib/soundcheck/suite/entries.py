@@ -231,15 +231,13 @@ class ModelEntry:
         Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
         a list of trials; and a corpus without audio is only for models that do not listen.
         """
-        if corpus.probes_of and not self.about.changes_audio:
-            return False
-        if corpus.listener not in ("", self.name):
-            return False
-        if self.about.for_trials and corpus.trials is None:
-            return False
-        if self.about.needs_audio and not corpus.audio:
-            return False
-        return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
+        cannot = (
+            (corpus.probes_of and not self.about.changes_audio)
+            or (self.about.for_trials and corpus.trials is None)
+            or (self.about.needs_audio and not corpus.audio)
+        )
+        named = not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
+        return named and not cannot and corpus.listener in ("", self.name)
 
     def range_of(self, task: Task) -> tuple[float, float]:
         """Give the ends of the scale on which it predicts a regression task."""
