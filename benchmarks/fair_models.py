@@ -48,8 +48,7 @@ from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame
 from soundcheck.statistics.bootstrap import REPLICATES, resample
 from soundcheck.statistics.simulation import simulated_threshold
-from soundcheck.suite.families import Family
-from soundcheck.suite.measures import Margin, measure_of
+from soundcheck.suite.families import Family, Margin, measure_of
 from soundcheck.suite.thresholds import read_family
 
 TABLES = Path(__file__).parents[1] / "book" / "tables"

@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.book.corpus_page import measured_in, summary
+from soundcheck.corpora.columns import MEASURES, measure
 from soundcheck.corpora.load import Corpus, load_corpus
-from soundcheck.corpora.measured import MEASURES, measure
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.permutation import least_p_value, permuted_p_values

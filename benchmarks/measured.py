@@ -29,7 +29,7 @@ import scipy
 
 from soundcheck.common.seeds import generator
 from soundcheck.corpora import audio
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.corpora.columns import MEASURES
 from soundcheck_demo.speech.synthesis import SECONDS, speak, transcript
 from soundcheck_demo.speech.voices import SPEAKERS, SPEECH, UNMOVED, settings
 

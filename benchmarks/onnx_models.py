@@ -38,8 +38,7 @@ from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.model import OnnxKeys
 from soundcheck.predict.prediction import Dispatcher
 from soundcheck.predict.workers import Call, Excerpt, LocalExecutor, Log, Result, Setup
-from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
 
 GOAL = 1.0
 SPREAD = 0.02

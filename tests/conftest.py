@@ -21,7 +21,7 @@ from soundcheck.book import site
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.run import notebook_server
-from soundcheck.suite.measures import Margin
+from soundcheck.suite.families import Margin
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: children would inherit that they ignore an interruption.

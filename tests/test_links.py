@@ -11,8 +11,8 @@ from runs import refused
 from tones import SUITE, make
 
 from soundcheck import cli
-from soundcheck.common.errors import InputError
 from soundcheck.common.files import MARKER
+from soundcheck.common.messages import InputError
 from soundcheck.run.output import Output
 
 

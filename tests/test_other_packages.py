@@ -26,7 +26,7 @@ KIND = """
 import numpy as np
 from soundcheck.models.base import Model
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 
 
 class LevelKeys(ModelKeys):

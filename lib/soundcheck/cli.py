@@ -11,8 +11,8 @@ from typing import NoReturn
 import click
 
 from soundcheck.commands.declared import commands
-from soundcheck.common import errors
-from soundcheck.common.escaping import quoted, terminal
+from soundcheck.common import messages
+from soundcheck.common.messages import quoted, terminal
 
 YOUNG = 50_000  # objects after which Python looks for unused cycles: tables and pages are many, and have none
 
@@ -48,27 +48,27 @@ def main() -> None:
     try:
         commands(standalone_mode=False)
     except click.exceptions.Abort:
-        _interrupted(errors.EXIT_INTERRUPTED)
+        _interrupted(messages.EXIT_INTERRUPTED)
     except click.ClickException as error:
         error.show()
-        sys.exit(errors.EXIT_BAD_INPUT)
-    except errors.SoundcheckError as error:
+        sys.exit(messages.EXIT_BAD_INPUT)
+    except messages.SoundcheckError as error:
         _say(str(error))
-        sys.exit(getattr(error, "exit_code", errors.EXIT_BAD_INPUT))
+        sys.exit(getattr(error, "exit_code", messages.EXIT_BAD_INPUT))
     except KeyboardInterrupt:
-        _interrupted(errors.EXIT_INTERRUPTED)
+        _interrupted(messages.EXIT_INTERRUPTED)
     except _Terminated:
-        _interrupted(errors.EXIT_TERMINATED)
+        _interrupted(messages.EXIT_TERMINATED)
     except BrokenPipeError:
-        sys.exit(errors.EXIT_INCOMPLETE)
+        sys.exit(messages.EXIT_INCOMPLETE)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _say(f"{quoted(str(error.filename), 60)}: the name is too long here. Use a shorter path.")
-            sys.exit(errors.EXIT_BAD_INPUT)
+            sys.exit(messages.EXIT_BAD_INPUT)
         # All else is a defect of ours.
         reason = f"{type(error).__name__}: {error}"
         _say(f"Soundcheck failed in a way that it should not: {reason}\nDetails are in {_log_failure()}.")
-        sys.exit(errors.EXIT_INCOMPLETE)
+        sys.exit(messages.EXIT_INCOMPLETE)
 
 
 def _interrupted(code: int) -> NoReturn:

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common import errors, files
+from soundcheck.common import files, messages
 from soundcheck.common.day import given_day, today
-from soundcheck.common.errors import Outcome, Problem, SoundcheckError
 from soundcheck.common.manifest import MANIFEST, sha256
+from soundcheck.common.messages import Outcome, Problem, SoundcheckError
 from soundcheck.common.progress import Progress
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.request import Share
@@ -74,7 +74,7 @@ def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
         start = time.monotonic()
         material = load(folder, options.jobs)
         took = time.monotonic() - start
-        return Outcome(errors.EXIT_OK, forecast(material, options, took, share))
+        return Outcome(messages.EXIT_OK, forecast(material, options, took, share))
 
 
 def run_shard(options: RunOptions, share: Share) -> Outcome:
@@ -97,8 +97,8 @@ def compare(options: RunOptions, pair: tuple[str, str] | None = None, *, strict:
     suite = comparing(select(_suite(options), (), options.families), pair)
     suite = dataclasses.replace(suite, history=None)
     outcome = _run(suite, dataclasses.replace(options, families=()))  # the suite has no others
-    if strict and outcome.exit_code == errors.EXIT_OK and outcome.worse:
-        return dataclasses.replace(outcome, exit_code=errors.EXIT_TEST_FAILED)
+    if strict and outcome.exit_code == messages.EXIT_OK and outcome.worse:
+        return dataclasses.replace(outcome, exit_code=messages.EXIT_TEST_FAILED)
     return outcome
 
 
@@ -167,7 +167,7 @@ class _Run:
         results = f"Results: {Path(output.display_name) / 'results.csv'}"
         lines += [results, self.stages.account, *measured]
         outcome = tables.sum_up(self.material, frame, record, broken, lines, self.derived)
-        return dataclasses.replace(outcome, exit_code=errors.EXIT_INCOMPLETE) if problems else outcome
+        return dataclasses.replace(outcome, exit_code=messages.EXIT_INCOMPLETE) if problems else outcome
 
     def predict(self, notebooks: Notebooks, cluster: Cluster | None, shards: Shards | None) -> None:
         """Load what is tested, ask the models, and compute the key figures."""

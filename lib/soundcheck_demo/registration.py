@@ -14,8 +14,7 @@ from soundcheck.augment.sources import SoundSource, SpeechSource
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.formats.tables import CsvFormat
 from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import CorpusFormat, CorpusKeys
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import CorpusEntry, CorpusFormat, CorpusKeys
 
 if TYPE_CHECKING:
     import numpy as np

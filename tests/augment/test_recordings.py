@@ -16,7 +16,7 @@ from soundcheck.augment import sounds as module
 from soundcheck.augment.recordings import measurements, read_sounds
 from soundcheck.augment.registry import missing
 from soundcheck.augment.sounds import Sound, Sounds, SoundSet
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.report.method_views import material
 from soundcheck.suite.entries import SoundEntry
 from soundcheck.suite.families import Perturbation

@@ -11,8 +11,8 @@ from tests.support.findings import row
 
 from soundcheck.book import corpus_page
 from soundcheck.book.corpus_page import ALL, audited, measured_in, recorded_otherwise, summary
-from soundcheck.common.errors import Caveat
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import Caveat
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import Corpus, SoundFormat
 from soundcheck.corpora.raw_table import Excluded

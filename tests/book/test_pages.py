@@ -10,7 +10,7 @@ import pytest
 
 from soundcheck.book import pages
 from soundcheck.book.site import PAGE_BYTES, inspect, into_place, lay_out, run_style
-from soundcheck.common.escaping import escape
+from soundcheck.common.messages import escape
 from soundcheck.report.html import element
 
 PICTURE = f"{'0' * 20}.png"

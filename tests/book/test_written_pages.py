@@ -27,7 +27,7 @@ from soundcheck.report.method_views import recorded as recorded_table
 from soundcheck.results.contrast import CONTRAST_COLUMNS
 from soundcheck.results.table import COLUMNS, RESULT_COLUMNS
 from soundcheck.statistics.bootstrap import resample
-from soundcheck.suite.own_rules import OwnTest, with_own_tests
+from soundcheck.suite.families import OwnTest, with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 

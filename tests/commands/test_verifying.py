@@ -14,7 +14,7 @@ from finished import FAILED, finished, verdict
 from soundcheck.commands import verifying
 from soundcheck.commands.verifying import verify
 from soundcheck.common import files, manifest
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import FAIL, PASS, decide
 from soundcheck.results.table import to_frame, to_verdicts

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.common import escaping
-from soundcheck.common.errors import InputError, Problem, Problems, input_error
+from soundcheck.common import messages
+from soundcheck.common.messages import InputError, Problem, Problems, input_error
 from soundcheck.common.progress import EVERY, Progress
 
 
@@ -65,7 +65,7 @@ class Collector(HTMLParser):
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_escape_leaves_no_live_html(hostile, text):
     parser = Collector()
-    parser.feed(f'<p title="{escaping.escape(hostile + text)}">{escaping.escape(text + hostile)}</p>')
+    parser.feed(f'<p title="{messages.escape(hostile + text)}">{messages.escape(text + hostile)}</p>')
     parser.close()
     assert [tag for tag, _ in parser.tags] == ["p"]
     assert [name for name, _ in parser.tags[0][1]] == ["title"]
@@ -73,27 +73,27 @@ def test_escape_leaves_no_live_html(hostile, text):
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=100))
 def test_escape_shows_ordinary_text_as_written(text):
-    assert html.unescape(escaping.escape(text)) == text
-    assert escaping.escape("a" * 300) == "a" * 199 + "…"
-    assert escaping.escape("a" * 300, limit=None) == "a" * 300
+    assert html.unescape(messages.escape(text)) == text
+    assert messages.escape("a" * 300) == "a" * 199 + "…"
+    assert messages.escape("a" * 300, limit=None) == "a" * 300
 
 
 @given(ANY)
 def test_what_each_medium_carries(text):
-    for function in (escaping.escape, escaping.xml_text, escaping.terminal, escaping.quoted):
+    for function in (messages.escape, messages.xml_text, messages.terminal, messages.quoted):
         function(text).encode("utf-8")
-    printed = escaping.terminal(text)
+    printed = messages.terminal(text)
     assert all(c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") for c in printed)
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", printed)
-    quoted = escaping.quoted(text)
-    assert "\n" not in quoted and len(quoted) <= escaping.VALUE_LIMIT + 2
+    quoted = messages.quoted(text)
+    assert "\n" not in quoted and len(quoted) <= messages.VALUE_LIMIT + 2
     element = ElementTree.Element("x")
-    element.text = escaping.xml_text(text)
+    element.text = messages.xml_text(text)
     ElementTree.fromstring(ElementTree.tostring(element))
-    assert escaping.spreadsheet(text)[:1] not in ("=", "+", "-", "@", "\t", "\r")
-    heading = escaping.heading(text)
+    assert messages.spreadsheet(text)[:1] not in ("=", "+", "-", "@", "\t", "\r")
+    heading = messages.heading(text)
     assert heading.strip() and not set(re.sub("&#[0-9]+;", "", heading)) & set("\\`*_{}[]<>#|~$&@\n\r")
-    assert html.unescape(heading) == escaping.one_line(text)
+    assert html.unescape(heading) == messages.one_line(text)
 
 
 def test_names_keep_the_letters_of_all_scripts_and_never_look_the_same():
@@ -105,9 +105,9 @@ def test_names_keep_the_letters_of_all_scripts_and_never_look_the_same():
         "a  b ": "a \xa0b\xa0",
         " ": "unnamed",
     }.items():
-        assert escaping.one_line(name) == html.unescape(escaping.heading(name)) == displayed
+        assert messages.one_line(name) == html.unescape(messages.heading(name)) == displayed
     for one, other in (("a b", "a  b"), ("a", "a\u200b"), ("x" * 80, "x" * 79 + "y"), ("a_b", "a b")):
-        assert escaping.heading(one) != escaping.heading(other)
+        assert messages.heading(one) != messages.heading(other)
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common import files, manifest
-from soundcheck.common.errors import InputError, SoundcheckError
 from soundcheck.common.manifest import ADDED, CHANGED, MANIFEST, MISSING
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import InputError, SoundcheckError
 
 NAMES = st.text(st.characters(), max_size=30) | st.text("aAbz01./-_", max_size=6)
 

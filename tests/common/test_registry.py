@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from soundcheck.common import packages, resources
-from soundcheck.common.errors import InputError
-from soundcheck.common.packages import Registry
+from soundcheck.common import resources
+from soundcheck.common.messages import InputError
+from soundcheck.common.resources import Registry
 
 
 @pytest.fixture
@@ -42,15 +42,15 @@ def test_two_classes_of_one_word(kinds):
 
 
 def test_optional_packages_are_imported_or_named_with_the_way_to_get_them(tmp_path, monkeypatch):
-    assert packages.import_extra("json", "onnx", "suite.yml").__name__ == "json"
+    assert resources.import_extra("json", "onnx", "suite.yml").__name__ == "json"
     message = r'no_such is not installed. Install it: pip install "soundcheck-speech\[onnx\]".$'
     with pytest.raises(InputError, match=message):
-        packages.import_extra("no_such.part", "onnx", "suite.yml")
+        resources.import_extra("no_such.part", "onnx", "suite.yml")
     (tmp_path / "broken_package.py").write_text("raise OSError('libsomething.so: not found')")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match="cannot be imported: OSError: libsomething.so: not found"):
-        packages.import_extra("broken_package", "onnx", "suite.yml")
-    assert packages.versions(["no-such-distribution"]) == {"no-such-distribution": ""}
+        resources.import_extra("broken_package", "onnx", "suite.yml")
+    assert resources.versions(["no-such-distribution"]) == {"no-such-distribution": ""}
 
 
 def test_own_files_come_first(tmp_path):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common import text_table
-from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.json_lines import NUMBER, TEXT, json_list, read_json_lines, read_json_table
+from soundcheck.common.messages import InputError, Problems
 from soundcheck.common.text_table import parse_number, parse_seconds, parse_text_table
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora.load import load_corpus
 from soundcheck.suite.suite_file import read_suite
 

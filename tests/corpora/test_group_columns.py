@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.common.errors import InputError
-from soundcheck.corpora.group_columns import add_groups, check_groups, cut, measured_columns, product
+from soundcheck.common.messages import InputError
+from soundcheck.corpora.columns import add_groups, check_groups, cut, measured_columns, product
 from soundcheck.corpora.load import Corpus
+from soundcheck.suite.corpus_format import GroupColumn, NumberRange
 from soundcheck.suite.entries import CorpusEntry, Suite
-from soundcheck.suite.groups import GroupColumn, NumberRange
 from soundcheck.suite.thresholds import read_family
 
 AGES = (NumberRange("young", 0, 30), NumberRange("old", 30, 90))

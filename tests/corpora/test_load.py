@@ -9,7 +9,7 @@ import soundfile
 import yaml
 from tests.corpora.given import refusals, rows
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora.labels import without_nobody
 from soundcheck.corpora.splits import choose, kinds_of, pick, tell_splits
 from soundcheck.suite.entries import CorpusEntry

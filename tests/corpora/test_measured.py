@@ -9,11 +9,10 @@ import pytest
 import soundfile
 from odd_signals import voice
 
-from soundcheck.corpora import audio, measured
+from soundcheck.corpora import audio, columns, load
+from soundcheck.corpora.columns import MEASURES, measure, measured_sounds
 from soundcheck.corpora.load import Corpus
-from soundcheck.corpora.measured import MEASURES, measure, measured_sounds
-from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.groups import MEASURED_COLUMNS
+from soundcheck.suite.corpus_format import MEASURED_COLUMNS, CorpusEntry
 
 RATE = 16000
 PLAIN = sorted(name for name, measure in MEASURES.items() if not measure.package)
@@ -55,7 +54,7 @@ def reads(monkeypatch):
 
 
 def test_columns_are_added_and_kept(corpus, tmp_path, reads, monkeypatch):
-    monkeypatch.setattr(measured, "BATCH", 1)  # two processes, although there are few sounds
+    monkeypatch.setattr(load, "BATCH", 1)  # two processes, although there are few sounds
     table = measure(corpus, ["pitch"], tmp_path / "cache", jobs=2).segments
     np.testing.assert_allclose(table["pitch"], [100, 200, np.nan, 200], rtol=0.02)
     assert "pitch" not in corpus.segments.columns
@@ -134,7 +133,7 @@ def test_sounds_that_vanish_are_told_and_tried_again(corpus, tmp_path):
 
 
 def test_what_was_measured_before_an_interruption_is_kept(corpus, tmp_path, monkeypatch):
-    measure_one, seen, stop = measured._measure_one, [], ["2.wav"]
+    measure_one, seen, stop = columns._measure_one, [], ["2.wav"]
 
     def interrupted(names, path, *place):
         seen.append(path.name)
@@ -142,7 +141,7 @@ def test_what_was_measured_before_an_interruption_is_kept(corpus, tmp_path, monk
             raise KeyboardInterrupt
         return measure_one(names, path, *place)
 
-    monkeypatch.setattr(measured, "_measure_one", interrupted)
+    monkeypatch.setattr(columns, "_measure_one", interrupted)
     with pytest.raises(KeyboardInterrupt):
         measure(corpus, ["level"], tmp_path / "cache")
     seen.clear()
@@ -181,7 +180,7 @@ def test_what_was_measured_is_taken_and_words_do_not_hide_the_sound(make, tmp_pa
 
 
 def test_a_sample_is_the_same_in_any_order_and_listened_to_once(make, tmp_path, monkeypatch):
-    monkeypatch.setattr(measured, "SAMPLE_SOUNDS", 5)
+    monkeypatch.setattr(columns, "SAMPLE_SOUNDS", 5)
     whole = make(TONES)
     first = measured_sounds(whole, ["level"], tmp_path / "cache")["level"]
     assert first.asked == 5 and not first.whole

@@ -9,10 +9,10 @@ from benchmarks import measured as known
 from odd_signals import ODD, voice
 
 from soundcheck.augment.transmission import codec
-from soundcheck.common import packages
-from soundcheck.common.errors import InputError
-from soundcheck.corpora import audio, measured
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.common import resources
+from soundcheck.common.messages import InputError
+from soundcheck.corpora import audio, columns
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.corpora.measures.recording import (
     bandwidth,
     clipping,
@@ -128,7 +128,7 @@ def test_a_voice_has_a_pitch_and_noise_neither_pitch_nor_syllables(rng):
 
 
 PACKAGES = {"predicted_quality": "speechmos", "speech_share": "silero_vad"}  # of measures with an extra
-# A network hears nine seconds of each, or many times that: those that differ in kind, cut to what one piece holds.
+# A network hears nine seconds of each, or many times that: those that differ in kind, cut to one piece.
 KINDS = ("empty", "ten samples", "silence", "impulse", "beyond full scale", "half precision")
 
 
@@ -223,8 +223,8 @@ def test_probabilities_of_speech_are_those_of_the_package(rng):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_what_is_not_installed_is_refused_with_the_command(name, monkeypatch):
     assert np.isnan(MEASURES[name](np.zeros(0), RATE))
-    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda package: None)
+    monkeypatch.setattr(resources.importlib.util, "find_spec", lambda package: None)
     command = f'pip install "soundcheck-speech\\[{MEASURES[name].extra}\\]"'
     with pytest.raises(InputError, match=command):
-        measured.check_installed(["level", name])
-    measured.check_installed(["level", "pitch"])
+        columns.check_installed(["level", name])
+    columns.check_installed(["level", "pitch"])

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.messages import InputError, Problems
 from soundcheck.corpora import utterances
 from soundcheck.corpora.utterances import UtteranceNames
 

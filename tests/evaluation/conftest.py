@@ -10,7 +10,7 @@ from soundcheck.corpora.trials.trial_table import write_table
 from soundcheck.evaluation import Evaluation
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import CorpusDescription
-from soundcheck.suite.measures import Margin
+from soundcheck.suite.families import Margin
 from soundcheck.suite.thresholds import read_family
 
 

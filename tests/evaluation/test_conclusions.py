@@ -25,8 +25,7 @@ from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
 from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
-from soundcheck.suite.measures import Margin
-from soundcheck.suite.own_rules import OwnTest, with_own_tests
+from soundcheck.suite.families import Margin, OwnTest, with_own_tests
 
 EMOTION = BUILTIN["emotion"]
 AROUSAL = BUILTIN["arousal"]

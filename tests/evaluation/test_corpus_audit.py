@@ -8,9 +8,9 @@ import pytest
 import soundfile
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.corpora import measured
+from soundcheck.corpora import columns
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.corpora.load import Corpus
-from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation import corpus_audit
 from soundcheck.evaluation.corpus_audit import audit
 from soundcheck.suite.entries import CorpusEntry
@@ -166,6 +166,6 @@ def test_copies_and_speakers_in_splits_that_are_not_evaluated(tmp_path, monkeypa
     assert (result.repeats.others, result.unused, result.repeats.sounds) == (2, 3, 64)
     assert (result.splits, result.shared) == (("test", "train"), ("s0",))
     assert result.measured["level"] == (64, 64)  # what is not evaluated is in no mean
-    monkeypatch.setattr(measured, "UNUSED_SEGMENTS", 0)
+    monkeypatch.setattr(columns, "UNUSED_SEGMENTS", 0)
     repeats = audit(every, {}, tmp_path / "cache").repeats
     assert repeats.recordings == () and repeats.others == 0

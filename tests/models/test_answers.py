@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models import answers
 from soundcheck.models.answers import TEXT_LIMIT, VECTOR_LIMIT, check_output, example, pack, unpack

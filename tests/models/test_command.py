@@ -14,7 +14,7 @@ from library_models import load_model
 from programs import SIGNAL, World, emptied, gone, predict
 
 from soundcheck.augment import registry
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models.answers import check_output, unpack
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from answer_files import suite_of
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models import function
 from soundcheck.models.base import check_model
 from soundcheck.models.function import FunctionModel

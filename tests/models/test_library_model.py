@@ -10,7 +10,7 @@ import pytest
 from library_models import load_model, noises
 from networks import onnx_model
 
-from soundcheck.common import packages
+from soundcheck.common import resources
 from soundcheck.models import library_model
 from soundcheck.models.base import check_model
 from soundcheck.models.library_model import each_length, links_outside, read_configuration
@@ -94,5 +94,5 @@ def test_what_a_fingerprint_is_made_of(onnx_project, monkeypatch):
     model = load_model(entry, suite)
     del model.entry.options["probabilities"]  # as of predictions from before there was the key
     assert model.fingerprint == before
-    monkeypatch.setattr(packages, "versions", lambda names: dict.fromkeys(names, "another"))
+    monkeypatch.setattr(resources, "versions", lambda names: dict.fromkeys(names, "another"))
     assert model.fingerprint != before

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from programs import gone
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models import processes
 
 TASK = processes.Task("here", "working", 10.0, "Wait", "Look")

@@ -14,7 +14,7 @@ from late import late
 from programs import soon
 from tests.predict.test_engine import TONE, World, failed
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.predict import cluster as cluster_module
 from soundcheck.predict.cluster import connect
 

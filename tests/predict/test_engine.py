@@ -24,8 +24,8 @@ import psutil
 import pytest
 from programs import soon
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.predict import prediction, store, workers
 from soundcheck.predict.engine import predict_models

@@ -12,14 +12,13 @@ from markdown_it import MarkdownIt
 from tests.support.findings import FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.common.errors import InputError
-from soundcheck.common.escaping import xml_text
+from soundcheck.common.messages import InputError, xml_text
 from soundcheck.publish.cards.formats.huggingface import BEGIN, END
 from soundcheck.publish.facts import as_markdown, inline, verdict_lines
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame, write_estimates
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 
 FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}
 FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "gap_high": None, "blocks": 2}

@@ -16,9 +16,9 @@ from bs4 import BeautifulSoup
 from tests.support.findings import FIGURE, GAP, HOSTILE, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
 from soundcheck.common.media import EXAMPLES, MediaStore
+from soundcheck.common.messages import InputError
 from soundcheck.publish.sheet import MOST_BYTES, Table, html_page, model_sheet, since, typeset
 from soundcheck.publish.sheet_sounds import LONGEST, carried, model_scenes
 from soundcheck.results.contrast import CONTRAST_TYPES, Contrast, contrast_frame

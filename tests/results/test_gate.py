@@ -5,12 +5,12 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from tests.results.made import OPEN, REPORTED, difference, notebook, skipped, value
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.results import gate
 from soundcheck.results.gate import useless
 from soundcheck.results.states import accepted_reasons, failures, matching
 from soundcheck.results.table import to_frame
-from soundcheck.suite.own_rules import AcceptedFailure
+from soundcheck.suite.families import AcceptedFailure
 
 FINE, FAILS = value(number=0.6, reach=0.1), value("U", 0.4)
 UNSURE, OTHER = value("U", 0.6, **OPEN), value(number=0.6, model="n", **OPEN)

@@ -13,7 +13,7 @@ from tests.results.made import TASK
 
 from soundcheck.book.history_page import write_history
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, SoundcheckError
+from soundcheck.common.messages import InputError, SoundcheckError
 from soundcheck.results import finished_run
 from soundcheck.results.contrast import compared_alone
 from soundcheck.results.finished_run import folders_in, read_history, read_runs

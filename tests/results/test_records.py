@@ -16,7 +16,7 @@ from finished import FAILED, finished, record, verdict
 
 from soundcheck import cli
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, SoundcheckError
+from soundcheck.common.messages import InputError, SoundcheckError
 from soundcheck.results.facts import read_recorded
 from soundcheck.results.record import RunRecord
 

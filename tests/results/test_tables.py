@@ -12,8 +12,8 @@ from tests.results.made import ABOUT as WHAT
 from tests.results.made import skipped, value
 from tests.support.finished import finished, verdict
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
+from soundcheck.common.messages import InputError
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from tests.results.made import BLOCKS, value
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.results import gate, history
 from soundcheck.results import rows as judged_rows
 from soundcheck.results.contrast import Contrast, contrast_frame

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from finished import corpora_of, models_of, record
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.run import selection
 from soundcheck.run.output import Output
 from soundcheck.suite.suite_file import read_suite

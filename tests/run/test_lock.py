@@ -12,8 +12,8 @@ import pytest
 from programs import soon
 from tones import make
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.files import MARKER, TEMPORARY
+from soundcheck.common.messages import InputError
 from soundcheck.run.output import LOCK, FolderLock, Output
 from soundcheck.run.selection import RunOptions, opened
 from soundcheck.suite.suite_file import read_suite

@@ -12,14 +12,14 @@ import pytest
 from runs import notebook
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
 from soundcheck.common.media import Description
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import CorpusDescription
 from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint, notebook_of
 from soundcheck.run.notebook_outputs import kind_of, unshown
 from soundcheck.run.notebooks import Job, Notebooks, State, last_execution, without_outputs
-from soundcheck.suite.measures import Margin
+from soundcheck.suite.families import Margin
 
 CELLS = {
     "first": "import soundcheck.metrics, os\n"

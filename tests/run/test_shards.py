@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tests.run.conftest import Project
 
 from soundcheck import cli, pipeline
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.run.selection import RunOptions
 
 pytestmark = pytest.mark.slow

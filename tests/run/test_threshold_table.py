@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from soundcheck import cli
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.run import threshold_table
 from soundcheck.statistics.simulation import simulated_threshold
 from soundcheck.suite.thresholds import read_family

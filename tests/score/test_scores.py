@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import soundcheck
 from soundcheck.cli import commands
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.score.scores import evaluate, score_trials
 
 PUBLISHED = os.environ.get("SOUNDCHECK_PUBLISHED", "")

@@ -18,16 +18,15 @@ import soundfile
 import yaml
 from runs import write
 
-from soundcheck.common.errors import InputError
-from soundcheck.common.wording import flow
+from soundcheck.common.messages import InputError, flow
 from soundcheck.corpora.load import load_corpus
 from soundcheck.results.table import read_results
 from soundcheck.start import detect, suites
 from soundcheck.start.suites import KINDS
-from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys
+from soundcheck.suite.entries import MODEL_KINDS, ModelKeys
+from soundcheck.suite.schema import read_yaml
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
-from soundcheck.suite.yaml_reader import read_yaml
 
 pytestmark = pytest.mark.slow
 

@@ -8,10 +8,9 @@ import yaml
 
 from soundcheck.common import resources
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.suite.groups import with_suite_groups
-from soundcheck.suite.measures import Margin, measure_of
-from soundcheck.suite.model_kind import Card
-from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
+from soundcheck.suite.corpus_format import with_suite_groups
+from soundcheck.suite.entries import Card
+from soundcheck.suite.families import AcceptedFailure, Margin, OwnTest, measure_of, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 

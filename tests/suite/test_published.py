@@ -11,8 +11,8 @@ import soundfile
 import yaml
 
 from soundcheck.augment.registry import missing
-from soundcheck.common.errors import InputError
-from soundcheck.corpora.formats.audformat import only_flavour
+from soundcheck.common.messages import InputError
+from soundcheck.corpora.formats.tables import only_flavour
 from soundcheck.run.material import load
 from soundcheck.run.selection import RunOptions, opened
 from soundcheck.suite.suite_file import read_suite

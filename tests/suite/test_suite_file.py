@@ -11,7 +11,7 @@ import yaml
 from pages import PAGES, example
 
 from soundcheck.common import resources
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from soundcheck.common import resources
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.statistics.rules import passes
 from soundcheck.statistics.simulation import minimum_per_bin, setting_of

@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.messages import InputError, Problems
 from soundcheck.suite import schema
-from soundcheck.suite.yaml_reader import Document, Plain, dotted, read_yaml
+from soundcheck.suite.schema import Document, Plain, dotted, read_yaml
 
 
 def read(path, content):

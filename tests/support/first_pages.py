@@ -13,7 +13,7 @@ from soundcheck.results.contrast import CONTRAST_TYPES, summary_of
 from soundcheck.results.facts import facts_by_model
 from soundcheck.results.states import compared
 from soundcheck.results.table import ESTIMATES, RESULTS, estimate_frame, frame_of, parsed
-from soundcheck.suite.measures import HIGHER, info_of
+from soundcheck.suite.families import HIGHER, info_of
 from soundcheck.suite.thresholds import read_family
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recorded"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models.base import Model, check_model
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite

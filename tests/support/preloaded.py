@@ -166,23 +166,23 @@ class Forked:
 
 def _preload() -> None:
     import soundcheck
-    from soundcheck.common import escaping, store, templates
+    from soundcheck.common import messages, store, templates
     from soundcheck.evaluation.evaluation import EvaluationDescription
     from soundcheck.models import processes
     from soundcheck.results.record import RunRecord
     from soundcheck.run import notebook_server
-    from soundcheck.suite import corpus_format, model_kind
+    from soundcheck.suite import corpus_format, entries
 
     notebook_server.preload()
     for module in pkgutil.walk_packages(soundcheck.__path__, "soundcheck."):
         importlib.import_module(module.name)
     for name in LAZY:
         vars(importlib.import_module(name))  # loads one that waits for its first use
-    for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
+    for words in (entries.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
     for kind in (EvaluationDescription, RunRecord):
         store._adapter(kind)
-    pages = templates._environment(escaping.escape)
+    pages = templates._environment(messages.escape)
     pages.filters |= templates.FILTERS
     for name in pages.list_templates(filter_func=lambda name: name.endswith(".html.j2")):
         pages.get_template(name)

@@ -19,8 +19,8 @@ import pandas as pd
 import pytest
 from library_models import load_model
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.base import check_model
 from soundcheck.predict.engine import predict_models

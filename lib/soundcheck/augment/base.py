@@ -34,8 +34,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from soundcheck.common.errors import did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, quoted
 
 _CONTEXT = ("sampling_rate", "rng", "sounds")  # what a transform may ask for beside its options
 

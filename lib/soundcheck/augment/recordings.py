@@ -32,11 +32,10 @@ from typing import NamedTuple
 from soundcheck.augment.sounds import BASE, OTHER, Sound, Sounds, SoundSet
 from soundcheck.augment.sources import SOUND_SOURCES
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
+from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted
 from soundcheck.common.text_table import parse_number, read_text_table
-from soundcheck.corpora.formats.audformat import HEADER, only_flavour
+from soundcheck.corpora.formats.tables import HEADER, only_flavour
 from soundcheck.corpora.labels import Reading
 from soundcheck.corpora.load import inspect_files
 from soundcheck.corpora.segments import parse

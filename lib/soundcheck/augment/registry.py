@@ -30,8 +30,7 @@ from soundcheck.augment import edits, level, noise, prosody, transmission  # noq
 from soundcheck.augment.base import TRANSFORMS
 from soundcheck.augment.sounds import BASE, KINDS, Sound, Sounds
 from soundcheck.common import seeds
-from soundcheck.common.errors import did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, quoted
 from soundcheck.suite.entries import SPEECH_KINDS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.packages import Registry
+from soundcheck.common.resources import Registry
 from soundcheck.suite.entries import CorpusEntry
 
 

@@ -24,8 +24,8 @@ from soundcheck.book.corpus_page import recorded_otherwise
 from soundcheck.book.pages import Sources, chapter
 from soundcheck.common import files
 from soundcheck.common.day import today
-from soundcheck.common.escaping import one_line
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import one_line
 from soundcheck.common.store import signature
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.load import Corpus

@@ -18,8 +18,8 @@ from soundcheck.book.pages import Sources, digest, media_in
 from soundcheck.book.site import inspect, into_place, lay_out, run_sphinx, run_style, signature
 from soundcheck.common import files, manifest, resources, store
 from soundcheck.common.day import given_day, today
-from soundcheck.common.errors import Problem
 from soundcheck.common.media import NONE
+from soundcheck.common.messages import Problem
 from soundcheck.common.resources import installed, library_digest
 from soundcheck.results.record import PROVENANCE, ModelRecord, Provenance, RunRecord
 from soundcheck.run.material import Material

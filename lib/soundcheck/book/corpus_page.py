@@ -16,14 +16,12 @@ from pandas.api.types import is_numeric_dtype
 
 from soundcheck.book import pages
 from soundcheck.common import templates
-from soundcheck.common.escaping import heading, shorten
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import counted, duration, heading, shorten, some
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted, duration, some
 from soundcheck.corpora.audio import SAMPLING_RATE, read
+from soundcheck.corpora.columns import MEASURES, SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
 from soundcheck.corpora.load import Corpus, SoundFormat
-from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
-from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
 from soundcheck.report import style
 from soundcheck.report.formats import Cell, digits_for, number, p_value, span, value_cell, values
@@ -33,7 +31,7 @@ from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
 from soundcheck.results.record import CorpusRecord
-from soundcheck.suite.groups import MOST_ADJUSTED, number_of, numbers_of
+from soundcheck.suite.corpus_format import MOST_ADJUSTED, number_of, numbers_of
 
 SOUNDS = ("level", "signal_to_noise", "bandwidth")  # that are measured of every corpus, at least on a sample
 ALIKE = 3  # items that are named of those that are left out for the same reason

@@ -17,9 +17,7 @@ from soundcheck.book import pages
 from soundcheck.book.overview import of_few_speakers
 from soundcheck.book.site import without_paths
 from soundcheck.common import files, templates
-from soundcheck.common.errors import Caveat
-from soundcheck.common.escaping import heading, one_line, shorten
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import Caveat, counted, heading, one_line, shorten
 from soundcheck.report import failures
 from soundcheck.report.formats import STATE, p_value, sentence
 from soundcheck.report.html import Html, caveats_notice, element, folded

@@ -11,9 +11,8 @@ import pandas as pd
 from soundcheck.book import pages
 from soundcheck.book.build import HISTORY, history_files
 from soundcheck.common import files, templates
-from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia, MediaStore
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import InputError, Problem, counted, input_error
 from soundcheck.report import verdict_tables
 from soundcheck.report.comparisons import badge
 from soundcheck.report.formats import Cell, estimate, label, measure, p_value, significant, stacked

@@ -13,8 +13,8 @@ from soundcheck.augment.sources import speech_source
 from soundcheck.augment.transmission import tilt_filter
 from soundcheck.book.pages import NO_VOICES, raw
 from soundcheck.common import files, resources
-from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import heading
 from soundcheck.corpora import audio
 from soundcheck.report import method_views
 from soundcheck.report.html import element, join

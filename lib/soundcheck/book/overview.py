@@ -11,9 +11,8 @@ import pandas as pd
 from soundcheck.book import methods, pages
 from soundcheck.common import templates
 from soundcheck.common.day import today
-from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
-from soundcheck.common.wording import counted, some
+from soundcheck.common.messages import counted, heading, some
 from soundcheck.report import failures, key_figures, views
 from soundcheck.report.failures import for_groups, standing_notes_in_short, under_changes
 from soundcheck.report.formats import STATE, Cell, label, significant, state_bar, state_mark, value_cell

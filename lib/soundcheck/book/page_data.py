@@ -17,8 +17,7 @@ import pandas as pd
 from soundcheck.book import executed, pages
 from soundcheck.book.methods import published_name
 from soundcheck.common import files, templates
-from soundcheck.common.escaping import escape, one_line, shorten, xml_text
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted, escape, one_line, shorten, xml_text
 from soundcheck.report import formats, verdict_tables, views
 from soundcheck.report.formats import STATE, measure
 from soundcheck.report.html import synthetic_notice

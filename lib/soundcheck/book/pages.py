@@ -32,8 +32,8 @@ import yaml
 from soundcheck import __version__, metrics
 from soundcheck.book.site import CONFIGURATION
 from soundcheck.common import files, resources, store
-from soundcheck.common.escaping import one_line
 from soundcheck.common.media import UNHEARD
+from soundcheck.common.messages import one_line
 from soundcheck.common.progress import Progress
 from soundcheck.report.html import Html, element
 from soundcheck.run.notebook_server import FORKS

@@ -26,9 +26,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problem
-from soundcheck.common.escaping import css_string, escape
 from soundcheck.common.media import SOUNDS
+from soundcheck.common.messages import Problem, css_string, escape
 from soundcheck.results.record import RunRecord
 
 CONFIGURATION = "conf.py"  # made of _config.yml by Jupyter Book

@@ -10,16 +10,17 @@ import pandas as pd
 from soundcheck.book import build, executed, overview, pages
 from soundcheck.book.site import without_paths
 from soundcheck.common import files
-from soundcheck.common.errors import (
+from soundcheck.common.messages import (
     EXIT_INCOMPLETE,
     EXIT_OK,
     EXIT_TEST_FAILED,
     Outcome,
     Problem,
     input_error,
+    one_line,
+    quoted,
     refuse_unknown,
 )
-from soundcheck.common.escaping import one_line, quoted
 from soundcheck.report.html import element, join
 from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, conclusion, summary_of
 from soundcheck.results.finished_run import read_run

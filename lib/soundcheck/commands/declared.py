@@ -16,12 +16,12 @@ import click
 from click.core import ParameterSource
 
 from soundcheck import __version__
-from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.files import MARKER
 from soundcheck.common.media import VOICES
+from soundcheck.common.messages import quoted, terminal
 
 if TYPE_CHECKING:
-    from soundcheck.common.errors import Outcome
+    from soundcheck.common.messages import Outcome
     from soundcheck.predict.request import Share
     from soundcheck.run.selection import RunOptions
 

@@ -20,13 +20,19 @@ from unittest import mock
 import pandas as pd
 
 from soundcheck.common import files, manifest
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, InputError, Outcome, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
 from soundcheck.common.manifest import MANIFEST
+from soundcheck.common.messages import (
+    EXIT_OK,
+    EXIT_TEST_FAILED,
+    InputError,
+    Outcome,
+    counted,
+    input_error,
+    quoted,
+)
 from soundcheck.common.progress import Progress
 from soundcheck.common.store import CACHE_VARIABLE
-from soundcheck.common.wording import counted
 from soundcheck.results.facts import counts
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.rows import KEY

@@ -6,8 +6,7 @@ import datetime
 import os
 import time
 
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import input_error, quoted
 
 _EPOCH = "SOURCE_DATE_EPOCH"  # seconds since 1970
 

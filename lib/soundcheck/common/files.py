@@ -23,8 +23,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from soundcheck.common.errors import SoundcheckError, input_error
-from soundcheck.common.escaping import look, quoted, told_apart
+from soundcheck.common.messages import SoundcheckError, input_error, look, quoted, told_apart
 
 TABLE_BYTES = 2 * 1024**3  # the largest table that is read
 TEMPORARY = ".soundcheck-part-"  # prefix of files being written
@@ -223,14 +222,12 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _is_the_same(path: Path, new: Path | bytes) -> bool:
-    """Whether a file is as it would be if it were written."""
+def _is_the_same(path: Path, new: Path) -> bool:
+    """Whether a file is as it would be if the new one took its place."""
     try:
         status = os.lstat(path)
-        size = len(new) if isinstance(new, bytes) else os.stat(new).st_size
-        if not stat.S_ISREG(status.st_mode) or (status.st_size, status.st_mode & 0o777) != (size, MODE):
-            return False
-        return path.read_bytes() == new if isinstance(new, bytes) else digest(path) == digest(new)
+        usual = (stat.S_IFREG | MODE, os.stat(new).st_size)
+        return (status.st_mode, status.st_size) == usual and digest(path) == digest(new)
     except OSError:
         return False
 
@@ -245,8 +242,6 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
 
 def write_bytes(path: str | os.PathLike, data: bytes) -> str:
     """Write a file whole or not at all; returns the digest of the data."""
-    if _is_the_same(Path(path), data):
-        return digest(data)
     with replacing(path) as part:
         part.write_bytes(data)
     return digest(data)

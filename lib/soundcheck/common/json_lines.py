@@ -11,15 +11,14 @@ Conventions
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, input_error, quoted
 from soundcheck.common.text_table import TextTable, decode_text
 
 TEXT, NUMBER = "a text", "a number"
@@ -103,14 +102,10 @@ def _cell(value: object) -> str:
 
 def json_objects(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give the object of each line with its number; lines that are none are noted."""
-    lines = {number: line for number, line in enumerate(text.split("\n"), start=1) if line.strip()}
-    for number, line in lines.items():
-        try:
-            item = json_object(line, f"{display_name} line {number}")
-        except InputError as error:  # one a line: a context manager would take as long as reading it
-            problems.extend(error)
-        else:
-            yield number, item
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            with problems.collected():
+                yield number, json_object(line, f"{display_name} line {number}")
 
 
 def json_list(text: str, display_name: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -172,10 +167,7 @@ def field_problem(value: object, kind: str) -> str:
     """Say why a value is not of a kind; empty if it is, or is ``None``."""
     if value is not None and kind_of(value) != kind:
         return f"{quoted(json.dumps(value), 40)} is {kind_of(value)}, not {kind}"
-    try:
-        is_finite = kind != NUMBER or value is None or math.isfinite(value)
-    except OverflowError:
-        is_finite = False
+    is_finite = kind != NUMBER or value is None or abs(value) <= sys.float_info.max  # whole numbers, too
     return "" if is_finite else f"{quoted(value, 40)} is not a finite number"
 
 

@@ -12,8 +12,7 @@ from typing import Self, TypeVar
 
 from tqdm import tqdm
 
-from soundcheck.common.escaping import terminal
-from soundcheck.common.wording import duration
+from soundcheck.common.messages import duration, terminal
 
 EVERY = 30.0  # seconds between two lines of a log
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from soundcheck.common.wording import flow
+from soundcheck.common.messages import flow
 
 # Numbers and scales -----------------------------------------------------------------------------------------
 

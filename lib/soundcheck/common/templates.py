@@ -15,7 +15,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from soundcheck.common.escaping import escape
+from soundcheck.common.messages import escape
 
 FOLDER = Path(__file__).parents[1] / "templates"
 FILTERS: dict[str, Callable] = {}  # report/formats.py and publish/markdown.py put theirs here

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, input_error, quoted
 from soundcheck.common.tasks import half_precision
 
 if TYPE_CHECKING:

@@ -36,16 +36,14 @@ import pandas as pd
 import yaml
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
-from soundcheck.corpora.formats.audformat import HEADER, refuse_several
+from soundcheck.corpora.formats.tables import HEADER, refuse_several
 from soundcheck.corpora.labels import LABEL, SEX
 from soundcheck.corpora.raw_table import Excluded, RawTable, split_column, unused
 from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
-from soundcheck.suite.corpus_format import RESERVED_COLUMNS
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry
 
 TABLE = "table"  # the name under which a column of ours is the name of the table that brought a segment
 HEADER_BYTES = 10 * 1024**2
@@ -385,18 +383,15 @@ def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
     first = pd.Series(frame.index).groupby(group).transform("first").to_numpy()  # that brought the segment
     brought = table == table[first]  # twice in one table is reported later, with both lines
     is_first = first == frame.index
-    contradictions = []
-    for column in frame.columns[len(INDEX) :]:
-        cells = frame[column].where((frame[column] != "") & (~brought | is_first), None)
-        known = cells.groupby(group).transform("first")
-        origin = pd.Series(frame.index).where(cells.notna()).groupby(group).transform("first")
-        contradictions += [
-            (row, column, int(origin[row])) for row in np.flatnonzero(cells.notna() & (cells != known))
-        ]
-        frame[column] = frame[column].where(~is_first, known.where(known.notna(), "")).astype(object)
+    names = frame.columns[len(INDEX) :]
+    cells = frame[names].where((frame[names] != "").mul(~brought | is_first, axis=0), None)
+    known = cells.groupby(group).transform("first")
+    frame.loc[is_first, names] = known[is_first].fillna("")
     problems = Problems()
-    for row, column, other in sorted(contradictions, key=lambda contradiction: contradiction[0]):
+    for row, place in np.argwhere(cells.notna() & (cells != known)):
+        column = names[place]
         what = f"{quoted(frame[column][row])} contradicts {quoted(frame[column][first[row]])}"
+        other = cells[column][group == group[row]].first_valid_index()
         origin = texts[table[other]].where(line[other])
         where = texts[table[row]].where(line[row], column)
         problems.add(where, f"{what} of {origin}", "Choose the tables with `tables:`")

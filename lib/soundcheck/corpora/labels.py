@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from soundcheck.common.errors import Caveat, Problems, did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Caveat, Problems, counted, did_you_mean, flow, quoted, some
 from soundcheck.common.tasks import (
     BUILTIN,
     NOTHING,
@@ -32,7 +31,6 @@ from soundcheck.common.tasks import (
     usual_scales,
 )
 from soundcheck.common.text_table import parse_column, parse_number
-from soundcheck.common.wording import counted, flow, some
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.suite.entries import CorpusEntry
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,10 +16,16 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import Caveat, InputError, SoundcheckError, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import (
+    Caveat,
+    InputError,
+    SoundcheckError,
+    counted,
+    did_you_mean,
+    input_error,
+    quoted,
+)
 from soundcheck.common.progress import Progress
-from soundcheck.common.wording import counted
 from soundcheck.corpora import audio, labels, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.labels import Reading
@@ -32,6 +38,8 @@ from soundcheck.metrics import alternatives
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat
 from soundcheck.suite.entries import CorpusEntry, Suite
+
+BATCH = 50  # sounds that are worth another process
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,25 +126,28 @@ def inspect_files(
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
     known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}
-    # joblib takes longer to hand a small file out than to read it, and a thread to hand over its hash
-    threads = max(1, jobs)
-    shares = [[root / name for name in names[first::threads]] for first in range(threads)]
-    hashes = [""] * len(names)
-    with ThreadPoolExecutor(threads) as pool:
-        for first, share in enumerate(pool.map(lambda paths: list(map(_digest, paths)), shares)):
-            hashes[first::threads] = share
+    # joblib takes longer to hand a small file out than to read it
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        hashes = list(pool.map(_digest, [root / name for name in names]))
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     if todo:
-        from joblib import Parallel, delayed  # late: mostly nothing is new
-
-        infos = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
-            delayed(audio.inspect)(root / name, limit) for name in todo.values()
-        )
-        infos = Progress.over(infos, "looking at audio", f"files of {title}", len(todo), visible=progress)
+        calls = [(root / name, limit) for name in todo.values()]
+        infos = in_parallel(audio.inspect, calls, jobs, "looking at audio", f"files of {title}", progress)
         known |= dict(zip(todo, infos, strict=True))
         readable = [content for content in hashes if not content.startswith("?")]
         store.write(path, {content: vars(known[content]) for content in readable}, version)
     return {name: known[content] for name, content in zip(names, hashes, strict=True)}
+
+
+def in_parallel(
+    function: Callable, calls: Sequence[tuple], jobs: int, step: str, things: str, progress: bool
+) -> Iterator:
+    """Give what a function says to each of several arguments, in their order, as soon as it is known."""
+    from joblib import Parallel, delayed  # late: mostly nothing is new
+
+    processes = min(jobs, len(calls) // BATCH + 1)
+    results = Parallel(n_jobs=processes, return_as="generator")(delayed(function)(*call) for call in calls)
+    return Progress.over(results, step, things, len(calls), visible=progress)
 
 
 def _digest(path: Path) -> str:

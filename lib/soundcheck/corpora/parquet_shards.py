@@ -28,12 +28,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import InputError, input_error, quoted
 from soundcheck.common.progress import Progress
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, cell_texts, check_names
-from soundcheck.corpora.formats.hugging_face import NAMES, SPLIT
+from soundcheck.corpora.formats.tables import NAMES, SPLIT
 from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, take_columns
 from soundcheck.corpora.splits import choose, split_among, split_name
 from soundcheck.suite.entries import CorpusEntry
@@ -41,9 +40,6 @@ from soundcheck.suite.entries import CorpusEntry
 _NUMBERED = re.compile(r"(\w[\w.+-]*?)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
 _MADE = re.compile(r"\d+-\d+(\..*)?")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}")
-_CELLS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating)
-_CELLS += (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_temporal, pa.types.is_null)
-_CELLS += (pa.types.is_dictionary,)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,7 +190,11 @@ def _sound_column(shard: Shard, entry: CorpusEntry) -> str:
 def _holds_sounds(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
         place = kind.get_field_index("bytes")
-        return place >= 0 and _holds_sounds(kind.field(place).type)
+        return place >= 0 and _is_bytes(kind.field(place).type)
+    return _is_bytes(kind)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
     return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
 
 
@@ -257,9 +257,7 @@ def _write(shard: Shard, column: str, names: Sequence[str], folder: Path, number
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(data)
             except OSError as error:
-                what = f"Cannot unpack sounds into the cache: {error.strerror or error}. "
-                remedy = "Make space or choose another --out, then run again."
-                raise files.OutputError(what + remedy) from error
+                raise files.not_written("sounds of shards into the cache", error) from error
     store.write(folder / ".index" / f"{number}.json", {"sizes": sizes})
 
 
@@ -278,7 +276,8 @@ def _read_cells(shard: Shard, sounds: str) -> TextTable:
     """Read all columns of a shard that are cells, as text; ``sounds`` names the column of sounds."""
     with _opened(shard) as file:
         schema = file.schema_arrow
-        names = [field.name for field in schema if any(is_kind(field.type) for is_kind in _CELLS)]
+        cells = [field for field in schema if not (pa.types.is_nested(field.type) or _is_bytes(field.type))]
+        names = [field.name for field in cells]
         check_names(names, shard.source)
         table = file.read(columns=names)
         table.validate(full=True)

@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import InputError, Problem, Problems, did_you_mean, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora import splits
-from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS, CorpusEntry
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,18 +25,24 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import EACH, Caveat, InputError, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import (
+    EACH,
+    Caveat,
+    InputError,
+    counted,
+    did_you_mean,
+    input_error,
+    quoted,
+    some,
+)
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_seconds
-from soundcheck.common.wording import counted, some
 from soundcheck.corpora import labels, splits
 from soundcheck.corpora.labels import NAMED, UNKNOWN, Reading, present
 from soundcheck.corpora.raw_table import RawTable
 from soundcheck.corpora.utterances import segment_name
 from soundcheck.metrics.normalisation import noise_marks
-from soundcheck.suite.corpus_format import RESERVED_COLUMNS
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry
 
 # What the suite says ----------------------------------------------------------------------------------------
 

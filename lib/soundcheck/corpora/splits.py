@@ -12,9 +12,7 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from soundcheck.common.errors import did_you_mean, input_error
-from soundcheck.common.escaping import quoted
-from soundcheck.common.wording import counted, flow
+from soundcheck.common.messages import counted, did_you_mean, flow, input_error, quoted
 from soundcheck.suite.entries import CorpusEntry
 
 ALL = "all"

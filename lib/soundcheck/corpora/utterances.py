@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import unicodedata
@@ -21,9 +22,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted, told_apart
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import Problems, counted, quoted, told_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,22 +78,20 @@ class UtteranceNames:
         self._forms = ["path", "bare", "-", "_"]
         self._forms += ["speaker-", "speaker_"] if "speaker" in segments.columns else []
         self._forms += ["item"] if "item" in segments.columns else []
-        self._tables: dict[tuple[str, bool, bool], dict[str, list[int]]] = {}
+        self._rows = functools.cache(self._find_rows)  # when they are first needed
 
     def find(self, names: Sequence[str]) -> list[Sequence[int]]:
         """Find the rows that each name means: all that fit equally well, in order; empty if none does."""
         return [self._find(name) if name else [] for name in names]
 
     def _find(self, name: str) -> Sequence[int]:
-        if rows := self._rows("file").get(name):
-            return rows
         path = plain_path(name)
         looked_up = (
             self._look_up(_folded(path) if folded else path, form, folded)
             for folded in (False, True)
             for form in self._forms
         )
-        return next(filter(None, looked_up), [])
+        return self._rows("file").get(name) or next(filter(None, looked_up), [])
 
     def _look_up(self, name: str, form: str, folded: bool) -> Sequence[int]:
         table = self._rows(form, folded)
@@ -104,17 +101,15 @@ class UtteranceNames:
         longest = next((end for end in _ends(name) if end in table), None)
         return table[longest] if longest else self._rows(form, folded, ends=True).get(name, [])
 
-    def _rows(self, form: str, folded: bool = False, ends: bool = False) -> dict[str, list[int]]:
-        """Tell where each name of a form, or each end of one, stands; made when it is first needed."""
-        if (form, folded, ends) not in self._tables:
-            table: dict[str, list[int]] = {}
-            for row, name in enumerate(self._names(form)):
-                name = _folded(name) if folded else name
-                for end in _ends(name) if ends else (name,):
-                    table.setdefault(end, []).append(row)
-            table.pop("", None)
-            self._tables[form, folded, ends] = table
-        return self._tables[form, folded, ends]
+    def _find_rows(self, form: str, folded: bool = False, ends: bool = False) -> dict[str, list[int]]:
+        """Tell where each name of a form, or each end of one, stands."""
+        table: dict[str, list[int]] = {}
+        for row, name in enumerate(self._names(form)):
+            name = _folded(name) if folded else name
+            for end in _ends(name) if ends else (name,):
+                table.setdefault(end, []).append(row)
+        table.pop("", None)
+        return table
 
     def _names(self, form: str) -> list[str]:
         """Write all segments in a form, ``""`` = it has none."""

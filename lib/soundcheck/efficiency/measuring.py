@@ -32,7 +32,7 @@ from soundcheck.predict import workers
 from soundcheck.predict.request import list_segments
 from soundcheck.predict.same_model import READ
 from soundcheck.predict.workers import Excerpt, ModelProcess, Result, Setup, Unit
-from soundcheck.suite.groups import numbers_of
+from soundcheck.suite.corpus_format import numbers_of
 
 FEW = 8  # recorded segments
 DURATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds of joined ones

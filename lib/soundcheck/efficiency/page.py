@@ -21,14 +21,14 @@ from matplotlib.figure import Figure
 
 from soundcheck.common import templates
 from soundcheck.common.media import EmbeddedMedia
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Measured
 from soundcheck.report import html, views
 from soundcheck.report.formats import Cell, number, significant, stacked, value_cell
 from soundcheck.report.html import Html, standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
-from soundcheck.suite.measures import info_of, named
+from soundcheck.suite.families import info_of, named
 
 MEASURED, GIVEN = "measured", "given"  # by whom
 QUANTILES = (0.5, 0.95, 0.99)

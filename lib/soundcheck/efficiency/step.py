@@ -28,11 +28,9 @@ import psutil
 
 from soundcheck import __version__
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
-from soundcheck.common.packages import versions
-from soundcheck.common.resources import library_digest
+from soundcheck.common.messages import InputError, counted
+from soundcheck.common.resources import library_digest, versions
 from soundcheck.common.store import JsonFile
-from soundcheck.common.wording import counted
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import costs, page
 from soundcheck.models.base import LookUpModel, movable_name

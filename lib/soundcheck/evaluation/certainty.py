@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.evaluation import groups
 from soundcheck.evaluation.evaluation import NO_ANSWERS, Evaluation, GroupCount, count_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
@@ -25,8 +25,7 @@ from soundcheck.metrics.word_errors import AlignedWord, align
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, read_words, word_names
 from soundcheck.results.rows import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
-from soundcheck.suite.families import PerturbationSeries
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import PerturbationSeries, measure_of
 
 
 def judged_by(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

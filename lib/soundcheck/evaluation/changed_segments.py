@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.metrics.temporal import neighbours

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
@@ -33,9 +33,8 @@ from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval, paired_test
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
-from soundcheck.suite.families import TestDefinition
-from soundcheck.suite.groups import number_of
-from soundcheck.suite.measures import HIGHER, UNCHANGED, Margin, MeasureInfo, info_of
+from soundcheck.suite.corpus_format import number_of
+from soundcheck.suite.families import HIGHER, UNCHANGED, Margin, MeasureInfo, TestDefinition, info_of
 
 BY_GAP = "no threshold: judged by the margin"
 BY_CHANCE = "no threshold: compared with the same answers given at random"

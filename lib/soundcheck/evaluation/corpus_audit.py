@@ -16,9 +16,16 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.tasks import Task
+from soundcheck.corpora.columns import (
+    FINGERPRINT,
+    MEASURES,
+    drawn,
+    fingerprint_unused_splits,
+    is_known,
+    measured_values,
+    sampled,
+)
 from soundcheck.corpora.load import Corpus
-from soundcheck.corpora.measured import drawn, fingerprint_unused_splits, is_known, measured_values, sampled
-from soundcheck.corpora.measures import FINGERPRINT, MEASURES
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
 from soundcheck.evaluation.conclusions import compared_sides
 from soundcheck.metrics.combinators import restrict, stack
@@ -26,8 +33,8 @@ from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.bootstrap import blocks_of, resample
 from soundcheck.statistics.evidence import FREE, Scale, adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
+from soundcheck.suite.corpus_format import BOTH, numbers_of
 from soundcheck.suite.families import TestDefinition
-from soundcheck.suite.groups import BOTH, numbers_of
 
 MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of them
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite

@@ -37,8 +37,8 @@ from soundcheck.augment import registry
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common import seeds
 from soundcheck.common.media import MediaStore
+from soundcheck.common.messages import counted
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
 from soundcheck.evaluation import changed_segments
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.recognition import HYPOTHESIS, REFERENCE, TextTasks, TranscriptReader
@@ -58,11 +58,16 @@ from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import ContrastsFile, contrast_frame, contrasts
 from soundcheck.results.rows import Judged, load_judged
+from soundcheck.suite.corpus_format import with_suite_groups
 from soundcheck.suite.entries import ERROR
-from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
-from soundcheck.suite.groups import with_suite_groups
-from soundcheck.suite.measures import Margin
-from soundcheck.suite.own_rules import OwnTest, with_own_tests
+from soundcheck.suite.families import (
+    Family,
+    Margin,
+    OwnTest,
+    Perturbation,
+    PerturbationSeries,
+    with_own_tests,
+)
 from soundcheck.suite.thresholds import read_family
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
-from soundcheck.corpora.group_columns import VOICES
+from soundcheck.corpora.columns import VOICES
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.evaluation import Evaluation, GroupCount, count_groups, group_counts
@@ -36,7 +36,7 @@ from soundcheck.metrics.combinators import against_all, against_average, shift, 
 from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.statistics import balance
-from soundcheck.suite.groups import BOTH, numbers_of
+from soundcheck.suite.corpus_format import BOTH, numbers_of
 
 EVERYBODY, AVERAGE = "everybody", "average"
 NO_GROUPS = (

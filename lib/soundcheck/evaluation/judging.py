@@ -39,8 +39,7 @@ from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import GAP_RULES, WITHIN
 from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
-from soundcheck.suite.families import TestDefinition
-from soundcheck.suite.measures import UNCHANGED, info_of, measure_of
+from soundcheck.suite.families import UNCHANGED, TestDefinition, info_of, measure_of
 
 CLASSES = 4  # of the published simulations; numbers have four bins
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.messages import counted
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import CorpusView, Measure, Predictions, Subset, read_view
 from soundcheck.metrics import differential

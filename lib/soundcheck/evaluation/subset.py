@@ -32,8 +32,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.escaping import quoted, shorten, terminal
 from soundcheck.common.media import Description
+from soundcheck.common.messages import quoted, shorten, terminal
 from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.metrics import additive

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.evaluation.certainty import why_no_changes
 from soundcheck.evaluation.changed_segments import growing_steps, swept_rows
 from soundcheck.evaluation.evaluation import CLEAN, NO_AUDIO, Evaluation

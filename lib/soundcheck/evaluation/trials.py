@@ -25,7 +25,7 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 
 from soundcheck.augment import registry
 from soundcheck.common import seeds
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.changed_segments import swept_rows
 from soundcheck.evaluation.judging import Judging

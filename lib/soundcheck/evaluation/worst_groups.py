@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.wording import counted
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.common.messages import counted
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import ERRORS
 from soundcheck.evaluation.subset import Measure, Predictions, Subset

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Cells, Contributions, HasPoint, Statistic, SumsToTexts, ratio
 

@@ -44,7 +44,7 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.metrics.additive import (
     Numbers,
     Statistic,

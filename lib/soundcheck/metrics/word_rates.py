@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.metrics.additive import (
     Numbers,
     Statistic,

@@ -41,8 +41,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import input_error, nearest
-from soundcheck.common.escaping import quoted, shorten
+from soundcheck.common.messages import input_error, nearest, quoted, shorten
 from soundcheck.common.tasks import (
     CLASSIFICATION,
     EMBEDDING,

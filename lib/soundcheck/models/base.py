@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.escaping import shorten
+from soundcheck.common.messages import shorten
 from soundcheck.common.store import CACHE_VARIABLE, FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.suite.model_kind import ModelKind
+from soundcheck.suite.entries import ModelKind
 from soundcheck.suite.paths import find_files
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Model(ModelKind, abc.ABC):
     """Something that is given signals and says what it hears.
 
     What suites may say about it, and what holds for all models of its kind, are attributes and methods of
-    :class:`~soundcheck.suite.model_kind.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
-    Errors are :class:`~soundcheck.common.errors.InputError`.
+    :class:`~soundcheck.suite.entries.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
+    Errors are :class:`~soundcheck.common.messages.InputError`.
     """
 
     # digest of all that predictions depend on besides the signal; cached ones are found by it

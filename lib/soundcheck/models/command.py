@@ -56,15 +56,13 @@ from typing import Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted, shorten, terminal
 from soundcheck.common.json_lines import json_or_none
+from soundcheck.common.messages import input_error, quoted, shorten, terminal
 from soundcheck.models import processes
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
 from soundcheck.suite import schema
-from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.model_kind import ModelKeys, public_path
+from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite, public_path
 from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
 
 _WRONG_LINE_LIMIT = 60  # characters of a wrong line that are quoted

@@ -48,15 +48,13 @@ from typing import Any
 import numpy as np
 
 from soundcheck.common import files, store
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import json_or_none
+from soundcheck.common.messages import input_error, quoted
 from soundcheck.models.answers import CONFIDENCE, NOT_ASKED, WORDS, NoAnswer
 from soundcheck.models.base import RECOGNISES, TRANSCRIPT, Model
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.suite import schema
-from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
 
 TRIES = 5  # of a recording
 PAUSE_SECONDS = 0.5  # before the second try; then twice as long each time

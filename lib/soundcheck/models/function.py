@@ -45,8 +45,7 @@ from typing import Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, input_error, quoted
 from soundcheck.models import processes
 from soundcheck.models.base import Model, reason, where
 from soundcheck.suite.entries import ModelEntry, Suite

@@ -21,18 +21,16 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from soundcheck.common import files, packages
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted, shorten
+from soundcheck.common import files, resources
 from soundcheck.common.files import irregularity
+from soundcheck.common.messages import InputError, Problems, did_you_mean, flow, input_error, quoted, shorten
 from soundcheck.common.tasks import Task, meanings
-from soundcheck.common.wording import flow
 from soundcheck.models import processes
 from soundcheck.models.answers import probability_problem
 from soundcheck.models.base import Model, reason, where
 from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.yaml_reader import Plain
+from soundcheck.suite.schema import Plain
 
 LOAD_SECONDS = 600.0  # that loading the weights of a model may take
 STATING = ("probabilities", "confidence")  # keys by which a model says how sure it is; off by default
@@ -61,7 +59,7 @@ class LibraryModel(Model):
 
     def library(self, module: str) -> ModuleType:
         """Import a module of the library; an InputError says how to install it."""
-        return packages.import_extra(module, self.extra, self.where)
+        return resources.import_extra(module, self.extra, self.where)
 
     def refusal(self, what: str, remedy: str = "") -> InputError:
         """Make the error that says why the model cannot be used."""
@@ -82,7 +80,7 @@ class LibraryModel(Model):
         # Answers from before there were these keys are still those of models that do not use them.
         options = [(key, value) for key, value in entry.options.items() if value or key not in STATING]
         keys = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(options))
-        return files.digest(repr((*keys, packages.versions(self.distributions))))
+        return files.digest(repr((*keys, resources.versions(self.distributions))))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite) -> str:

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.messages import InputError, input_error
 from soundcheck.common.store import CACHE_VARIABLE
 
 ONE_THREAD = (

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import seeds
-from soundcheck.common.errors import did_you_mean
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest
+from soundcheck.common.messages import did_you_mean, quoted
 from soundcheck.common.tasks import (
     BUILTIN,
     CLASSIFICATION,

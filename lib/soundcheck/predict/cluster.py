@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import soundcheck
-from soundcheck.common import packages
-from soundcheck.common.errors import InputError, SoundcheckError, input_error
-from soundcheck.common.escaping import quoted, terminal
+from soundcheck.common import resources
+from soundcheck.common.messages import InputError, SoundcheckError, input_error, quoted, terminal
 from soundcheck.models.base import check_model
 from soundcheck.predict import workers
 from soundcheck.predict.workers import Emit, LocalExecutor, Log, Outcome, Result, Setup, Unit
@@ -263,7 +262,11 @@ def _answer(shared: _Shared, unit: Unit) -> _Reply:
 def versions() -> tuple[tuple[str, str], ...]:
     """Give the names and versions that answers may depend on."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return (("Soundcheck", soundcheck.__version__), ("Python", python), *packages.versions(LIBRARIES).items())
+    return (
+        ("Soundcheck", soundcheck.__version__),
+        ("Python", python),
+        *resources.versions(LIBRARIES).items(),
+    )
 
 
 def _difference(shared: _Shared) -> str:

@@ -29,8 +29,7 @@ from statistics import multimode
 from typing import NamedTuple
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
-from soundcheck.common.escaping import terminal
+from soundcheck.common.messages import InputError, terminal
 from soundcheck.common.progress import Progress
 from soundcheck.common.store import FileDigests
 from soundcheck.models.answers import NOT_ASKED, check_scale, stated_names, unpack

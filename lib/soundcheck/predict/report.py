@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck.common import files
-from soundcheck.common.errors import Caveat
+from soundcheck.common.messages import Caveat
 from soundcheck.common.tasks import as_values
 from soundcheck.predict.same_model import Confirmation, seen_files
 from soundcheck.predict.store import Upkeep

@@ -48,7 +48,7 @@ from soundcheck.common.store import FileDigests, Signature, signature
 from soundcheck.common.tasks import Task
 from soundcheck.models import answers
 from soundcheck.models.answers import unpack
-from soundcheck.suite.model_kind import ModelKind, public_path
+from soundcheck.suite.entries import ModelKind, public_path
 
 if TYPE_CHECKING:
     from soundcheck.predict.store import Entry

@@ -32,11 +32,11 @@ import psutil
 from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.files import OutputError
+from soundcheck.common.messages import some
 from soundcheck.common.store import FileDigests, Signature, signature
-from soundcheck.common.wording import some
 from soundcheck.predict.same_model import GONE, READ, WRITTEN, changed_files
 from soundcheck.predict.workers import Result
-from soundcheck.suite.model_kind import public_path
+from soundcheck.suite.entries import public_path
 
 NAME = "predictions.sqlite"
 ASIDE = "predictions.damaged.sqlite"

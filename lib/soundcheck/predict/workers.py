@@ -38,7 +38,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora import audio
 from soundcheck.models import processes
 from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output

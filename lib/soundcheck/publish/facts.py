@@ -11,9 +11,8 @@ import re
 from collections.abc import Sequence
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import shorten, terminal, xml_text
+from soundcheck.common.messages import counted, shorten, terminal, xml_text
 from soundcheck.common.templates import Html
-from soundcheck.common.wording import counted
 from soundcheck.report import failures, key_figures
 from soundcheck.results.facts import ModelFacts, headline
 from soundcheck.results.record import KeyFigure, result_page

@@ -18,10 +18,8 @@ import pandas as pd
 
 from soundcheck.common import files, templates
 from soundcheck.common.day import day_of, given_day
-from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import xml_text
-from soundcheck.common.packages import import_extra
-from soundcheck.common.wording import counted, duration
+from soundcheck.common.messages import Problems, counted, duration, xml_text
+from soundcheck.common.resources import import_extra
 from soundcheck.publish.facts import INCONCLUSIVE as INCONCLUSIVE_LINE
 from soundcheck.publish.facts import as_markdown, page, plain, verdict_lines
 from soundcheck.publish.sheet_sounds import Scene, carried, comparison_scenes, model_scenes
@@ -37,7 +35,7 @@ from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import ComparisonRecord, CorpusRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS
 from soundcheck.statistics.rules import GAP_RULES
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 MOST_BYTES = 2_000_000  # of the HTML file, sounds included
 LONGEST = 1000  # characters of a conclusion, and of a text of a PDF

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.common.wording import some
+from soundcheck.common.messages import some
 from soundcheck.evaluation.evaluation import Comparison
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import EVENTS, MARGIN, impact, unchanged
@@ -29,7 +29,7 @@ from soundcheck.results.contrast import (
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.rules import ABOVE
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 OUTCOMES = {  # in the order of a table: style, words, and state of a figure
     WORSE: ("sc-fail", "▼ worse", FAIL),

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from soundcheck.common.wording import counted, some
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.common.messages import counted, some
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.report import key_figures
 from soundcheck.report.formats import in_words, label, rule, significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written
@@ -16,7 +16,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.rows import NOT_ADJUSTED, OTHERS
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, one_sided
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import shorten
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted, shorten
 from soundcheck.evaluation import words
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
@@ -29,7 +28,7 @@ from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.statistics.worst_groups import PLANNED_POWER
-from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
+from soundcheck.suite.families import HIGHER, LOWER, info_of, measure_of
 
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
 MOST_DRAWN = 12  # groups of a figure

@@ -1,6 +1,6 @@
 """Parts of pages: elements, notes to know before the numbers, style and scripts; whole pages are templates.
 
-- Texts and values of attributes go through :func:`soundcheck.common.escaping.escape`.
+- Texts and values of attributes go through :func:`soundcheck.common.messages.escape`.
 - Addresses are local or carry their content with them (``data:image/png``, of a picture also SVG, JPEG, GIF
   and WebP, of a player FLAC): a page loads nothing from outside, whatever a label or a file is called.
 - Attributes run no code: those of events (``onclick``) are refused.
@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.common import resources, templates
-from soundcheck.common.errors import Caveat
-from soundcheck.common.escaping import escape
+from soundcheck.common.messages import Caveat, escape
 from soundcheck.common.templates import Html
 
 MOST_CAVEATS = 5  # that a reader sees without asking for more

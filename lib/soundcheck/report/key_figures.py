@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from soundcheck.common.errors import Caveat
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import Caveat, counted
 from soundcheck.report.formats import significant
 from soundcheck.results.record import KeyFigure, ModelRecord
 from soundcheck.results.states import HOLLOW, PROVEN, UNPROVEN, standing

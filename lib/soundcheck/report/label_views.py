@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from soundcheck.common import files, templates
 from soundcheck.common.media import MediaStore
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value

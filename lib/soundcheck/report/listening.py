@@ -17,9 +17,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import shorten
 from soundcheck.common.media import EXAMPLES
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted, shorten
 from soundcheck.evaluation.evaluation import Comparison, Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.alternatives import common_wording

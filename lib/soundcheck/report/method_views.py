@@ -16,8 +16,8 @@ from soundcheck.augment.level import rms
 from soundcheck.augment.registry import drawable, kind_of_sounds, missing
 from soundcheck.augment.sounds import BASE, Sounds, SoundSet
 from soundcheck.common import resources, templates
+from soundcheck.common.messages import some
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.common.wording import some
 from soundcheck.report import formats, views
 from soundcheck.report.formats import Cell, measure, number, stacked
 from soundcheck.report.html import Html, element, join

@@ -18,8 +18,8 @@ from PIL import Image, ImageColor
 from soundcheck.augment.level import decibel, peak, rms
 from soundcheck.augment.registry import apply, missing
 from soundcheck.common import templates
-from soundcheck.common.escaping import shorten
 from soundcheck.common.media import UNHEARD, MediaStore
+from soundcheck.common.messages import shorten
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac, read
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import CorpusView, Subset

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.evaluation import CLEAN, Evaluation
 from soundcheck.evaluation.robustness import DOUBLE, HALF, Swept, labelled, proportion_unchanged, quality_name
@@ -27,8 +27,7 @@ from soundcheck.report.players import signal_of
 from soundcheck.report.style import label
 from soundcheck.statistics.bootstrap import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.suite.families import PerturbationSeries
-from soundcheck.suite.measures import UNCHANGED, info_of
+from soundcheck.suite.families import UNCHANGED, PerturbationSeries, info_of
 
 MOST_PLAYED = 4
 MOST_READ = 20  # pairs of recordings

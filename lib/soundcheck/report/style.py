@@ -19,8 +19,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import EmbeddedMedia, MediaStore
+from soundcheck.common.messages import shorten, terminal, xml_text
 from soundcheck.report.html import Html
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"

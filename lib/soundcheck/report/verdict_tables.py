@@ -12,7 +12,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from soundcheck.common import files, templates
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.report import failures, formats, views
 from soundcheck.report.formats import Cell, label, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, folded, join
@@ -21,7 +21,7 @@ from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, cannot_be_signif
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_RULES, one_sided
-from soundcheck.suite.measures import measure_of
+from soundcheck.suite.families import measure_of
 
 VERDICTS = "sc-verdicts"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from scipy.special import ndtri
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import quoted
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
@@ -29,7 +29,7 @@ from soundcheck.report.style import DASHES, GREY, PALETTE, label, legend_name, l
 from soundcheck.report.views import estimate_table
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame
-from soundcheck.suite.measures import info_of
+from soundcheck.suite.families import info_of
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_LINKED = 100_000  # trials whose scores a book takes along

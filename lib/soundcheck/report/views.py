@@ -13,14 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from soundcheck.common import templates
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.report import style
 from soundcheck.report.formats import STATE, Cell, estimate, number, value_cell
 from soundcheck.report.formats import label as named
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.style import BLUE, DASHES, GREY, MARKS, ORANGE, PALETTE, label, legend_name, look
 from soundcheck.results.states import REPORTED
-from soundcheck.suite.measures import info_of
+from soundcheck.suite.families import info_of
 
 Rows = pd.DataFrame | Sequence[Mapping[str, object]]
 Column = str | Callable[[SimpleNamespace], object]

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.common.escaping import shorten
-from soundcheck.common.wording import some
+from soundcheck.common.messages import shorten, some
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.unspoken import Kind
@@ -37,7 +36,7 @@ from soundcheck.report.listening import MARKS, Example, Scene
 from soundcheck.report.players import side
 from soundcheck.report.style import show
 from soundcheck.results.rows import Verdict
-from soundcheck.suite.measures import info_of
+from soundcheck.suite.families import info_of
 
 MOST_NAMED = 20  # words of a list
 MOST_WRONG, MOST_MADE_UP = 12, 8  # words

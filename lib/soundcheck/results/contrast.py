@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.messages import counted
 from soundcheck.common.store import JsonFile, made_of
-from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
@@ -43,7 +43,7 @@ from soundcheck.statistics.evidence import (
     welch,
 )
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
-from soundcheck.suite.measures import HIGHER, info_of, measure_of
+from soundcheck.suite.families import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import manifest
-from soundcheck.common.errors import Caveat, input_error, refuse_unknown
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Caveat, input_error, quoted, refuse_unknown
+from soundcheck.common.messages import counted as number_of
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
-from soundcheck.common.wording import counted as number_of
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.rows import ALL
@@ -37,8 +36,8 @@ from soundcheck.results.states import (
 )
 from soundcheck.results.table import read_estimates
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
-from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of, named
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
+from soundcheck.suite.families import HIGHER, LOWER, info_of, measure_of, named
 
 # Tests whose name ends with the change that they are about; of others it is the label.
 _CHANGE = r"^(?:Change \w+|Percentage Unchanged Predictions|Drift Under|Added Change Under) (.+)$"

@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import errors, files, store
-from soundcheck.common.escaping import quoted, terminal
+from soundcheck.common import files, messages, store
+from soundcheck.common.messages import quoted, terminal
 from soundcheck.common.store import JsonFile
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
 from soundcheck.results.record import NO_RECORD, ComparisonRecord, CorpusRecord, ModelRecord, RunRecord
 from soundcheck.results.rows import KEPT_REPLICATES, Judged, load_judged, load_replicates, save_replicates
 from soundcheck.results.table import AGAIN, key_of, read_csv, read_results, to_verdicts
-from soundcheck.suite.groups import MEASURED_COLUMNS
+from soundcheck.suite.corpus_format import MEASURED_COLUMNS
 
 logger = logging.getLogger(__name__)
 ABOUT = "kept.json"  # in the folder of a kept run
@@ -98,8 +98,8 @@ class FinishedRun:
         if name in known:
             return known[name]
         remedy = "List it under `comparisons:` in the suite and run again"
-        remedy = errors.did_you_mean(name, known) if known else remedy
-        raise errors.input_error(f"--comparison {quoted(name)}", "the run has no such comparison", remedy)
+        remedy = messages.did_you_mean(name, known) if known else remedy
+        raise messages.input_error(f"--comparison {quoted(name)}", "the run has no such comparison", remedy)
 
     def contrasts(self, entry: ComparisonRecord) -> pd.DataFrame:
         """Read the rows of a comparison, none if it failed; refused if the table was cut or edited."""
@@ -111,7 +111,7 @@ class FinishedRun:
         frame = frame[models.all(axis="columns")].reset_index(drop=True)
         if {name: int(frame["outcome"].eq(name).sum()) for name in entry.outcomes} != entry.outcomes:
             what = "are not those that the run counted: it was cut or edited"
-            raise errors.input_error(table.name, f"the rows of {quoted(entry.name)} {what}", AGAIN)
+            raise messages.input_error(table.name, f"the rows of {quoted(entry.name)} {what}", AGAIN)
         return frame
 
     # As a run of a history; what nobody knows of a table alone is empty.
@@ -176,17 +176,17 @@ def read_run(path: Path, source: str = "", *, older: bool = False) -> FinishedRu
         record = RunRecord.read(beside) if beside.is_file() else NO_RECORD
         if beside.is_file() and record.results != files.digest(table):
             what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
-            raise errors.input_error(table.name, what, AGAIN)
+            raise messages.input_error(table.name, what, AGAIN)
         frame = read_results(table, older=older)
         if frame.empty:
-            raise errors.input_error(table.name, "the table holds no row, so nothing was tested", AGAIN)
+            raise messages.input_error(table.name, "the table holds no row, so nothing was tested", AGAIN)
         if changed := _changed(table.parent):
             what = "the file is not the one that the run left"
-            raise errors.input_error(changed, what, "Remove the saved run; it cannot be repaired")
-    except errors.InputError as error:
+            raise messages.input_error(changed, what, "Remove the saved run; it cannot be repaired")
+    except messages.InputError as error:
         if not source:
             raise
-        raise errors.InputError(
+        raise messages.InputError(
             dataclasses.replace(problem, where=f"{source}: {problem.where}") for problem in error.problems
         ) from error
     if frame["state_sample"].eq("").all():
@@ -216,12 +216,12 @@ class PastRuns:
 
     runs: Sequence[FinishedRun]
     doubled: Sequence[tuple[str, str]] = ()  # name of a run, and of an earlier one with the same results
-    problems: Sequence[errors.Problem] = ()  # what cannot be read
+    problems: Sequence[messages.Problem] = ()  # what cannot be read
 
 
 def check_place(folder: Path, output: Path, corpora: Mapping[str, Path]) -> None:
     """Refuse a place where runs cannot be kept, before anything runs."""
-    problems, where = errors.Problems(), f"history: {quoted(folder, 200)}"
+    problems, where = messages.Problems(), f"history: {quoted(folder, 200)}"
     place, out = folder.resolve(), output.resolve()
     for reason in files.why_not_written(folder, corpora):
         problems.add(where, *reason)
@@ -238,7 +238,7 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
     """
     run = read_run(output)
     if not run.recorded:
-        raise errors.SoundcheckError("there is no record of the run, run.json")
+        raise messages.SoundcheckError("there is no record of the run, run.json")
     try:
         with store.lock(folder / files.MARKER):  # runs may end at the same time
             for path in folders_in(folder):
@@ -262,7 +262,7 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
                 return part.rename(folder / f"{now:{_STAMP}}-{run.digest}")
     except (OSError, files.OutputError) as error:
         cause = error.__cause__ or error
-        raise errors.SoundcheckError(getattr(cause, "strerror", None) or str(cause)) from error
+        raise messages.SoundcheckError(getattr(cause, "strerror", None) or str(cause)) from error
 
 
 def folders_in(folder: Path) -> list[Path]:
@@ -293,17 +293,17 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
                 folders = folders_in(path)
             except OSError as error:
                 problems.append(
-                    errors.Problem(f"RUN {path}", error.strerror or str(error), "Check who may read it")
+                    messages.Problem(f"RUN {path}", error.strerror or str(error), "Check who may read it")
                 )
                 continue
         if not folders:
             what = "there are neither results nor saved runs in the folder"
             remedy = "Name an output folder, a results.csv or a folder of saved runs"
-            problems.append(errors.Problem(f"RUN {path}", what, remedy))
+            problems.append(messages.Problem(f"RUN {path}", what, remedy))
         places += folders
     past = _read((path, str(path)) for path in places)
     if problems := [*problems, *past.problems]:
-        raise errors.InputError(problems)
+        raise messages.InputError(problems)
     return past
 
 
@@ -318,7 +318,7 @@ def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
     for path, name in places:
         try:
             run = read_run(path, f"RUN {name}", older=True)
-        except errors.InputError as error:
+        except messages.InputError as error:
             problems += error.problems
             continue
         first = runs.setdefault(run.digest, run)

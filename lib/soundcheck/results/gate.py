@@ -31,16 +31,17 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.day import today
-from soundcheck.common.errors import (
+from soundcheck.common.messages import (
     EXIT_OK,
     EXIT_TEST_FAILED,
     InputError,
     Outcome,
     input_error,
+    quoted,
     refuse_unknown,
+    xml_text,
 )
-from soundcheck.common.escaping import quoted, xml_text
-from soundcheck.common.wording import counted as number_of
+from soundcheck.common.messages import counted as number_of
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.results import history, states
 from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
@@ -51,8 +52,7 @@ from soundcheck.results.rows import KEY, no_threshold
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, NO_INTERVAL, evidence
 from soundcheck.statistics.rules import GAP_RULES, passes
 from soundcheck.suite.entries import Suite
-from soundcheck.suite.families import TestDefinition
-from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
+from soundcheck.suite.families import AcceptedFailure, OwnTest, TestDefinition, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 

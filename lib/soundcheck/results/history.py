@@ -28,9 +28,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import input_error, refuse_unknown
-from soundcheck.common.escaping import quoted
-from soundcheck.common.wording import some
+from soundcheck.common.messages import input_error, quoted, refuse_unknown, some
 from soundcheck.results.contrast import (
     BETTER,
     CONTRAST_TYPES,

@@ -18,16 +18,15 @@ from pydantic import StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from soundcheck.common import files
-from soundcheck.common.errors import Caveat, input_error
+from soundcheck.common.messages import Caveat, input_error, some
 from soundcheck.common.store import JsonFile
 from soundcheck.common.tasks import KINDS
-from soundcheck.common.wording import some
 from soundcheck.corpora.labels import LABEL
 from soundcheck.corpora.raw_table import Excluded
 from soundcheck.statistics.bootstrap import block_name
 from soundcheck.suite.corpus_format import Benchmark
-from soundcheck.suite.model_kind import Card
-from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
+from soundcheck.suite.entries import Card
+from soundcheck.suite.families import AcceptedFailure, OwnTest
 
 PROVENANCE = "provenance.json"
 _FILES = 5  # that a fingerprint names

@@ -37,8 +37,7 @@ from soundcheck.statistics import evidence
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, WITHIN, one_sided
-from soundcheck.suite.measures import HIGHER, measure_of
-from soundcheck.suite.own_rules import AcceptedFailure
+from soundcheck.suite.families import HIGHER, AcceptedFailure, measure_of
 
 STATES = ("pass", "fail", "inconclusive", "not evaluated", "reported")
 PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = STATES

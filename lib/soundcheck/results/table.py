@@ -28,8 +28,7 @@ import pyarrow
 import pyarrow.parquet
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, input_error
-from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.common.messages import Problems, input_error, quoted, spreadsheet
 from soundcheck.common.text_table import csv_table, decode_text
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.rows import EVIDENCE, KEY, UNJUDGED, Estimate, Verdict

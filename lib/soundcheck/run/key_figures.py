@@ -44,8 +44,7 @@ from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.suite.entries import Suite
-from soundcheck.suite.families import Family
-from soundcheck.suite.measures import HIGHER, info_of, named
+from soundcheck.suite.families import HIGHER, Family, info_of, named
 
 FAMILY = "key figures"  # that owns their rows where no family has them
 _AT_THRESHOLD = {

@@ -12,14 +12,12 @@ import numpy as np
 from soundcheck.augment.recordings import load_sounds
 from soundcheck.augment.registry import kind_of_sounds, missing
 from soundcheck.augment.sounds import Sounds
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.messages import InputError, Problems
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
+from soundcheck.corpora.columns import add_groups, check_groups, check_installed, measure, measured_columns
 from soundcheck.corpora.load import Corpus, load_corpus
-from soundcheck.corpora.measured import check_installed, measure
-from soundcheck.corpora.trials.trial_design import trial_lists
-from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.corpora.trials.trial_table import TrialTable, trial_lists
 from soundcheck.evaluation import changed_segments
 from soundcheck.models import processes
 from soundcheck.models.base import LookUpModel, check_model, load_checked
@@ -149,7 +147,7 @@ def changes_of(
 
 def answers_changes(entry: ModelEntry, family: Family, sounds: Sounds | None = None) -> bool:
     """Say whether a model has answers for all changes of a family that can be made here."""
-    known = entry.known_changes
+    known = entry.about.known_changes(entry.path)
     if known is None:
         return True
     return bool(known) and all(

@@ -20,9 +20,8 @@ import pyarrow.parquet as pq
 
 from soundcheck.augment.registry import missing
 from soundcheck.common import files, resources
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.media import Description
+from soundcheck.common.messages import input_error, quoted
 from soundcheck.common.resources import library_digest
 from soundcheck.common.store import made_of
 from soundcheck.common.tasks import TRANSCRIPTION, Task

@@ -28,10 +28,9 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from soundcheck.common import files
-from soundcheck.common.errors import input_error
 from soundcheck.common.media import Description
+from soundcheck.common.messages import counted, input_error
 from soundcheck.common.store import JsonFile
-from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
 from soundcheck.results.record import Executed
 from soundcheck.results.rows import REPLICATES

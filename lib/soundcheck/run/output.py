@@ -18,10 +18,9 @@ from typing import IO, Self
 
 from soundcheck import __version__
 from soundcheck.common import files, manifest
-from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, TEMPORARY
 from soundcheck.common.manifest import MANIFEST
+from soundcheck.common.messages import InputError, input_error, quoted
 from soundcheck.common.store import CACHE_VARIABLE
 
 _STATE = ".state.json"  # of a notebook: when to execute it again, and how long it took

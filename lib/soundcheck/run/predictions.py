@@ -29,10 +29,16 @@ from typing import Any
 from soundcheck import __version__
 from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Problems
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    InputError,
+    Problems,
+    counted,
+    duration,
+    quoted,
+)
 from soundcheck.common.store import JsonFile
-from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.load import Corpus, load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.words import localised_words, vocabulary, words_to_speak

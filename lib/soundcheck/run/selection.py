@@ -17,18 +17,16 @@ from pathlib import Path
 
 from soundcheck.augment.registry import check_change
 from soundcheck.common import resources
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error, refuse_unknown
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted, refuse_unknown
 from soundcheck.common.store import CACHE_VARIABLE
-from soundcheck.corpora.measures import MEASURES
+from soundcheck.corpora.columns import MEASURES
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
 from soundcheck.run.material import Opened, Plan
 from soundcheck.run.output import FolderLock, Output
+from soundcheck.suite.corpus_format import with_suite_groups
 from soundcheck.suite.entries import ComparisonEntry, Suite
-from soundcheck.suite.families import Family
-from soundcheck.suite.groups import with_suite_groups
-from soundcheck.suite.own_rules import with_own_tests
+from soundcheck.suite.families import Family, with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 NO_FAMILY = ("",)  # of a model that no family of the book tests

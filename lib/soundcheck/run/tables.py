@@ -25,12 +25,19 @@ import pandas as pd
 from soundcheck import __version__
 from soundcheck.augment.sounds import SoundSet
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Caveat, Outcome, Problem
-from soundcheck.common.escaping import shorten, spreadsheet
-from soundcheck.common.packages import versions
-from soundcheck.common.resources import library_digest, made_here
+from soundcheck.common.messages import (
+    EXIT_INCOMPLETE,
+    EXIT_OK,
+    Caveat,
+    Outcome,
+    Problem,
+    counted,
+    duration,
+    shorten,
+    spreadsheet,
+)
+from soundcheck.common.resources import library_digest, made_here, versions
 from soundcheck.common.store import JsonCache, made_of
-from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.load import Corpus
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
@@ -50,8 +57,8 @@ from soundcheck.run.material import Material
 from soundcheck.run.notebooks import Job, Outcomes
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.output import Output
+from soundcheck.suite.corpus_format import numbers_of
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry
-from soundcheck.suite.groups import numbers_of
 
 
 def write_segments(

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import input_error, refuse_unknown
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import input_error, quoted, refuse_unknown
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import Setting, simulated_threshold
 from soundcheck.suite.thresholds import read_family

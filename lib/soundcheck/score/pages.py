@@ -10,17 +10,16 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common import files, templates
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED
+from soundcheck.common.messages import EXIT_OK, EXIT_TEST_FAILED, counted, some
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.html import standalone
 from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.rows import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED
-from soundcheck.suite.groups import OTHERS
-from soundcheck.suite.measures import LOWER, info_of
+from soundcheck.suite.corpus_format import OTHERS
+from soundcheck.suite.families import LOWER, info_of
 
 MOST_TOO_SMALL = 12  # groups that are listed with their values
 

@@ -18,10 +18,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment.sounds import Sounds
-from soundcheck.common.errors import did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import did_you_mean, input_error, quoted, some
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
-from soundcheck.common.wording import some
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_trial_corpus, resolve, write_table
@@ -39,8 +37,8 @@ from soundcheck.results.states import decide
 from soundcheck.score import tables
 from soundcheck.score.pages import Scores
 from soundcheck.start.detect import likely_scale
+from soundcheck.suite.corpus_format import OTHERS, UNUSABLE
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
-from soundcheck.suite.groups import OTHERS, UNUSABLE
 
 TABLE = "table"  # how the corpus is called
 KINDS = {"words": TRANSCRIPTION, "values": REGRESSION, "classes": CLASSIFICATION}

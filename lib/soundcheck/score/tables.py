@@ -17,9 +17,8 @@ from typing import Any
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import read_json_table
+from soundcheck.common.messages import input_error, quoted
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.text_table import read_tab_table, read_text_table
 from soundcheck.corpora.labels import without_nobody

@@ -28,10 +28,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, inside
 from soundcheck.common.json_lines import json_or_none
+from soundcheck.common.messages import InputError, input_error, quoted
 from soundcheck.common.tasks import (
     BUILTIN,
     CLASSIFICATION,
@@ -43,13 +42,12 @@ from soundcheck.common.tasks import (
     usual_scales,
 )
 from soundcheck.corpora import splits
-from soundcheck.corpora.formats.audformat import HEADER, only_flavour
+from soundcheck.corpora.formats.tables import HEADER, only_flavour
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL, DEV, EVAL, TEST, TRAIN, split_class
-from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, MEASURED_COLUMNS, RESERVED_COLUMNS, UNUSABLE
 from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.groups import MEASURED_COLUMNS, UNUSABLE
 
 with Path(__file__).with_name("column_names.csv").open(encoding="utf-8", newline="") as _file:
     _NAMES = {row["kind"]: tuple(row["names"].split()) for row in csv.DictReader(_file)}

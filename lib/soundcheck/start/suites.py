@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from soundcheck.common import files, resources, templates
-from soundcheck.common.errors import InputError, Problem, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import InputError, Problem, did_you_mean, flow, input_error, quoted, some
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.common.wording import flow, some
 from soundcheck.corpora.segments import parse, prepare
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.evaluation.evaluation import obstacle

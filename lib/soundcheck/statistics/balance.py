@@ -28,9 +28,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import counted, quoted
 from soundcheck.common.tasks import CLASSIFICATION, REGRESSION
-from soundcheck.common.wording import counted
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
 CELLS = 10  # of labels that are numbers

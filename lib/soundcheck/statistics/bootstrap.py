@@ -36,7 +36,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, LEVEL, Scale, certainty, interval

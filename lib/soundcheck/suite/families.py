@@ -1,7 +1,7 @@
-"""What a family of tests is: its tests, rules and thresholds, and the changes of the signal that it needs.
+"""What a family of tests is, what its tests measure, and what a suite decides about them.
 
-Conventions
------------
+A family is its tests, rules and thresholds, and the changes of the signal that it needs.
+
 - Thresholds live on the scale of the score: regression tasks are scaled to 0..1 before anything is computed.
 - Rules are strict and see the unrounded value; ``decimals`` is for display only.
 - A threshold belongs to a task by its name, or to all other tasks of a kind under ``regression`` or
@@ -9,24 +9,170 @@ Conventions
 - A threshold for classes may depend on how many there are: of two classes guessing finds half, and of seven
   few have a share that could be off by 0.15. Where it does, the test says for how many classes it is. Tasks
   with more or fewer have no threshold then, unless the suite sets one: values are shown without verdict.
+
+``measures.csv`` beside this file has a row a test, with ``FAMILY/`` before its name where a family measures
+something else under it, and ``*`` for any words. Tests of differences name what they compare; a row without
+measure is of a test whose value is a difference itself, which the results hold and the estimates do not.
+
+From which size a difference between groups is a failure, ``matters:`` of a suite or test says::
+
+    matters: {absolute: 0.05, relative: 0.25, floor: 0.005}
+
+A suite may set other thresholds and margins, leave out tests, and accept failures.
+
+- The threshold files stay as they are. A test that is judged otherwise remembers the shipped one, so that
+  every page can say what was changed, to what, and why.
+- An accepted failure stays a failure: only pipelines look past it, and only until its date.
 """
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import dataclasses
+import datetime
+import fnmatch
+import functools
 import json
-from collections.abc import Callable, Iterable
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import WrapValidator
 
 from soundcheck.common import files
-from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.statistics.rules import RULES
+from soundcheck.common.messages import did_you_mean, quoted
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, Task
+from soundcheck.statistics.rules import RULES, WITHIN
 from soundcheck.suite import schema
-from soundcheck.suite.measures import Margin
-from soundcheck.suite.yaml_reader import Plain
+
+# Measures ---------------------------------------------------------------------------------------------------
+
+HIGHER, LOWER = "higher", "lower"
+UNCHANGED = "unchanged_predictions"
+_SHARES = (
+    *(UNCHANGED, "recall", "precision", "predicted_share", "sentence_error_rate", "interval_coverage"),
+    *("share_of_empty_answers", "repeated_words", "taken_for"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class MeasureInfo:
+    """A measure."""
+
+    name: str  # as in the estimates; empty if the value of the test is a difference
+    title: str  # for people
+    better: str = ""  # which values are better, "higher" or "lower"; empty if neither
+    error: bool = False  # whether relative margins apply: it is a rate of errors, or 1 minus one
+    low: float = -float("inf")  # limits of its values
+    high: float = float("inf")
+
+    @property
+    def share(self) -> bool:
+        """Whether values are shares of recordings, each of which counts or does not."""
+        return self.name.partition(" (")[0] in _SHARES
+
+    @property
+    def rate(self) -> bool:
+        """Whether it is a rate of errors, whose values are written in per cent."""
+        return self.error and self.better == LOWER
+
+    def within(self, value: float, low: float, high: float) -> tuple[float, float]:
+        """Keep an interval where values may lie; that of a value beyond it stays as it is."""
+        if not self.low <= value <= self.high:
+            return low, high
+        return max(low, self.low), min(high, self.high)
+
+
+@functools.cache
+def measure_of(test: str, family: str = "") -> MeasureInfo:
+    """Give what a test of a family measures; of tests that nobody listed the name says it.
+
+    >>> measure_of("Word Error Rate Difference").name, measure_of("Own Score").name
+    ('word_error_rate', 'own_score')
+    """
+    for name in (f"{family}/{test}", test):
+        for pattern, info in _table().items():
+            if fnmatch.fnmatchcase(name, pattern):
+                return info
+    words = re.findall(r"\w+", test.lower())
+    return MeasureInfo("_".join(words), " ".join(words))
+
+
+@functools.cache
+def info_of(measure: str) -> MeasureInfo:
+    """Give a measure by its name, also where a remark follows it: ``concordance_cc (balanced)``."""
+    known = {info.name: info for info in _table().values()}
+    plain = measure.partition(" (")[0]
+    return known.get(measure) or known.get(plain) or MeasureInfo(measure, measure.replace("_", " "))
+
+
+def named(title: str) -> str:
+    """Give the name of a measure by its title: ``concordance_cc`` of ``concordance``."""
+    return next(info.name for info in _table().values() if info.title == title)
+
+
+@functools.cache
+def _table() -> dict[str, MeasureInfo]:
+    table = {}
+    with Path(__file__).with_name("measures.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            limits = float(row["low"] or "-inf"), float(row["high"] or "inf")
+            texts = row["measure"], row["title"], row["better"]
+            table[row["test"]] = MeasureInfo(*texts, bool(row["error"]), *limits)
+    return table
+
+
+ABSOLUTE = 0.05  # of error rates without a published threshold
+
+
+def _read_relative(value: object) -> object:
+    given = schema.plain_value(value)
+    if given == 0 and given is not False:
+        raise schema.wrong("0 is no share of an error rate", "Write false for the absolute margin alone")
+    return None if given is False else value
+
+
+@dataclasses.dataclass(frozen=True)
+class Margin:
+    """The size of a difference that counts."""
+
+    # the largest margin; ``None`` = the published threshold of the test
+    absolute: schema.number(0, 1, positive=True) | None = None
+    # of error rates: share of the rate of the reference; ``None`` = the absolute margin alone
+    relative: schema.parsed(schema.number(0, 1, positive=True) | None, _read_relative) = 0.25
+    floor: schema.number(0, 1) = 0.005  # of error rates: the smallest margin
+
+    def of(self, published: float | None, reference: float | None, info: MeasureInfo) -> float | None:
+        """Give the margin of a test; ``None`` if there is nothing to judge by.
+
+        - ``published``: threshold of the test, if it has one.
+        - ``reference``: value of the reference group: of a recall 0.98 the error rate is 0.02.
+
+        >>> errors = MeasureInfo("word_error_rate", "word error rate", "lower", error=True)
+        >>> [Margin().of(0.05, rate, errors) for rate in (0.45, 0.08, 0.003)]
+        [0.05, 0.02, 0.005]
+        """
+        absolute = published if self.absolute is None else self.absolute
+        if not info.error:
+            return absolute
+        absolute = ABSOLUTE if absolute is None else absolute
+        if self.relative is None or reference is None or math.isnan(reference):
+            return absolute
+        rate = 1 - reference if info.better == "higher" else reference
+        return max(self.floor, min(absolute, self.relative * rate))
+
+    def __str__(self) -> str:
+        absolute = "the threshold" if self.absolute is None else f"{self.absolute:g}"
+        if self.relative is None:
+            return absolute
+        return f"{absolute}, of error rates {self.relative:g} of the rate if that is less"
+
+
+# Families ---------------------------------------------------------------------------------------------------
 
 CATEGORIES = ("correctness", "fairness", "robustness")
 
@@ -38,7 +184,7 @@ def _check_rule(value: object) -> object:
 
 
 def _or_null(value: object, read: Callable[[object], object]) -> object:
-    return None if isinstance(value, Plain) and value == "null" else read(value)
+    return None if isinstance(value, schema.Plain) and value == "null" else read(value)
 
 
 Rule = schema.parsed(schema.choice(*RULES), _check_rule)
@@ -223,7 +369,7 @@ class Family:
     question: schema.Prose = ""
     kinds: tuple[str, ...]  # kinds of task that it applies to
     columns: schema.Texts = ()  # columns of the segment table that it needs besides the label
-    # columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`
+    # columns that are measured on the sound, see :mod:`soundcheck.corpora.columns`
     measured: schema.Texts = ()
     label: schema.Boolean = True  # whether it needs labelled segments
     # changes of the signal that it needs predictions for
@@ -274,24 +420,21 @@ class Family:
 
         - ``suite``: a :class:`~soundcheck.suite.entries.Suite`, or what a notebook knows of it.
         """
-        options = self.options
+        options = dict(self.options)
         if self.transformations and suite.transformed_segments is not None:
-            options = options | {"sweep_segments": suite.transformed_segments}
+            options["sweep_segments"] = suite.transformed_segments
         if suite.segments_per_change is not None:
-            options = options | {"segments_per_change": suite.segments_per_change}
+            options["segments_per_change"] = suite.segments_per_change
         names = suite.transformations.get(self.name, self.series)
         included = {name: series for name, series in self.transformations.items() if name in names}
         swept = {name: series for name, series in self.sweeps.items() if suite.sweeps and name in names}
         if len(included) < len(self.transformations) and options.get("excluded"):
-            excluded = {name: cut for name, cut in options["excluded"].items() if name in included}
-            options = options | {"excluded": excluded}
-        stepped = {"sweeps": swept, "transformations": included}
-        if suite.levels is not None:
-            excluded = options.get("excluded") or {}
-            for kind, series in stepped.items():
-                for name, part in series.items():
-                    stepped[kind][name] = part.thinned(suite.levels, excluded.get(name, ()))
-        return dataclasses.replace(self, **stepped, options=options)
+            options["excluded"] = {name: cut for name, cut in options["excluded"].items() if name in included}
+        for kind in (included, swept) if suite.levels is not None else ():
+            for name, series in kind.items():
+                excluded = (options.get("excluded") or {}).get(name, ())
+                kind[name] = series.thinned(suite.levels, excluded)
+        return dataclasses.replace(self, sweeps=swept, transformations=included, options=options)
 
     def option(self, name: str, model: str) -> Any:
         """Give an option that may be one value, or one for each model with a ``default``."""
@@ -306,3 +449,238 @@ class Family:
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""
         return task.kind in self.kinds and any(test.fits(task) for test in self.tests.values())
+
+
+# What a suite decides ---------------------------------------------------------------------------------------
+
+WHERE = ("model", "corpus", "family", "task", "test", "group", "label")  # what an accepted failure may name
+_EXAMPLE = "Write {threshold: 0.9, why: agreed with the customer}, or false to leave the test out"
+_EXAMPLE_ACCEPTED = "Write - {model: ours, family: fairness_accent, why: being collected, until: 2027-03-01}"
+
+
+def _read_date(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
+        with contextlib.suppress(ValueError):
+            return datetime.date.fromisoformat(value)
+    raise schema.wrong(f"{schema.display(value)} is not a date", "Write year-month-day, such as 2027-03-01")
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnTest:
+    """What a suite changes about a test."""
+
+    # task or kind of task -> its threshold; those that are not named stay
+    thresholds: dict[str, float] = dataclasses.field(default_factory=dict)
+    # from which size a difference between groups is a failure; ``None`` = as in all tests
+    margin: Margin | None = None
+    why: schema.Text = ""  # the reason, for the reader
+    run: schema.Boolean = True  # whether the test is judged at all
+    # whether pipelines fail when the value is on the wrong side of the threshold, whatever its interval
+    hard: schema.Boolean = False
+    labels: tuple[str, ...] = ()  # classes that this is about; empty = all
+
+
+@dataclasses.dataclass(frozen=True)
+class AcceptedFailure:
+    """Failures that are known and accepted: those of all tests that agree in what is named."""
+
+    model: schema.Text = ""  # these as in the results table; empty = any
+    corpus: schema.Text = ""
+    family: schema.Text = ""
+    task: schema.Text = ""
+    test: schema.Text = ""
+    group: schema.Text = ""
+    label: schema.Text = ""
+    why: schema.Text = ""  # the reason, for the reader
+    # the last day on which they are accepted; ``None`` = without end
+    until: schema.parsed(datetime.date, _read_date) | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What it names: column of the results -> value."""
+        return {name: getattr(self, name) for name in WHERE if getattr(self, name)}
+
+    @property
+    def reason(self) -> str:
+        """Why and how long, for the reader."""
+        return self.why if self.until is None else f"{self.why} (until {self.until})"
+
+    def past(self, today: datetime.date) -> bool:
+        """Say whether its last day is over."""
+        return self.until is not None and today > self.until
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}: {value}" for name, value in self.named.items())
+
+
+def with_own_tests(family: Family, changes: Mapping[str, OwnTest]) -> Family:
+    """Give a family the thresholds of a suite: name of a test -> what the suite changes about it."""
+    tests = dict(family.tests)
+    for name, change in changes.items():
+        test = tests[name]
+        tests[name] = dataclasses.replace(
+            test,
+            thresholds=test.thresholds | change.thresholds,
+            classes=None if CLASSIFICATION in change.thresholds else test.classes,  # the suite knows its own
+            margin=change.margin or test.margin,
+            off="" if change.run else ": ".join(filter(None, ("switched off in this suite", change.why))),
+            why=change.why or test.why,
+            shipped=test.shipped or test,
+        )
+    return dataclasses.replace(family, tests=tests)
+
+
+def read_margin(reader: schema.EntryReader, path: tuple, value: object, usual: Margin) -> Margin:
+    """Read a margin: a number is the absolute margin alone, a mapping names parts of it."""
+    if not isinstance(value, dict):
+        return Margin(reader.check(path, value, schema.number(0, 1, positive=True)), None)
+    given = reader.check(path, value, Margin)
+    if given is None:
+        return usual
+    margin = dataclasses.replace(usual, **{key: part for key, part in vars(given).items() if key in value})
+    if None not in (margin.absolute, margin.relative) and margin.floor > margin.absolute:
+        what = f"the floor {margin.floor:g} lies above the absolute margin {margin.absolute:g}"
+        reader.note(path, what, f"Write floor: {margin.absolute:g}, or less")
+    return margin
+
+
+def read_accepted(reader: schema.EntryReader) -> tuple[AcceptedFailure, ...]:
+    """Read ``accepted``, a list of failures that are known and accepted."""
+    value = reader.document.data.get("accepted", [])
+    if not isinstance(value, list):
+        reader.note(("accepted",), f"{schema.display(value)} is not a list", _EXAMPLE_ACCEPTED)
+        return ()
+    accepted = []
+    for position, item in enumerate(value):
+        path = ("accepted", position)
+        accepted.append(reader.check(path, item, AcceptedFailure, needed=("why",)))
+        if isinstance(item, dict) and not set(item) & set(WHERE):
+            what = "nothing is named, so that every failure would be accepted"
+            reader.note(path, what, f"Name one or more of {', '.join(WHERE)}")
+    return tuple(filter(None, accepted))
+
+
+def read_tests(
+    reader: schema.EntryReader, tested: Mapping[str, set[str]], margin: Margin
+) -> dict[str, dict[str, OwnTest]]:
+    """Read ``tests``: family -> test -> what is changed.
+
+    - ``tested``: family -> tasks that models of the suite predict for it. ``margin``: that of the suite.
+    """
+    names = reader.known_names(("tests",), dict(reader.entries("tests")), reader.families, "family")
+    if not names:
+        return {}
+    from soundcheck.suite.thresholds import read_family  # heavy, and most suites change nothing
+
+    changes: dict[str, dict[str, OwnTest]] = {}
+    for name in names:
+        changes[name] = {}
+        with reader.problems.collected():
+            family = read_family(name, reader.root)
+            for test, change in reader.entries("tests", name):
+                path = ("tests", name, test)
+                if test not in family.tests:
+                    what = f"{name} has no test {quoted(test)}"
+                    reader.note(path, what, did_you_mean(test, family.tests))
+                elif changed := _TestReader(reader, path, family, tested.get(name), margin).read(change):
+                    changes[name][test] = changed
+    return changes
+
+
+@dataclasses.dataclass(frozen=True)
+class _TestReader:
+    """Reads what a suite changes about a test of a family, at a path of its file."""
+
+    reader: schema.EntryReader
+    path: tuple
+    family: Family
+    predicted: set[str] | None  # tasks that models predict for the family; ``None``: it is not run
+    margin: Margin  # of the suite
+
+    def read(self, value: object) -> OwnTest | None:
+        """Read all; ``None`` if it cannot be used."""
+        reader, path = self.reader, self.path
+        if schema.plain_value(value) is False:
+            return OwnTest(run=False)
+        if not isinstance(value, dict):
+            reader.note(path, f"{schema.display(value)} does not say what is changed and why", _EXAMPLE)
+            return None
+        fixed = {"thresholds": {}, "margin": None, "labels": ()}
+        if "run" in value:
+            if "hard" in value:
+                reader.note(path, "a test that is left out cannot be a hard bar", "Remove run, or hard")
+                return None
+            left = reader.check(path, value, OwnTest, more=fixed | {"hard": False})
+            if left is not None and left.run:
+                what = "a test is run unless it is left out"
+                reader.note((*path, "run"), what, "Remove it, or write false")
+            return left
+        others = ("threshold", "matters", "label")
+        change = reader.check(path, value, OwnTest, others, fixed | {"run": True}, ("why",))
+        labels = reader.check((*path, "label"), value.get("label"), schema.Names)
+        thresholds = self.thresholds(value.get("threshold"))
+        if change is None:
+            return None
+        if not {"threshold", "matters"} & value.keys() and not change.hard:
+            reader.note(path, "nothing is changed", _EXAMPLE)
+        margin, matters = None, value.get("matters")
+        if matters is not None:
+            margin = read_margin(reader, (*path, "matters"), matters, self.margin)
+            named = isinstance(matters, dict) and {"relative", "floor"} & {*matters}
+            if named and margin.relative is not None and not measure_of(path[-1], self.family.name).error:
+                what = f"{path[-1]} is no error rate that a margin could be relative to"
+                reader.note((*path, "matters"), what, "Write a number, the absolute margin")
+        change = dataclasses.replace(change, thresholds=thresholds, margin=margin, labels=labels or ())
+        if change.hard:
+            self.check_hard(change, "threshold" in value)
+        elif change.labels:
+            reader.note((*path, "label"), "a label narrows a hard bar only", "Add hard: true, or remove it")
+        return change
+
+    def check_hard(self, change: OwnTest, has_threshold: bool) -> None:
+        """Note a hard bar that nothing in the suite could be compared with."""
+        note, place, label_place = self.reader.note, (*self.path, "hard"), (*self.path, "label")
+        tasks = [self.reader.tasks[name] for name in sorted(self.predicted or ())]
+        judged = [task for task in tasks if {task.name, task.kind} & change.thresholds.keys()]
+        if not has_threshold:
+            note(place, "a hard bar needs a threshold", "Add threshold: 0.7")
+        elif self.predicted is None:
+            what = f"the suite does not run {self.family.name}"
+            note(place, what, "Add it to families, or remove hard")
+        elif change.thresholds and not judged:
+            names = ", ".join(sorted(task.name for task in tasks)) or "none"
+            note(place, "no model predicts a task that this is a threshold for", f"Models predict: {names}")
+        classes = list(dict.fromkeys(name for task in judged for name in task.classes))
+        if not classes or not all(task.classes for task in judged):
+            return
+        for label in [label for label in change.labels if label not in classes]:
+            note(label_place, f"{quoted(label)} is no class", did_you_mean(label, classes))
+        if change.labels and "Class" not in self.path[-1]:
+            what = f"{self.path[-1]} has one value, not one a class"
+            note(label_place, what, "Remove label, or name a test per class")
+
+    def thresholds(self, given: object) -> dict[str, float]:
+        """Read one threshold for all tasks that have one, or one a task."""
+        path, kinds = (*self.path, "threshold"), self.family.kinds
+        if given is None:
+            return {}
+        if not isinstance(given, dict):
+            threshold = self.threshold(path, given)
+            names = self.family.tests[self.path[-1]].thresholds
+            return {} if threshold is None else dict.fromkeys(names, threshold)
+        allowed = [*(task.name for task in self.reader.tasks.values() if task.kind in kinds), *kinds]
+        for task in [task for task in given if task not in allowed]:
+            what = f"{quoted(task)} is no task that {self.family.name} tests"
+            self.reader.note((*path, task), what, did_you_mean(task, allowed))
+        read = {task: self.threshold((*path, task), given[task]) for task in given if task in allowed}
+        return {task: threshold for task, threshold in read.items() if threshold is not None}
+
+    def threshold(self, path: tuple, value: object) -> float | None:
+        """Read a threshold that a score can be on either side of."""
+        threshold, test = self.reader.check(path, value, schema.Number), self.family.tests[self.path[-1]]
+        if threshold is not None and test.rule == WITHIN and threshold <= 0:
+            what = f"no size of a value lies below {threshold:g}"
+            self.reader.note(path, what, "Give a threshold above 0")
+        elif threshold is not None:
+            self.reader.check_possible(path, threshold, test.range)
+        return threshold

@@ -19,9 +19,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 
-from soundcheck.common.errors import InputError
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, inside, irregularity, nearest_name
+from soundcheck.common.messages import InputError, quoted
 
 PACKAGE = "package:"  # begins the place of a file that came with an installed package
 MANY_FILES = 100_000  # more than one entry may name

@@ -22,43 +22,27 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
 from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.metrics import entities
 from soundcheck.metrics.alternatives import synonym_sets
 from soundcheck.metrics.normalisation import NORMALISERS
-from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry, read_corpus
-from soundcheck.suite.entries import (
-    NOISE_KINDS,
-    RESPONSE_KINDS,
-    SETTINGS,
-    SPEECH_KINDS,
-    ComparisonEntry,
-    SoundEntry,
-    Suite,
-)
-from soundcheck.suite.groups import MEASURED_COLUMNS, read_adjust, read_groups
-from soundcheck.suite.measures import Margin
-from soundcheck.suite.model_kind import ModelEntry, read_card, read_model
-from soundcheck.suite.own_rules import read_accepted, read_margin, read_tests
-from soundcheck.suite.yaml_reader import read_yaml
+from soundcheck.suite import corpus_format, entries, schema
+from soundcheck.suite.families import Margin, read_accepted, read_margin, read_tests
 
 _TAKEN = (  # names that mean something else in a table or threshold file
-    *(*RESERVED_COLUMNS, *MEASURED_COLUMNS, *KINDS),
+    *(*corpus_format.RESERVED_COLUMNS, *corpus_format.MEASURED_COLUMNS, *KINDS),
     *("key", "change", "error", "drawn", "audio", "category", "place"),
 )
-SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)  # noise: a folder with several kinds
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
     *("tests", "accepted", "groups", "adjust", "card", "history", "cache", "synonyms"),
     "entities",
 )
 
-Corpora = Mapping[str, CorpusEntry | None]
-Models = Mapping[str, ModelEntry | None]
+Corpora = Mapping[str, corpus_format.CorpusEntry | None]
+Models = Mapping[str, entries.ModelEntry | None]
 
 
 class _Limits(schema.Section):
@@ -87,7 +71,7 @@ class _Task(schema.Section):
     classes: schema.Texts | None = None
 
 
-def read_suite(path: str | os.PathLike) -> Suite:
+def read_suite(path: str | os.PathLike) -> entries.Suite:
     """Read and check a suite.
 
     - ``path``: the suite.yml; messages name it as given here.
@@ -99,7 +83,7 @@ def read_suite(path: str | os.PathLike) -> Suite:
         remedy = f"Did you mean {quoted(inner)}?" if os.path.isfile(inner) else "Name the suite.yml in it"
         raise input_error(display_name, "this is a folder, not a file", remedy)
     problems = Problems()
-    document = read_yaml(path, display_name, problems)
+    document = schema.read_yaml(path, display_name, problems)
     suite = _Reader(document, problems, Path(path).absolute()).read()
     problems.raise_if_any()
     return suite
@@ -108,22 +92,28 @@ def read_suite(path: str | os.PathLike) -> Suite:
 class _Reader(schema.EntryReader):
     """Reads the sections of one suite and notes the problems of all."""
 
-    def read(self) -> Suite | None:
+    def read(self) -> entries.Suite | None:
         """Read everything; the result counts only if there are no problems."""
         data = self.document.data
-        fixed = {name: value for name, value in vars(Suite()).items() if name not in SETTINGS}
-        suite = self.check((), data, Suite, _SECTIONS, fixed)
+        fixed = {name: value for name, value in vars(entries.Suite()).items() if name not in entries.SETTINGS}
+        suite = self.check((), data, entries.Suite, _SECTIONS, fixed)
         limits = self.check(("limits",), data.get("limits"), _Limits) or _Limits()
         balance = self.check(("balance",), data.get("balance"), _Balance) or _Balance()
         sounds = dict(self.entries("sounds"))
-        kinds = self.known_names(("sounds",), sounds, SOUND_KINDS, "kind of sound")
+        kinds = self.known_names(("sounds",), sounds, entries.SOUND_KINDS, "kind of sound")
         for name, value in self.entries("tasks"):
             self.read_task(name, value)
-        groups, against = read_groups(self, ("groups",), data.get("groups"))
-        shared = {"groups": groups, "against": against, "adjust": read_adjust(self, data.get("adjust"))}
+        groups, against = corpus_format.read_groups(self, ("groups",), data.get("groups"))
+        adjust = corpus_format.read_adjust(self, data.get("adjust"))
+        shared = {"groups": groups, "against": against, "adjust": adjust}
         corpora, models = (dict(self.entries(key, needed=True)) for key in ("corpora", "models"))
-        corpora = {name: read_corpus(self, name, value, shared) for name, value in corpora.items()}
-        models = {name: read_model(self, name, value, limits.model_seconds) for name, value in models.items()}
+        corpora = {
+            name: corpus_format.read_corpus(self, name, value, shared) for name, value in corpora.items()
+        }
+        models = {
+            name: entries.read_model(self, name, value, limits.model_seconds)
+            for name, value in models.items()
+        }
         comparisons = self.read_comparisons(models)
         self.check_audio(corpora, models)
         families = self.read_families(data.get("families"))
@@ -138,7 +128,7 @@ class _Reader(schema.EntryReader):
             "tests": read_tests(self, tested, margin),
             "accepted": read_accepted(self),
             "sounds": {kind: self.read_sound(kind, sounds[kind]) for kind in kinds},
-            "card": read_card(self, ("card",), data.get("card")),
+            "card": entries.read_card(self, ("card",), data.get("card")),
             "synonyms": read_synonyms(self, data.get("synonyms"), suite.normaliser if suite else "none"),
             "entities": read_entities(self, data.get("entities")),
             "balance_samples": balance.samples,
@@ -172,12 +162,12 @@ class _Reader(schema.EntryReader):
         testing = [model for model in testing if any(map(model.listens_to, among))]
         return {task for model in testing for task in model.tasks}
 
-    def read_comparisons(self, models: Models) -> dict[str, ComparisonEntry]:
+    def read_comparisons(self, models: Models) -> dict[str, entries.ComparisonEntry]:
         """Read which models are compared."""
-        comparisons: dict[str, ComparisonEntry] = {}
+        comparisons: dict[str, entries.ComparisonEntry] = {}
         for name, value in self.entries("comparisons"):
             path = ("comparisons", name)
-            comparison = self.check(path, value, ComparisonEntry, more={"name": name})
+            comparison = self.check(path, value, entries.ComparisonEntry, more={"name": name})
             if comparison is None:
                 continue
             pair = (comparison.baseline, comparison.candidate)
@@ -195,20 +185,20 @@ class _Reader(schema.EntryReader):
             comparisons[name] = comparison
         return comparisons
 
-    def read_sound(self, kind: str, value: object) -> SoundEntry | None:
+    def read_sound(self, kind: str, value: object) -> entries.SoundEntry | None:
         """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
         path = ("sounds", kind)
         place = path if isinstance(value, str) else (*path, "path")
         sound = self.check(path, {"path": value} if isinstance(value, str) else value, _Sound)
         if sound is None:
             return None
-        if sound.base and kind not in RESPONSE_KINDS:
-            remedy = f"Remove it. It belongs to {' and '.join(RESPONSE_KINDS)}"
+        if sound.base and kind not in entries.RESPONSE_KINDS:
+            remedy = f"Remove it. It belongs to {' and '.join(entries.RESPONSE_KINDS)}"
             self.note((*path, "base"), f"{kind} takes no base", remedy)
         if len(sound.where) > 1:
             self.note((*path, "where"), "more than one column is named", "Name one column and its value")
         folder = self.read_path(place, sound.path, folder=True)
-        return folder and SoundEntry(kind, folder, sound.path, sound.base, sound.where)
+        return folder and entries.SoundEntry(kind, folder, sound.path, sound.base, sound.where)
 
     def read_task(self, name: str, value: object) -> None:
         path = ("tasks", name)

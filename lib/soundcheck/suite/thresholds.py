@@ -26,8 +26,7 @@ import pydantic
 from pydantic import AfterValidator
 
 from soundcheck.common import files, resources
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import KINDS
 from soundcheck.metrics.differential import AVERAGES, read_omega
 from soundcheck.statistics import simulation
@@ -40,9 +39,8 @@ from soundcheck.suite.families import (
     Rule,
     ScoreRange,
     TestDefinition,
+    measure_of,
 )
-from soundcheck.suite.measures import measure_of
-from soundcheck.suite.yaml_reader import Document, read_yaml
 
 # Options ----------------------------------------------------------------------------------------------------
 
@@ -292,7 +290,7 @@ def read_family(name: str, folder: Path | None = None) -> Family:
     shipped = resources.root() / "thresholds" / f"{name}.yml"
     ours = read_family(name) if shipped.is_file() and not shipped.samefile(file) else None
     problems = Problems()
-    reader = _Reader(read_yaml(file, display_name, problems), problems, name)
+    reader = _Reader(schema.read_yaml(file, display_name, problems), problems, name)
     family = reader.read(ours.options if ours else None if shipped.is_file() else ())
     if ours and not (folder / "notebooks" / f"{name}.ipynb").is_file():
         reader.check_known(ours)
@@ -311,7 +309,7 @@ def read_family(name: str, folder: Path | None = None) -> Family:
 class _Reader(schema.DocumentReader):
     """Reads one threshold file and notes all its problems."""
 
-    def __init__(self, document: Document, problems: Problems, name: str) -> None:
+    def __init__(self, document: schema.Document, problems: Problems, name: str) -> None:
         super().__init__(document, problems)
         self.name = name
         self.tests: dict[str, tuple[tuple, object]] = {}  # name of a test -> its place and what it says

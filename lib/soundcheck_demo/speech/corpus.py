@@ -30,9 +30,8 @@ import parselmouth
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.common import seeds, store
-from soundcheck.common.errors import SoundcheckError, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
+from soundcheck.common.messages import SoundcheckError, input_error, quoted
 from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
 from soundcheck_demo.speech import texts

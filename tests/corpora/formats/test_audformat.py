@@ -8,11 +8,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.audformat_database import read_database
-from soundcheck.suite.corpus_format import CORPUS_FORMATS
-from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusEntry
 
 FILES = ["a.wav", "b.wav", "c.wav"]
 HEADER = "name: x\ntables:\n  t:\n    type: filewise\n    columns:\n      arousal: {}\n"

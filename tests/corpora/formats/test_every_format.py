@@ -17,7 +17,7 @@ import pytest
 import soundfile
 from tests.corpora.given import rows
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora import raw_table
 
 Rows = Sequence[Mapping[str, object]]

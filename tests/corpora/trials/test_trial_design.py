@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.corpora.trials.trial_design import generate, trial_lists
-from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.corpora.trials.trial_table import TrialTable, generate, trial_lists
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family
 

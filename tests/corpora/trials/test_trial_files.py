@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.corpora.given import refusals
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_scores, read_trials, score_text
 from soundcheck.models.tables.rows import scores_of_trials
 

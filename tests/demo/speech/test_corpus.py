@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.files import TEMPORARY, digest
+from soundcheck.common.messages import InputError
 from soundcheck.corpora import audio
 from soundcheck_demo.speech import corpus
 

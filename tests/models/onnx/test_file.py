@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from networks import onnx_model
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models.onnx.graph import read_onnx_file
 
 onnx = pytest.importorskip("onnx")

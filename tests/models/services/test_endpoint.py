@@ -15,7 +15,7 @@ import yaml
 from library_models import load_model
 from services import Asked, Reply, serving, text
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models import endpoint

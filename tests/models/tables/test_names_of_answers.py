@@ -8,7 +8,7 @@ import pytest
 import yaml
 from answer_files import corpus, files
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 
 
 def lines(form: str, head: str = ""):

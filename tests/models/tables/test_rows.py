@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.messages import InputError, Problems
 from soundcheck.common.text_table import TextTable
 from soundcheck.models.tables.rows import SAME_SECONDS, TOLERANCE, TWICE, Rows, sort_rows
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from answer_files import suite_of
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.tables.rows import SCORE, ScoreModel

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from answer_files import NAN, TASKS, corpus, files, suite_of
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models.answers import unpack
 from soundcheck.models.tables.table import TableModel
 from soundcheck.predict.tables import Columns, answer_columns, write_predictions
+from soundcheck.suite.corpus_format import number_of
 from soundcheck.suite.entries import ModelEntry
-from soundcheck.suite.groups import number_of
 
 GOOD = "file,arousal,emotion\na.wav,0.25,anger\nb.wav,0.5,boredom\nsub/c.wav,1.5,sadness\n"
 BOTH = ("arousal", "emotion")

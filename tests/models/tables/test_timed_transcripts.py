@@ -10,7 +10,7 @@ from answer_files import NAN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import TEXT_LIMIT
 from soundcheck.models.tables.timed_transcripts import (

@@ -8,7 +8,7 @@ from answer_files import NAN, corpus, files, suite_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import TEXT_LIMIT
 from soundcheck.models.tables.table import TableModel

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models.transformers_folder.model import read_folder, relevant_files
 
 ROWS = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8"))["files"]

@@ -14,7 +14,7 @@ from library_models import Project, load_model, noises
 from tests.models.transformers_folder.tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.models.answers import check_output
 from soundcheck.models.transformers_folder.model import pads_exactly
 from soundcheck.run.selection import refuse_code

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from tests.support.findings import FIGURE, GAP, NOTHING
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.publish.cards import card_format
 from soundcheck.publish.cards.card_format import (
     CARD_FORMATS,
@@ -33,7 +33,7 @@ from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame, write_estimates
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 from soundcheck.suite.thresholds import read_family
 
 RECORDED = Path(__file__).with_name("recorded")

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.messages import InputError
 from soundcheck.publish.cards.formats.huggingface import BEGIN, END, updated
 from soundcheck.publish.cards.records import MARK
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from soundcheck.common.packages import extra_folder, import_extra
+from soundcheck.common.resources import extra_folder, import_extra
 
 RUNTIME = "onnxruntime"
 

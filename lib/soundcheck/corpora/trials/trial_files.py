@@ -32,10 +32,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, counted, did_you_mean, input_error, quoted
 from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_text_table
-from soundcheck.common.wording import counted
 from soundcheck.corpora.utterances import bare_name
 
 PAIR = ["enrol", "test"]

@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, irregularity
+from soundcheck.common.messages import InputError, input_error, quoted
 from soundcheck.models.base import reason
 from soundcheck.models.library_model import each_length
 

@@ -43,12 +43,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import AfterValidator
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, require_regular
 from soundcheck.common.json_lines import json_or_none
+from soundcheck.common.messages import InputError, Problems, counted, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
 from soundcheck.models import library_model
 from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.base import RECOGNISES, TRANSCRIPT, reason
@@ -56,10 +54,9 @@ from soundcheck.models.library_model import Labels, LibraryModel, Probabilities,
 from soundcheck.models.onnx import graph as onnx_graph
 from soundcheck.models.onnx.graph import FILLS, Graph
 from soundcheck.suite import schema
-from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
 from soundcheck.suite.paths import find_files, find_place
-from soundcheck.suite.yaml_reader import Document, read_yaml
+from soundcheck.suite.schema import Document, read_yaml
 
 LABEL_KEYS = ("labels", "classes", "id2label")  # of a file's metadata that name its numbers
 EXAMPLE = "outputs: {logits: [arousal, dominance, valence]} or outputs: {scores: {emotion: [anger, neutral]}}"

@@ -32,16 +32,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error, nearest
-from soundcheck.common.escaping import quoted, told_apart
+from soundcheck.common.messages import InputError, Problems, input_error, nearest, quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path
 from soundcheck.models.answers import NOT_ASKED, TEXT_LIMIT
 from soundcheck.models.base import DRAWN, LookUpModel
 from soundcheck.suite import schema
-from soundcheck.suite.groups import numbers_of
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.corpus_format import numbers_of
+from soundcheck.suite.entries import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

@@ -43,8 +43,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import (
     NUMBER,
@@ -61,7 +60,7 @@ from soundcheck.models.tables import transcripts
 from soundcheck.models.tables.rows import FileModel, Rows, problems_of, sort_rows
 from soundcheck.models.tables.timed_transcripts import read_timed_transcripts
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

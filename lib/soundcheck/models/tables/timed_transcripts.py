@@ -40,16 +40,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
+from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_seconds
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.answers import NOT_ASKED, WORDS
 from soundcheck.models.tables.rows import TOLERANCE, FileModel, long_text, most_alike, segments_used
 from soundcheck.models.tables.transcripts import CTM, SEGLST, STM, chosen_words, text_lines
-from soundcheck.suite.groups import numbers_of
+from soundcheck.suite.corpus_format import numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,9 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, json_object, read_json_lines
+from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.models.tables.rows import TWICE, Rows, problems_of, sort_rows

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from soundcheck.common.errors import Problems, did_you_mean
-from soundcheck.common.escaping import quoted
+from soundcheck.common.messages import Problems, did_you_mean, quoted
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, TRANSCRIPTION, Task
 from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.library_model import class_answers, classes_of, meant

@@ -24,17 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
+from soundcheck.common.messages import Problems, quoted, some
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import some
 from soundcheck.models import library_model
 from soundcheck.models.library_model import Labels, LibraryModel, Probabilities, resampled
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
-from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
 from soundcheck.suite.paths import find_place
 
 CONFIG = "config.json"

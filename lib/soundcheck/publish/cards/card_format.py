@@ -24,11 +24,10 @@ from urllib.parse import quote
 
 from soundcheck.common import files
 from soundcheck.common.day import today
-from soundcheck.common.errors import did_you_mean, input_error
-from soundcheck.common.escaping import quoted
-from soundcheck.common.packages import Registry
+from soundcheck.common.messages import did_you_mean, input_error, quoted
+from soundcheck.common.resources import Registry
 from soundcheck.results.facts import ModelFacts
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 
 _ADDRESS = re.compile(r"https?://([\w.~-]+|\[[\da-f:.]+\])(:\d+)?(/[\w.~:/%\[\]@!$&*+,;=-]*)?", re.ASCII)
 

@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 
 from soundcheck.common import templates
-from soundcheck.common.escaping import heading
+from soundcheck.common.messages import counted, duration, heading
 from soundcheck.common.templates import Html
-from soundcheck.common.wording import counted, duration
 from soundcheck.publish.cards import records
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import inline, page, sentence
@@ -18,7 +17,7 @@ from soundcheck.report.formats import label, significant
 from soundcheck.results.facts import ModelFacts, counts
 from soundcheck.results.rows import ALL
 from soundcheck.results.states import ASPECTS, aspects
-from soundcheck.suite.model_kind import CARD_FIELDS
+from soundcheck.suite.entries import CARD_FIELDS
 
 FIRST = 10  # rows of a table that are shown at once
 MOST = 60  # rows of a table

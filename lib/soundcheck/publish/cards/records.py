@@ -28,8 +28,7 @@ import pandas as pd
 import yaml
 
 from soundcheck.common import files, templates
-from soundcheck.common.errors import InputError
-from soundcheck.common.escaping import shorten, xml_text
+from soundcheck.common.messages import InputError, shorten, xml_text
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import page
@@ -37,7 +36,7 @@ from soundcheck.report.key_figures import RATES
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord, KeyFigure
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
-from soundcheck.suite.measures import HIGHER, info_of, measure_of, named
+from soundcheck.suite.families import HIGHER, info_of, measure_of, named
 from soundcheck.suite.thresholds import read_family
 
 INDEX, MARK = "model-index", "results_sha256"

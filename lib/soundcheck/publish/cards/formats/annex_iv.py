@@ -8,7 +8,7 @@ page that people have changed is never replaced.
 import hashlib
 import re
 
-from soundcheck.common.errors import input_error
+from soundcheck.common.messages import input_error
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.results.facts import ModelFacts

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from soundcheck.common.wording import counted
+from soundcheck.common.messages import counted
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.records import (

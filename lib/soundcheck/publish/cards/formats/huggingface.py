@@ -21,8 +21,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
-from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import heading, quoted
+from soundcheck.common.messages import InputError, heading, input_error, quoted
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.records import INDEX, filled, in_unit, is_ours, plain, results_of, task_type
@@ -30,7 +29,7 @@ from soundcheck.publish.facts import page
 from soundcheck.report.key_figures import RATES, sentence
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord, KeyFigure
-from soundcheck.suite.model_kind import Card
+from soundcheck.suite.entries import Card
 
 
 class HubResults(CardFormat):
