@@ -49,7 +49,7 @@ families: [correctness_regression, asr_word_errors]
 studies: false
 """
 SEEN, UNSEEN = ("named", "listed", "import", "use"), ("unnamed",)  # whether the files are known
-INPUTS = 12
+INPUTS = 8
 
 
 def train(folder, weight):
@@ -103,9 +103,9 @@ def test_an_unchanged_suite_asks_nothing_but_canaries(runs):
     for name, model in models.items():
         assert (model["asked"], sum(model["days"].values())) == (0, INPUTS)
         assert (model["confirmed"], model["confirmed_different"], model["notes"]) == (5, 0, [])
-        message = f"{name}: predictions: 12 from the cache of {max(model['days'])}, 0 computed now"
+        message = f"{name}: predictions: {INPUTS} from the cache of {max(model['days'])}, 0 computed now"
         assert message in done.stdout
-    assert "use: predictions: 12 computed now, none from the cache" in runs["first"][0].stdout
+    assert f"use: predictions: {INPUTS} computed now, none from the cache" in runs["first"][0].stdout
     assert all(values <= {"0.25", "0.26", "0.27", "0.28", "0.29"} for values in predictions.values())
 
 
@@ -115,7 +115,9 @@ def test_no_prediction_of_the_old_weights_is_believed_and_the_reason_is_told(fol
     assert all(model["asked"] == INPUTS for model in models.values())
     book = Run(folder / "out")
     for name in ("import", "use"):
-        message = f"12 inputs were predicted again, because these files are not what they were: {name}.txt"
+        message = (
+            f"{INPUTS} inputs were predicted again, because these files are not what they were: {name}.txt"
+        )
         assert message in models[name]["notes"] and f"{name}: {message}" in done.stderr
         assert f"{name}.txt" in models[name]["seen_files"] and models[name]["confirmed"] == 0
     for name in UNSEEN:
@@ -131,16 +133,16 @@ def test_no_prediction_of_the_old_weights_is_believed_and_the_reason_is_told(fol
     assert set(models["use"]["seen_files"]) == {"at_use.py", "use.txt"}
 
 
-def test_card_history_and_baseline_say_that_it_is_another_model(folder, runs, command):
+def test_card_history_and_baseline_say_that_it_is_another_model(folder, runs, undrawn):
     first, retrained = (runs[name][1]["use"]["fingerprint"] for name in ("first", "retrained"))
-    command("card", "retrained", "--model", "use", "--out", "card", cwd=folder)
+    undrawn("card", "retrained", "--model", "use", "--out", "card", cwd=folder)
     text = (folder / "card" / "README.md").read_text()
     assert retrained[:16] in text and first[:16] not in text
     assert "of code, options and content of at_use.py, use.txt" in text.replace("\\", "")
-    command("history", "kept", "--out", "message", cwd=folder)
+    undrawn("history", "kept", "--out", "message", cwd=folder)
     frame = pd.read_csv(folder / "message" / "history.csv")
     last = frame[frame["position"].eq(2) & frame["value"].notna() & frame["model"].eq("use")]
     assert len(last) and last["joined"].eq("to another model").all() and last["changed"].eq("model").all()
     assert last["reason"].eq("another model (other content of use.txt)").all()
-    done = command("check", "retrained", "--baseline", "first", cwd=folder)
+    done = undrawn("check", "retrained", "--baseline", "first", cwd=folder)
     assert "model use is another one (other content of use.txt)" in done.stdout
