@@ -30,7 +30,6 @@ models:
 families: [speaker_verification, correctness_regression]
 replicates: 100
 studies: false
-sweeps: false
 comparisons: {turned: {baseline: similar, candidate: distances}}
 """
 

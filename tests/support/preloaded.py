@@ -180,8 +180,7 @@ def _preload() -> None:
         vars(importlib.import_module(name))  # loads one that waits for its first use
     for words in (entries.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
-    for kind in (EvaluationDescription, RunRecord):
-        store._adapter(kind)
+    list(map(store._adapter, (EvaluationDescription, RunRecord)))
     pages = templates._environment(messages.escape)
     pages.filters |= templates.FILTERS
     for name in pages.list_templates(filter_func=lambda name: name.endswith(".html.j2")):
