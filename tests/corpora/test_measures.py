@@ -128,7 +128,7 @@ def test_a_voice_has_a_pitch_and_noise_neither_pitch_nor_syllables(rng):
 
 
 PACKAGES = {"predicted_quality": "speechmos", "speech_share": "silero_vad"}  # of measures with an extra
-# A network hears nine seconds of each, or many times that: those that differ in kind, cut to what one piece holds.
+# A network hears nine seconds of each, or many times that: those that differ in kind, cut to one piece.
 KINDS = ("empty", "ten samples", "silence", "impulse", "beyond full scale", "half precision")
 
 
