@@ -128,7 +128,7 @@ def whole(tmp_path_factory, undrawn) -> Run:
     folder = tmp_path_factory.mktemp("values")
     segments = many_segments(folder)
     odd_segments(folder)
-    finished = run(undrawn, write(folder, {"suite.yml": SUITE}), "--no-book")
+    finished = run(undrawn, write(folder, {"suite.yml": SUITE}))
     finished.db = segments
     return finished
 

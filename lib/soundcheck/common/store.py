@@ -228,19 +228,19 @@ class JsonFile:
         Raises OSError: if the file cannot be read. Raises ValueError: if it is not JSON, or its fields are
         not those of the class (pydantic's ``ValidationError``).
         """
-        return _adapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
+        return adapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
 
     def write(self, path: str | os.PathLike) -> str:
         """Write all fields, as ASCII so that any text survives; returns the digest of the file.
 
         Raises ValueError: if a number is NaN or infinite.
         """
-        content = _adapter(type(self)).dump_python(self, mode="json")
+        content = adapter(type(self)).dump_python(self, mode="json")
         return files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 @functools.cache
-def _adapter(kind: type) -> TypeAdapter:
+def adapter(kind: type) -> TypeAdapter:
     """Make what checks the fields of a class; that takes longer than to read a file."""
     from pydantic import TypeAdapter  # late: a model's process knows such classes, but reads none
 

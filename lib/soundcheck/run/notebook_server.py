@@ -179,8 +179,22 @@ def preload() -> None:
     for name in LATE:
         importlib.import_module(name)
     thresholds.read_family("correctness_regression")  # likewise of thresholds, and patterns of measures
+    _prepare_checks()
     gc.collect()
     gc.freeze()  # the forks' collector need not look at any of it, again and again
+
+
+def _prepare_checks() -> None:
+    """Make what checks the files that notebooks read and write, which takes longer than to read one."""
+    from soundcheck.common.store import adapter
+    from soundcheck.evaluation.comparison import ComparisonDescription
+    from soundcheck.evaluation.evaluation import EvaluationDescription
+    from soundcheck.results.rows import SavedRows
+    from soundcheck.suite.thresholds import read_family
+
+    for kind in (EvaluationDescription, ComparisonDescription, SavedRows):
+        adapter(kind)
+    read_family("correctness_regression")  # any of them
 
 
 def main() -> None:
