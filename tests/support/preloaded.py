@@ -180,7 +180,7 @@ def _preload() -> None:
         vars(importlib.import_module(name))  # loads one that waits for its first use
     for words in (entries.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
-    list(map(store._adapter, (EvaluationDescription, RunRecord)))
+    list(map(store.adapter, (EvaluationDescription, RunRecord)))
     pages = templates._environment(messages.escape)
     pages.filters |= templates.FILTERS
     for name in pages.list_templates(filter_func=lambda name: name.endswith(".html.j2")):

@@ -27,7 +27,6 @@ import psutil
 
 from soundcheck.models import processes
 from soundcheck.run.notebook_outputs import unshown
-from soundcheck.suite import thresholds
 
 PRELOADED = ("soundcheck.evaluation", "soundcheck.metrics", "soundcheck.report")  # what notebooks import
 LATE = (  # what only some import, or only what they import does, when it is used
@@ -178,7 +177,6 @@ def preload() -> None:
             importlib.import_module(f"{name}.{module.name}")
     for name in LATE:
         importlib.import_module(name)
-    thresholds.read_family("correctness_regression")  # likewise of thresholds, and patterns of measures
     _prepare_checks()
     gc.collect()
     gc.freeze()  # the forks' collector need not look at any of it, again and again
@@ -187,8 +185,7 @@ def preload() -> None:
 def _prepare_checks() -> None:
     """Make what checks the files that notebooks read and write, which takes longer than to read one."""
     from soundcheck.common.store import adapter
-    from soundcheck.evaluation.comparison import ComparisonDescription
-    from soundcheck.evaluation.evaluation import EvaluationDescription
+    from soundcheck.evaluation.evaluation import ComparisonDescription, EvaluationDescription
     from soundcheck.results.rows import SavedRows
     from soundcheck.suite.thresholds import read_family
 
