@@ -27,7 +27,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from soundcheck.common import files
 from soundcheck.common.files import TEMPORARY, digest, write_text
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-# What tells that a file may have changed: bytes, two times in nanoseconds, and the inode.
-Signature = tuple[int, int, int, int]
 
 CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 MARK = "complete.json"
@@ -119,6 +117,15 @@ class JsonCache:
         return dict(self.used)
 
 
+class Signature(NamedTuple):
+    """What tells that a file may have changed: bytes, two times in nanoseconds, and the inode."""
+
+    size: int
+    modified: int
+    changed: int
+    inode: int
+
+
 def signature(path: str | os.PathLike) -> Signature | None:
     """Look at a file; ``None`` if it is no regular file, such as a pipe, whose reading would never end."""
     try:
@@ -127,7 +134,7 @@ def signature(path: str | os.PathLike) -> Signature | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+    return Signature(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 class FileDigests(JsonCache):
