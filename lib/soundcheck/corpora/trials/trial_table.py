@@ -93,11 +93,17 @@ def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
 def write_table(path: str | os.PathLike, table: TrialTable) -> str:
     """Write trials as Parquet; the same trials give the same bytes.
 
-    What is no column of the frame is in the file's metadata.
+    The rows of an enrolment stand in the column ``members`` of its first trial, a list that is empty in all
+    others; everything else about the table is in the file's metadata.
     """
-    frame = table.frame.copy(deep=False)
+    members = np.split(table.members, np.flatnonzero(np.diff(table.member_of)) + 1)
+    enrolments = table.frame["enrolment"]
+    lists = [
+        [] if again else members[number]
+        for number, again in zip(enrolments, enrolments.duplicated(), strict=True)
+    ]
+    frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
     frame.attrs = {name: getattr(table, name) for name in ("origin", "notices", "listed")}
-    frame.attrs |= {name: getattr(table, name).tolist() for name in ("members", "member_of")}
     frame.attrs["left_out"] = [dataclasses.astuple(item) for item in table.left_out]
     return files.write_bytes(path, frame.to_parquet(None, index=False, compression="zstd"))
 
@@ -106,10 +112,12 @@ def read_table(path: str | os.PathLike) -> TrialTable:
     """Read what :func:`write_table` wrote."""
     frame = pd.read_parquet(path)
     about, frame.attrs = frame.attrs, {}
+    rows = frame.pop("members")
+    of_enrolment = rows[rows.map(len) > 0].groupby(frame["enrolment"]).first()
     return TrialTable(
         frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)),
-        np.array(about["members"], dtype=np.int64),
-        np.array(about["member_of"], dtype=np.int64),
+        np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
+        np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
         about["origin"],
         tuple(about["notices"]),
         tuple(Excluded(*item) for item in about["left_out"]),
