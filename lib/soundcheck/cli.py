@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from soundcheck.commands.declared import commands
+from soundcheck.commands.command_line import commands
 from soundcheck.common import messages
 from soundcheck.common.messages import quoted, terminal
 
