@@ -1,4 +1,4 @@
-"""Processes that hold a model each: what they are told, what runs in them, and how they are kept.
+"""Processes that hold a model each: what they are asked, what runs in them, and how they are kept running.
 
 A *call* is one question to the model: one signal, clean or changed. Its *key* is the digest of everything
 that the answer depends on. A process gets units of calls and sends back tuples that begin with one of the
