@@ -286,7 +286,7 @@ def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")  # it is in the logs, up to a limit
     logs = list((world.out / "logs").glob("mine.*"))
     assert logs and all(path.stat().st_size < workers.LOG_BYTES + 100 for path in logs)
-    assert "Traceback" in world.log() and "left out" in world.log()
+    assert "left out" in world.log()
 
 
 def test_what_failed_is_asked_again_and_the_same_reason_told_once(world):
@@ -294,6 +294,7 @@ def test_what_failed_is_asked_again_and_the_same_reason_told_once(world):
     report = world.run(TONE)
     assert report.notes() == ["12 of 12 inputs have no prediction", "12 times: ValueError: no weights"]
     assert report.failures[:2] == [("demo", "0.wav", name, "ValueError: no weights") for name in ("", "Tone")]
+    assert "Traceback" in world.log()
     world.model("if number == 2 and not os.path.exists('up'): raise ValueError('no server')")
     for counts in ((10, 0, 2), (0, 10, 2), (2, 10, 0)):
         report = world.run(TONE)
