@@ -15,6 +15,7 @@ from soundcheck.metrics.regression import concordance_cc
 from soundcheck.models.answers import pack
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Columns, answer_columns, write_predictions
+from soundcheck.report.key_figures import against_chance
 from soundcheck.results.states import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.run.key_figures import key_figures
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
@@ -96,6 +97,17 @@ def test_what_has_no_interval_or_no_number(measured, rng):
     assert measured("emotion", ["anger"] * 80, ["anger"] * 80) == ()  # labels of one class
     assert measured("arousal", [0.5] * 80) == measured("arousal", [0.5] * 80, [np.nan] * 80) == ()
     assert measured("transcript", ["go"] * 80, ["go"] * 80, probes_of="other") == ()
+
+
+def test_where_nothing_varies_there_is_no_interval_and_chance_is_compared_all_the_same(measured, rng):
+    (figure,) = measured("transcript", [""] * 60, rng.choice(WORDS, 60), speakers=6)
+    assert (figure.value, figure.low, figure.reason) == (1.0, None, "interval withheld: nothing varies")
+    truth = rng.choice(CLASSES, 300)
+    wrong = [CLASSES[(CLASSES.index(name) + 1) % len(CLASSES)] for name in truth]
+    for answers, value, words in ((truth, 1.0, "better"), (wrong, 0.0, "worse")):
+        (figure,) = measured("emotion", answers, truth, speakers=15)
+        assert (figure.value, figure.high) == (value, None) and "15 speakers at" in figure.reason
+        assert against_chance(figure) == f"{words} than chance"
 
 
 def test_verification(measured, rng):

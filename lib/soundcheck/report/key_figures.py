@@ -79,10 +79,16 @@ def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
 
 
 def worse_than_chance(figure: KeyFigure) -> bool:
-    """Say whether the whole interval of a figure is on the wrong side of chance."""
-    if figure.measure not in _REVERSED or None in (figure.low, figure.high, figure.guessing):
+    """Say whether the whole interval of a figure is on the wrong side of chance.
+
+    An interval that is withheld, as all speakers are at a limit or nothing varies, is on the value's side.
+    """
+    low, high = figure.low, figure.high
+    if low is None and figure.standing == HOLLOW:
+        low = high = figure.value
+    if figure.measure not in _REVERSED or None in (low, high, figure.guessing):
         return False
-    return figure.low > figure.guessing if figure.measure in RATES else figure.high < figure.guessing
+    return low > figure.guessing if figure.measure in RATES else high < figure.guessing
 
 
 def reversed_caveats(figures: Sequence[KeyFigure], models: Sequence[ModelRecord]) -> list[Caveat]:

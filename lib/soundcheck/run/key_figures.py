@@ -41,7 +41,7 @@ from soundcheck.results.rows import CHANCE, Estimate
 from soundcheck.results.states import compared
 from soundcheck.run.material import Material
 from soundcheck.statistics.bootstrap import Resampled, resample_all
-from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.statistics.evidence import FREE, Scale, withheld
 from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import HIGHER, Family, info_of, named
@@ -151,6 +151,8 @@ class _Figures:
         blocks = int(resampled.blocks[0])
         if standing is None:
             standing = compared(low, high, guessing, blocks, more_is_better=info.better == HIGHER)
+        why = withheld(resampled.value[0], low, high, blocks, scale)
+        low, high = (np.nan, np.nan) if why else (low, high)
         return KeyFigure(
             **self._about,
             measure=measure,
@@ -162,7 +164,7 @@ class _Figures:
             guessing=guessing,
             standing=standing,
             threshold=threshold,
-            reason=resampled.reasons[0] or resampled.withheld[0],
+            reason=resampled.reasons[0] or resampled.withheld[0] or why,
             block="speaker" if self._task.is_embedding else self._view.block_name,
             low_sample=_some(here[0]),
             high_sample=_some(here[1]),
