@@ -106,7 +106,7 @@ def test_where_nothing_varies_there_is_no_interval_and_chance_is_compared_all_th
     wrong = [CLASSES[(CLASSES.index(name) + 1) % len(CLASSES)] for name in truth]
     for answers, recall, words in ((truth, 1.0, "better"), (wrong, 0.0, "worse")):
         (figure,) = measured("emotion", answers, truth, speakers=15)
-        assert (figure.value, figure.high) == (value, None) and "15 speakers at" in figure.reason
+        assert (figure.value, figure.high) == (recall, None) and "15 speakers at" in figure.reason
         assert against_chance(figure) == f"{words} than chance"
 
 
