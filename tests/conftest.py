@@ -18,7 +18,6 @@ from runs import started
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.book import site
-from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.evaluation import EvaluationDescription
 from soundcheck.run import notebook_server
 from soundcheck.suite.families import Margin
@@ -69,15 +68,6 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Test in twice as many processes as there are cores: tests often wait for what they have started."""
     return 2 * (os.cpu_count() or 1)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def left_cache():
-    """Let no file of tests leave its cache to the next: a run tells its children by the environment."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(CACHE_VARIABLE, "")  # so that it is put back in the end
-        patch.delenv(CACHE_VARIABLE)
-        yield
 
 
 @pytest.fixture

@@ -1,13 +1,16 @@
 """What a run of a part keeps of the book, and what it refuses to mix with it."""
 
 import dataclasses
+import os
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from finished import corpora_of, models_of, record
 
+from soundcheck import pipeline
 from soundcheck.common.messages import InputError
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.run import selection
 from soundcheck.run.output import Output
 from soundcheck.suite.suite_file import read_suite
@@ -23,6 +26,11 @@ models:
 families: [correctness_regression, robustness_spectral_tilt, fairness_sex]
 comparisons:
   new: {baseline: a, candidate: b}
+"""
+WITHOUT_SOUNDS = """
+corpora: {t: {format: csv, path: labels.csv, audio: false}}
+models: {m: {predictions: answers.csv, tasks: [arousal]}}
+families: [correctness_regression]
 """
 CORRECTNESS, TILT, SEX = "correctness_regression", "robustness_spectral_tilt", "fairness_sex"
 
@@ -104,3 +112,13 @@ def test_the_book_of_another_suite_is_refused(book, old, new, changes):
     book.write([("a", CORRECTNESS)], **changes)
     with pytest.raises(InputError, match="^--out .*: the folder holds the book of another suite"):
         book.plan(["b"], given=book.suite(old, new))
+
+
+def test_the_next_run_of_the_same_process_has_a_cache_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.delenv(CACHE_VARIABLE, raising=False)
+    (tmp_path / "labels.csv").write_text("file,speaker,arousal\na.wav,s1,0.5\nb.wav,s2,0.7\n")
+    (tmp_path / "answers.csv").write_text("file,arousal\na.wav,0.4\nb.wav,0.6\n")
+    (tmp_path / "suite.yml").write_text(WITHOUT_SOUNDS)
+    for name in ("one", "other"):
+        options = selection.RunOptions(suite=tmp_path / "suite.yml", out=tmp_path / name)
+        assert pipeline.plan_run(options).exit_code == 0 and CACHE_VARIABLE not in os.environ

@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from unittest import mock
 
 from soundcheck.augment.registry import check_change
 from soundcheck.common import resources
@@ -244,16 +245,17 @@ def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
     Raises InputError: if the folder, a model's or family's name or a family cannot be used, or a model runs
     code although that is not wanted.
     """
-    share_cache(suite)
-    output = Output(options.out)
-    chosen = select(suite, options.models, options.families)
-    output.check(corpus_folders(suite))
-    with FolderLock(output.folder, output.display_name) as lock:
-        part = options.models or options.families
-        plan = plan_part(suite, chosen, output) if part else Plan(chosen, frozenset(chosen.models))
-        families = read_families(plan.suite)
-        if options.no_code:
-            refuse_code(plan.suite)
-        lock.take()
-        output.prepare()
-        yield Opened(plan, families, output)
+    with mock.patch.dict(os.environ):  # models and children find the cache there; the next run has its own
+        share_cache(suite)
+        output = Output(options.out)
+        chosen = select(suite, options.models, options.families)
+        output.check(corpus_folders(suite))
+        with FolderLock(output.folder, output.display_name) as lock:
+            part = options.models or options.families
+            plan = plan_part(suite, chosen, output) if part else Plan(chosen, frozenset(chosen.models))
+            families = read_families(plan.suite)
+            if options.no_code:
+                refuse_code(plan.suite)
+            lock.take()
+            output.prepare()
+            yield Opened(plan, families, output)
