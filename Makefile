@@ -26,9 +26,10 @@ NEURAL := $(VENV)/.installed-neural
 report: $(VENV)/.installed $(if $(filter neural.yml,$(notdir $(SUITE))),$(NEURAL)) compiled
 	$(BIN)/soundcheck run $(SUITE) --out $(OUT)
 
-# The handbook: all methods and the manual, as any book of Jupyter Book.
+# The handbook: all methods and the manual, as any book of Jupyter Book. Its matrices are small: with threads for each
+# product it takes a third longer.
 docs: $(VENV)/.installed compiled
-	$(BIN)/jupyter-book build . --path-output $(OUT)/docs -W --keep-going
+	OPENBLAS_NUM_THREADS=1 $(BIN)/jupyter-book build . --path-output $(OUT)/docs -W --keep-going
 
 # A worker takes one file after the other, in the order that tests/conftest.py puts them: longest first.
 test: $(VENV)/.installed-test compiled lint
