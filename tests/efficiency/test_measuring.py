@@ -55,13 +55,14 @@ def test_latency_is_that_of_the_call_and_the_first_is_apart(measured):
 
 
 def test_memory_is_seen_to_grow_and_a_model_stopped_before_none_is_left(setups, measured, monkeypatch):
-    grows = measured["grows"]
+    entries, inputs, cache = setups
+    place, grows = NAMES.index("grows"), measured["grows"]
+    if len(grows.memory) == 1:  # the machine is busy
+        (grows,) = measure(entries[place : place + 1], inputs[:1], seconds=2, cache=cache)
     (first, before), (last, after) = grows.memory[0], grows.memory[-1]
     assert (after - before) / (last - first) == pytest.approx(20e6, rel=0.05)
     assert grows.peak_bytes >= 20e6 * len(grows.calls) and 20e6 < grows.first_bytes < before
-    entries, inputs, cache = setups
     monkeypatch.setattr(measuring, "_free", lambda: (100_000_000, 2_000_000_000))
-    place = NAMES.index("grows")
     (full,) = measure(entries[place : place + 1], inputs[:1], seconds=30, cache=cache)
     assert full.stopped == measuring.FULL
     assert 1 <= len(full.calls) < 5 and full.memory
