@@ -401,6 +401,19 @@ def test_cells_of_a_difference_follow_from_its_sides(women, men):
     np.testing.assert_allclose(frame["ratio"][ratio], ((1 - group) / (1 - others))[ratio], rtol=1e-4)
 
 
+@pytest.mark.parametrize(("of_women", "known"), [(4, False), (5, True)])
+def test_a_ratio_of_word_error_rates_needs_so_many_wrong_words(of_women, known):
+    """Of 160 segments with 10 words each a sex: recordings times rate would be less than one error."""
+    test, subset = "Word Error Rate Difference", voices(guesses)
+    number = np.arange(160)
+    errors = np.concatenate([number < of_women, number < 20]).astype(float)
+    rates = {test: lambda s, p: word_error_rate(np.full(320, 10.0), errors)}
+    frame = rows_of(subset, rates, family="fairness_groups").set_index("group")
+    assert frame["ratio"].notna().tolist() == [known] * 2
+    if known:
+        assert frame.loc["sex: female", "ratio"] == pytest.approx(of_women / 20)
+
+
 @pytest.mark.parametrize(
     ("margin", "state"),
     [

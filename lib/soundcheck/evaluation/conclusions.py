@@ -205,6 +205,7 @@ class Gaps:
     """Differences of a group to those it is compared with, one a label, ``m`` in all."""
 
     resampled: Resampled  # of 3 m values: the group, the others, their differences
+    units: np.ndarray  # ``(2 m,)`` of both sides, words or segments, of which their rates are shares
     blocks: np.ndarray  # of the smaller side
     low: np.ndarray
     high: np.ndarray
@@ -258,7 +259,10 @@ def compared_sides(
         if np.isnan(p_values[n]):
             p_values[n] = paired_test(replicates, value, smaller, side)[0]
     bounds, fixed = (round_significant(low), round_significant(high)), fixed_speakers(statistic, blocks_of)
-    return Gaps(resampled, np.asarray(blocks), *bounds, p_values, least_p, fixed)
+    units = resampled.segments[: 2 * m]
+    if sums is not None and group.units is not None:
+        units = np.concatenate([group.units(side.sum(axis=0)) for side in sums])
+    return Gaps(resampled, units, np.asarray(blocks), *bounds, p_values, least_p, fixed)
 
 
 def _block_sums(
@@ -368,7 +372,7 @@ def _ratio(gaps: Gaps, n: int, info: MeasureInfo) -> dict[str, float | None]:
     rates = [result.value[places], result.replicates[:, places]]
     if info.better == HIGHER:
         rates = [1 - side for side in rates]
-    if not info.error or (rates[0] * result.segments[places] < LEAST_ERRORS).any():
+    if not info.error or (rates[0] * gaps.units[places] < LEAST_ERRORS).any():
         return {}
     with np.errstate(divide="ignore", invalid="ignore"):
         value, replicates = (np.log(side[..., 0]) - np.log(side[..., 1]) for side in rates)
