@@ -308,9 +308,8 @@ def concluded_group(
     margin: Margin,
     published: float | None,
     info: MeasureInfo,
-    *,
-    by_gap: bool = False,
-    block: str = "speaker",
+    by_gap: bool,
+    block: str,
 ) -> Verdict:
     """Add what may be concluded from the difference of a group, label ``n``, to its row.
 

@@ -41,6 +41,7 @@ from soundcheck.statistics.rules import GAP_RULES, WITHIN
 from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.families import UNCHANGED, TestDefinition, info_of, measure_of
 
+_OF_STEPS = ("corpus", "task", "value", "low", "high", "segments")  # of estimates, in the frame of a curve
 CLASSES = 4  # of the published simulations; numbers have four bins
 
 
@@ -57,7 +58,6 @@ class Judging(Corpora):
         # (corpus, task, test) -> column of groups -> why it is not judged; of all tests and columns: empty
         self._reasons: dict[tuple[str, str, str], dict[str, str]] = collections.defaultdict(dict)
         self._one_row: set[tuple[str, str]] = set()
-        self._digested = pd.DataFrame(), files.digests_after("")  # segments of the last row, and their digest
 
     # What is shown without verdict
 
@@ -140,18 +140,15 @@ class Judging(Corpora):
         rows = []
         for step, subset in steps.items():
             statistic, result, reference = self._computed(subset, measure)
-            row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
-            row |= result.row(self.interval, scale) | {"reference": reference[0]}
-            if name:
-                fixed = fixed_speakers(statistic, subset.blocks)
-                about = {"measure": name, "part": ALL, "condition": f"{series} {step}"}
-                (estimate,) = self._rows(subset, result, fixed, None, **about)
-                if name == UNCHANGED and not rows:  # the first step is compared with itself
-                    estimate = _without_interval(estimate, "nothing can vary")
-                self._estimates.append(estimate)
-                row |= {"low": estimate.low, "high": estimate.high}
-            rows.append(row)
-        return pd.DataFrame(rows).astype(dict.fromkeys(("low", "high"), np.float64))
+            about = {"measure": name, "part": ALL, "condition": f"{series} {step}"}
+            fixed, scale = fixed_speakers(statistic, subset.blocks), None if name else scale
+            (estimate,) = self._rows(subset, result, fixed, scale, **about)
+            if name == UNCHANGED and not rows:  # the first step is compared with itself
+                estimate = _without_interval(estimate, "nothing can vary")
+            self._estimates += [estimate] if name else []
+            row = {name: getattr(estimate, name) for name in _OF_STEPS} | {"step": step}
+            rows.append(row | {"blocks": result.blocks[0], "reference": reference[0]})
+        return pd.DataFrame(rows).astype(dict.fromkeys(("value", "low", "high"), np.float64))
 
     def _rows(
         self, subset: Subset, resampled: Resampled, fixed: FixedSpeakers, scale: Scale | None, **about: str
@@ -244,14 +241,12 @@ class Judging(Corpora):
         smaller: np.ndarray,
     ) -> list[Judged]:
         """Put rows together with their replicates and with digests of the segments and blocks behind them."""
-        if subset.segments is not self._digested[0]:  # most judgements follow one on the same segments
-            keys = "\n".join(subset.segments["key"].tolist()) + "\n"
-            self._digested = subset.segments, files.digests_after(keys)
+        keys = "\n".join(subset.segments["key"].tolist()) + "\n"
         if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
             used = resampled.segments.tolist(), statistic.n_blocks
         else:
             used = np.flatnonzero(statistic.rows).tolist(), np.unique(subset.blocks[statistic.rows]).tolist()
-        population = [self._digested[1](f"{numbers}") for numbers in used]
+        population = [files.digest(f"{keys}{numbers}") for numbers in used]
         judged = []
         for n, row in enumerate(rows):
             known = fixed is not None and fixed.spread.shape[1] > n
@@ -271,10 +266,9 @@ class Judging(Corpora):
         about = subset.blocks, definition, functools.partial(self.resample, noun=block), self.interval
         gaps = conclusions.compared_sides(*of_model, (gap.group, gap.others), *about, self.seed)
         judged_by = margin, published, measure_of(definition.name, self.family.name)
-        how = {"by_gap": self.thresholds == "gap", "block": block}
-        random = np.subtract(*map(values, of_random))
+        by_gap, random = self.thresholds == "gap", np.subtract(*map(values, of_random))
         rows = [
-            conclusions.concluded_group(verdict, n, gap, gaps, random[n], *judged_by, **how)
+            conclusions.concluded_group(verdict, n, gap, gaps, random[n], *judged_by, by_gap, block)
             for n, verdict in enumerate(rows)
         ]
         names = self.view(subset).adjust
