@@ -119,10 +119,9 @@ class Judging(Corpora):
         excluded: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared."""
-        names = {test: measure_of(test, self.family.name).name for test in tests}
         remark = " (balanced)" if subset.balanced else ""
         measures = {
-            f"{names[test]}{remark}": measure
+            f"{measure_of(test, self.family.name).name}{remark}": measure
             for test, measure in tests.items()
             if not self.family.tests[test].off
         }
@@ -247,12 +246,14 @@ class Judging(Corpora):
         else:
             used = np.flatnonzero(statistic.rows).tolist(), np.unique(subset.blocks[statistic.rows]).tolist()
         population = [files.digest(f"{keys}{numbers}") for numbers in used]
-        judged = []
-        for n, row in enumerate(rows):
-            known = fixed is not None and fixed.spread.shape[1] > n
-            spread = (fixed.spread[:, n], float(fixed.freedom[n])) if known else ()
-            judged.append(Judged(row, resampled.replicates[:, n], *population, int(smaller[n]), *spread))
-        return judged
+        known = 0 if fixed is None else fixed.spread.shape[1]
+        spreads = [
+            (fixed.spread[:, n], float(fixed.freedom[n])) if n < known else () for n in range(len(rows))
+        ]
+        return [
+            Judged(row, resampled.replicates[:, n], *population, int(smaller[n]), *spreads[n])
+            for n, row in enumerate(rows)
+        ]
 
     def _concluded_groups(
         self, subset: Subset, definition: TestDefinition, rows: list[Verdict], gap: GroupGap

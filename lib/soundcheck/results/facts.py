@@ -381,8 +381,7 @@ def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
         return model
     models = [name for name in names if name not in record.references]
     if len(models) != 1:
-        what = f"the run has {len(models)} models" if models else "the run has no model but random references"
-        listed = ", ".join(map(quoted, models[:20]))
-        remedy = f"Name one of them: {listed}" if models else "Run a suite with a model"
-        raise input_error("--model", what, remedy)
+        what = f"the run has {len(models)} models beside random references"
+        listed = ", ".join(map(quoted, models[:20])) or "none is tested"
+        raise input_error("--model", what, f"Name one of them: {listed}")
     return models[0]
