@@ -9,7 +9,7 @@ import pytest
 from tests.evaluation.conftest import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.evaluation.conclusions import estimate_rows
+from soundcheck.evaluation.conclusions import Computed, estimate_rows
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups, judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -23,7 +23,7 @@ from soundcheck.results.states import decide
 from soundcheck.results.table import collected
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
-from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
+from soundcheck.statistics.fixed_speakers import value_ends
 from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.families import Margin, OwnTest, with_own_tests
 
@@ -321,8 +321,8 @@ def estimated(measure, statistic, speakers, kind="t"):
     blocks = np.repeat(np.arange(speakers), len(statistic) // speakers)
     resampled = resample(statistic, blocks, 200)
     about = dict.fromkeys(("model", "corpus", "family", "task"), "x")
-    fixed = fixed_speakers(statistic, blocks)
-    (row,) = estimate_rows(about | {"measure": measure, "condition": ""}, resampled, fixed, kind)
+    computed = Computed(statistic, resampled, blocks)
+    (row,) = estimate_rows(about | {"measure": measure, "condition": ""}, computed, kind)
     return row
 
 
