@@ -355,14 +355,13 @@ class Evaluation(TextTasks, TrialTasks):
                 self.skip(whole, "no item was recorded under two conditions")
 
     def _drawn_pairs(self, corpus: CorpusView, pairing: changed_segments.Pairing) -> np.ndarray:
-        everything, most = np.ones(len(pairing.rows[0]), dtype=bool), self.family.options.get("pairs")
-        if most is None or len(everything) <= most:
-            return everything
-        about = f"{corpus.name}, {pairing.base} to {pairing.other}"
-        self.note(f"{about}: {most} of {len(everything)} pairs were drawn")
         keys = corpus.segments["key"].iloc[pairing.rows[0]].tolist()
+        most = self.family.options.get("pairs", len(keys))
+        if most < len(keys):
+            about = f"{corpus.name}, {pairing.base} to {pairing.other}"
+            self.note(f"{about}: {most} of {len(keys)} pairs were drawn")
         draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
-        return changed_segments.smallest(draws, everything, most)
+        return changed_segments.smallest(draws, np.ones(len(keys), dtype=bool), most)
 
     def transformed(self) -> Iterator[Subset]:
         """Give for each corpus the segments, or trials, with predictions under all ``settings``."""
@@ -445,7 +444,7 @@ class Evaluation(TextTasks, TrialTasks):
             base=base.name if base else "",
         )
         random = Predictions(*(self.random_predictions(everything, each) for each in changes), random=True)
-        subset = dataclasses.replace(everything, reference=random).take(np.flatnonzero(chosen))
+        subset = dataclasses.replace(everything, reference=random).take(chosen)
         return self._normalised(subset) if task.is_transcription and not as_written else subset
 
     def random_predictions(self, subset: Subset, change: Perturbation | None = None) -> np.ndarray:

@@ -55,7 +55,7 @@ class Formatting:
             if without.any() and unit_of(truth) == MIXED:
                 text = f"{without.sum()} of {len(truth)} references are written without blanks between words"
                 self.evaluation.note(f"{text}; they are left out", subset)
-                result = result.take(np.flatnonzero(~without))
+                result = result.take(~without)
             yield result
 
     def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:

@@ -79,7 +79,7 @@ def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence
     """Compare some groups of a subset, if there are two or more of them."""
     members, names = subset, list(names) if len(names) > 1 else []
     if names and not subset.task.is_embedding:
-        members = subset.take(np.flatnonzero(subset.segments[column].isin(names)))
+        members = subset.take(subset.segments[column].isin(names))
         members = members.sized(len(names), len(members) // len(names))
     return Groups(members, column, names, counts, subset)
 
@@ -343,7 +343,7 @@ def drawn_speakers(evaluation: Evaluation, subset: Subset) -> tuple[Subset, dict
 
     The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it, or speakers, all.
     """
-    subset = subset.take(np.flatnonzero(subset.segments["accent"].notna()))
+    subset = subset.take(subset.segments["accent"].notna())
     segments, corpus = subset.segments, subset.corpus
     needed = evaluation.family.options.get("speakers")
     known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
@@ -411,7 +411,7 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     known = pd.notna(subset.truth)
     label = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
     evaluation.note_share(subset.corpus, ~known, f"segments have no {label}")
-    return subset.take(np.flatnonzero(known))
+    return subset.take(known)
 
 
 def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Groups, str]:

@@ -109,7 +109,9 @@ def words_to_speak(
         return bool(lost and chosen), lost, chosen
 
     group = wanted or max((each for each in result if each != EVERYBODY), key=promise, default=EVERYBODY)
-    segments = subset.segments if group == EVERYBODY else subset.segments[subset.mask(*group)]
+    segments = subset.segments
+    if group != EVERYBODY:
+        segments = segments[segments[group[0]].eq(group[1])]
     languages = list(segments["language"].dropna()) if "language" in segments else []
     english = sum(name is not None for name in match_languages(languages, ["eng"]))
     speech, reason = speech_source(), ""

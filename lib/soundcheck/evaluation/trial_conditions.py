@@ -120,25 +120,22 @@ def judge_carried_over(evaluation: TrialTasks, split: Split) -> None:
     cost = evaluation.cost
 
     def decided(carried: CarriedOver) -> Weighted:
-        return verification.actual_dcf(
-            carried.calibrated, verification.bayes_threshold(**cost), **cost, normalised=True
-        )
+        at = verification.bayes_threshold(**cost)
+        return verification.actual_dcf(carried.calibrated, at, **cost, normalised=True)
 
-    def measured(measure: Callable[[CarriedOver], Weighted], _: Subset, predictions: Predictions) -> Weighted:
-        return measure(carry_over(evaluation, split, predictions))
+    def added(carried: CarriedOver) -> Weighted:
+        lowest = verification.min_dcf(carried.trials, **cost, normalised=True)
+        return weighted_difference(decided(carried), lowest)
 
-    tests = {
-        "Carried Detection Cost": decided,
-        "Cost Of Carrying Over": lambda carried: weighted_difference(
-            decided(carried), verification.min_dcf(carried.trials, **cost, normalised=True)
-        ),
-        "Calibrated Log Likelihood Cost": lambda carried: verification.cllr(carried.calibrated),
-    }
-    for test, measure in tests.items():
+    def judge(test: str, measure: Callable[[CarriedOver], Weighted]) -> None:
         if split.reason:
             evaluation.skip(split.tested, split.reason, test)
         else:
-            evaluation.judge(split.tested, test, functools.partial(measured, measure))
+            evaluation.judge(split.tested, test, lambda _, p: measure(carry_over(evaluation, split, p)))
+
+    judge("Carried Detection Cost", decided)
+    judge("Cost Of Carrying Over", added)
+    judge("Calibrated Log Likelihood Cost", lambda carried: verification.cllr(carried.calibrated))
 
 
 def carried_errors(evaluation: TrialTasks, split: Split, carried: CarriedOver) -> list[Estimate]:

@@ -177,7 +177,7 @@ def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
     foreign = pd.notna(spoken) & pd.isna(match_languages(spoken, evaluation.languages))
     if not foreign.any():
         return None
-    result = subset.take(np.flatnonzero(foreign))
+    result = subset.take(foreign)
     names = sorted(result.segments["language"].unique())
     text = f"{len(result)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
     text += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
