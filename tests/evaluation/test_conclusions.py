@@ -10,7 +10,7 @@ from tests.evaluation.conftest import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.conclusions import Computed, estimate_rows
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount
 from soundcheck.evaluation.groups import Groups, judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
@@ -61,7 +61,8 @@ def rows_of(
 ):
     judge = judging(**{"family": "fairness_sex", "task": subset.task, "adjust": adjust} | settings)
     judge.family = with_own_tests(judge.family, own or {})
-    judge_groups(judge, Groups(subset, column, names, [], subset), tests)
+    counts = [GroupCount(name, 1) for name in names]
+    judge_groups(judge, Groups(subset, column, counts, subset), tests)
     frame = decide(judge.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 

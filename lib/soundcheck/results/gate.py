@@ -39,7 +39,7 @@ from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import RunRecord
-from soundcheck.results.rows import KEY, no_threshold
+from soundcheck.results.rows import no_threshold
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, NO_INTERVAL, evidence
 from soundcheck.statistics.rules import GAP_RULES, passes
 from soundcheck.suite.entries import Suite
@@ -203,7 +203,7 @@ def _got_worse(
     run: FinishedRun, rows: pd.DataFrame, baselines: Sequence[Path], matters: float
 ) -> tuple[Reasons, list[str], list[str]]:
     """Say of the rows that got worse than in an earlier run how; what was compared, and what could not be."""
-    lines, incomparable, compared = [], [], {}
+    lines, incomparable, compared, models = [], [], {}, set(rows["model"])
     judged_now = dataclasses.replace(run, frame=rows)
     for path in baselines:
         baseline = read_run(path, f"--baseline {path}", older=True)
@@ -218,13 +218,12 @@ def _got_worse(
         )
         if unknown == len(changes):
             incomparable.append(f"Nothing could be concluded: no test can be compared with {path}.")
-        before = states.counted(baseline.frame[baseline.frame["model"].isin(rows["model"])])
-        # Of a pair the other row may count now, so all rows are looked at.
-        now, then = (
-            set(frame.loc[frame["passed"].notna(), list(KEY)].itertuples(index=False, name=None))
-            for frame in (run.frame, before)
+        then, now = (
+            {key for key, entry in each.judged.items() if entry.verdict.passed is not None}
+            for each in (baseline, run)
         )
-        if gone := len(then - now):
+        counting = (key for key in then - now if not baseline.judged[key].verdict.mirrors)
+        if gone := sum(key[0] in models for key in counting):
             lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
         lines += [f"{path} differs: {what}." for what in different]
     decided = history.decided_changes([*compared.values()], matters)
