@@ -415,16 +415,13 @@ def counts_of_tests(frame: pd.DataFrame) -> list[str]:
     if not parts:
         parts = [f"Nothing can be said about {candidate} against {baseline}: no test has a p-value."]
     unknown = frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()
-    few = frame["blocks"].lt(LEAST_BLOCKS)
-    for remark, rows in (
-        (f"Nothing concluded for new speakers, as fewer than {LEAST_BLOCKS} contribute", unknown & few),
-        ("Nothing concluded for new speakers, without an interval", unknown & ~few),
-        ("Unpaired, which finds less, as speakers or draws are not the same", frame["pairing"].eq(UNPAIRED)),
-        ("Not compared", frame["outcome"].eq("") & frame["outcome_sample"].eq("")),
-    ):
-        if number := int(rows.sum()):
-            parts.append(f"{remark}: {counted(number, 'test')}.")
-    return parts
+    remarks = {
+        "Too few speakers, or no interval, to conclude anything for new ones": unknown,
+        "Unpaired, which finds less, as speakers or draws are not the same": frame["pairing"].eq(UNPAIRED),
+        "Not compared": frame["outcome"].eq("") & frame["outcome_sample"].eq(""),
+    }
+    numbers = {remark: int(rows.sum()) for remark, rows in remarks.items()}
+    return parts + [f"{remark}: {counted(number, 'test')}." for remark, number in numbers.items() if number]
 
 
 def headline_sentences(frame: pd.DataFrame) -> list[str]:
