@@ -58,16 +58,10 @@ from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import ContrastsFile, contrast_frame, contrasts
 from soundcheck.results.rows import Judged, load_judged
+from soundcheck.suite import families
 from soundcheck.suite.corpus_format import with_suite_groups
 from soundcheck.suite.entries import ERROR
-from soundcheck.suite.families import (
-    Family,
-    Margin,
-    OwnTest,
-    Perturbation,
-    PerturbationSeries,
-    with_own_tests,
-)
+from soundcheck.suite.families import Family, Margin, OwnTest, Perturbation, PerturbationSeries
 from soundcheck.suite.thresholds import read_family
 
 
@@ -219,7 +213,7 @@ class Evaluation(TextTasks, TrialTasks):
         if "missing" in family.options:  # where no words are the right answer, no answer is none
             views = [dataclasses.replace(view, missing=family.options["missing"]) for view in views]
         family = with_suite_groups(family, (name for view in views for name in view.groups))
-        self.family: Family = with_own_tests(family, description.tests)
+        self.family: Family = families.with_own_tests(family, description.tests)
         self.corpora = [view for view in views if not view.probes_of]
         self.probes = {view.probes_of: view for view in views if view.probes_of}
         wanted = description.transformations.get(known.name, known.series)
