@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import itertools
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -40,6 +40,10 @@ from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.families import UNCHANGED, TestDefinition, info_of, measure_of
 
 _OF_STEPS = ("corpus", "task", "value", "low", "high", "segments")  # of estimates, in the frame of a curve
+BIASED = (  # measures and labels to whose values chance adds
+    *(("calibration_error_as_computed", ""), ("brier_parts", "reliability")),
+    *(("brier_parts", "resolution"), ("brier_parts", "within bins")),
+)
 CLASSES = 4  # of the published simulations; numbers have four bins
 
 
@@ -67,20 +71,16 @@ class Judging(Corpora):
         *,
         condition: str | None = None,
         excluded: Mapping[str, str] = MappingProxyType({}),
-        biased: Collection[str] = (),
     ) -> pd.DataFrame:
         """Estimate measures on parts of a subset, and keep the rows for the run.
 
-        ``excluded`` parts have a reason, ``biased`` measures or labels nothing, in place of the interval.
+        ``excluded`` parts have a reason in place of the interval.
         """
-        return estimate_frame(
-            row
-            for (name, measure), (part, mask) in itertools.product(measures.items(), parts.items())
-            for row in self.estimate(
-                *(subset, name, subset.measured(measure, subset.predictions, mask), part),
-                *(condition, biased, excluded.get(part, "")),
-            )
-        )
+        rows = []
+        for (name, measure), (part, mask) in itertools.product(measures.items(), parts.items()):
+            statistic = subset.measured(measure, subset.predictions, mask)
+            rows += self.estimate(subset, name, statistic, part, condition, excluded.get(part, ""))
+        return estimate_frame(rows)
 
     def estimate(
         self,
@@ -89,7 +89,6 @@ class Judging(Corpora):
         statistic: Statistic | Weighted,
         part: str = ALL,
         condition: str | None = None,
-        biased: Collection[str] = (),
         excluded: str = "",
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
@@ -98,7 +97,7 @@ class Judging(Corpora):
         computed = self._resampled(subset, statistic)
         rows = self._rows(subset, computed, None, measure=measure, part=part, condition=condition)
         for n, row in enumerate(rows):
-            if {row.measure, row.label}.intersection(biased):
+            if (row.measure, row.label) in BIASED:
                 row = _without_interval(row, "chance adds to it, so there is no interval")
             rows[n] = dataclasses.replace(row, low=None, high=None, excluded=excluded) if excluded else row
         if compared:
