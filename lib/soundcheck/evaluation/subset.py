@@ -381,8 +381,8 @@ def statistic_of(
         return result
     statistic = PlainStatistic(measure, subset, predictions, seconds)
     if statistic.rows.all():
-        first, again = (pd.Series(values).round(9) for values in (_read(result), statistic.values))
-        if not first.equals(again):
+        first, again = pd.Series(_read(result)), pd.Series(statistic.values)
+        if not (first.index.equals(again.index) and np.allclose(first, again, 1e-9, 1e-12, equal_nan=True)):
             what = "the measure returned other values when it was called again with the same data"
             raise PlainMeasureError(f"{what}; give its random numbers a seed")
     return statistic
@@ -427,9 +427,10 @@ class PlainStatistic(Weighted):
         for number, row in enumerate(weights):
             result = self._call(row, self.labels)
             replicates[number] = [result[label] for label in self.labels]
-            mean = (time.monotonic() - start) / (number + 1)
-            each = float(f"{min(mean, self._took):.1g}")  # one call may be slow by chance; texts do not vary
-            if len(weights) * each > self._seconds:
+            elapsed = time.monotonic() - start
+            fastest = min(elapsed / (number + 1), self._took)  # one call alone may be slow by chance
+            if elapsed + (len(weights) - number - 1) * fastest > self._seconds:
+                each = float(f"{fastest:.1g}")  # times vary, texts should not
                 took = f"at about {each:g} s each would take {len(weights) * each:.0f} s"
                 raise PlainMeasureError(f"{len(weights)} calls of the measure {took}, {_TOO_SLOW}")
         return replicates
