@@ -187,3 +187,4 @@ def pair_violations(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     for column, pairs in by_column.items():
         total = evaluation.violation_counts(pairs, evaluation.excluded)["in all"].loc["all"]
         result |= {(column, group): [int(total[group])] for group in pairs[0].groups}
+    return pd.DataFrame(result)

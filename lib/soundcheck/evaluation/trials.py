@@ -250,11 +250,9 @@ def curves_of_changes(evaluation: TrialTasks, changed: Sequence[Subset]) -> dict
     """Compute curves of each corpus as it is and under each change, without bands."""
     named: dict[str, dict[str, Trials]] = {}
     for subset in changed:
-        clean, other = (
-            evaluation.trials(subset, scores)
-            for scores in (subset.predictions.clean, subset.predictions.changed)
-        )
-        named.setdefault(subset.corpus, {"clean": clean})[subset.change] = other
+        clean = evaluation.trials(subset, subset.predictions.clean)
+        trials = named.setdefault(subset.corpus, {"clean": clean})
+        trials[subset.change] = evaluation.trials(subset, subset.predictions.changed)
     return {corpus: det_curves(evaluation, trials, bands=False) for corpus, trials in named.items()}
 
 
