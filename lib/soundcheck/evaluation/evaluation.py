@@ -350,7 +350,7 @@ class Evaluation(TextTasks, TrialTasks):
 
     def _drawn_pairs(self, corpus: CorpusView, pairing: changed_segments.Pairing) -> np.ndarray:
         keys = corpus.segments["key"].iloc[pairing.rows[0]].tolist()
-        most = self.family.options.get("pairs", len(keys))
+        most = self.family.options.get("pairs") or len(keys)
         if most < len(keys):
             about = f"{corpus.name}, {pairing.base} to {pairing.other}"
             self.note(f"{about}: {most} of {len(keys)} pairs were drawn")

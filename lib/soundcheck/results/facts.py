@@ -382,6 +382,6 @@ def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
     models = [name for name in names if name not in record.references]
     if len(models) != 1:
         what = f"the run has {len(models)} models beside random references"
-        listed = ", ".join(map(quoted, models[:20])) or "none is tested"
-        raise input_error("--model", what, f"Name one of them: {listed}")
+        listed = ", ".join(map(quoted, models[:20]))
+        raise input_error("--model", what, f"Name one of them: {listed}" if models else "Run one")
     return models[0]
