@@ -9,8 +9,8 @@ import pytest
 from tests.evaluation.conftest import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.evaluation.conclusions import estimate_rows
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.conclusions import Computed, estimate_rows
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount
 from soundcheck.evaluation.groups import Groups, judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
@@ -23,7 +23,7 @@ from soundcheck.results.states import decide
 from soundcheck.results.table import collected
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
-from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
+from soundcheck.statistics.fixed_speakers import value_ends
 from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.families import Margin, OwnTest, with_own_tests
 
@@ -61,7 +61,8 @@ def rows_of(
 ):
     judge = judging(**{"family": "fairness_sex", "task": subset.task, "adjust": adjust} | settings)
     judge.family = with_own_tests(judge.family, own or {})
-    judge_groups(judge, Groups(subset, column, names, [], subset), tests)
+    counts = [GroupCount(name, 1) for name in names]
+    judge_groups(judge, Groups(subset, column, counts, subset), tests)
     frame = decide(judge.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 
@@ -321,8 +322,8 @@ def estimated(measure, statistic, speakers, kind="t"):
     blocks = np.repeat(np.arange(speakers), len(statistic) // speakers)
     resampled = resample(statistic, blocks, 200)
     about = dict.fromkeys(("model", "corpus", "family", "task"), "x")
-    fixed = fixed_speakers(statistic, blocks)
-    (row,) = estimate_rows(about | {"measure": measure, "condition": ""}, resampled, fixed, kind)
+    computed = Computed(statistic, resampled, blocks)
+    (row,) = estimate_rows(about | {"measure": measure, "condition": ""}, computed, kind)
     return row
 
 
@@ -399,6 +400,19 @@ def test_cells_of_a_difference_follow_from_its_sides(women, men):
     few = (1 - np.maximum(group, others)) * 480 < 5
     assert whole.any() and ratio[whole].eq(~few[whole]).all()
     np.testing.assert_allclose(frame["ratio"][ratio], ((1 - group) / (1 - others))[ratio], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("of_women", "known"), [(4, False), (5, True)])
+def test_a_ratio_of_word_error_rates_needs_so_many_wrong_words(of_women, known):
+    """Of 160 segments with 10 words each a sex: recordings times rate would be less than one error."""
+    test, subset = "Word Error Rate Difference", voices(guesses)
+    number = np.arange(160)
+    errors = np.concatenate([number < of_women, number < 20]).astype(float)
+    rates = {test: lambda s, p: word_error_rate(np.full(320, 10.0), errors)}
+    frame = rows_of(subset, rates, family="fairness_groups").set_index("group")
+    assert frame["ratio"].notna().tolist() == [known] * 2
+    if known:
+        assert frame.loc["sex: female", "ratio"] == pytest.approx(of_women / 20)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.evaluation.conftest import judging
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation import groups
-from soundcheck.evaluation.evaluation import Evaluation, group_counts
+from soundcheck.evaluation.evaluation import Evaluation, GroupCount, group_counts
 from soundcheck.evaluation.groups import voice_groups
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.worst_groups import (
@@ -99,7 +99,8 @@ def subset(rng) -> Subset:
 
 def judged(subset, family, tests, names=("de", "en", "fr"), **options):
     judge = judging(family, TASK, replicates=20, interval="percentile", thresholds="published")
-    groups.judge_groups(judge, groups.Groups(subset, "language", names, [], subset), tests, **options)
+    counts = [GroupCount(name, 1) for name in names]
+    groups.judge_groups(judge, groups.Groups(subset, "language", counts, subset), tests, **options)
     frame = judge.frame()
     return frame[frame["value"].notna()].set_index("group"), judge
 

@@ -8,6 +8,7 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import words as measured
+from soundcheck.evaluation.lost_words import pair_violations
 from soundcheck.evaluation.recognition import HYPOTHESIS, TranscriptReader
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.words import INSTEAD, compare, fitting_tests, group_rates, speech_rates
@@ -153,3 +154,12 @@ def test_a_corpus_of_both_scripts_has_tests_of_its_own():
     assert {"Word Error Rate", "Word Error Rate Difference"} <= words - mixed
     reason = next(why for _, test, why in evaluation.skipped if test == "Word Error Rate")
     assert reason == "some references are written without blanks: see Mixed Error Rate"
+
+
+def test_violations_are_counted_between_recognisers_alone():
+    pairs = [SimpleNamespace(column="accent", groups=["a", "b"], with_transcripts=way) for way in (0, 1)]
+    totals = {"in all": pd.DataFrame({"a": [3], "b": [1]}, index=["all"])}
+    evaluation = SimpleNamespace(recogniser_pairs=lambda _: pairs, excluded=set())
+    evaluation.violation_counts = lambda chosen, _: totals if chosen == pairs[:1] else {}
+    counts = pair_violations(evaluation, None)
+    assert counts.to_dict("list") == {("accent", "a"): [3], ("accent", "b"): [1]}

@@ -297,7 +297,7 @@ def test_groups_that_are_worse_have_their_error_profile(devices, tmp_path):
 
     media = MediaStore(tmp_path / "media", "media/")
     evaluation = SimpleNamespace(frame=lambda: frame, estimates=estimated, media=media)
-    both = [compared(devices, "device", ["<b>", "room"])]
+    both = [compared(devices, "device", [GroupCount("<b>", 40), GroupCount("room", 40)])]
     sentence = "wrongly taken for neutral: device: &lt;b&gt; 50 % (95 % 0 to 70); device: room 0 %"
     assert sentence in str(group_views.error_profile(evaluation, both))
     frame["gap_high"] = 1.0  # nobody is significantly worse
@@ -305,9 +305,11 @@ def test_groups_that_are_worse_have_their_error_profile(devices, tmp_path):
 
 
 def test_sizes_say_why_groups_are_not_compared_and_labels_are_shares(devices):
-    counts = [GroupCount("<b>", 40, 2), GroupCount("room", 40, 1, "1 speaker, 2 needed"), GroupCount("", 3)]
-    table = str(group_views.sizes([compared(devices, "device", ["<b>"], counts)]))
+    counts = [GroupCount("<b>", 40, 2), GroupCount("room", 40, 1, "1 speaker, 2 needed")]
+    counts.append(GroupCount("", 3, lacks="no value"))
+    table = str(group_views.sizes([compared(devices, "device", counts)]))
     assert "&lt;b&gt;" in table and "1 speaker, 2 needed" in table and "(none)" in table
     assert "no group to compare" in str(group_views.sizes([compared(devices, "device", [])]))
-    shares = cells(group_views.label_shares([compared(devices, "device", ["<b>", "room"])]))
+    both = [compared(devices, "device", [GroupCount("<b>", 40), GroupCount("room", 40)])]
+    shares = cells(group_views.label_shares(both))
     assert f"{100 * np.mean(devices.truth[:40] == 'anger'):.1f}" in " ".join(map(" ".join, shares))

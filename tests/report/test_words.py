@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 from tests.report.given import HOSTILE, cells
 
 from soundcheck.common.media import MediaStore
-from soundcheck.evaluation.words import EVERYBODY, PROFILE, Compared, KeywordSentences
+from soundcheck.evaluation.lost_words import KeywordSentences
+from soundcheck.evaluation.words import EVERYBODY, PROFILE, Compared
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from soundcheck.evaluation.lost_words import EVERYBODY, missing_words, vocabulary, words_to_speak
 from soundcheck.evaluation.subset import Predictions
-from soundcheck.evaluation.words import EVERYBODY, missing_words, vocabulary, words_to_speak
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.report import words as views
 from soundcheck.run import predictions

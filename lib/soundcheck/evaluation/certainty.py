@@ -45,34 +45,24 @@ def has_probabilities(subset: Subset) -> bool:
 
 def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
     """Give what is judged of a subset of this module: name of the test -> measure."""
-    bins = evaluation.family.options["bins"]
     if subset.task.is_regression:
         level = float(evaluation.option("level"))
+        coverage, skill = metrics.interval_coverage, metrics.interval_skill
         return {
-            "Interval Coverage Error": lambda s, p: metrics.interval_coverage(
-                s.truth, *p.clean.T, above=level
-            ),
-            "Interval Skill": lambda s, p: metrics.interval_skill(
-                s.truth, *p.clean.T, s.reference.clean[0], level
-            ),
+            "Interval Coverage Error": lambda s, p: coverage(s.truth, *p.clean.T, above=level),
+            "Interval Skill": lambda s, p: skill(s.truth, *p.clean.T, s.reference.clean[0], level),
         }
+    bins, error = evaluation.family.options["bins"], metrics.debiased_calibration_error
+    entropy, brier, risk = metrics.normalised_cross_entropy, metrics.brier_skill, metrics.area_under_risk
     result: dict[str, Measure] = {
-        "Expected Calibration Error": lambda s, p: metrics.debiased_calibration_error(
-            *judged_by(p.clean), s.blocks, bins
-        ),
+        "Expected Calibration Error": lambda s, p: error(*judged_by(p.clean), s.blocks, bins),
         "Overconfidence": lambda s, p: metrics.overconfidence(*judged_by(p.clean)),
     }
     if subset.task.is_transcription:
-        result["Normalised Cross Entropy"] = lambda s, p: metrics.normalised_cross_entropy(
-            *judged_by(p.clean)
-        )
+        result["Normalised Cross Entropy"] = lambda s, p: entropy(*judged_by(p.clean))
     elif has_probabilities(subset):
-        result["Brier Skill"] = lambda s, p: metrics.brier_skill(
-            s.truth, probabilities_of(p.clean), s.task.classes
-        )
-    result["Relative Area Under Risk"] = lambda s, p: metrics.area_under_risk(
-        *judged_by(p.clean), s.blocks, relative=True
-    )
+        result["Brier Skill"] = lambda s, p: brier(s.truth, probabilities_of(p.clean), s.task.classes)
+    result["Relative Area Under Risk"] = lambda s, p: risk(*judged_by(p.clean), s.blocks, relative=True)
     return result
 
 
@@ -109,9 +99,7 @@ def stated_subsets(evaluation: Evaluation) -> list[Subset]:
         result.append(stated)
         _note_odd_answers(evaluation, subset, stated)
         if reason := why_no_changes(evaluation):
-            evaluation.skip(
-                subset, reason, f"{'Interval Coverage' if of_values else 'Overconfidence'} Change"
-            )
+            evaluation.skip(subset, reason, f"{unbiased(evaluation, stated)[0]} Change")
         if not of_values and not has_probabilities(stated):
             why = "the model gives a confidence, and no probabilities of all classes"
             evaluation.skip(subset, why, "Brier Skill")
@@ -186,7 +174,7 @@ def judge_columns(evaluation: Evaluation, subset: Subset, noun: str = "segment")
     reason = f"fewer than 2 groups with {least} {noun}s and {LEAST_BLOCKS} speakers"
     judged = groups.judge_columns(evaluation, subset, tests, reason, counts_of=counts_of)
     return [
-        estimates_of(evaluation, subset.take(np.flatnonzero(mask)), f"{each.column}: {group}")
+        estimates_of(evaluation, subset.take(mask), f"{each.column}: {group}")
         for each in judged
         for group, mask in each.masks.items()
     ]
@@ -265,13 +253,11 @@ def _words(evaluation: Evaluation, subset: Subset, stated: Sequence[list[tuple[s
         rows += [row] * len(pieces)
         steps += metrics.recognised_words(subset.truth[row], text)
         sure += [number for _, number in pieces]
-    silent = sum(map(bool, written)) - sum(map(bool, stated))
-    for count, what in (
-        (silent, "without confidences of words: left out, as if these were missing"),
-        (apart, "whose words are written otherwise: left out"),
-    ):
+    without = sum(map(bool, written)) - sum(map(bool, stated))
+    counts = {"without confidences of words": without, "whose words are written otherwise": apart}
+    for what, count in counts.items():
         if count > 0:
-            evaluation.note(f"{subset.corpus}: {counted(count, 'transcript')} {what}")
+            evaluation.note(f"{counted(count, 'transcript')} {what}: left out", subset)
     correct = np.array([step.kind == "equal" for step in steps], dtype=np.float64)
     taken = np.array(rows, dtype=np.intp)
     segments = subset.segments.iloc[taken].reset_index(drop=True)

@@ -14,6 +14,7 @@ difference and its margin; any other judged value by its threshold; an estimate 
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -53,19 +54,30 @@ def scale_of(definition: TestDefinition, resampled: Resampled) -> Scale:
     return scale if resampled.lies_within(scale) else FREE
 
 
-def known_here(
-    resampled: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo
-) -> ForThese:
-    """Say what is known of value ``n`` for these speakers; that of a share rests on its recordings."""
-    scale, recordings = (Scale(0.0, 1.0), int(resampled.segments[n])) if info.share else (scale, 0)
-    return fixed.value(n, resampled.value[n], scale, recordings)
+@dataclasses.dataclass(frozen=True, eq=False)
+class Computed:
+    """A statistic, its replicates for new speakers, and how it varies with the recordings of these."""
 
+    statistic: Statistic | Weighted
+    resampled: Resampled
+    blocks: np.ndarray  # of each segment
 
-def difference_here(resampled: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
-    """Say what is known of difference ``n`` of two sides for these speakers."""
-    both = [n, len(resampled.labels) // 3 + n]
-    recordings = resampled.segments[both] if info.share else (0, 0)
-    return fixed.difference(n, tuple(resampled.value[both]), Scale(info.low, info.high), tuple(recordings))
+    @functools.cached_property
+    def fixed(self) -> FixedSpeakers:
+        """What is known for these speakers."""
+        return fixed_speakers(self.statistic, self.blocks, spread=True)
+
+    def here(self, n: int, scale: Scale, info: MeasureInfo) -> ForThese:
+        """Say what is known of value ``n`` for these speakers; that of a share rests on its recordings."""
+        scale, recordings = (Scale(0.0, 1.0), int(self.resampled.segments[n])) if info.share else (scale, 0)
+        return self.fixed.value(n, self.resampled.value[n], scale, recordings)
+
+    def difference_here(self, n: int, info: MeasureInfo) -> ForThese:
+        """Say what is known of difference ``n`` of two sides for these speakers."""
+        both, result = [n, len(self.resampled.labels) // 3 + n], self.resampled
+        recordings = result.segments[both] if info.share else (0, 0)
+        limits = Scale(info.low, info.high)
+        return self.fixed.difference(n, tuple(result.value[both]), limits, tuple(recordings))
 
 
 def _cells(**numbers: float) -> dict[str, float | None]:
@@ -81,15 +93,14 @@ def _joined(*remarks: str) -> str:
 
 def estimate_rows(
     about: Mapping[str, str],
-    resampled: Resampled,
-    fixed: FixedSpeakers,
+    computed: Computed,
     kind: str,
     scale: Scale | None = None,
     *,
     speakers: bool = True,
 ) -> list[Estimate]:
     """Make a row of estimates a label, with intervals of a kind."""
-    rows, info = [], info_of(about["measure"])
+    rows, info, resampled = [], info_of(about["measure"]), computed.resampled
     if scale is None:  # values beyond it, of a measure of somebody else, lie anywhere
         scale = Scale(info.low, info.high) if np.isfinite(info.low) else FREE
         scale = scale if resampled.lies_within(scale) else FREE
@@ -97,7 +108,7 @@ def estimate_rows(
     for n, label in enumerate(resampled.labels):
         value, blocks = resampled.value[n], int(resampled.blocks[n])
         low, high = info.within(value, bounds[0][n], bounds[1][n])
-        sample = info.within(value, *known_here(resampled, fixed, n, scale, info).interval())
+        sample = info.within(value, *computed.here(n, scale, info).interval())
         if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
             (low, high), sample = (value, value), (np.nan, np.nan)
         why = evidence.withheld(value, low, high, blocks, scale)
@@ -118,11 +129,9 @@ def estimate_rows(
 # Values and their thresholds
 
 
-def concluded_value(
-    verdict: Verdict, n: int, resampled: Resampled, scale: Scale, fixed: FixedSpeakers, info: MeasureInfo
-) -> Verdict:
+def concluded_value(verdict: Verdict, n: int, computed: Computed, scale: Scale, info: MeasureInfo) -> Verdict:
     """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
-    value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
+    value, threshold, rule, resampled = verdict.value, verdict.threshold, verdict.rule, computed.resampled
     low, high = np.nan, np.nan
     if verdict.low is not None and verdict.high is not None:
         low, high = info.within(value, verdict.low, verdict.high)
@@ -130,7 +139,7 @@ def concluded_value(
     if value is None or threshold is None:
         return verdict
     nearest = -threshold if rule == WITHIN and value < 0 else threshold
-    p_value, here = np.nan, known_here(resampled, fixed, n, scale, info)
+    p_value, here = np.nan, computed.here(n, scale, info)
     if not np.isnan(low):
         blocks, of_blocks = int(resampled.blocks[n]), resampled.block_values(n, scale)
         replicates = resampled.replicates[:, n]
@@ -145,11 +154,9 @@ def concluded_value(
     return dataclasses.replace(verdict, **cells, evidence=evidence.evidence(rule, low, high, threshold))
 
 
-def above_chance(
-    verdict: Verdict, n: int, resampled: Resampled, fixed: FixedSpeakers, kind: str, info: MeasureInfo
-) -> Verdict:
+def above_chance(verdict: Verdict, n: int, computed: Computed, kind: str, info: MeasureInfo) -> Verdict:
     """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
-    m = len(resampled.labels) // 3
+    resampled, m = computed.resampled, len(computed.resampled.labels) // 3
     place, chance = 2 * m + n, float(resampled.value[m + n])
     if verdict.evidence != UNJUDGED or resampled.reasons[place] or ONE_CLASS in verdict.skipped:
         return verdict
@@ -158,7 +165,7 @@ def above_chance(
     if not resampled.withheld[place]:
         low, high = interval(replicates, kind, blocks=blocks, value=gap)
         p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
-    here, passed = difference_here(resampled, fixed, n, info), bool(passes(ABOVE, verdict.value, chance))
+    here, passed = computed.difference_here(n, info), bool(passes(ABOVE, verdict.value, chance))
     cells = _cells(gap=gap, bound=low, p_value=p_value, p_sample=here.p_value(0.0, "less"))
     return dataclasses.replace(
         verdict,
@@ -204,13 +211,18 @@ class GroupGap:
 class Gaps:
     """Differences of a group to those it is compared with, one a label, ``m`` in all."""
 
-    resampled: Resampled  # of 3 m values: the group, the others, their differences
+    computed: Computed  # 3 m values: the group, the others, their differences
+    units: np.ndarray  # ``(2 m,)`` of both sides, words or segments, of which their rates are shares
     blocks: np.ndarray  # of the smaller side
     low: np.ndarray
     high: np.ndarray
     p_values: np.ndarray
     least_p: float | None  # the smallest that so many speakers can give; None without such a limit
-    fixed: FixedSpeakers
+
+    @property
+    def resampled(self) -> Resampled:
+        """The values with their replicates."""
+        return self.computed.resampled
 
     def difference(self, n: int) -> int:
         """Give the place of a difference among the values."""
@@ -229,7 +241,8 @@ def compared_sides(
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
     statistic = sides(group, other) if isinstance(group, Statistic) else weighted_sides(group, other)
-    resampled, m = resample(statistic, blocks_of), len(group.labels)
+    computed, m = Computed(statistic, resample(statistic, blocks_of), blocks_of), len(group.labels)
+    resampled = computed.resampled
     blocks, least_p, permuted, sums = resampled.blocks[2 * m :], None, np.full(m, np.nan), None
     if isinstance(group, Statistic):
         sums, contributing = _block_sums(group, (group, other), blocks_of)
@@ -257,8 +270,11 @@ def compared_sides(
         p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
             p_values[n] = paired_test(replicates, value, smaller, side)[0]
-    bounds, fixed = (round_significant(low), round_significant(high)), fixed_speakers(statistic, blocks_of)
-    return Gaps(resampled, np.asarray(blocks), *bounds, p_values, least_p, fixed)
+    units = resampled.segments[: 2 * m]
+    if sums is not None and group.units is not None:
+        units = np.concatenate([group.units(side.sum(axis=0)) for side in sums])
+    bounds = round_significant(low), round_significant(high)
+    return Gaps(computed, units, np.asarray(blocks), *bounds, p_values, least_p)
 
 
 def _block_sums(
@@ -304,9 +320,8 @@ def concluded_group(
     margin: Margin,
     published: float | None,
     info: MeasureInfo,
-    *,
-    by_gap: bool = False,
-    block: str = "speaker",
+    by_gap: bool,
+    block: str,
 ) -> Verdict:
     """Add what may be concluded from the difference of a group, label ``n``, to its row.
 
@@ -332,7 +347,7 @@ def concluded_group(
     by_gap = by_gap and ONE_CLASS not in skipped
     if by_gap and not judged:
         judged, skipped = True, skipped.replace(no_threshold(verdict.task), BY_GAP)
-    width, here = info.high - info.low, difference_here(result, gaps.fixed, n, info)
+    width, here = info.high - info.low, gaps.computed.difference_here(n, info)
     ends = np.clip((gaps.low[n], gaps.high[n], *here.interval()), -width, width)
     low, high, *_ = ends
     added = _ratio(gaps, n, info) | _gap_ends(*ends) | _cells(bound=evidence.bound(rule, low, high))
@@ -368,7 +383,7 @@ def _ratio(gaps: Gaps, n: int, info: MeasureInfo) -> dict[str, float | None]:
     rates = [result.value[places], result.replicates[:, places]]
     if info.better == HIGHER:
         rates = [1 - side for side in rates]
-    if not info.error or (rates[0] * result.segments[places] < LEAST_ERRORS).any():
+    if not info.error or (rates[0] * gaps.units[places] < LEAST_ERRORS).any():
         return {}
     with np.errstate(divide="ignore", invalid="ignore"):
         value, replicates = (np.log(side[..., 0]) - np.log(side[..., 1]) for side in rates)

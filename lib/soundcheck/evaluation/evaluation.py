@@ -58,16 +58,10 @@ from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import ContrastsFile, contrast_frame, contrasts
 from soundcheck.results.rows import Judged, load_judged
+from soundcheck.suite import families
 from soundcheck.suite.corpus_format import with_suite_groups
 from soundcheck.suite.entries import ERROR
-from soundcheck.suite.families import (
-    Family,
-    Margin,
-    OwnTest,
-    Perturbation,
-    PerturbationSeries,
-    with_own_tests,
-)
+from soundcheck.suite.families import Family, Margin, OwnTest, Perturbation, PerturbationSeries
 from soundcheck.suite.thresholds import read_family
 
 
@@ -219,7 +213,7 @@ class Evaluation(TextTasks, TrialTasks):
         if "missing" in family.options:  # where no words are the right answer, no answer is none
             views = [dataclasses.replace(view, missing=family.options["missing"]) for view in views]
         family = with_suite_groups(family, (name for view in views for name in view.groups))
-        self.family: Family = with_own_tests(family, description.tests)
+        self.family: Family = families.with_own_tests(family, description.tests)
         self.corpora = [view for view in views if not view.probes_of]
         self.probes = {view.probes_of: view for view in views if view.probes_of}
         wanted = description.transformations.get(known.name, known.series)
@@ -355,14 +349,13 @@ class Evaluation(TextTasks, TrialTasks):
                 self.skip(whole, "no item was recorded under two conditions")
 
     def _drawn_pairs(self, corpus: CorpusView, pairing: changed_segments.Pairing) -> np.ndarray:
-        everything, most = np.ones(len(pairing.rows[0]), dtype=bool), self.family.options.get("pairs")
-        if most is None or len(everything) <= most:
-            return everything
-        about = f"{corpus.name}, {pairing.base} to {pairing.other}"
-        self.note(f"{about}: {most} of {len(everything)} pairs were drawn")
         keys = corpus.segments["key"].iloc[pairing.rows[0]].tolist()
+        most = self.family.options.get("pairs") or len(keys)
+        if most < len(keys):
+            about = f"{corpus.name}, {pairing.base} to {pairing.other}"
+            self.note(f"{about}: {most} of {len(keys)} pairs were drawn")
         draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
-        return changed_segments.smallest(draws, everything, most)
+        return changed_segments.smallest(draws, np.ones(len(keys), dtype=bool), most)
 
     def transformed(self) -> Iterator[Subset]:
         """Give for each corpus the segments, or trials, with predictions under all ``settings``."""
@@ -445,7 +438,7 @@ class Evaluation(TextTasks, TrialTasks):
             base=base.name if base else "",
         )
         random = Predictions(*(self.random_predictions(everything, each) for each in changes), random=True)
-        subset = dataclasses.replace(everything, reference=random).take(np.flatnonzero(chosen))
+        subset = dataclasses.replace(everything, reference=random).take(chosen)
         return self._normalised(subset) if task.is_transcription and not as_written else subset
 
     def random_predictions(self, subset: Subset, change: Perturbation | None = None) -> np.ndarray:

@@ -3,7 +3,8 @@
 One call judges measures for every group of a column; a measure knows nothing of groups::
 
     tests = {"Mean Value": lambda subset, predictions: mean_value(predictions.clean)}
-    judge_groups(evaluation, compared(subset, "accent", ["irish", "welsh"]), tests, against=AVERAGE)
+    counts = [GroupCount("irish", 40), GroupCount("welsh", 60)]
+    judge_groups(evaluation, compared(subset, "accent", counts), tests, against=AVERAGE)
 
 - A value is that of the group minus that of all groups, itself included, on the same replicates. *All* is
   everybody together (:data:`EVERYBODY`) or the average of the groups (:data:`AVERAGE`). Its gap is that of
@@ -60,9 +61,14 @@ class Groups:
 
     subset: Subset  # rows of the groups that are compared; of trials all, which give the threshold in use
     column: str
-    names: list[str]  # groups that are compared: none, or two and more
     counts: Sequence[GroupCount]  # of all groups, and at the end of what has no value
     everything: Subset  # also rows of groups that are not compared
+
+    @property
+    def names(self) -> list[str]:
+        """Groups that are compared: none, or two and more."""
+        names = large(self.counts)
+        return names if len(names) > 1 else []
 
     @property
     def masks(self) -> dict[str, np.ndarray]:
@@ -75,13 +81,13 @@ def large(counts: Iterable[GroupCount]) -> list[str]:
     return [count.group for count in counts if not count.lacks]
 
 
-def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()) -> Groups:
-    """Compare some groups of a subset, if there are two or more of them."""
-    members, names = subset, list(names) if len(names) > 1 else []
-    if names and not subset.task.is_embedding:
-        members = subset.take(np.flatnonzero(subset.segments[column].isin(names)))
-        members = members.sized(len(names), len(members) // len(names))
-    return Groups(members, column, names, counts, subset)
+def compared(subset: Subset, column: str, counts: Sequence[GroupCount]) -> Groups:
+    """Compare the groups of a subset that are large enough, if there are two or more of them."""
+    result = Groups(subset, column, counts, subset)
+    if not result.names or subset.task.is_embedding:
+        return result
+    members, size = subset.take(subset.segments[column].isin(result.names)), len(result.names)
+    return dataclasses.replace(result, subset=members.sized(size, len(members) // size))
 
 
 def compare(
@@ -177,14 +183,13 @@ def columns_of(
         if of_trials:
             needed = f"{options['minimum_trials']} trials of each kind and {options['minimum_speakers']}"
             why = f"fewer than 2 groups of {column} with {needed} speakers"
-        names = large(counts)
+        result.append(Groups(subset, column, counts, subset))
         for test in tests:
             for count in counts if not (of_trials or counts_of) else ():
                 if count.lacks:
                     evaluation.skip(subset, count.lacks, test, f"{column}: {count.group}")
-            if len(names) < 2:
+            if not result[-1].names:
                 evaluation.skip(subset, why, test, column)
-        result.append(Groups(subset, column, names if len(names) > 1 else [], counts, subset))
     return result
 
 
@@ -239,7 +244,7 @@ def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> 
             continue
         names = [group for group in wanted if members.segments[column].eq(group).any()]
         counts = count_groups(members.segments, column, lambda *_: (), names)
-        result.append(compared(members, column, names, counts))
+        result.append(compared(members, column, counts))
     return result
 
 
@@ -298,7 +303,7 @@ def accents(evaluation: Evaluation) -> list[Groups]:
                 lacks = f"{size} of {least} segments"
             counts.append(GroupCount(accent, size, drawn_names, lacks))
         names = large(counts)
-        result.append(compared(drawn, "accent", names, counts))
+        result.append(compared(drawn, "accent", counts))
         if len(names) < 2:
             small = [count for count in counts if count.lacks]
             small.sort(key=lambda count: not speakers[count.group][1])  # those with too few speakers first
@@ -327,10 +332,10 @@ def languages(evaluation: Evaluation) -> list[Groups]:
         if surplus := int(pd.notna(spoken).sum()) - len(rows):
             evaluation.note(f"{surplus} segments of groups with more than {most} were not drawn", subset)
         subset = evaluation.drawn(subset.with_column("language", spoken), rows)
-        present = subset.segments["language"].dropna().unique()
-        counts = count_groups(subset.segments, "language", needed, present)
-        names = [name for name in wanted if name in large(counts)]
-        result.append(compared(subset, "language", names, counts))
+        present = set(subset.segments["language"].dropna())
+        counts = count_groups(subset.segments, "language", needed, filter(present.__contains__, wanted))
+        names = large(counts)
+        result.append(compared(subset, "language", counts))
         if len(names) < 2:
             few = f"out of {', '.join(wanted)} with at least {least} segments"
             few = f"with {least} segments a sentiment" if sentiments else few
@@ -343,7 +348,7 @@ def drawn_speakers(evaluation: Evaluation, subset: Subset) -> tuple[Subset, dict
 
     The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it, or speakers, all.
     """
-    subset = subset.take(np.flatnonzero(subset.segments["accent"].notna()))
+    subset = subset.take(subset.segments["accent"].notna())
     segments, corpus = subset.segments, subset.corpus
     needed = evaluation.family.options.get("speakers")
     known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
@@ -411,7 +416,7 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     known = pd.notna(subset.truth)
     label = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
     evaluation.note_share(subset.corpus, ~known, f"segments have no {label}")
-    return subset.take(np.flatnonzero(known))
+    return subset.take(known)
 
 
 def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Groups, str]:
@@ -419,10 +424,10 @@ def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Gro
     of_trials = subset.task.is_embedding
     if of_trials and column in TRIAL_COLUMNS:
         why = f"trials have a column {column} of their own; give it another name in the data"
-        return compared(subset, column, []), why
+        return Groups(subset, column, [], subset), why
     if subset.task.name in column.split(BOTH):
         why = f"{subset.task.name} is what is predicted: its groups have one label each"
-        return compared(subset, column, []), why
+        return Groups(subset, column, [], subset), why
     least = evaluation.family.options.get("minimum_segments")
 
     def needed(_: str, rows: pd.DataFrame, speakers: int | None) -> list[tuple[int | None, str, int]]:
@@ -433,15 +438,14 @@ def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Gro
         counts, why = group_counts(evaluation, subset, column), f"no trial lies within a group of {column}"
     else:
         counts, why = count_groups(subset.segments, column, needed), f"no segment has a value of {column}"
-    names = large(counts)
     if counts:
-        why = f"{len(names)} of {len(counts)} groups are large enough, 2 needed"
+        why = f"{len(large(counts))} of {len(counts)} groups are large enough, 2 needed"
         why = why if len(counts) > 1 else f"everything is one group: {counts[0].group}"
     if missing.any():
         targets = int(subset.truth[missing].sum()) if of_trials else None
         lacks = "not within one group" if of_trials else "no value"
         counts.append(GroupCount("", int(missing.sum()) - (targets or 0), None, lacks, targets))
-    return compared(subset, column, names, counts), why
+    return compared(subset, column, counts), why
 
 
 def _note_what_differs(evaluation: Evaluation, result: Groups) -> None:

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import itertools
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -16,7 +16,7 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.evaluation import conclusions
-from soundcheck.evaluation.conclusions import GroupGap, estimate_rows
+from soundcheck.evaluation.conclusions import Computed, GroupGap, estimate_rows
 from soundcheck.evaluation.subset import (
     Corpora,
     Measure,
@@ -34,13 +34,16 @@ from soundcheck.results import rows as result_rows
 from soundcheck.results.contrast import HEADLINES, shown_values
 from soundcheck.results.rows import ALL, OTHERS, UNJUDGED, Estimate, Judged, Verdict, skipped_rows
 from soundcheck.results.table import collected, estimate_frame, key_of, to_frame
-from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import GAP_RULES, WITHIN
 from soundcheck.statistics.simulation import MOST_CLASSES, simulated_threshold
 from soundcheck.suite.families import UNCHANGED, TestDefinition, info_of, measure_of
 
+_OF_STEPS = ("corpus", "task", "value", "low", "high", "segments")  # of estimates, in the frame of a curve
+BIASED = (  # measures and labels to whose values chance adds
+    *(("calibration_error_as_computed", ""), ("brier_parts", "reliability")),
+    *(("brier_parts", "resolution"), ("brier_parts", "within bins")),
+)
 CLASSES = 4  # of the published simulations; numbers have four bins
 
 
@@ -57,7 +60,6 @@ class Judging(Corpora):
         # (corpus, task, test) -> column of groups -> why it is not judged; of all tests and columns: empty
         self._reasons: dict[tuple[str, str, str], dict[str, str]] = collections.defaultdict(dict)
         self._one_row: set[tuple[str, str]] = set()
-        self._digested = pd.DataFrame(), files.digests_after("")  # segments of the last row, and their digest
 
     # What is shown without verdict
 
@@ -69,20 +71,16 @@ class Judging(Corpora):
         *,
         condition: str | None = None,
         excluded: Mapping[str, str] = MappingProxyType({}),
-        biased: Collection[str] = (),
     ) -> pd.DataFrame:
         """Estimate measures on parts of a subset, and keep the rows for the run.
 
-        ``excluded`` parts have a reason, ``biased`` measures or labels nothing, in place of the interval.
+        ``excluded`` parts have a reason in place of the interval.
         """
-        return estimate_frame(
-            row
-            for (name, measure), (part, mask) in itertools.product(measures.items(), parts.items())
-            for row in self.estimate(
-                *(subset, name, subset.measured(measure, subset.predictions, mask), part),
-                *(condition, biased, excluded.get(part, "")),
-            )
-        )
+        rows = []
+        for (name, measure), (part, mask) in itertools.product(measures.items(), parts.items()):
+            statistic = subset.measured(measure, subset.predictions, mask)
+            rows += self.estimate(subset, name, statistic, part, condition, excluded.get(part, ""))
+        return estimate_frame(rows)
 
     def estimate(
         self,
@@ -91,23 +89,20 @@ class Judging(Corpora):
         statistic: Statistic | Weighted,
         part: str = ALL,
         condition: str | None = None,
-        biased: Collection[str] = (),
         excluded: str = "",
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
         condition = subset.change if condition is None else condition
         compared = part != ALL and info_of(measure).name in HEADLINES and not condition
-        resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
-        fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
-        rows = self._rows(subset, resampled, fixed, None, measure=measure, part=part, condition=condition)
+        computed = self._resampled(subset, statistic)
+        rows = self._rows(subset, computed, None, measure=measure, part=part, condition=condition)
         for n, row in enumerate(rows):
-            if {row.measure, row.label}.intersection(biased):
+            if (row.measure, row.label) in BIASED:
                 row = _without_interval(row, "chance adds to it, so there is no interval")
             rows[n] = dataclasses.replace(row, low=None, high=None, excluded=excluded) if excluded else row
         if compared:
-            reported = shown_values(rows, self.family.category)
-            drawn = subset, statistic, resampled, fixed
-            self._group_values += self._with_replicates(reported, *drawn, resampled.blocks)
+            reported, blocks = shown_values(rows, self.family.category), computed.resampled.blocks
+            self._group_values += self._with_replicates(reported, subset, computed, blocks)
         self._estimates += rows
         return rows
 
@@ -119,10 +114,9 @@ class Judging(Corpora):
         excluded: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared."""
-        names = {test: measure_of(test, self.family.name).name for test in tests}
         remark = " (balanced)" if subset.balanced else ""
         measures = {
-            f"{names[test]}{remark}": measure
+            f"{measure_of(test, self.family.name).name}{remark}": measure
             for test, measure in tests.items()
             if not self.family.tests[test].off
         }
@@ -139,25 +133,19 @@ class Judging(Corpora):
         """Compute a measure at each step of a sweep; kept as estimates if it has a name among these."""
         rows = []
         for step, subset in steps.items():
-            statistic, result, reference = self._computed(subset, measure)
-            row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
-            row |= result.row(self.interval, scale) | {"reference": reference[0]}
-            if name:
-                fixed = fixed_speakers(statistic, subset.blocks)
-                about = {"measure": name, "part": ALL, "condition": f"{series} {step}"}
-                (estimate,) = self._rows(subset, result, fixed, None, **about)
-                if name == UNCHANGED and not rows:  # the first step is compared with itself
-                    estimate = _without_interval(estimate, "nothing can vary")
-                self._estimates.append(estimate)
-                row |= {"low": estimate.low, "high": estimate.high}
-            rows.append(row)
-        return pd.DataFrame(rows).astype(dict.fromkeys(("low", "high"), np.float64))
+            computed, reference = self._computed(subset, measure)
+            about = {"measure": name, "part": ALL, "condition": f"{series} {step}"}
+            (estimate,) = self._rows(subset, computed, None if name else scale, **about)
+            if name == UNCHANGED and not rows:  # the first step is compared with itself
+                estimate = _without_interval(estimate, "nothing can vary")
+            self._estimates += [estimate] if name else []
+            row = {name: getattr(estimate, name) for name in _OF_STEPS} | {"step": step}
+            rows.append(row | {"blocks": computed.resampled.blocks[0], "reference": reference[0]})
+        return pd.DataFrame(rows).astype(dict.fromkeys(("value", "low", "high"), np.float64))
 
-    def _rows(
-        self, subset: Subset, resampled: Resampled, fixed: FixedSpeakers, scale: Scale | None, **about: str
-    ) -> list[Estimate]:
+    def _rows(self, subset: Subset, computed: Computed, scale: Scale | None, **about: str) -> list[Estimate]:
         about, speakers = self._about(subset) | about, self._block_of(subset) != "file"
-        return estimate_rows(about, resampled, fixed, self.interval, scale, speakers=speakers)
+        return estimate_rows(about, computed, self.interval, scale, speakers=speakers)
 
     def _about(self, subset: Subset) -> dict[str, str]:
         family = self.family.name
@@ -185,12 +173,13 @@ class Judging(Corpora):
             return [self._skipped_row(subset, definition, definition.off, "")]
         place = ", ".join(filter(None, (subset.corpus, subset.task.name, test, group or column)))
         try:
-            statistic, result, random = self._computed(subset, measure)
+            computed, random = self._computed(subset, measure)
         except PlainMeasureError as fault:
             # By these words `soundcheck check` knows that something broke.
             why = f"{fault}" if isinstance(fault, NoPredictionError) else f"error: {fault}"
             self.note(f"{place}: {why}")
             return [self._skipped_row(subset, definition, why, group or column)]
+        result = computed.resampled
         for note in filter(None, dict.fromkeys(result.notes)):
             self.note(f"{place}: {note}")
         threshold, untestable = self._threshold(subset, definition)
@@ -206,24 +195,21 @@ class Judging(Corpora):
         )
         if gap is None:
             info, smaller = measure_of(test, self.family.name), result.blocks
-            fixed = fixed_speakers(statistic, subset.blocks, spread=True)
-            rows = [conclusions.concluded_value(v, n, result, scale, fixed, info) for n, v in enumerate(rows)]
+            rows = [conclusions.concluded_value(v, n, computed, scale, info) for n, v in enumerate(rows)]
             if chance is not None and threshold is None:
-                above = sides(statistic, chance(subset, subset.predictions))
-                both = self.resample(above, subset.blocks), fixed_speakers(above, subset.blocks)
-                rows = [
-                    conclusions.above_chance(v, n, *both, self.interval, info) for n, v in enumerate(rows)
-                ]
+                both = sides(computed.statistic, chance(subset, subset.predictions))
+                above = self._resampled(subset, both), self.interval, info
+                rows = [conclusions.above_chance(v, n, *above) for n, v in enumerate(rows)]
             if info.name and not column:
                 about = {"measure": info.name, "part": ALL, "condition": subset.change}
-                self._estimates += self._rows(subset, result, fixed, scale, **about)
+                self._estimates += self._rows(subset, computed, scale, **about)
         else:
-            fixed, (rows, smaller) = None, self._concluded_groups(subset, definition, rows, gap)
+            rows, smaller = self._concluded_groups(subset, definition, rows, gap)
         rows = [conclusions.believable(verdict, scale) for verdict in rows]
         rows = [_remarked(verdict, subset, definition, self.thresholds) for verdict in rows]
         if column:
             rows = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in rows]
-        self._judged += self._with_replicates(rows, subset, statistic, result, fixed, smaller)
+        self._judged += self._with_replicates(rows, subset, computed, smaller, spread=gap is None)
         return rows
 
     def amend(self, verdict: Verdict) -> None:
@@ -238,25 +224,23 @@ class Judging(Corpora):
         self,
         rows: Sequence[Verdict],
         subset: Subset,
-        statistic: Statistic | Weighted,
-        resampled: Resampled,
-        fixed: FixedSpeakers | None,
+        computed: Computed,
         smaller: np.ndarray,
+        *,
+        spread: bool = True,
     ) -> list[Judged]:
         """Put rows together with their replicates and with digests of the segments and blocks behind them."""
-        if subset.segments is not self._digested[0]:  # most judgements follow one on the same segments
-            keys = "\n".join(subset.segments["key"].tolist()) + "\n"
-            self._digested = subset.segments, files.digests_after(keys)
+        keys = "\n".join(subset.segments["key"].tolist()) + "\n"
+        statistic, resampled = computed.statistic, computed.resampled
         if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
             used = resampled.segments.tolist(), statistic.n_blocks
         else:
             used = np.flatnonzero(statistic.rows).tolist(), np.unique(subset.blocks[statistic.rows]).tolist()
-        population = [self._digested[1](f"{numbers}") for numbers in used]
-        judged = []
+        population, judged = [files.digest(f"{keys}{numbers}") for numbers in used], []
+        known = computed.fixed.spread.shape[1] if spread else 0
         for n, row in enumerate(rows):
-            known = fixed is not None and fixed.spread.shape[1] > n
-            spread = (fixed.spread[:, n], float(fixed.freedom[n])) if known else ()
-            judged.append(Judged(row, resampled.replicates[:, n], *population, int(smaller[n]), *spread))
+            here = (computed.fixed.spread[:, n], float(computed.fixed.freedom[n])) if n < known else ()
+            judged.append(Judged(row, resampled.replicates[:, n], *population, int(smaller[n]), *here))
         return judged
 
     def _concluded_groups(
@@ -271,10 +255,9 @@ class Judging(Corpora):
         about = subset.blocks, definition, functools.partial(self.resample, noun=block), self.interval
         gaps = conclusions.compared_sides(*of_model, (gap.group, gap.others), *about, self.seed)
         judged_by = margin, published, measure_of(definition.name, self.family.name)
-        how = {"by_gap": self.thresholds == "gap", "block": block}
-        random = np.subtract(*map(values, of_random))
+        by_gap, random = self.thresholds == "gap", np.subtract(*map(values, of_random))
         rows = [
-            conclusions.concluded_group(verdict, n, gap, gaps, random[n], *judged_by, **how)
+            conclusions.concluded_group(verdict, n, gap, gaps, random[n], *judged_by, by_gap, block)
             for n, verdict in enumerate(rows)
         ]
         names = self.view(subset).adjust
@@ -287,16 +270,18 @@ class Judging(Corpora):
             ]
         return rows, gaps.blocks
 
-    def _computed(
-        self, subset: Subset, measure: Measure
-    ) -> tuple[Statistic | Weighted, Resampled, np.ndarray]:
+    def _resampled(self, subset: Subset, statistic: Statistic | Weighted) -> Computed:
+        resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
+        return Computed(statistic, resampled, subset.blocks)
+
+    def _computed(self, subset: Subset, measure: Measure) -> tuple[Computed, np.ndarray]:
         """Compute a measure with its replicates, and its values for the random reference."""
         start, plain = time.monotonic(), True
         try:
             statistic = statistic_of(measure, subset, subset.predictions, self._seconds_left)
             plain = isinstance(statistic, PlainStatistic)
-            resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
-            return statistic, resampled, aligned(statistic_of(measure, subset, subset.reference), statistic)
+            computed = self._resampled(subset, statistic)
+            return computed, aligned(statistic_of(measure, subset, subset.reference), statistic)
         finally:
             if plain:
                 self._seconds_left = max(0.0, self._seconds_left - (time.monotonic() - start))

@@ -156,12 +156,12 @@ class TextTasks(Judging):
             where = " and ".join(map(counted, marked, ("reference", "answer")))
             self.note(f"marks of noises in {where} {became}", subset)
 
-        def read(source: Predictions, side: str) -> Predictions:
+        def read(source: Predictions) -> Predictions:
+            side = FIRST if source.random else HYPOTHESIS
             clean, changed = (self._read(subset, each, side) for each in (source.clean, source.changed))
             return dataclasses.replace(source, clean=clean, changed=changed)
 
-        predictions, reference = read(subset.predictions, HYPOTHESIS), read(subset.reference, FIRST)
-        return dataclasses.replace(subset, truth=truth, predictions=predictions, reference=reference)
+        return subset.with_answers(read, truth=truth)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
         return self.texts.read(texts, side, subset.segments, self._apart(subset))

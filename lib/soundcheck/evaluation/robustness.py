@@ -109,7 +109,6 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
 DOUBLE, HALF = 2.0, 0.5  # the clean rate, and the rate at which every second word is wrong
 UNKNOWN = Crossing(np.nan, np.nan, np.nan)
 BEFORE = "before changes"  # the condition of the segments that are changed, as they are
-CHARACTERS = "written without blanks, so characters are counted in the place of words"
 
 
 class Sweep:
@@ -223,12 +222,6 @@ class WordSweep(Sweep):
     nothing_wrong = "no word is wrong"
     too_high = "doubles only if words are made up: an empty transcript has 100\xa0%"
     highest = 1.0
-
-    def note_missing(self, subset: Subset) -> None:
-        """Note what is counted, too."""
-        if unit_of(subset.truth) != WORD:
-            self.evaluation.note(f"{subset.corpus}: {CHARACTERS}")
-        super().note_missing(subset)
 
     def lost(self, subset: Subset, known: np.ndarray) -> int:
         """Count those that have become empty texts already, too."""

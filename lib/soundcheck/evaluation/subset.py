@@ -264,22 +264,23 @@ class Subset:
             return str(self.segments["condition"].iloc[0]), str(self.partner["condition"].iloc[0])
         return self.base or "clean", self.change
 
+    def with_answers(self, change: Callable[[Predictions], Predictions], **cells: object) -> Subset:
+        """Change the predictions of the model and of the reference alike, and perhaps other fields."""
+        both = {"predictions": change(self.predictions), "reference": change(self.reference)}
+        return dataclasses.replace(self, **both, **cells)
+
     def unchanged(self) -> Subset:
         """Give the clean predictions for the changed signals as well."""
-        both = {"predictions": self.predictions.unchanged(), "reference": self.reference.unchanged()}
-        return dataclasses.replace(self, **both)
+        return self.with_answers(Predictions.unchanged)
 
     def take(self, rows: np.ndarray) -> Subset:
-        """Keep the rows with these numbers, in canonical order."""
-        rows = np.sort(np.asarray(rows))
-        segments = self.segments.iloc[rows].reset_index(drop=True)
+        """Keep the rows of a mask, or with these numbers, in canonical order."""
+        rows = np.sort(np.flatnonzero(rows) if np.asarray(rows).dtype == bool else rows)
         _, blocks = np.unique(self.blocks[rows], return_inverse=True)
-        return dataclasses.replace(
-            self,
-            segments=segments,
+        return self.with_answers(
+            lambda predictions: predictions.take(rows),
+            segments=self.segments.iloc[rows].reset_index(drop=True),
             truth=None if self.truth is None else self.truth[rows],
-            predictions=self.predictions.take(rows),
-            reference=self.reference.take(rows),
             blocks=blocks,
             partner=None if self.partner is None else self.partner.iloc[rows].reset_index(drop=True),
         )
@@ -380,15 +381,10 @@ def statistic_of(
         return result
     statistic = PlainStatistic(measure, subset, predictions, seconds)
     if statistic.rows.all():
-        again, values = statistic.values, _read(result)
-        pairs = [(values.get(label, np.inf), again[label]) for label in again]
-        if len(values) != len(again) or not np.allclose(
-            *zip(*pairs, strict=True), 1e-9, 1e-12, equal_nan=True
-        ):
-            raise PlainMeasureError(
-                "the measure returned other values when it was called again with the same data; "
-                "give its random numbers a seed"
-            )
+        first, again = pd.Series(_read(result)), pd.Series(statistic.values)
+        if not (first.index.equals(again.index) and np.allclose(first, again, 1e-9, 1e-12, equal_nan=True)):
+            what = "the measure returned other values when it was called again with the same data"
+            raise PlainMeasureError(f"{what}; give its random numbers a seed")
     return statistic
 
 
@@ -427,18 +423,16 @@ class PlainStatistic(Weighted):
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Call the function for each replicate."""
-        start, fastest = time.monotonic(), self._took / 2  # one call alone may be slow by chance
-        replicates = np.full((len(weights), len(self.labels)), np.nan)
+        start, replicates = time.monotonic(), np.full((len(weights), len(self.labels)), np.nan)
         for number, row in enumerate(weights):
-            before = time.monotonic()
-            if before - start + (len(weights) - number) * fastest > self._seconds:
+            result = self._call(row, self.labels)
+            replicates[number] = [result[label] for label in self.labels]
+            elapsed = time.monotonic() - start
+            fastest = min(elapsed / (number + 1), self._took)  # one call alone may be slow by chance
+            if elapsed + (len(weights) - number - 1) * fastest > self._seconds:
                 each = float(f"{fastest:.1g}")  # times vary, texts should not
                 took = f"at about {each:g} s each would take {len(weights) * each:.0f} s"
                 raise PlainMeasureError(f"{len(weights)} calls of the measure {took}, {_TOO_SLOW}")
-            result = self._call(row, self.labels)
-            replicates[number] = [result[label] for label in self.labels]
-            taken = time.monotonic() - before
-            fastest = min(fastest, taken) if number else taken
         return replicates
 
     def _call(self, weights: np.ndarray, labels: tuple[str, ...] = ()) -> dict[str, float]:

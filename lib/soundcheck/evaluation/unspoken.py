@@ -20,17 +20,11 @@ from soundcheck.augment.sounds import SoundSet
 from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.metrics import word_rates
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import stack
 from soundcheck.metrics.word_errors import word_errors
-from soundcheck.metrics.word_rates import (
-    character_counts,
-    empty_answers,
-    most_repeated,
-    per_minute,
-    repeating_answers,
-    word_counts,
-)
+from soundcheck.metrics.word_rates import character_counts, most_repeated, per_minute, word_counts
 from soundcheck.suite.entries import SPEECH_KINDS
 
 
@@ -116,7 +110,7 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
 def empty(predictions: Predictions) -> Statistic:
     """Share of empty answers."""
     # Without transcripts the random reference has nothing to say: that is no answer with words.
-    return empty_answers(predictions.changed, missing=np.nan if predictions.random else 0.0)
+    return word_rates.empty_answers(predictions.changed, missing=np.nan if predictions.random else 0.0)
 
 
 def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
@@ -146,7 +140,7 @@ def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Pre
         result["Words Per Minute"] = lambda p: per_minute(word_counts(p.changed), kind.seconds)
     if not kind.looped:
         limits = repeats["words"], repeats["times"]
-        result["Repeated Words"] = lambda p: repeating_answers(p.changed, *limits)
+        result["Repeated Words"] = lambda p: word_rates.repeating_answers(p.changed, *limits)
     return result
 
 
@@ -177,7 +171,7 @@ def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
     foreign = pd.notna(spoken) & pd.isna(match_languages(spoken, evaluation.languages))
     if not foreign.any():
         return None
-    result = subset.take(np.flatnonzero(foreign))
+    result = subset.take(foreign)
     names = sorted(result.segments["language"].unique())
     text = f"{len(result)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
     text += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""

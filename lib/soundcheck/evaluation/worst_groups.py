@@ -89,15 +89,9 @@ def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
         result = np.where(np.isnan(scored.clean), np.nan, scored.clean <= threshold)
         return dataclasses.replace(scored, clean=result[rows])
 
-    result = dataclasses.replace(
-        trials,
-        segments=view.segments.iloc[tested].assign(key=keys).reset_index(drop=True),
-        truth=None,
-        predictions=rejected(trials.predictions),
-        reference=rejected(trials.reference),
-        blocks=view.block_codes()[tested],
-    )
-    return result.take(np.arange(len(result)))
+    segments = view.segments.iloc[tested].assign(key=keys).reset_index(drop=True)
+    _, blocks = np.unique(view.block_codes()[tested], return_inverse=True)
+    return trials.with_answers(rejected, segments=segments, truth=None, blocks=blocks)
 
 
 def search_groups(evaluation: Evaluation, subset: Subset, test: str) -> GroupSearch | None:

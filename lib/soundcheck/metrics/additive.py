@@ -188,6 +188,8 @@ class Statistic(HasPoint):
     # ``""`` if it is fine. An empty tuple stands for ``m`` times ``""``.
     reasons: SumsToTexts = _no_texts
     notes: SumsToTexts = _no_texts  # likewise: what a reader of the value must know, although it is fine
+    # sums to the number of what is right or wrong ``(..., m)``, such as words; ``None`` if segments are
+    units: SumsToValues | None = None
 
     def __post_init__(self) -> None:
         if len({len(part.rows) for part in self.parts}) != 1:

@@ -204,6 +204,7 @@ def _rates(words: Numbers, columns: Sequence[Numbers], labels: tuple[str, ...], 
         labels,
         reasons=reasons,
         notes=notes,
+        units=lambda sums: np.repeat(sums[..., 1:2], len(labels), axis=-1),
     )
 
 

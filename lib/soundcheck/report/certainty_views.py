@@ -26,7 +26,6 @@ MOST_POINTS = 200
 STEADY = 0.05  # share of segments from which on the curve of risk decides how high its axis is
 WHOSE = {"": "model", CHANCE: "without the sound"}
 _SHARE = Scale(0.0, 1.0)
-BIASED = ("calibration_error_as_computed", "reliability", "resolution", "within bins")  # by chance
 
 
 def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segments") -> None:
@@ -89,8 +88,8 @@ def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
         measures = _measures(evaluation, subset)
         named = {name: lambda s, p, score=score: score(p.clean) for name, score in measures.items()}
         usual = {name: lambda s, p, score=score: score(s.reference.clean) for name, score in measures.items()}
-        frames.append(evaluation.estimates(subset, named, biased=BIASED))
-        frames.append(evaluation.estimates(subset, usual, condition=CHANCE, biased=BIASED))
+        frames.append(evaluation.estimates(subset, named))
+        frames.append(evaluation.estimates(subset, usual, condition=CHANCE))
     judged = evaluation.estimated()
     named = judged["measure"].eq("expected_calibration_error") & judged["part"].eq(ALL)
     frame = pd.concat([*frames, judged[named & judged["condition"].isin(WHOSE)]])

@@ -250,7 +250,7 @@ def predictions(
         for value in values:
             subset = grouping.everything
             if context:
-                subset = grouping.subset.take(np.flatnonzero(grouping.subset.mask(context, value)))
+                subset = grouping.subset.take(grouping.subset.mask(context, value))
             names = subset.segments[grouping.column]
             order = [*grouping.names, *sorted(set(names.dropna()) - set(grouping.names))]
             title = ", ".join(filter(None, (place(grouping.subset), f"{context} {value}".strip())))
@@ -293,7 +293,7 @@ def segments(
             threshold = evaluation.threshold(subset, subset.predictions.clean)
             wrong = np.where(subset.predictions.clean > threshold, ~subset.truth, subset.truth)
             worst = max(masks, key=lambda group: wrong[masks[group]].mean())
-            members = subset.take(np.flatnonzero(masks[worst]))
+            members = subset.take(masks[worst])
             scenes += examples.hardest_trials(evaluation, members, threshold, 1)
         elif labels and subset.truth is not None:
             scenes += examples.of_groups(subset, grouping.column, grouping.names)

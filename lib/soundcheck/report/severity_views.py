@@ -148,7 +148,7 @@ def growth_curves(
     for series, subset, _ in grown:
         if subset.task.is_regression:
             levels = [name for name in (CLEAN, *series.steps) if subset.mask("step", name).any()]
-            steps = {name: subset.take(np.flatnonzero(subset.mask("step", name))) for name in levels}
+            steps = {name: subset.take(subset.mask("step", name)) for name in levels}
             about = {"name": "movement", "series": series.name}
             curve = evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed), **about)
             curves.append((series, curve))

@@ -18,7 +18,8 @@ from soundcheck.common.messages import quoted
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.trials import KINDS, Split, carried_errors, carry_over, errors_of, threshold_in_use
+from soundcheck.evaluation.trial_conditions import Split, carried_errors, carry_over, errors_of
+from soundcheck.evaluation.trials import KINDS, threshold_in_use
 from soundcheck.metrics.trials import Trials
 from soundcheck.report import page, views
 from soundcheck.report.formats import label as named

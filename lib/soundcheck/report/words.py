@@ -12,17 +12,11 @@ from matplotlib.figure import Figure
 
 from soundcheck.common.messages import shorten, some
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.formatting import Formatting, plain, plain_writer
+from soundcheck.evaluation.lost_words import KeywordSentences
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.unspoken import Kind
-from soundcheck.evaluation.words import (
-    EVERYBODY,
-    PROFILE,
-    Compared,
-    Formatting,
-    KeywordSentences,
-    plain,
-    plain_writer,
-)
+from soundcheck.evaluation.words import EVERYBODY, PROFILE, Compared
 from soundcheck.metrics.additive import values as values_of
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.metrics.formatting import KINDS, format_errors
@@ -217,7 +211,7 @@ def _uncut(words: Sequence[str]) -> Html:
 def keyword_table(frame: pd.DataFrame, title: str) -> Html:
     """Show in how many sentences around words of each kind the word is missing from the transcript.
 
-    ``frame`` is from :func:`soundcheck.evaluation.words.missing_words`.
+    ``frame`` is from :func:`soundcheck.evaluation.lost_words.missing_words`.
     """
 
     def rate(side: str) -> Callable[[object], object]:
@@ -250,7 +244,7 @@ def keyword_notes(corpus: str, probed: KeywordSentences, spoken: int) -> Html:
 def drop_tables(subset: Subset, drops: pd.DataFrame, model: str, words: int) -> list[Html]:
     """Show average drops of words for each column of groups: of one recogniser, then of all of them.
 
-    ``drops`` are from :func:`soundcheck.evaluation.words.average_drops`, of so many words.
+    ``drops`` are from :func:`soundcheck.evaluation.lost_words.average_drops`, of so many words.
     """
     tables = []
     for column in dict.fromkeys(drops.columns.get_level_values(0)):
@@ -277,7 +271,7 @@ def agreement_tables(
 ) -> list[Html]:
     """Show the average drop of words of each group beside its violations, a table a column of groups.
 
-    ``drops`` and ``violations`` are from :mod:`soundcheck.evaluation.words`.
+    ``drops`` and ``violations`` are from :mod:`soundcheck.evaluation.lost_words`.
     """
     given = evaluation.recognisers(subset)
     if len(given) < 2:

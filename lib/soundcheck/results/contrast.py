@@ -28,20 +28,11 @@ import pandas as pd
 from soundcheck.common.messages import counted
 from soundcheck.common.store import JsonFile, made_of
 from soundcheck.metrics.additive import round_significant
-from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict
+from soundcheck.results.rows import UNJUDGED, Estimate, Judged, Verdict, cell
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
 from soundcheck.results.table import frame_of_rows, schema_of, to_frame
-from soundcheck.statistics.evidence import (
-    LEAST_BLOCKS,
-    NO_INTERVAL,
-    adjusted_p_values,
-    interval_error,
-    joined_error,
-    paired_test,
-    standard_error,
-    t_test,
-    welch,
-)
+from soundcheck.statistics import evidence
+from soundcheck.statistics.evidence import LEAST_BLOCKS, paired_test, standard_error, t_test
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
 from soundcheck.suite.families import HIGHER, info_of, measure_of
 
@@ -128,10 +119,10 @@ def headlines(frame: pd.DataFrame) -> pd.DataFrame:
 
 def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Give the headline rows of a comparison, each with those of its groups and classes behind it."""
-    parts = [frame.iloc[:0]]
-    titles = frame["test"].str.split(" (", regex=False).str[0].where(frame["group"].ne(""))
-    classes = frame["category"].eq("correctness") & frame["label"].ne("") & frame["group"].eq("")
-    classes &= _measures(frame).eq("recall")
+    parts, of_all = [frame.iloc[:0]], frame["group"].eq("")
+    titles = frame["test"].str.split(" (", regex=False).str[0].where(~of_all)
+    classes = frame["category"].eq("correctness") & _measures(frame).eq("recall") & of_all
+    classes &= frame["label"].ne("")
     for place, row in headlines(frame).iterrows():
         of_place = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
         groups = titles.eq(measure_of(row["test"], row["family"]).title)
@@ -231,7 +222,7 @@ def _for_new_speakers(
             cells["certainty"] = _rounded(np.mean(np.sign(apart[~np.isnan(apart)]) == np.sign(value)))
     else:
         errors = tuple(_error(entry, kind) for entry, kind in zip(entries, kinds, strict=True))
-        tested = welch(value, errors, blocks)
+        tested = evidence.welch(value, errors, blocks)
     return {} if np.isnan(tested[0]) else cells | _cells(("p_value", "low", "high"), tested)
 
 
@@ -246,7 +237,7 @@ def _for_these_speakers(before: Judged, after: Judged, value: float) -> dict[str
     else:
         errors = [float(np.linalg.norm(spread)) for spread in (before.spread, after.spread)]
         freedoms = np.nan_to_num([before.freedom, after.freedom], nan=freedom)
-        error, freedom = joined_error(errors, freedoms)
+        error, freedom = evidence.joined_error(errors, freedoms)
     tested = t_test(value, error, freedom, 0.5 ** (freedom + 1))
     return _cells(("p_sample", "difference_low_sample", "difference_high_sample"), tested)
 
@@ -278,7 +269,7 @@ def _why_withheld(*entries: Judged) -> str:
 
 def _generalises(entry: Judged) -> bool:
     row = entry.verdict
-    return entry.contributing >= LEAST_BLOCKS and row.low is not None and row.evidence != NO_INTERVAL
+    return entry.contributing >= LEAST_BLOCKS and row.low is not None and row.evidence != evidence.NO_INTERVAL
 
 
 def _error(entry: Judged, kind: str | None) -> float:
@@ -286,12 +277,11 @@ def _error(entry: Judged, kind: str | None) -> float:
         return standard_error(entry.replicates, entry.contributing)
     if kind is None:
         return np.nan
-    return interval_error(entry.verdict.low, entry.verdict.high, entry.contributing, kind)
+    return evidence.interval_error(entry.verdict.low, entry.verdict.high, entry.contributing, kind)
 
 
 def _cells(names: Sequence[str], numbers: Sequence[float]) -> dict[str, float | None]:
-    pairs = zip(names, numbers, strict=True)
-    return {name: None if np.isnan(number) else float(number) for name, number in pairs}
+    return dict(zip(names, map(cell, numbers), strict=True))
 
 
 def _rounded(number: float) -> float:
@@ -307,7 +297,7 @@ def with_outcomes(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contra
     for p_name, outcome in (("p_value", "outcome"), ("p_sample", "outcome_sample")):
         tested = [n for n, row in enumerate(rows) if getattr(row, p_name) is not None]
         p_values = [1.0 if abs(rows[n].difference) <= matters else getattr(rows[n], p_name) for n in tested]
-        adjusted = round_significant(np.asarray(adjusted_p_values(p_values) if tested else []))
+        adjusted = round_significant(np.asarray(evidence.adjusted_p_values(p_values) if tested else []))
         for n, p in zip(tested, adjusted.tolist(), strict=True):
             better = BETTER if (rows[n].difference > 0) == (rows[n].rule == ABOVE) else WORSE
             changed = {outcome: better if p <= FALSE_DISCOVERY_RATE else NO_EVIDENCE}
@@ -425,16 +415,13 @@ def counts_of_tests(frame: pd.DataFrame) -> list[str]:
     if not parts:
         parts = [f"Nothing can be said about {candidate} against {baseline}: no test has a p-value."]
     unknown = frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()
-    few = frame["blocks"].lt(LEAST_BLOCKS)
-    for remark, rows in (
-        (f"Nothing concluded for new speakers, as fewer than {LEAST_BLOCKS} contribute", unknown & few),
-        ("Nothing concluded for new speakers, without an interval", unknown & ~few),
-        ("Unpaired, which finds less, as speakers or draws are not the same", frame["pairing"].eq(UNPAIRED)),
-        ("Not compared", frame["outcome"].eq("") & frame["outcome_sample"].eq("")),
-    ):
-        if number := int(rows.sum()):
-            parts.append(f"{remark}: {counted(number, 'test')}.")
-    return parts
+    remarks = {
+        "Too few speakers, or no interval, to conclude anything for new ones": unknown,
+        "Unpaired, which finds less, as speakers or draws are not the same": frame["pairing"].eq(UNPAIRED),
+        "Not compared": frame["outcome"].eq("") & frame["outcome_sample"].eq(""),
+    }
+    numbers = {remark: int(rows.sum()) for remark, rows in remarks.items()}
+    return parts + [f"{remark}: {counted(number, 'test')}." for remark, number in numbers.items() if number]
 
 
 def headline_sentences(frame: pd.DataFrame) -> list[str]:

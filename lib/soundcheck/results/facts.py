@@ -16,26 +16,13 @@ from soundcheck.common import manifest
 from soundcheck.common.messages import Caveat, input_error, quoted, refuse_unknown
 from soundcheck.common.messages import counted as number_of
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
+from soundcheck.results import states
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.rows import ALL
-from soundcheck.results.states import (
-    FAIL,
-    HOLLOW,
-    INCONCLUSIVE,
-    NOT_EVALUATED,
-    PASS,
-    REPORTED,
-    ROBUSTNESS,
-    STATES,
-    accepted_reasons,
-    aspects,
-    counted,
-    counting,
-    standings,
-)
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted, sizes
 from soundcheck.results.table import read_estimates
-from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
+from soundcheck.statistics.rules import ABOVE, BELOW
 from soundcheck.suite.entries import Card
 from soundcheck.suite.families import HIGHER, LOWER, info_of, measure_of, named
 
@@ -61,7 +48,7 @@ class Counts(dict[str, int]):
 def counts(rows: pd.DataFrame) -> Counts:
     """Count the rows of a results table, or of a part of it, by state."""
     number = counted(rows)["state"].value_counts()
-    return Counts({state: int(number.get(state, 0)) for state in STATES})
+    return Counts({state: int(number.get(state, 0)) for state in states.STATES})
 
 
 def headline(rows: pd.DataFrame) -> str:
@@ -86,11 +73,12 @@ def excess(frame: pd.DataFrame) -> pd.Series:
     Of a difference what is beyond the margin, of any other value what is beyond the threshold.
     """
     of_groups = frame["matters"].notna() & frame["gap"].notna()
-    size = frame["gap"].where(frame["rule"].map(one_sided).astype(bool), frame["gap"].abs())
-    size = size.where(of_groups, frame["value"].abs())
-    limit = frame["matters"].where(of_groups, frame["threshold"])
-    beyond = (size - limit).where(frame["rule"].ne(ABOVE) | of_groups, limit - frame["value"])
-    beyond = beyond.where(of_groups | frame["rule"].ne(BELOW), frame["value"] - limit)
+    value, limit, rule = frame["value"], frame["threshold"], frame["rule"]
+    beyond = np.select(
+        [of_groups, rule.eq(ABOVE), rule.eq(BELOW)],
+        [sizes(frame) - frame["matters"], limit - value, value - limit],
+        value.abs() - limit,
+    )
     width = (frame["gap_high"] - frame["gap_low"]).where(of_groups, frame["high"] - frame["low"])
     return (beyond / width).replace(np.inf, 1e9)
 
@@ -126,8 +114,7 @@ def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _in_margins(rows: pd.DataFrame) -> pd.Series:
     """Measure differences in units of their margins, negative where a group is better off."""
-    size = rows["gap"].where(rows["rule"].map(one_sided).astype(bool), rows["gap"].abs())
-    return size / rows["matters"].fillna(1)
+    return sizes(rows) / rows["matters"].fillna(1)
 
 
 def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:
@@ -158,15 +145,14 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     rows = rows.merge(pairs, "left", left_on=FACT, right_on=[*FACT[:-1], "condition"]).set_axis(rows.index)
     of_groups = rows["group"].ne("")
     rows = rows.assign(**{name: rows[name].mask(of_groups) for name in ("measure", "before", "after")})
-    return rows.assign(
-        standing=standings(rows, record.figures), accepted=accepted_reasons(rows, record.accepted)
-    )
+    accepted = states.accepted_reasons(rows, record.accepted)
+    return rows.assign(standing=states.standings(rows, record.figures), accepted=accepted)
 
 
 def _other_of_two(rows: pd.DataFrame) -> pd.Series:
     """Name for rows of two groups that are one test the value of the other group, of the rest nothing."""
     names = rows["group"].str.replace(r"^.*?: ", "", regex=True)
-    of_pairs = counting(rows)[rows["mirrors"].ne("")].dropna()
+    of_pairs = states.counting(rows)[rows["mirrors"].ne("")].dropna()
     return pd.Series(names[of_pairs.index].array, of_pairs).reindex(rows.index, fill_value="")
 
 
@@ -218,7 +204,7 @@ class ModelFacts:
         self.rows: pd.DataFrame = facts_of(rows, run.record, self.estimates)
         # Robustness and fairness count only where the model is better than chance.
         every = counted(self.rows)
-        hollow = every["standing"].eq(HOLLOW) & (not self.random)
+        hollow = every["standing"].eq(states.HOLLOW) & (not self.random)
         self.counted = tests = every[~hollow]
         self.counts = counts(tests)
         self.uncounted = every[hollow & every["state"].ne(NOT_EVALUATED)]
@@ -306,7 +292,7 @@ class ModelFacts:
 
         Those whose quality without and with the change is known come first.
         """
-        rows = self.counted[aspects(self.counted).eq(ROBUSTNESS) & self.counted["about"].ne("")]
+        rows = self.counted[states.aspects(self.counted).eq(states.ROBUSTNESS) & self.counted["about"].ne("")]
         rows = by_excess(rows[rows["state"].isin((FAIL, INCONCLUSIVE, PASS))])
         rows = rows.assign(fails=rows["state"].eq(FAIL), known=rows["after"].notna() & rows["first"])
         return first(rows.sort_values(["fails", "known"], ascending=False, kind="stable"))
@@ -395,8 +381,7 @@ def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
         return model
     models = [name for name in names if name not in record.references]
     if len(models) != 1:
-        what = f"the run has {len(models)} models" if models else "the run has no model but random references"
+        what = f"the run has {len(models)} models beside random references"
         listed = ", ".join(map(quoted, models[:20]))
-        remedy = f"Name one of them: {listed}" if models else "Run a suite with a model"
-        raise input_error("--model", what, remedy)
+        raise input_error("--model", what, f"Name one of them: {listed}" if models else "Run one")
     return models[0]

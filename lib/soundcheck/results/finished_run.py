@@ -97,8 +97,7 @@ class FinishedRun:
         known = {comparison.name: comparison for comparison in self.record.comparisons}
         if name in known:
             return known[name]
-        remedy = "List it under `comparisons:` in the suite and run again"
-        remedy = messages.did_you_mean(name, known) if known else remedy
+        remedy = messages.did_you_mean(name, known) or "List it under `comparisons:` and run again"
         raise messages.input_error(f"--comparison {quoted(name)}", "the run has no such comparison", remedy)
 
     def contrasts(self, entry: ComparisonRecord) -> pd.DataFrame:
@@ -287,19 +286,15 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
     """
     problems, places = [], []
     for path in paths:
-        folders = [path]
+        folders, why = [path], "there are neither results nor saved runs in the folder"
         if path.is_dir() and not (path / "results.csv").is_file():
             try:
                 folders = folders_in(path)
             except OSError as error:
-                problems.append(
-                    messages.Problem(f"RUN {path}", error.strerror or str(error), "Check who may read it")
-                )
-                continue
+                folders, why = [], error.strerror or str(error)
         if not folders:
-            what = "there are neither results nor saved runs in the folder"
             remedy = "Name an output folder, a results.csv or a folder of saved runs"
-            problems.append(messages.Problem(f"RUN {path}", what, remedy))
+            problems.append(messages.Problem(f"RUN {path}", why, remedy))
         places += folders
     past = _read((path, str(path)) for path in places)
     if problems := [*problems, *past.problems]:

@@ -29,18 +29,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import files
+from soundcheck.common import files, messages
 from soundcheck.common.day import today
-from soundcheck.common.messages import (
-    EXIT_OK,
-    EXIT_TEST_FAILED,
-    InputError,
-    Outcome,
-    input_error,
-    quoted,
-    refuse_unknown,
-    xml_text,
-)
+from soundcheck.common.messages import InputError, Outcome, input_error, quoted, xml_text
 from soundcheck.common.messages import counted as number_of
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.results import history, states
@@ -48,7 +39,7 @@ from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import RunRecord
-from soundcheck.results.rows import KEY, no_threshold
+from soundcheck.results.rows import no_threshold
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, NO_INTERVAL, evidence
 from soundcheck.statistics.rules import GAP_RULES, passes
 from soundcheck.suite.entries import Suite
@@ -105,10 +96,8 @@ def check(
         failing, compared, incomparable = _got_worse(run, rows, baselines, margin)
         notes, undecided = [*notes, *compared], incomparable
     else:
-        fails = frame["state"].isin(
-            [states.FAIL, states.INCONCLUSIVE] if inconclusive == states.FAIL else [states.FAIL]
-        )
-        fails = fails & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
+        wanted = [states.FAIL, *[states.INCONCLUSIVE] * (inconclusive == states.FAIL)]
+        fails = frame["state"].isin(wanted) & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
         failing = {row.Index: _verdict(row) for row in frame[fails].itertuples()}
     rows = rows.assign(bar=_of_pairs(frame, bars), failure=_of_pairs(frame, failing))
     excusable = rows["failure"].ne("") & rows["bar"].eq("")
@@ -142,20 +131,15 @@ def check(
     elif not nothing:
         lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
-    return Outcome(EXIT_TEST_FAILED if number or wrong else EXIT_OK, "\n".join(lines))
+    return Outcome(messages.EXIT_TEST_FAILED if number or wrong else messages.EXIT_OK, "\n".join(lines))
 
 
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     """Keep the rows of the models that are judged."""
-    frame, random = run.frame, run.record.references
-    for name in models:
-        if name in random:
-            what = f"{quoted(name)} is a random reference, which is never judged"
-            raise input_error(run.path.name, what, "Name another model with --model")
-    known = sorted(set(frame["model"]) - random)
+    known = sorted(set(run.frame["model"]) - run.record.references)
     places = ((run.path.name, name, known) for name in models)
-    refuse_unknown(places, "no row of model {} given with --model")
-    frame = frame[frame["model"].isin(models) if models else ~frame["model"].isin(random)]
+    messages.refuse_unknown(places, "no row of model {}, or it is a random reference, which is never judged")
+    frame = run.frame[run.frame["model"].isin(models or known)]
     if frame.empty:
         what = "all models are random references, which are never judged"
         raise input_error(run.path.name, what, "Run a suite with a model")
@@ -200,17 +184,17 @@ def _without_conclusion(rows: pd.DataFrame, bars: Reasons) -> tuple[list[str], l
     """Name the models of which no test has a verdict, and those of which nothing could be concluded."""
     without, undecided = [], []
     for model, tests in rows.groupby("model", sort=True):
-        numbers, inconclusive = counts(tests), tests[tests["state"].eq(states.INCONCLUSIVE)]
-        if numbers[states.PASS] + numbers[states.FAIL] or not bars.keys().isdisjoint(tests.index):
+        inconclusive = tests[tests["state"].eq(states.INCONCLUSIVE)]
+        if tests["state"].isin([states.PASS, states.FAIL]).any() or not bars.keys().isdisjoint(tests.index):
             continue
         if inconclusive.empty:
             without.append(f"No test of {model} has a verdict: each is not evaluated or only reported.")
             continue
         of_sample = int((inconclusive["state_sample"].eq(states.FAIL) & inconclusive["group"].eq("")).sum())
         undecided.append(
-            f"Nothing could be concluded about {model}: {number_of(len(inconclusive), 'test')} inconclusive"
-            f"{f', {of_sample} of which fail for these speakers' if of_sample else ''}. "
-            "Without more speakers, a hard bar (`hard: true` in `tests`) or --inconclusive fail decides."
+            f"Nothing could be concluded about {model}: {number_of(len(inconclusive), 'test')} inconclusive, "
+            f"{of_sample} of which fail for these speakers. Without more speakers, a hard bar (`hard: true` "
+            "in `tests`) or --inconclusive fail decides."
         )
     return without, undecided
 
@@ -219,7 +203,7 @@ def _got_worse(
     run: FinishedRun, rows: pd.DataFrame, baselines: Sequence[Path], matters: float
 ) -> tuple[Reasons, list[str], list[str]]:
     """Say of the rows that got worse than in an earlier run how; what was compared, and what could not be."""
-    lines, incomparable, compared = [], [], {}
+    lines, incomparable, compared, models = [], [], {}, set(rows["model"])
     judged_now = dataclasses.replace(run, frame=rows)
     for path in baselines:
         baseline = read_run(path, f"--baseline {path}", older=True)
@@ -234,13 +218,12 @@ def _got_worse(
         )
         if unknown == len(changes):
             incomparable.append(f"Nothing could be concluded: no test can be compared with {path}.")
-        before = states.counted(baseline.frame[baseline.frame["model"].isin(rows["model"])])
-        # Of a pair the other row may count now, so all rows are looked at.
-        now, then = (
-            set(frame.loc[frame["passed"].notna(), list(KEY)].itertuples(index=False, name=None))
-            for frame in (run.frame, before)
+        then, now = (
+            {key for key, entry in each.judged.items() if entry.verdict.passed is not None}
+            for each in (baseline, run)
         )
-        if gone := len(then - now):
+        counting = (key for key in then - now if not baseline.judged[key].verdict.mirrors)
+        if gone := sum(key[0] in models for key in counting):
             lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
         lines += [f"{path} differs: {what}." for what in different]
     decided = history.decided_changes([*compared.values()], matters)
@@ -345,10 +328,9 @@ def suite_changed(run: FinishedRun) -> list[str]:
     for path in (Path(file), run.path.parent.parent / file) if file else ():
         with contextlib.suppress(InputError):
             suite = _suite_of(run, path)
-            pairs = {"accepted": (record.accepted, suite.accepted), "tests": (record.own_tests, suite.tests)}
-            keys = [key for key, (then, now) in pairs.items() if then != now]
+            changed = (record.accepted, record.own_tests) != (suite.accepted, suite.tests)
             remedy = f"--suite {path} judges by what is there now, without a run"
-            return [f"{' and '.join(keys)} of {path} changed since the run: {remedy}."] * bool(keys)
+            return [f"accepted or tests of {path} changed since the run: {remedy}."] * changed
     return []
 
 
@@ -395,13 +377,12 @@ def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, 
     for row in rows.itertuples():
         threshold = test.threshold_for(suite.tasks[row.task])
         if test.off or threshold is None:
-            state, reason = (
-                (states.NOT_EVALUATED, test.off) if test.off else (states.REPORTED, no_threshold(row.task))
-            )
-            frame.loc[row.Index, ["threshold", "passed", "state", "skipped"]] = np.nan, None, state, reason
+            state = states.NOT_EVALUATED if test.off else states.REPORTED
+            cells = np.nan, None, state, test.off or no_threshold(row.task)
+            frame.loc[row.Index, ["threshold", "passed", "state", "skipped"]] = cells
             continue
-        number = row.gap if row.rule in GAP_RULES else row.value
-        frame.loc[row.Index, ["threshold", "passed"]] = threshold, passes(row.rule, number, threshold)
+        passed = passes(row.rule, _number_of(row)[1], threshold)
+        frame.loc[row.Index, ["threshold", "passed"]] = threshold, passed
         if not row.group:
             says = evidence(row.rule, row.low, row.high, threshold)
             frame.loc[row.Index, ["evidence", "state"]] = says, _STATES.get(says, states.INCONCLUSIVE)
@@ -415,21 +396,18 @@ def useless(frame: pd.DataFrame, entries: Sequence[AcceptedFailure], failing: pd
     for entry in entries:
         every = frame[states.matching(frame, entry)]
         rows = states.counted(every)
-        number, passed = int(rows.index.isin(failing).sum()), int(rows["passed"].eq(True).sum())
-        failed = number or states.failures(rows).any()
+        failed = rows.index.isin(failing) | states.failures(rows)
         if every.empty:
             yield f"accepted, but no test agrees with it: {entry}. Correct or remove it."
         elif rows.empty:
             other = every["mirrors"].iloc[0]
             yield f"accepted, but this pair of groups is counted as {other}: {entry}. Name that group."
-        elif failed and entry.past(today()):
-            again = f"{number_of(number, 'failure')} {'counts' if number == 1 else 'count'} again"
-            yield f"accepted until {entry.until}, which is past: {entry}: {again}."
-        elif not failed and passed:
-            tests = number_of(passed, "test")
-            yield f"accepted, but nothing fails any more: {entry}: {tests} passed. Remove it."
-        elif not failed:
-            yield f"accepted, but not judged in this run: {entry}."
+        elif not failed.any():
+            passed = int(rows["passed"].eq(True).sum())
+            remedy = " Remove it." if passed else ""
+            yield f"accepted, but nothing fails: {entry}: {number_of(passed, 'test')} passed.{remedy}"
+        elif entry.past(today()):
+            yield f"accepted until {entry.until}, which is past, so that failures count: {entry}."
 
 
 # JUnit XML: a suite a model, corpus and family, a case a test -----------------------------------------------

@@ -29,20 +29,12 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.messages import input_error, quoted, refuse_unknown, some
-from soundcheck.results.contrast import (
-    BETTER,
-    CONTRAST_TYPES,
-    WORSE,
-    Contrast,
-    compared_alone,
-    contrast_frame,
-    with_outcomes,
-)
+from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, Contrast, compared_alone, with_outcomes
 from soundcheck.results.finished_run import FinishedRun, PastRuns
 from soundcheck.results.record import NO_RECORD, ModelRecord, RunRecord
 from soundcheck.results.rows import KEY, Judged, Verdict
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, ROBUSTNESS
-from soundcheck.results.table import frame_of, schema_of
+from soundcheck.results.table import frame_of, frame_of_rows, schema_of
 from soundcheck.statistics.evidence import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, of_gap
 
@@ -248,7 +240,8 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
         reasons = [f"its models are {models[0]}, those judged here {models[1]}", *differences(now, before)]
         what = f"it has no judged test in common with the results: {'; '.join(reasons)}"
         raise input_error(f"--baseline {before.path}", what, "Name a run of the suite")
-    return contrast_frame([*rows.values()]).set_axis(pd.Index([*rows], dtype=now.frame.index.dtype))
+    index = pd.Index([*rows], dtype=now.frame.index.dtype)
+    return frame_of_rows(CONTRAST_TYPES, rows.values()).set_axis(index)
 
 
 def _judged_by(rule: str, entry: Judged) -> Judged:

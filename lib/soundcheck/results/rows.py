@@ -145,7 +145,7 @@ def judge(
     reference = np.full(len(result.labels), np.nan) if reference is None else round_significant(reference)
     verdicts = []
     for n, label in enumerate(result.labels):
-        value, random = _cell(result.value[n]), _cell(reference[n])
+        value, random = cell(result.value[n]), cell(reference[n])
         one_class = result.notes[n].startswith(ONE_CLASS)
         limit = None if one_class else threshold
         passed, reference_passed = (
@@ -159,14 +159,14 @@ def judge(
             task=task,
             label=label,
             value=value,
-            low=_cell(low[n]),
-            high=_cell(high[n]),
+            low=cell(low[n]),
+            high=cell(high[n]),
             segments=int(result.segments[n]),
             blocks=int(result.blocks[n]),
             threshold=limit,
             rule=rule,
             passed=passed,
-            certainty=None if passed is None else _cell(result.certainty(n, rule, limit, passed)),
+            certainty=None if passed is None else cell(result.certainty(n, rule, limit, passed)),
             reference=random,
             reference_passed=reference_passed,
             skipped="; ".join(filter(None, remarks)),
@@ -176,7 +176,8 @@ def judge(
     return verdicts
 
 
-def _cell(number: float) -> float | None:
+def cell(number: float) -> float | None:
+    """Give the cell of a number; ``None`` where it is missing."""
     return None if np.isnan(number) else float(number)
 
 
@@ -257,7 +258,7 @@ def save(
         estimates=tuple(estimates),
         drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
         parts=tuple(entry.verdict for entry in parts),
-        numbers=tuple((len(one.replicates), len(one.spread), _cell(one.freedom)) for one in entries),
+        numbers=tuple((len(one.replicates), len(one.spread), cell(one.freedom)) for one in entries),
     ).write(path)
 
 

@@ -84,10 +84,15 @@ def differences(frame: pd.DataFrame) -> pd.Series:
     return frame["against"].ne("")
 
 
+def sizes(frame: pd.DataFrame) -> pd.Series:
+    """Give the sizes of differences, below 0 where only one direction is worse and a group is better off."""
+    return frame["gap"].where(frame["rule"].map(one_sided).astype(bool), frame["gap"].abs())
+
+
 def candidates(frame: pd.DataFrame) -> pd.Series:
     """Say which rows may fail: a difference beyond its margin, or a value that does not pass, bool."""
-    size = frame["gap"].where(frame["rule"].map(one_sided).astype(bool), frame["gap"].abs())
-    return (size >= frame["matters"]).where(frame["matters"].notna(), frame["passed"].eq(False)).astype(bool)
+    beyond = sizes(frame) >= frame["matters"]
+    return beyond.where(frame["matters"].notna(), frame["passed"].eq(False)).astype(bool)
 
 
 def significant(frame: pd.DataFrame, p_values: pd.Series) -> pd.Series:

@@ -142,9 +142,6 @@ def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> pd.Data
 
     Columns of ``newer`` may be missing, as in tables of older versions; their cells count as empty.
     """
-    if path.suffix in (".yml", ".yaml"):
-        hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
-        raise input_error(path.name, "this is a suite, and results are expected", hint)
     text = decode_text(files.require_regular(path, path.name).read_bytes(), path.name)
     if not text.strip():
         raise input_error(path.name, "the file is empty", AGAIN)
@@ -152,8 +149,7 @@ def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> pd.Data
         raise input_error(path.name, "the file ends in the middle of a line", AGAIN)
     table, problems = csv_table(text, path.name, remedy=AGAIN, least=0), Problems()
     if missing := [name for name in schema if name not in newer and name not in table.columns]:
-        of_before = " in this version, or run the suite again" if len(missing) < len(table.columns) else ""
-        remedy = f"Give a results table that `soundcheck run` wrote{of_before}"
+        remedy = "Give a results table that `soundcheck run` wrote in this version"
         raise input_error(path.name, f"columns are missing: {', '.join(missing[:_NAMED])}", remedy)
     columns = {}
     for name, kind in schema.items():

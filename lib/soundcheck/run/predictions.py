@@ -41,7 +41,7 @@ from soundcheck.common.messages import (
 from soundcheck.common.store import JsonFile
 from soundcheck.corpora.load import Corpus, load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.words import localised_words, vocabulary, words_to_speak
+from soundcheck.evaluation.lost_words import localised_words, vocabulary, words_to_speak
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_models, predict_share
 from soundcheck.predict.prediction import Prediction
