@@ -20,7 +20,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from soundcheck.common.messages import SoundcheckError, input_error, look, quoted, told_apart
@@ -175,6 +175,22 @@ def digest(content: str | bytes | os.PathLike) -> str:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=20)).hexdigest()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+def digests_after(beginning: str) -> Callable[[str], str]:
+    """Make a function that hashes texts as :func:`digest` does, each behind the same long beginning.
+
+    >>> digests_after("one ")("two") == digest("one two")
+    True
+    """
+    begun = hashlib.blake2b(beginning.encode("utf-8", "surrogatepass"), digest_size=20)
+
+    def ended(text: str) -> str:
+        hashed = begun.copy()
+        hashed.update(text.encode("utf-8", "surrogatepass"))
+        return hashed.hexdigest()
+
+    return ended
 
 
 @contextlib.contextmanager

@@ -60,6 +60,7 @@ class Judging(Corpora):
         # (corpus, task, test) -> column of groups -> why it is not judged; of all tests and columns: empty
         self._reasons: dict[tuple[str, str, str], dict[str, str]] = collections.defaultdict(dict)
         self._one_row: set[tuple[str, str]] = set()
+        self._digested = pd.DataFrame(), files.digests_after("")  # segments of the last row, and their digest
 
     # What is shown without verdict
 
@@ -230,13 +231,15 @@ class Judging(Corpora):
         spread: bool = True,
     ) -> list[Judged]:
         """Put rows together with their replicates and with digests of the segments and blocks behind them."""
-        keys = "\n".join(subset.segments["key"].tolist()) + "\n"
+        if subset.segments is not self._digested[0]:  # most judgements follow one on the same segments
+            keys = "\n".join(subset.segments["key"].tolist()) + "\n"
+            self._digested = subset.segments, files.digests_after(keys)
         statistic, resampled = computed.statistic, computed.resampled
         if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
             used = resampled.segments.tolist(), statistic.n_blocks
         else:
             used = np.flatnonzero(statistic.rows).tolist(), np.unique(subset.blocks[statistic.rows]).tolist()
-        population, judged = [files.digest(f"{keys}{numbers}") for numbers in used], []
+        population, judged = [self._digested[1](f"{numbers}") for numbers in used], []
         known = computed.fixed.spread.shape[1] if spread else 0
         for n, row in enumerate(rows):
             here = (computed.fixed.spread[:, n], float(computed.fixed.freedom[n])) if n < known else ()
