@@ -325,7 +325,8 @@ def cut_to(evaluation: TrialTasks, subset: Subset) -> tuple[dict[str, Trials], s
     result[WHOLE] = own_trials(tested, clean)
     about = f"{subset.corpus}: {len(place):,} trials, of {len(cut):,} with one of {rows.sum():,} recordings"
     about += f" that were cut; the tested recordings of the others are shorter than {lengths[-1]:g} s."
-    return result, about
+    left = [f"{length:g} s" for length in sorted(steps) if length not in lengths]
+    return result, about + (f" Most are shorter than {' and '.join(left)}." if left else "")
 
 
 def errors_of(
