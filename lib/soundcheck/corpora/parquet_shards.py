@@ -7,8 +7,8 @@
 - The column of the sounds is a structure with ``bytes``, or bytes; ``path`` in it names the recording.
 - Names of files come from the data only as far as they are plain words; all others, and those that occur
   twice, are made from the numbers of shard and row. No folder comes from the data.
-- The folder is that of these shards with this content. What a shard holds is noted when all of its sounds
-  are written: a run that was stopped goes on with that shard, and what is gone or cut is written again.
+- The folder is that of these shards with this content. It appears when all sounds are written; what is gone
+  or cut is written again. A row whose file is not there has no sound.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import dataclasses
 import json
 import posixpath
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, t
 from soundcheck.corpora.splits import choose, split_among, split_name
 from soundcheck.suite.entries import CorpusEntry
 
-_NUMBERED = re.compile(r"(\w[\w.+-]*?)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
+_NUMBERED = re.compile(r"(\w[\w.+-]*?)-\d{5}-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
 _MADE = re.compile(r"\d+-\d+(\..*)?")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}")
 
@@ -49,6 +49,7 @@ class Shard:
     path: Path
     source: str  # how messages call it
     split: str  # "" = none
+    numbered: int = 0  # how many shards there are by its name; 0 = it does not say
 
 
 def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
@@ -59,13 +60,17 @@ def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
     whole = files.digest(repr((content, [shard.split for shard in shards], column)))
     folder = cache / "parquet" / f"{files.slug(entry.name)}-{whole[:10]}"
     names = _names(shards, [_paths(shard, column) for shard in shards])
-    with store.lock(folder):
-        todo = [number for number in range(len(shards)) if not _is_whole(folder, number, names[number])]
-        done = (_write(shards[number], column, names[number], folder, number) for number in todo)
+
+    def write(place: Path) -> None:
+        parts = zip(shards, names, strict=True)
         what = f"shards of {entry.name[:40]}"
-        for _ in Progress.over(done, "unpacking", what, len(todo), visible=progress):
-            pass
-    return folder
+        for shard, files_of in Progress.over(parts, "unpacking", what, len(shards), visible=progress):
+            for name, data in zip(files_of, _sounds(shard, column), strict=True):
+                if data is not None:
+                    (place / name).parent.mkdir(parents=True, exist_ok=True)
+                    (place / name).write_bytes(data)
+
+    return store.folder(folder, write, "sounds of shards")
 
 
 def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
@@ -88,13 +93,12 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
     if not entry.audio:
         return raw
-    sizes = np.array([size for number in range(len(shards)) for size in _sizes(entry.root, number)])
-    present = np.flatnonzero(sizes >= 0)
-    absent = [raw.places[row] for row in np.flatnonzero(sizes < 0)]
+    present = raw.table["file"].map(lambda name: (entry.root / name).exists())
+    absent = [raw.places[row] for row in np.flatnonzero(~present)]
     return dataclasses.replace(
         raw,
-        table=raw.table.iloc[present].reset_index(drop=True),
-        places=[raw.places[row] for row in present],
+        table=raw.table[present].reset_index(drop=True),
+        places=[raw.places[row] for row in np.flatnonzero(present)],
         left_out=tuple(Excluded(place, "the shard holds no sound for this row", "audio") for place in absent),
     )
 
@@ -105,18 +109,21 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
 def _chosen(entry: CorpusEntry) -> tuple[list[Shard], list[str]]:
     """Find the shards of the split that is evaluated, in the order of their names; and what to say of it."""
     source = entry_name(entry)
-    shards, absent = _list(entry.path, source)
+    shards = _list(entry.path, source)
     chosen, notices = choose(Counter(shard.split for shard in shards), entry, source, "shard", {})
-    notices += [text for split, text in absent if split in chosen]
-    return [shard for shard in shards if shard.split in chosen], notices
+    shards = [shard for shard in shards if shard.split in chosen]
+    counts = Counter((shard.split, shard.path.parent, shard.numbered) for shard in shards if shard.numbered)
+    for (split, _, count), present in counts.items() if entry.path.is_dir() else ():
+        if present < count:
+            notices.append(f"{count - present} of {count} shards of {quoted(split)} are not there")
+    return shards, notices
 
 
-def _list(path: Path, source: str) -> tuple[list[Shard], list[tuple[str, str]]]:
-    """List all shards; and for each split what is missing by the numbers in the names."""
+def _list(path: Path, source: str) -> list[Shard]:
+    """List all shards."""
     if path.is_file():
-        return [Shard(path, source, _split(path.name, [])[0])], []
+        return [Shard(path, source, *_split(path.name, []))]
     shards, sets = [], set()
-    numbers: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for place in sorted(path.rglob("*.parquet"), key=lambda place: (place.parent.parts, place.name)):
         *folders, name = place.relative_to(path).parts
         if any(part.startswith(".") for part in (*folders, name)):
@@ -127,29 +134,21 @@ def _list(path: Path, source: str) -> tuple[list[Shard], list[tuple[str, str]]]:
         except InputError as error:
             remedy = "Download the data set into a folder of its own, without links, or name the shard"
             raise input_error(display, "the link leads out of the folder", f"{remedy} under path") from error
-        split, number, count = _split(name, folders)
-        shards.append(Shard(place, display, split))
+        shards.append(Shard(place, display, *_split(name, folders)))
         sets.add("/".join(part for part in folders if part != "data" and not split_among([part])) or ".")
-        if count:
-            numbers["/".join(folders), split, count].add(number)
     if not shards:
         raise input_error(source, "there is no Parquet file in the folder", "Name the folder with the shards")
     if len(sets) > 1:
         what = f"there are shards of several data sets: {', '.join(sorted(sets)[:10])}"
         raise input_error(source, what, "Name one of these folders under path")
-    absent = [
-        (split, f"{count - len(present)} of {count} shards of {quoted(split)} are not there")
-        for (_, split, count), present in numbers.items()
-        if len(present) < count
-    ]
-    return shards, absent
+    return shards
 
 
-def _split(name: str, folders: Sequence[str]) -> tuple[str, int, int]:
-    """Tell the split of a file, its number, and how many there are; 0 = not numbered."""
+def _split(name: str, folders: Sequence[str]) -> tuple[str, int]:
+    """Tell the split of a file, and of how many shards it is one by its name; 0 = not numbered."""
     if numbered := _NUMBERED.fullmatch(name):
-        return split_name(numbered[1]), int(numbered[2]), int(numbered[3])
-    return split_among([*folders, name.removesuffix(".parquet")]), 0, 0
+        return split_name(numbered[1]), int(numbered[2])
+    return split_among([*folders, name.removesuffix(".parquet")]), 0
 
 
 def _require(shard: Shard) -> Path:
@@ -232,33 +231,6 @@ def _names(shards: Sequence[Shard], paths: Sequence[Sequence[str]]) -> list[list
             base = f"{shard}-{row}{posixpath.splitext(base)[1] if plain else ''}"
         names[shard].append(posixpath.join(folders[shard], base))
     return names
-
-
-def _sizes(folder: Path, shard: int) -> list[int]:
-    """Read how many bytes each sound of a shard has, -1 = there is none; empty if it is not unpacked."""
-    return (store.read(folder / ".index" / f"{shard}.json") or {}).get("sizes", [])
-
-
-def _is_whole(folder: Path, shard: int, names: Sequence[str]) -> bool:
-    """Say whether all sounds of a shard are there, as long as they were."""
-    sizes = _sizes(folder, shard)
-    present = [(folder / name, size) for name, size in zip(names, sizes, strict=False) if size >= 0]
-    return len(sizes) == len(names) and all(
-        place.is_file() and place.stat().st_size == size for place, size in present
-    )
-
-
-def _write(shard: Shard, column: str, names: Sequence[str], folder: Path, number: int) -> None:
-    sizes = []
-    for name, data in zip(names, _sounds(shard, column), strict=True):
-        sizes.append(-1 if data is None else len(data))
-        if data is not None:
-            try:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(data)
-            except OSError as error:
-                raise files.not_written("sounds of shards into the cache", error) from error
-    store.write(folder / ".index" / f"{number}.json", {"sizes": sizes})
 
 
 def _sounds(shard: Shard, column: str) -> Iterator[bytes | None]:

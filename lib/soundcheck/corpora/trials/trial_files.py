@@ -244,8 +244,6 @@ def _read_listing(
     is_parquet, text = content.startswith(b"PAR1"), ""
     if not is_parquet:
         text = decode_text(content, source).replace("\r\n", "\n").replace("\r", "\n")
-    elif layout not in ("", "table"):
-        raise input_error(source, "this is a Parquet table", "Write layout: table, or remove the key")
     lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
     if not lines and not is_parquet:
         raise input_error(source, "the file is empty", remedy)
