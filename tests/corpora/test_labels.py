@@ -6,7 +6,7 @@ import pytest
 from tests.corpora.given import refusals
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages
+from soundcheck.corpora.labels import class_remedy, match_languages
 from soundcheck.suite.entries import CorpusEntry
 
 ENTRY = "format: csv, path: labels.csv, audio: false"
@@ -104,13 +104,7 @@ TASKS["feeling"] = Task("feeling", "classification", ("a", "b"))
     ("labels", "task", "other", "moods", "words"),
     [
         *refusals("remedies"),
-        (
-            [f"word {n}" for n in range(MOST_CLASSES + 1)],
-            "emotion",
-            "emotion",
-            None,
-            "with all of them under",
-        ),
+        ([f"w{n:02}" for n in range(60)], "emotion", "emotion", None, "w49]}}`, and under corpora.calls"),
     ],
 )
 def test_what_to_do_about_labels_that_are_no_classes(labels, task, other, moods, words):
