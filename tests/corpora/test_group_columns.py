@@ -110,7 +110,7 @@ B = accents("us", "uk", "irish", name="b")
         ("US", [accents("US")], "calls has no group 'US'. Did you mean 'us'?"),
         ("na", [accents("na")], "calls has no group 'na'. Allowed: indian, uk, us"),
         ("na", [accents("na", "na", "us", unknown=())], ""),
-        ("us", [accents("us", "us", "us")], ""),
+        ("us", [accents("us", "us", "us")], "'us' is the only group. Remove against."),
         ("others", [accents("others", "us", "others")], "calls has a group called so"),
         ("us", [accents("us"), B], "b has no group 'us'. Give b a reference of its own"),
         ("us", [accents("us"), accents("UK", "uk", name="b")], "b has no group 'UK'. Did you mean 'uk'?"),

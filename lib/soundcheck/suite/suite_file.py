@@ -261,20 +261,17 @@ def read_synonyms(reader: schema.EntryReader, value: object, normaliser: str) ->
     for n, pair in [*rows.items()]:
         empty = [name for name, cell in zip(PAIR, pair, strict=True) if not normalise(cell).strip()]
         if empty:
-            what = "it is empty" + (" once it is normalised" if all(pair) else "")
             remedy = "Write a phrase on both sides, or remove the row"
-            reader.problems.add(table.where(n, empty[0]), what, remedy)
+            reader.problems.add(table.where(n, empty[0]), "it is empty once it is normalised", remedy)
             del rows[n]
     pairs = [(normalise(phrase), normalise(synonym)) for phrase, synonym in rows.values()]
     try:
         synonym_sets(pairs)
     except ValueError as error:
-        place = error.args[0]
-        row, (phrase, synonym) = [*rows.items()][place]
-        alike = pairs[place][0] == pairs[place][1]
-        why = "once they are normalised" if alike else "by rows before, which makes a circle"
-        what = f"{quoted(phrase)} and {quoted(synonym)} are the same already {why}"
-        reader.problems.add(table.where(row), what, "Remove the row")
+        row, (phrase, synonym) = [*rows.items()][error.args[0]]
+        what = f"{quoted(phrase)} and {quoted(synonym)} are the same already"
+        remedy = "Remove the row: the normaliser makes them so, or rows before do"
+        reader.problems.add(table.where(row), what, remedy)
     return tuple(rows.values())
 
 
