@@ -288,10 +288,11 @@ def speakers_of_both_sexes(table: pd.DataFrame, entry: CorpusEntry) -> list[Cave
     named = some([*map(quoted, both)], NAMED)
     who = f"{len(both)} of {counted(table['speaker'].nunique(), 'speaker')} are of both sexes"
     text = f"{who}, so one name may stand for two people ({named}). Trials of one speaker may be of two"
-    text += "" if apart else ", and intervals and p-values count too few people"
-    text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
-    text += "" if apart else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
-    return [Caveat(text, corpus=entry.name, task="embedding" if apart else "")]
+    remedy = ". Name a column that tells people apart, `columns: {speaker: ...}`"
+    if not apart:
+        text += ", and intervals and p-values count too few people"
+        remedy += ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
+    return [Caveat(text + remedy, corpus=entry.name, task="embedding" if apart else "")]
 
 
 # Languages --------------------------------------------------------------------------------------------------

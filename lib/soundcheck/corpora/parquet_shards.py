@@ -173,17 +173,14 @@ def _sound_column(shard: Shard, entry: CorpusEntry) -> str:
     """Name the column that holds the sounds; ``columns: {file: name}`` of a suite chooses."""
     with _opened(shard) as file:
         names = [field.name for field in file.schema_arrow if _holds_sounds(field.type)]
-    named = entry.columns.get("file")
-    if named is None and (len(names) == 1 or "audio" in names):
-        return names[0] if len(names) == 1 else "audio"
+    named = entry.columns.get("file", "audio" if "audio" in names else names[0] if len(names) == 1 else None)
     if named in names:
         return named
-    if named is None and names:
-        what = f"several columns hold bytes: {', '.join(names)}"
-        raise input_error(shard.source, what, f"Choose one with `columns: {{file: {names[0]}}}`")
-    what = f"the column {quoted(named)} does not hold sounds" if named else "no column holds sounds"
-    others = f"Those that do: {', '.join(names)}" if names else "A table of names of files is `format: csv`"
-    raise input_error(shard.source, f"{what} (a structure with bytes and path, or bytes)", others)
+    what = (
+        f"it is not clear which column holds the sounds: {', '.join(map(quoted, names)) or 'none has bytes'}"
+    )
+    remedy = "Choose one with `columns: {file: ...}`; a table of names of files is `format: csv`"
+    raise input_error(shard.source, what, remedy)
 
 
 def _holds_sounds(kind: pa.DataType) -> bool:

@@ -19,21 +19,13 @@ from soundcheck.common.messages import Problems, did_you_mean, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora import splits
-from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS, CorpusEntry
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry
 
 if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_NAMES = ("file", "path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 MOST_UNUSED = 8  # columns that a notice names
-_SIGNS = {  # format -> columns or keys that only it has together
-    "nemo": {"audio_filepath"},
-    "commonvoice": {"client_id", "path", "sentence"},
-    "lhotse": {"recording", "supervisions"},
-    "emobox": {"key", "wav", "emo"},
-    "speechbrain": {"ID", "wav"},
-    "csv": {"file"},
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +126,6 @@ def take_columns(
         remedy = did_you_mean(wanted, table.columns)
         if likely := [name for name in table.columns if name.strip().lower() in USUAL_NAMES]:
             remedy = f"Did you mean '{likely[0]}'? Then map it with `columns: {{file: {likely[0]}}}`"
-        remedy = format_hint(table.columns, entry.format) or remedy
         problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
     problems.raise_if_any()
     return RawTable(
@@ -189,14 +180,3 @@ def split_column(table: TextTable, entry: CorpusEntry) -> str:
     by_name = (name for name in usual if any(splits.kinds_of({*columns[name]}, {}).values()))
     by_values = (name for name in columns if splits.tell_splits(columns[name]))
     return next(by_name, None) or next(by_values, "")
-
-
-def format_hint(columns: Iterable[str], current: str) -> str:
-    """Name the format whose columns these are, as a sentence without full stop; empty if it is the given one.
-
-    >>> format_hint(["audio_filepath", "text"], "csv")
-    'This looks like `format: nemo`'
-    """
-    names = set(columns)
-    likely = next((form for form, sign in _SIGNS.items() if sign <= names), "")
-    return f"This looks like `format: {likely}`" if likely in {*CORPUS_FORMATS} - {current} else ""

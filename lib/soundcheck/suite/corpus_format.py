@@ -212,7 +212,6 @@ RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
     *("transcript", "transcript_written", "condition", "item", "split", "channel"),
 )
-_AGES = "{age: {young: [0, 39], old: [40, 120]}}"  # an example of groups by a column of numbers
 TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 
 
@@ -476,8 +475,7 @@ def _check_columns(reader: schema.EntryReader, path: tuple, keys: Mapping[str, o
         for column in [column for column in keys.get(key, ()) if column not in allowed]:
             remedy = did_you_mean(column, allowed)
             if not nearest(column, allowed):
-                group = _AGES if column.lower() == "age" else column
-                remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
+                remedy = f"To compare groups by it, add `groups: [{column}]`. {remedy}"
             reader.note((*path, key, column), f"unknown column; {order}", remedy)
 
 

@@ -202,11 +202,9 @@ class _Reader(schema.EntryReader):
 
     def read_task(self, name: str, value: object) -> None:
         path = ("tasks", name)
-        if name in BUILTIN:
-            self.note(path, "this task is built in", "Choose another name")
-        elif name in _TAKEN or not name.isidentifier():
+        if name in (*BUILTIN, *_TAKEN) or not name.isidentifier():
             what = f"{quoted(name)} cannot be the name of a task"
-            self.note(path, what, "Use letters, digits and _; no reserved or measured column")
+            self.note(path, what, "Use letters, digits and _; no column or task that there is already")
         task = self.check(path, value, _Task)
         if task is None:
             return
@@ -223,15 +221,11 @@ class _Reader(schema.EntryReader):
 
     def read_families(self, value: object) -> tuple[str, ...]:
         known = self.families
-        if value is None:
-            self.note(("families",), "the key is missing", "Write families: all")
-            return ()
         if isinstance(value, str) and value == "all":
             return tuple(known)
         if not isinstance(value, list) or not value:
-            what = f"{schema.display(value)} is neither all nor a list" if value else "no family is named"
-            example = f"[{value}]" if isinstance(value, str) and value in known else "all or a list"
-            self.note(("families",), what, f"Write {example}. Allowed: {', '.join(known)}")
+            what = "the key is missing" if value is None else "this is neither all nor a list of families"
+            self.note(("families",), what, f"Write all or a list. Allowed: {', '.join(known)}")
             return ()
         return self.known_names(("families",), value, known, "family")
 

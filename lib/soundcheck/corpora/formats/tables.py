@@ -43,7 +43,6 @@ from soundcheck.common.text_table import (
 from soundcheck.corpora.raw_table import (
     RawTable,
     entry_name,
-    format_hint,
     join,
     take_columns,
 )
@@ -248,7 +247,7 @@ def _read(root: Path, path: str, source: str) -> TextTable:
     else:
         table = read_text_table(place, where)
     if FILE not in table.columns:
-        remedy = format_hint(table.columns, "audiofolder") or f"It has {', '.join(list(table.columns)[:10])}"
+        remedy = f"It has {', '.join(list(table.columns)[:10])}"
         raise input_error(f"{table.header}, column {FILE}", "the column is missing", remedy)
     folder = posixpath.dirname(path)
     names = table.columns[FILE]  # an empty one stays empty, which is refused later
