@@ -176,9 +176,8 @@ def _sound_column(shard: Shard, entry: CorpusEntry) -> str:
     named = entry.columns.get("file", "audio" if "audio" in names else names[0] if len(names) == 1 else None)
     if named in names:
         return named
-    what = (
-        f"it is not clear which column holds the sounds: {', '.join(map(quoted, names)) or 'none has bytes'}"
-    )
+    candidates = ", ".join(map(quoted, names)) or "none has bytes"
+    what = f"it is not clear which column holds the sounds ({candidates})"
     remedy = "Choose one with `columns: {file: ...}`; a table of names of files is `format: csv`"
     raise input_error(shard.source, what, remedy)
 

@@ -143,7 +143,7 @@ def test_damaged_shards_are_refused(refused, hub):
         (
             "alone/x.parquet",
             {"file": ["a.wav"]},
-            "not clear which column holds sounds .*a table of names of files is",
+            "not clear which column holds the sounds .*a table of names of files is",
         ),
     ],
 )
@@ -175,7 +175,9 @@ def test_columns_of_lists_that_would_be_used_are_refused(load, refused, shard, s
 
 def test_a_column_of_bytes_is_chosen(load, refused, sound):
     table, entry = pd.DataFrame({"one": [sound(1)], "two": [sound(1)]}), "format: parquet, path: hub"
-    refused("not clear which column holds sounds .*'one', 'two'.*Choose one", entry, {"hub/x.parquet": table})
+    refused(
+        "not clear which column holds the sounds .*'one', 'two'.*Choose one", entry, {"hub/x.parquet": table}
+    )
     assert rows(load(f"{entry}, columns: {{file: two}}"), "file", "duration") == [("0-0", 0.5)]
     table = pd.DataFrame({"sound": [{"path": "a.wav", "bytes": sound(1)}]})
     assert rows(load(entry, {"hub/x.parquet": table}), "file") == [("a.wav",)]  # fields in any order
